@@ -19,7 +19,7 @@ import pytest
 
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "bench")]
 
-# pytest finds hooks by their names in this file, which is why they are imported.
+# pytest finds hooks by their names in this file; therefore they are imported here.
 from measure import BenchError
 from peers import apt_install
 
@@ -30,19 +30,20 @@ from cpu_bounds import (  # noqa: F401
 )
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401
 
-# Before numpy: matrices here are small, and on a busy machine threads would wait for each other.
+# Must be set before numpy is imported. Matrices in these tests are small, and on a busy machine
+# threads would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# A shell starts what it puts in the background deaf to Ctrl-C, which is tested here.
+# A shell starts background processes with SIGINT ignored. The tests need Ctrl-C to work.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[object]:
-    """Exempt modules and collected tests from garbage collection: they stay until the end.
+    """Exempt modules and collected tests from garbage collection, since they exist until the end.
 
-    To scan their hundreds of thousands of objects again and again costs seconds.
+    Repeated scans of these hundreds of thousands of objects would cost seconds.
     """
     gc.disable()
     result = yield
@@ -86,7 +87,11 @@ def built_page() -> Path:
 
 @pytest.fixture(scope="session")
 def debian_program() -> Callable[[str, str], str]:
-    """Path of a program, installed from its Debian package where root may; skips without it."""
+    """Return a function for the path of a program.
+
+    The function installs the program's Debian package if it runs as root. It skips the test if the
+    program is missing.
+    """
 
     def find(program: str, package: str) -> str:
         path = shutil.which(program)
@@ -102,5 +107,7 @@ def debian_program() -> Callable[[str, str], str]:
 
 
 def pytest_runtest_teardown() -> None:
-    """A file put in the place of /dev/null, as root can, would break every program that follows."""
+    """Check that no test replaced /dev/null by a file, which root can do: all later programs would
+    fail.
+    """
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode), f"{os.devnull} is no device any more"

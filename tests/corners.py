@@ -1,7 +1,7 @@
-"""Corners of what scenarios may say: the ends of every key's range, as the schema has them.
+"""Extreme values of scenarios: the ends of every key's range, as given by the schema.
 
-`Corners` lists the keys of a scenario's tables, each with the ends of its range, all its words, or
-both truth values. A key that is new in the schema is here without any change.
+`Corners` lists the keys of a scenario's tables. Each key has the ends of its range, all its words,
+or both truth values. A new key of the schema is included automatically.
 """
 
 import re
@@ -19,15 +19,15 @@ ENDS = {
     "dB": ["-20 dB", "60 dB"],
     "km": ["1 mm", "100 km"],
 }
-"""Ends where the documentation of a key states none, by a unit in its pattern."""
+"""Ends of ranges that the documentation of a key does not state, by a unit in its pattern."""
 AMOUNT = r"-?\d+(?:\.\d+)?(?: (?:ns|us|ms|s|bps|kbps|Mbps|Gbps|B|kB|dB|mm|m|km)\b)?"
 RANGE = re.compile(rf"from ({AMOUNT}) to ({AMOUNT})|above 0 and up to ({AMOUNT})")
 TABLES = ("station", "link", "flow", "node", "class")
-"""Tables of named tables, of which the names in the scenario are used."""
+"""Tables that contain named tables. Only the names in the scenario are used."""
 LEFT = ("name", "seed", "replications", "record", "gateway", "interface", "program", "from", "to")
-"""Keys that are no part of the network, or are names in it."""
+"""Keys that do not describe the network, or that are names in it."""
 NEARLY = 1.0 - 1e-9
-"""The largest number below 1 that is tried."""
+"""The largest tested number below 1. [-]"""
 
 
 class Corners:
@@ -36,7 +36,7 @@ class Corners:
     Parameters
     ----------
     schema : mapping
-        What `lasthop schema` prints.
+        The schema that `lasthop schema` prints.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -76,7 +76,7 @@ class Corners:
                 yield path, corners
 
     def _kinds(self, schema: Schema) -> list[Schema]:
-        """Return what a value may be."""
+        """Return the schemas of the kinds of values that a key accepts."""
         kinds = []
         for kind in schema.get("oneOf", [schema]):
             name = kind.get("$ref", "").removeprefix("#/$defs/")
@@ -85,7 +85,7 @@ class Corners:
 
 
 def ends(schema: Schema, documentation: str) -> list[object]:
-    """Return the ends of a range, the words, or the truth values that a value may be."""
+    """Return the ends of a range, the accepted words, or both truth values."""
     if "enum" in schema:
         return list(schema["enum"])
     if schema.get("type") == "boolean":
@@ -107,7 +107,7 @@ def numbers(schema: Schema) -> list[object]:
 
 
 def amounts(pattern: str, documentation: str) -> list[object]:
-    """Return the ends of a range of amounts with units, or all where they are listed."""
+    """Return the ends of a range of amounts with units, or all amounts if they are listed."""
     unit = next((unit for unit in ENDS if unit in pattern), None)
     if unit is None:
         return []

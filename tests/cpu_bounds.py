@@ -12,14 +12,17 @@ import pytest
 MAX_CPU_S = 2.0
 MAX_KERNEL_CPU_S = 5.0
 """Bounds of the CPU time of a test or a fixture that is not marked `slow` or `measured`.
-`MAX_KERNEL_CPU_S` is for tests/linux. For a processor that runs a million steps of a loop in more
-than `STEPS_S`, the bounds are scaled. [s]"""
+`MAX_KERNEL_CPU_S` is for tests/linux. If the processor needs more than `STEPS_S` for a million
+steps of a loop, the bounds are scaled. [s]
+"""
 
 STEPS_S = 0.069
 """CPU time of a million steps of a loop on the reference processor. [s]"""
 
 FAILS_ABOVE = 1.5
-"""A test fails above this multiple of its bound. Between the bound and this, it is listed. [-]"""
+"""Multiple of the bound above which a test fails. Between the bound and this multiple, the test is
+listed. [-]
+"""
 
 
 def cpu_s() -> float:
@@ -29,7 +32,7 @@ def cpu_s() -> float:
 
 
 def slowness() -> float:
-    """Return the time of a million steps on this processor over `STEPS_S`, at least 1. [-]"""
+    """Return the time of a million steps on this processor divided by `STEPS_S`, at least 1. [-]"""
 
     def steps_s() -> float:
         began_s = time.process_time()

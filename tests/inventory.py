@@ -38,7 +38,9 @@ def pytest_identifiers() -> Iterator[str]:
 
 
 def rust_identifiers() -> Iterator[str]:
-    """Yield the paths of Rust's tests, each after the source file of its test program."""
+    """Yield the paths of Rust's tests, each with the source file of its test program as a
+    prefix.
+    """
     build = ("cargo", "test", "--workspace", "--no-run", "--quiet", "--message-format=json")
     for line in output_of(*build).splitlines():
         message = json.loads(line)

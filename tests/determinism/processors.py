@@ -1,7 +1,7 @@
-"""Processors that this one can pass for, as the libraries below Python see it.
+"""Processor types that the libraries below Python can be made to assume.
 
-OpenBLAS, numpy and the C library choose their loops by what a processor can do; results differ in
-the last bits. Each has its own environment variable, read as it is loaded.
+OpenBLAS, numpy and the C library choose their loops by the features of the processor. Results
+differ in the last bits. Each library reads a separate environment variable when it is loaded.
 """
 
 import platform
@@ -12,8 +12,7 @@ __all__ = ["PROCESSORS", "dressed_as"]
 CPUINFO = Path("/proc/cpuinfo")
 
 NUMPY = ["X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR"]
-"""Loops that numpy has in addition to its plain ones, each with higher requirements than the one
-before."""
+"""Optional loops of numpy; each needs more processor features than the loop before."""
 
 LIBC = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F"
 
@@ -25,12 +24,13 @@ NEEDS = {
     "Nehalem": {"sse4_2"},
     "Prescott": {"pni"},
 }
-"""Flags without which a core type of OpenBLAS cannot run."""
+"""Processor features that each core type of OpenBLAS requires."""
 
 
 def flags() -> set[str]:
-    """Return the features of this processor, by their names in /proc/cpuinfo; nothing if it is no
-    x86-64."""
+    """Return the features of this processor, by their names in /proc/cpuinfo; empty if it is not
+    x86-64.
+    """
     if platform.machine() != "x86_64" or not CPUINFO.exists():
         return set()
     lines = CPUINFO.read_text("utf-8").splitlines()
@@ -38,11 +38,11 @@ def flags() -> set[str]:
 
 
 PROCESSORS = [core for core, needed in NEEDS.items() if needed <= flags()] or ["native"]
-"""Core types that can run here, the ablest first."""
+"""Core types that can run here, the one with most features first."""
 
 
 def dressed_as(core: str) -> dict[str, str]:
-    """Environment in which the libraries take this processor for one of another core type."""
+    """Return the environment in which the libraries assume this core type."""
     if core == "native":
         return {}
     environment = {"OPENBLAS_CORETYPE": core}
@@ -55,7 +55,7 @@ def dressed_as(core: str) -> dict[str, str]:
 
 
 def switchable() -> list[str]:
-    """Return the loops that this numpy can disable: it would warn of others."""
+    """Return the loops that this numpy can disable; it would warn about other names."""
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
     return [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]

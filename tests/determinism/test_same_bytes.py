@@ -1,4 +1,4 @@
-"""A scenario and a seed give the same bytes with every build and processor."""
+"""A scenario and a seed give the same bytes with every build and on every processor."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ udp_down = { rate = "200 kbps", arrivals = "poisson", packet = "160 B" }
 
 
 def _build(profile: str = "debug") -> Path:
-    """The `summary` example of the given profile; that of the tests has been built with them."""
+    """Return the `summary` example of this profile; the debug build was made with the tests."""
     flags = {"release": ["--release", "--package", "lasthop-engine"], "debug": ["--workspace"]}
     command = ["cargo", "build", "--quiet", "--example", "summary", *flags[profile]]
     subprocess.run(command, cwd=ROOT, check=True)

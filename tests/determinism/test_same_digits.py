@@ -1,4 +1,4 @@
-"""A page shows digits that hold on every processor."""
+"""The digits that a page shows are the same on every processor."""
 
 import os
 import subprocess

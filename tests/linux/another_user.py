@@ -19,7 +19,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def become(capabilities: Sequence[str]) -> None:
-    """Become the user without rights, with these capabilities and no others."""
+    """Become the unprivileged user with exactly these capabilities."""
     numbers = [CAPABILITIES[name] for name in capabilities]
     last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
     for number in range(last + 1):

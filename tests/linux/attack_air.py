@@ -22,7 +22,9 @@ from lab import (
 
 AIR_BPS = 20_000_000
 AIR_PACKETS, LONG_AIR_PACKETS = 75, 250
-"""Packets that wait for the air. The estimator sees a queue from 40 ms on, and 75 last 45 ms."""
+"""Packets in the queue of the access point. The estimator detects a queue of 40 ms or more, and 75
+packets last 45 ms.
+"""
 HONEST, VICTIM, DEVICE = "02:00:5e:10:00:0a", "02:00:5e:10:00:0b", "02:00:5e:10:00:0c"
 HONEST_V4, VICTIM_V4, DEVICE_V4 = "10.77.1.10", "10.77.1.11", "10.77.1.12"
 GATE_V4 = "10.77.1.1"
@@ -53,7 +55,7 @@ class Air:
             self.guest(device, mac, here)
 
     def router(self) -> None:
-        """Let the gateway route."""
+        """Configure the gateway as a router."""
         address(ISP, "up0", ["10.78.0.1/24", "fd78::1/64"])
         address(GATEWAY, "wan", ["10.78.0.2/24", "fd78::2/64"])
         address(GATEWAY, "lan", [f"{GATE_V4}/16", "fd77:1::1/64"])
@@ -65,7 +67,7 @@ class Air:
         sh(f"ip -n {GATEWAY} route add 10.77.0.0/24 via 10.78.0.1")
 
     def bridge(self) -> None:
-        """Let the gateway bridge; the ISP is the guests' router."""
+        """Configure the gateway as a bridge; the ISP is the guests' router."""
         sh(f"ip -n {GATEWAY} link add br0 type bridge; ip -n {GATEWAY} link set br0 up")
         for device in ("wan", "lan"):
             sh(f"ip -n {GATEWAY} link set {device} master br0")
@@ -74,7 +76,7 @@ class Air:
         routes(GATEWAY, GATE_V4, "fd77:1::1")
 
     def share_air(self) -> None:
-        """Bridge in the access point, with a FIFO per direction."""
+        """Make a bridge in the access point, with a FIFO per direction."""
         sh(
             f"""
             ip -n {AP} link add br0 type bridge
@@ -93,7 +95,7 @@ class Air:
             )
 
     def guest(self, device: str, mac: str, here: str) -> None:
-        """Add a guest with a MAC address of its own, which answers for its address only."""
+        """Add a guest with a separate MAC address, which answers only for its own address."""
         table = 100 + int(device[1:])
         sh(
             f"""

@@ -1,4 +1,4 @@
-"""Frames of a device that attacks, and of the server that it has asked."""
+"""Frames of an attacking device, and of the server from which it has requested data."""
 
 import random
 import socket
@@ -25,7 +25,7 @@ Maker = Callable[["Device", int, float], "Sent"]
 
 @dataclass
 class Device:
-    """Sender of the attack: the device, or the server that it has asked."""
+    """Sender of the attack: the device, or the server from which it has requested data."""
 
     down: bool
     """Whether the server sends to the device."""
@@ -42,17 +42,17 @@ class Device:
 
 
 class Sent(NamedTuple):
-    """A frame without the MAC address to which it goes."""
+    """A frame without its destination MAC address."""
 
     packet: Packet
     mac: str = DEVICE
-    """MAC address of the device that sends or receives it."""
+    """MAC address of the device that sends or receives the frame."""
     to: bytes | None = None
-    """MAC address to which the device sends it, if not that of its router."""
+    """Destination MAC address of a frame from the device, if it is not that of the router."""
 
 
 def raw(mac: str) -> bytes:
-    """Return the bytes of a MAC address."""
+    """Return a MAC address as bytes."""
     return bytes.fromhex(mac.replace(":", ""))
 
 
@@ -63,7 +63,7 @@ def summed(packet: Packet) -> Packet:
 
 
 def checksum(data: bytes) -> bytes:
-    """Return the Internet checksum (RFC 1071) of data whose own field is zero."""
+    """Return the Internet checksum (RFC 1071) of data whose checksum field is zero."""
     total = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
@@ -76,17 +76,19 @@ def invented(number: int) -> str:
 
 
 def v4(number: int) -> str:
-    """Return an IPv4 address of the device's."""
+    """Return an IPv4 address of the device."""
     return f"10.77.{20 + number // 250}.{1 + number % 250}"
 
 
 def v6(number: int) -> str:
-    """Return an IPv6 address of the device's."""
+    """Return an IPv6 address of the device."""
     return f"fd77:1::d:{number:x}"
 
 
 def number_of(own: str) -> int | None:
-    """Return the number of an address of the device's; 0 is its first one, None is not its own."""
+    """Return the number of an address of the device. The first address has number 0; None means
+    that the address belongs to another machine.
+    """
     if own in (DEVICE_V4, DEVICE_V6):
         return 0
     parts = own.split(".")
@@ -96,14 +98,16 @@ def number_of(own: str) -> int | None:
 
 
 def arp(mac: str, own: str, asked: str = GATE_V4, *, operation: int = 1) -> Packet:
-    """Return an ARP request or reply, which announces the own address (RFC 826)."""
+    """Return an ARP request or reply, which announces the sender's address (RFC 826)."""
     head = struct.pack("!HHBBH", 1, 0x0800, 6, 4, operation)
     own_bytes, asked_bytes = socket.inet_aton(own), socket.inet_aton(asked)
     return 0x0806, head + raw(mac) + own_bytes + bytes(6) + asked_bytes + bytes(18)
 
 
 def discovery(kind: int, mac: str, own: str, to: str, target: str) -> Packet:
-    """Return a solicitation (135) or an advertisement (136) (RFC 4861, sections 4.3 and 4.4)."""
+    """Return a neighbour solicitation (135) or advertisement (136) (RFC 4861, sections 4.3 and
+    4.4).
+    """
     flags = 0 if kind == 135 else 0x60000000
     body = struct.pack("!BBHI", kind, 0, 0, flags) + ip_address(target).packed
     body += (b"\x01\x01" if kind == 135 else b"\x02\x01") + raw(mac)
@@ -114,17 +118,17 @@ def discovery(kind: int, mac: str, own: str, to: str, target: str) -> Packet:
 
 
 def solicitation(mac: str, own: str, asked: str = "fd77:1::1") -> Packet:
-    """Return a neighbour solicitation, which announces the own address."""
+    """Return a neighbour solicitation, which announces the sender's address."""
     return discovery(135, mac, own, asked, asked)
 
 
 def plain(device: Device, k: int, now_s: float) -> Sent:
-    """Return UDP of the device's address."""
+    """Return a UDP packet from the device's first address."""
     return Sent(device.ip(17, udp(4433, PAYLOAD), DEVICE_V4))
 
 
 def every(period_s: float, name: Callable[[int], str]) -> Maker:
-    """Return a maker that takes a new address every so often. [s]"""
+    """Return a maker that changes to a new address after each `period_s`. [s]"""
 
     def make(device: Device, k: int, now_s: float) -> Sent:
         return Sent(device.ip(17, udp(4433, PAYLOAD), name(int(now_s / period_s))))
@@ -149,7 +153,7 @@ def fragments(device: Device, k: int, now_s: float) -> Sent:
 
 
 def last_of(count: int) -> Maker:
-    """Return a maker that uses the last of many IPv6 addresses, all of which stay known."""
+    """Return a maker that uses only the last of many IPv6 addresses; all of them stay in use."""
 
     def make(device: Device, k: int, now_s: float) -> Sent:
         number = k // 40 % count if k % 40 == 0 or now_s < 0.5 else count - 1
@@ -159,12 +163,14 @@ def last_of(count: int) -> Maker:
 
 
 def privacy(device: Device, k: int, now_s: float) -> Sent:
-    """Return UDP of the last of 20 temporary addresses; the others are deleted (RFC 8981)."""
+    """Return a UDP packet from the last of 20 temporary addresses; older addresses are deleted (RFC
+    8981).
+    """
     return Sent(device.ip(17, udp(4433, PAYLOAD), v6(min(int(now_s / 0.1), 19))))
 
 
 def macs(count: int) -> Maker:
-    """Return a maker that uses many MAC addresses in turn, each with an address."""
+    """Return a maker that uses many MAC addresses in turn, each with an IP address."""
 
     def make(device: Device, k: int, now_s: float) -> Sent:
         number = k % count
@@ -174,7 +180,7 @@ def macs(count: int) -> Maker:
 
 
 def mac_every(period_s: float) -> Maker:
-    """Return a maker that changes its MAC address every so often. [s]"""
+    """Return a maker that changes its MAC address after each `period_s`. [s]"""
 
     def make(device: Device, k: int, now_s: float) -> Sent:
         number = int(now_s / period_s)
@@ -184,7 +190,7 @@ def mac_every(period_s: float) -> Maker:
 
 
 def cloned(device: Device, k: int, now_s: float) -> Sent:
-    """Return UDP with the MAC address of the victim."""
+    """Return a UDP packet with the MAC address of the victim."""
     return Sent(device.ip(17, udp(4433, PAYLOAD), DEVICE_V4), VICTIM)
 
 
@@ -202,7 +208,7 @@ def forged(*, tcp: bool = False, ports: bool = False) -> Maker:
 
 
 def flood_of(packet: Packet, to: bytes | None = None) -> Maker:
-    """Return a maker of one frame."""
+    """Return a maker that always makes the same frame."""
     return lambda device, k, now_s: Sent(packet, to=to)
 
 

@@ -106,13 +106,13 @@ ROOT = Path(__file__).parents[2]
 C_BPS, SENT_BPS = 12_000_000, 18_000_000
 LEAST_SHARE = 0.9
 NAMES_PER_S = 5
-"""Names that the honest guest resolves. [1/s]"""
+"""Rate of name lookups by the honest guest. [1/s]"""
 ETHERNET = 14
-"""Bytes of a frame's header."""
+"""Length of an Ethernet header. [bytes]"""
 TICK_S = 0.005
 """Time between two bursts of the device. [s]"""
 ANSWERS_S = 8.0
-"""Time for which the device answers in addition to its attack. [s]"""
+"""Additional time for which the device answers after its attack. [s]"""
 
 
 @dataclass(frozen=True)
@@ -121,29 +121,29 @@ class Row:
 
     make: Maker
     down: bool = True
-    """Whether the server sends to the device, which has asked for it."""
+    """Whether the server sends to the device, which has requested the data."""
     rate_bps: int = SENT_BPS
-    """Rate at which is sent. [bit/s]"""
+    """Sending rate. [bit/s]"""
     with_victim: bool = False
     """Whether a second honest guest downloads."""
     resolves: bool = False
-    """Whether the honest guest resolves names meanwhile."""
+    """Whether the honest guest resolves names during the attack."""
     own_macs: bool = False
-    """Whether each address of the device has a MAC address of its own."""
+    """Whether each address of the device has a separate MAC address."""
     discipline: str | None = None
     groups: bool = False
-    """Whether honest guests are in a group, and all others have a largest rate together."""
+    """Whether honest guests are in a group, and all other stations share a maximum rate."""
 
     @property
     def control(self) -> "Row":
-        """The row with which this one is compared."""
+        """Return the row with which this row is compared."""
         return replace(self, make=plain, resolves=False, own_macs=False, groups=False)
 
 
 GROUP = bytes.fromhex("01005e000001")
 EVERYBODY = b"\xff" * 6
 OPTIONS = b"\x11\0\x01\x04\0\0\0\0"
-"""Destination options in front of UDP."""
+"""Destination options before UDP."""
 ECHO_REPLY = summed(ipv4(1, b"\0\0" + bytes(PAYLOAD), DEVICE_V4, to=GATE_V4))
 ECHO = b"\x08\0" + checksum(b"\x08\0" + bytes(PAYLOAD)) + bytes(PAYLOAD - 2)
 """An ICMP echo request (RFC 792). The gateway answers it, so that both directions are used."""
@@ -208,10 +208,11 @@ ROWS: dict[str, Row] = {
     "forged tcp, fq_codel": forging(forged(tcp=True, ports=True), discipline="fq_codel"),
 }
 SHARED_BY_DESIGN = {"a cloned mac, up", "nine macs", "many macs", "many macs, up"}
-"""Rows that are printed but not judged: a station is identified only by its MAC address, and
-without groups each MAC address has a share."""
+"""Rows that are printed but not judged. A station is identified only by its MAC address, and
+without groups each MAC address has a share.
+"""
 OTHERS_BPS = 6_000_000
-"""Largest rate of the stations that the file does not list. [bit/s]"""
+"""Maximum total rate of the stations that the file does not list. [bit/s]"""
 
 
 @dataclass
@@ -222,13 +223,14 @@ class Result:
     honest_bps: float
     victim_bps: float | None
     device_bps: float
-    """Rate that has reached the device, or that it has sent beyond `wan`. [bit/s]"""
+    """Rate that reached the device, or that the device sent beyond `wan`. [bit/s]"""
     names: float | None
-    """Fraction of the names that were resolved."""
+    """Fraction of the names that were resolved. [-]"""
     counted: dict[str, float]
-    """Ratio of bytes at the filters to bytes that nftables counts at `lan`, by direction."""
+    """Ratio of bytes counted at the filters to bytes that nftables counts at `lan`, by direction.
+    """
     largest: list[str]
-    """Stations with the largest rates, as `status` has them."""
+    """Stations with the largest rates, as `status` reports them."""
     warnings: list[str]
     faults: list[str]
 
@@ -282,7 +284,8 @@ def answer(row: Row, seconds: float) -> None:
             sock.send(frame[6:12] + raw(mac) + struct.pack("!H", kind) + data)
 
 
-# Classic BPF: ARP requests, and neighbour solicitations. Codes are those of linux/filter.h.
+# Classic BPF program for ARP requests and neighbour solicitations. The codes are those of
+# linux/filter.h.
 QUESTIONS = [
     (0x28, 0, 0, 12),  # Ethernet type
     (0x15, 0, 2, 0x0806),
@@ -299,7 +302,9 @@ QUESTIONS = [
 
 
 def resolve(seconds: float) -> tuple[int, int]:
-    """Ask the server for names as the honest guest. Return the numbers of questions and answers."""
+    """Resolve names at the server as the honest guest. Return the numbers of questions and
+    answers.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker:
         asker.bind((HONEST_V4, 0))
         asker.settimeout(1 / NAMES_PER_S)
@@ -318,7 +323,7 @@ def resolve(seconds: float) -> tuple[int, int]:
 
 
 def answer_names(seconds: float) -> None:
-    """Answer questions for names, in the namespace of the server."""
+    """Answer name lookups, in the namespace of the server."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind((SERVER_V4, 53))
         server.settimeout(0.2)
@@ -333,13 +338,15 @@ def answer_names(seconds: float) -> None:
 
 
 def counters(namespace: str, device: str) -> dict[str, int]:
-    """Bytes at an interface, by direction."""
+    """Return the byte counters of an interface, by direction."""
     (link,) = json.loads(sh(f"ip -n {namespace} -j -s link show {device}"))
     return {way: int(link["stats64"][way]["bytes"]) for way in ("rx", "tx")}
 
 
 def count_at_lan(*, bridge: bool) -> None:
-    """Count packets that are to leave at `lan`, before the filters, since a leaf may drop them."""
+    """Count packets that will leave at `lan`. They are counted before the filters, since a leaf may
+    drop them.
+    """
     families = ("bridge",) if bridge else ("inet", "arp")
     for family in families:
         hook = "output" if family == "arp" else "postrouting"
@@ -352,20 +359,22 @@ def count_at_lan(*, bridge: bool) -> None:
 
 
 def at_lan() -> dict[str, int]:
-    """Bytes that came in at `lan`, and that were to leave there, by direction."""
+    """Return the bytes that arrived at `lan`, and the bytes that were to leave there, by
+    direction.
+    """
     with entered(GATEWAY):
         listed = json.loads(sh("nft -j list ruleset"))["nftables"]
     left = 0
     for rule in (each["rule"] for each in listed if "rule" in each):
         for count in (part["counter"] for part in rule["expr"] if "counter" in part):
-            # the header of a frame is counted in the family arp only
+            # only rules of the family arp count the frame header
             header = 0 if rule["family"] == "arp" else ETHERNET
             left += count["bytes"] + header * count["packets"]
     return {"from_stations": counters(GATEWAY, "lan")["rx"], "to_stations": left}
 
 
 def filtered(status: dict[str, Any]) -> dict[str, int]:
-    """Bytes at the filters, by direction."""
+    """Return the byte counters of the filters, by direction."""
     return {
         row["direction"]: row["redirected_bytes"]
         + sum(row["exempt_bytes"].values())
@@ -383,7 +392,7 @@ def status_of(running: Running) -> dict[str, Any]:
 
 
 def find_device(running: Running) -> None:
-    """Let the gateway find the device, as an honest guest, before it attacks."""
+    """Let the gateway find the device as an honest guest before the attack."""
 
     def is_found() -> bool:
         with entered(STATIONS), socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
@@ -404,7 +413,7 @@ def mac_of(namespace: str, device: str) -> bytes:
 
 
 def gateway_text(arguments: argparse.Namespace, row: Row) -> str:
-    """The gateway's file."""
+    """Return the text of the gateway file."""
     discipline = row.discipline or arguments.discipline
     lines = [
         "[gateway]",
@@ -436,7 +445,7 @@ def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path
         stack.enter_context(Air(bridge=arguments.bridge, packets=packets))
         running = stack.enter_context(up(directory, gateway_text(arguments, row)))
         total_s = seconds + warm_up
-        # the device answers before, during and for a while after its attack
+        # the device answers before, during and for a short time after its attack
         answering = [Child(STATIONS, lambda: answer(row, total_s + ANSWERS_S))]
         find_device(running)
         flows = {"honest": [traffic.Flow(HONEST_V4, download=True)]}
@@ -471,7 +480,7 @@ def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path
         }
         rows = sorted(status["stations"], key=lambda each: -each.get("sent_bytes", 0))
         largest = [f"{each['name']} {each.get('sent_bytes', 0)}" for each in rows[:3]]
-        # Headers of the downloads are about 4.6 % of them, acknowledgements 2.5 %.
+        # Headers are about 4.6 % of the goodput of a download, ACKs 2.5 %.
         honest_bps = (1.046 if row.down else 0.025) * sum(goodputs.values())
         return Result(
             name,
@@ -487,7 +496,7 @@ def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path
 
 
 def wrong(result: Result, control: Result) -> list[str]:
-    """Return the reasons why a row fails, in words."""
+    """Return the reasons why a row fails, as messages."""
     faults = []
     if result.row not in SHARED_BY_DESIGN:
         least_bps = LEAST_SHARE * control.honest_bps
@@ -497,14 +506,15 @@ def wrong(result: Result, control: Result) -> list[str]:
     if result.names is not None and result.names < LEAST_SHARE:
         faults.append(f"{result.row}: {result.names:.0%} of the names were resolved")
     for direction, ratio in result.counted.items():
-        # nftables also counts packets to addresses that do not answer, which never reach `lan`
+        # nftables also counts packets to addresses that do not answer; these packets never reach
+        # `lan`
         if abs(ratio - 1) > 0.01 and result.row not in SHARED_BY_DESIGN:
             faults.append(f"{result.row}: the filters count {ratio:.3f} of the bytes {direction}")
     return faults
 
 
 def refuse(_: object) -> None:
-    """Refuse to load a program, as a kernel without BPF does."""
+    """Refuse to load a program, like a kernel without BPF."""
     raise BpfError(errno.EPERM, "a BPF program")
 
 

@@ -1,9 +1,9 @@
-"""Whether this machine kept time while a test measured.
+"""Check whether this machine kept time while a test measured.
 
-A measurement against the wall clock is not valid if the machine stood still meanwhile. Here each
-has a witness: a process that sleeps a millisecond at a time and notes by how much it overslept. A
-measurement in time is judged. A late measurement is reported and repeated, and in the end it fails
-with its lateness. Nothing runs with another priority than the rest.
+A measurement against the wall clock is not valid if the machine stalled during it. Each measurement
+has a witness: a process that sleeps one millisecond at a time and notes by how much it overslept. A
+measurement without too much lateness is judged. A late measurement is reported and repeated. If the
+last repetition is late too, the test fails with the lateness. All processes have the same priority.
 """
 
 import os
@@ -18,17 +18,17 @@ import pytest
 __all__ = ["FRAME_S", "WINDOW_S", "in_time"]
 
 TRIES = 3
-"""How often is measured at most."""
+"""Largest number of measurements. [-]"""
 
 REST_S = 20.0
 """Longest wait for a quieter machine, before a measurement is repeated. [s]"""
 
 FRAME_S = 2e-3
-"""Lateness that TCP over an emulated cell does not notice. [s]
+"""Largest lateness that does not affect TCP over an emulated cell. [s]
 
-A segment of 802.11b at 11 Mb/s on the air: by that much packets wait for one another in the cell.
-`lasthop emulate` warns from there on. It is a twentieth of the estimator's threshold; with 17 ms C
-was 5 % lower, with 80 ms goodput 10 %.
+It equals the air time of a segment of 802.11b at 11 Mb/s: packets wait for one another by this much
+in the cell. `lasthop emulate` warns above this lateness. It is a twentieth of the estimator's
+threshold. With 17 ms C was 5 % lower, with 80 ms goodput 10 %.
 """
 
 WINDOW_S = 45e-3
@@ -61,14 +61,17 @@ for answer in sorted(late, reverse=True):
         break
 print(answer)
 """
-"""Prints the lateness above which stalls are 1 % of the time, when its input ends. [s]
+"""Program that prints its lateness when its input ends: the lateness above which stalls are 1 % of
+the time. [s]
 
-A single stall of more than 1 % counts whole, as a share of sleeps would not show it.
+A single stall of more than 1 % of the time is counted, which a percentile of the sleeps would miss.
 """
 
 
 class Witness:
-    """How late a process was that had nothing to do but wake up, with the priority of this one."""
+    """Process that measures lateness: it only sleeps and wakes up, with the priority of this
+    process.
+    """
 
     def __enter__(self) -> Self:
         self.process = subprocess.Popen(
@@ -85,7 +88,7 @@ class Witness:
 
 
 def rest(bound_s: float) -> None:
-    """Wait until this machine keeps time again, at most for a limited time."""
+    """Wait until this machine keeps time again, for at most `REST_S`."""
     end = time.monotonic() + REST_S
     while time.monotonic() < end:
         with Witness() as witness:
@@ -105,14 +108,14 @@ def in_time(
     Parameters
     ----------
     measure : callable
-        The whole measurement, its warm-up included. What it asserts by itself must hold however
-        late it is.
+        The complete measurement, including its warm-up. Assertions inside `measure` must hold for
+        any lateness.
     bound_s : float
-        Lateness up to which the run counts.
+        Largest lateness of a valid run.
     own : callable
-        Returns the lateness that the answer reports, if it does.
+        Returns the lateness that the answer reports, or None.
     witness_bound_s : float, optional
-        That of the witness, if it is another one.
+        Largest lateness of the witness, if it differs from `bound_s`.
     """
     attempts: list[str] = []
     while len(attempts) < TRIES:
@@ -130,6 +133,6 @@ def in_time(
 
 
 def announce(line: str) -> None:
-    """Print a line immediately: repetitions are visible."""
+    """Print a line immediately, so that repetitions are visible."""
     test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" ")[0]
     print(f"\n{test}: {line}", file=sys.__stderr__, flush=True)

@@ -1,9 +1,9 @@
 """Run `lasthop` in a fork of this process, which has already imported the necessary modules.
 
-A fork behaves like the program, without the open files of this process. It saves the start of
-Python and all imports, a third of a CPU second. The program is started as a new process by the
-tests of the guide, of the unit and of the live view. It is also started where the memory of a relay
-is measured and where an emulation is killed.
+A fork behaves like the program, without the open files of this process. It avoids the start of
+Python and all imports, a third of a CPU second. Tests of the guide, of the unit and of the live
+view start the program as a new process. The tests that measure the memory of a relay or kill an
+emulation do the same.
 """
 
 import contextlib
@@ -30,11 +30,11 @@ from lasthop.cli import main
 from lasthop.enforce.gateway.live import tables
 
 CLONE_NEWNS = 0x00020000
-"""A mount namespace of its own (unshare(2))."""
+"""Flag of unshare(2) for a new mount namespace."""
 STREAMS = 3
-"""Standard input, output and error have the numbers below."""
+"""Number of standard streams: the file descriptors of input, output and error are lower."""
 LONGEST_S = 120.0
-"""A command that takes longer is killed. [s]"""
+"""Longest duration of a command; afterwards it is killed. [s]"""
 USED = (
     *(f"lasthop.emulation.{name}" for name in ("capture", "limits", "link", "replicate")),
     *("lasthop.cli.following", "lasthop.plot.about", "lasthop.relay.settings"),
@@ -67,7 +67,7 @@ class ForkedCommand:
     namespace : str, optional
         Another network namespace.
     mounts : str, optional
-        A script that the fork runs first, in a mount namespace of its own.
+        A script that the fork runs first, in a new mount namespace.
     before : callable, optional
         A function that the fork calls after `mounts` and before the command.
     directory : path, optional

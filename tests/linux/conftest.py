@@ -1,8 +1,9 @@
-"""Tests that need the kernel: network namespaces and root in them.
+"""Tests that need the kernel: network namespaces, with root rights in them.
 
-Most tests check nothing that depends on time, however slow the machine is. Measurements are in
-simulated time (`simulated.py`). A few witnesses are measured in real time: one in `make test`, in
-`test_sharing.py`, and those that are marked `measured`, in `make test-long PART=kernel`.
+Most tests check nothing that depends on time, so that they also pass on a slow machine. Most
+measurements are in simulated time (`simulated.py`). A few measurements run in real time. One of
+them is in `make test`, in `test_sharing.py`. Those that are marked `measured` are in `make
+test-long PART=kernel`.
 """
 
 import fcntl
@@ -31,7 +32,7 @@ REASON: dict[str, str | None] = {}
 
 
 def why_not() -> str | None:
-    """Why these tests cannot run here; None if they can. Found out by trying, once."""
+    """Return why kernel tests cannot run here, or None. The rights are tried out once."""
     if "why" not in REASON:
         programs = [name for name in ("ip", "tc", "sysctl") if shutil.which(name) is None]
         if programs:
@@ -55,7 +56,7 @@ def kernel() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def user_mode() -> None:
-    """Skip with a reason where user-mode Linux is not there and cannot be installed."""
+    """Skip with a reason if user-mode Linux is missing and cannot be installed."""
     reason = uml.missing()
     if reason is not None:
         pytest.skip(f"no user-mode Linux here: {reason}")
@@ -73,12 +74,14 @@ def router_programs() -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have tests that are marked `simulated` run in a user-mode Linux."""
+    """Register the plugin that runs tests marked `simulated` in a user-mode Linux."""
     config.pluginmanager.register(simulated.plugin(config))
 
 
 PAIRED = {"test_emulator.py", "test_events.py", "test_relay_programs.py", "test_shared_queue.py"}
-"""Files whose measured tests need less than a processor each: two run at a time with `-n 2`."""
+"""Files whose measured tests need less than one processor each; two of them run simultaneously with
+`-n 2`.
+"""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -109,7 +112,7 @@ def lock_files(starter: int) -> tuple[Path, Path]:
 
 @contextmanager
 def turn(is_paired: bool) -> Iterator[None]:
-    """Wait until this test may run; workers take turns in the order in which they ask."""
+    """Wait until this test may run. Workers take turns in the order in which they asked."""
     waiting, running = lock_files(os.getppid())
     with waiting.open("w") as queue, running.open("w") as turns:
         fcntl.flock(queue, fcntl.LOCK_EX)
@@ -123,14 +126,14 @@ IN_SIMULATED_TIME = pytest.param(True, marks=[pytest.mark.simulated, pytest.mark
 
 @pytest.fixture(params=[False, IN_SIMULATED_TIME], ids=["", "timed"])
 def timed(request: pytest.FixtureRequest) -> bool:
-    """Whether a test runs in simulated time and checks times; otherwise it checks nothing that
-    depends on time.
+    """Return whether a test runs in simulated time and checks times; otherwise it checks nothing
+    that depends on time.
     """
     return bool(request.param)
 
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
-    """A hot-spot of five stations behind 6 Mbit/s."""
+    """Yield a hot-spot with five stations after a hop of 6 Mbit/s."""
     with Lab() as lab:
         yield lab

@@ -1,7 +1,7 @@
-"""Changes that others make to a gateway's part of the kernel, and whether all is as before.
+"""Changes that other programs make to a gateway's kernel state, and a check that it is restored.
 
-Damage is done by `tc` and `ip` as an administrator would do it; whether all is as before is read
-from `tc` and `ip` as well, so that the repairing code does not judge itself.
+Damage is done by `tc` and `ip`, as an administrator would do it. The check also reads the state
+with `tc` and `ip`, so that the repairing code does not judge itself.
 """
 
 import re
@@ -13,7 +13,7 @@ from lasthop.linux import offload
 
 TO, FROM = (block.number for block in blocks_of("lan"))
 GRO_ON = "gro"
-"""Turned on by the system call, as `ethtool` does it: that is not needed otherwise."""
+"""Damage that a system call does, like `ethtool`; the tests need `ethtool` for nothing else."""
 
 DAMAGES = {
     "the rate of a bottleneck": "tc class change dev lh-lan parent 6c68: classid 6c68:1 "
@@ -45,7 +45,7 @@ DAMAGES = {
     "the hooks are removed": "tc qdisc del dev lan clsact",
     "the IFB is down": "ip link set lh-lan down",
     "the IFB is removed": "ip link del lh-lan",
-    # A gateway that is quick may set it up again before its name can be changed.
+    # A fast gateway may set up the IFB again before its name can be changed.
     "the IFB has another name": "for k in 1 2 3 4 5 6 7 8 9; do ip link set lh-lan down; "
     "ip link set lh-lan name odd 2> /dev/null && exit; done; exit 1",
     "receive offload": GRO_ON,
@@ -53,7 +53,9 @@ DAMAGES = {
 
 
 def snapshot() -> list[str]:
-    """All that a gateway has in this namespace, without the numbers that the kernel draws."""
+    """Return the gateway's kernel state in this namespace, without numbers that the kernel chooses
+    at random.
+    """
     shown = [
         *sh("ip -o link show lh-lan").splitlines(),
         *sorted(sh("tc class show dev lh-lan").splitlines()),
@@ -78,14 +80,14 @@ def snapshot() -> list[str]:
 
 
 def is_as(before: list[str]) -> bool:
-    """Whether everything is as it was."""
+    """Return whether the kernel state equals `before`."""
     with entered(GATEWAY), suppress(AssertionError):
         return snapshot() == before
     return False
 
 
 def damage(what: str) -> None:
-    """Do what an administrator might do."""
+    """Do damage as an administrator might do it."""
     with entered(GATEWAY):
         if what == GRO_ON:
             offload.set_merging("wan", True)

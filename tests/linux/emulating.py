@@ -1,4 +1,4 @@
-"""Shared by tests of emulations: the command, and whether it may run here."""
+"""Helpers for tests of emulations: the command, and whether it may run here."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ COMMAND = [
     "import sys; from lasthop.cli import main; sys.exit(main())",
     "emulate",
 ]
-"""Command line of `lasthop emulate` as a process of its own."""
+"""Command line of `lasthop emulate` as a separate process."""
 
 
 def emulated(*words: str | Path) -> "subprocess.CompletedProcess[str]":
@@ -29,7 +29,7 @@ def emulated(*words: str | Path) -> "subprocess.CompletedProcess[str]":
 
 
 def skip_without_rights() -> None:
-    """Skip with a reason if namespaces cannot be made."""
+    """Skip with a reason if namespaces cannot be created."""
     try:
         node = Namespace()
         os.close(node.run(lambda: open_tun("probe", SERVER, "255.0.0.0", 1500)))
@@ -39,8 +39,7 @@ def skip_without_rights() -> None:
 
 
 def moves_packets(process: int) -> bool:
-    """Whether a process has a listener and both ends of each of five connections at
-    least."""
+    """Return whether a process has a listener and both ends of at least five connections."""
     with suppress(OSError):
         each = Path(f"/proc/{process}/fd")
         return sum("socket:" in os.readlink(descriptor) for descriptor in each.iterdir()) >= 15

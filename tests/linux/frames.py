@@ -76,7 +76,9 @@ def passed(shaper: Shaper) -> dict[str, int]:
 
 
 def growth(shaper: Shaper, before: dict[str, int]) -> dict[str, int]:
-    """Return the packets that leaves have sent since, without a few multicast packets (MLD)."""
+    """Return the packets that leaves have sent since `before`, without a few multicast packets
+    (MLD).
+    """
     time.sleep(0.15)
     now = passed(shaper)
     grown = {name: now[name] - before[name] for name in now if now[name] != before[name]}

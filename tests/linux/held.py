@@ -16,53 +16,58 @@ from lasthop.linux import bpf
 
 HOUR_S = 3600.0
 LEAST_SAMPLES = 10
-"""Fewer say nothing of a slope."""
+"""Smallest number of samples that determine a slope. [-]"""
 
 
 @dataclass(frozen=True)
 class InKernel:
-    """How much of a gateway is in the kernel."""
+    """Numbers of kernel objects of a gateway."""
 
     classes: int
     queues: int
     redirections: int
-    """Filters in both blocks that redirect packets to the IFB."""
+    """Number of filters in both blocks that redirect packets to the IFB. [-]"""
     macs: int
-    """MAC addresses of stations in the map of the programs."""
+    """Number of MAC addresses of stations in the map of the programs. [-]"""
     prefixes: int
-    """Addresses of stations that are classified by address, in the map of the programs."""
+    """Number of addresses of stations that are classified by address, in the map of the programs.
+    [-]
+    """
 
 
 @dataclass(frozen=True)
 class Held:
-    """Resources of a gateway at a time."""
+    """Resources of a gateway at one instant."""
 
     at_s: float
-    """Since the gateway was up. [s]"""
+    """Time since the gateway was set up. [s]"""
     rss_bytes: int
     python_blocks: int
-    """Pieces of memory that Python's allocator has given out: most objects are one."""
+    """Number of memory blocks that Python's allocator has given out; most objects use one block.
+    [-]
+    """
     malloc_bytes: int
-    """In use, in addition to the memory of Python's allocator, which has small objects. [bytes]"""
+    """Memory in use outside Python's allocator, which serves small objects. [bytes]"""
     threads: int
     descriptors: int
     stations: int
     kernel: InKernel
     log_bytes: int
     state_bytes: int
-    """All files of its directory but the log."""
+    """Size of all files of the gateway's directory except the log. [bytes]"""
 
 
 SHARED_LEAVES = 2
-"""Leaves for unclassified and for multicast packets."""
+"""Number of leaves for unclassified and for multicast packets. [-]"""
 MAP_NEXT_KEY = 4
 """Command of bpf(2) (linux/bpf.h)."""
 NAME_AT, NAME_BYTES = 24, 16
-"""Place of the name in what the kernel reports of a map (struct bpf_map_info). [bytes]"""
+"""Offset and length of the name in the kernel's description of a map (struct bpf_map_info). [bytes]
+"""
 
 
 def in_kernel(pid: int) -> InKernel:
-    """Count what this namespace has, and the entries of the maps of this process."""
+    """Count the kernel objects of this namespace, and the map entries of a process."""
     shown = {name: sh(f"tc {name} show dev lh-lan").splitlines() for name in ("class", "qdisc")}
     blocks = sh(f"tc filter show block {TO}; tc filter show block {FROM}").splitlines()
     entries = map_entries(pid)
@@ -95,7 +100,7 @@ def map_entries(pid: int) -> Counter[str]:
 
 
 def shape_of(descriptor: int) -> tuple[str, int]:
-    """Return name and size of a key of a map. [bytes]"""
+    """Return the name of a map and the size of its keys [bytes]."""
     information = bpf.information(descriptor, NAME_AT + NAME_BYTES)
     name = information[NAME_AT : NAME_AT + NAME_BYTES].partition(b"\0")[0].decode()
     return name, struct.unpack_from("=I", information, 8)[0]
@@ -117,10 +122,10 @@ def keys_of(descriptor: int, key_bytes: int) -> set[bytes]:
 
 
 def needed_by(stations: Sequence[Mapping[str, Any]], leaves: int = 0) -> InKernel:
-    """Return the parts of the kernel that the stations of an access point need.
+    """Return the numbers of kernel objects that the stations of an access point need.
 
-    `leaves` are those that it has whatever its stations. Stations that share a MAC address, and
-    those without one, are classified by address.
+    `leaves` is the number of leaves that do not depend on stations. Stations that share a MAC
+    address, and stations without one, are classified by address.
     """
     classes = 1 + SHARED_LEAVES + (leaves or len(stations))
     macs = Counter(station["mac"] for station in stations if station["mac"])
@@ -130,7 +135,7 @@ def needed_by(stations: Sequence[Mapping[str, Any]], leaves: int = 0) -> InKerne
 
 
 def files_bytes(directory: Path) -> tuple[int, int]:
-    """Size of the log with its old one, and of all other files. [bytes]"""
+    """Return the size of the log including the old log, and of all other files. [bytes]"""
     log = rest = 0
     for path in directory.iterdir():
         size = path.stat().st_size
@@ -142,7 +147,7 @@ def files_bytes(directory: Path) -> tuple[int, int]:
 
 
 def rss_bytes(pid: int) -> int:
-    """Memory of a process that is in RAM. [bytes]"""
+    """Return the resident memory of a process. [bytes]"""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -156,20 +161,21 @@ def descriptors(pid: int) -> int:
 
 @dataclass(frozen=True)
 class Slope:
-    """A straight line's, by least squares. [1/h]"""
+    """Slope of a straight line fitted by least squares. [1/h]"""
 
     per_h: float
     ci95: float
-    """Half of its 95 % interval, as if each sample were independent of the one before."""
+    """Half-width of the 95 % confidence interval, if samples are independent of each other. [1/h]
+    """
 
     @property
     def least(self) -> float:
-        """Lower end of the interval."""
+        """Return the lower end of the interval. [1/h]"""
         return self.per_h - self.ci95
 
 
 def slope(at_s: Sequence[float], values: Sequence[float]) -> Slope | None:
-    """How values grow with time; None for too few."""
+    """Return the slope of values over time; None if there are too few samples."""
     if len(at_s) < LEAST_SAMPLES:
         return None
     from scipy import stats
@@ -180,7 +186,9 @@ def slope(at_s: Sequence[float], values: Sequence[float]) -> Slope | None:
 
 
 def leak(what: str, values: Sequence[int]) -> str | None:
-    """Says that of a thing there are always more in the last third than at times in the first."""
+    """Return a message if the smallest count in the last third exceeds the smallest count in the
+    first third.
+    """
     third = len(values) // 3
     if third == 0:
         return None

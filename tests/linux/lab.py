@@ -5,12 +5,12 @@ SERVER --- ISP --- wan GATEWAY lan --- AP --- 10.77.1.10, .11, ... STATIONS
 10.77.0.2                                     all to them through 6 Mbit/s and 75 packets
 ```
 
-The routers next to the gateway have a reason. A packet that comes straight from a sender's socket
-holds its sender back while it waits (TCP small queues, the socket's buffer). A packet from another
-machine does not. A lab without a slow hop has no AP, so that stations are neighbours.
+The routers next to the gateway are necessary. A waiting packet that comes directly from a
+sender's socket makes its sender wait (TCP small queues, the socket's buffer). A packet from
+another machine does not. A lab without a slow hop has no AP, so that stations are neighbours.
 
-The station's namespace holds all stations, as addresses of one interface. Everything is named after
-the process, and removed when the lab closes.
+The station's namespace holds all stations, as addresses of one interface. All names contain the
+number of the process. Everything is removed when the lab closes.
 """
 
 import ctypes
@@ -40,7 +40,7 @@ SERVER_V4, SERVER_V6 = "10.77.0.2", "fd77::2"
 RATE_BPS = 6_000_000
 PORT = 5001
 PATIENCE_S = 60.0
-"""Longest wait for what must happen on a machine however busy. [s]"""
+"""Longest wait for an event, even on a busy machine. [s]"""
 
 
 def station_v4(k: int) -> str:
@@ -52,7 +52,7 @@ def station_v6(k: int) -> str:
 
 
 def sh(command: str) -> str:
-    """Run shell commands; their output."""
+    """Run shell commands and return their output."""
     done = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stderr}"
     return done.stdout
@@ -69,7 +69,7 @@ def clean_up(prefix: str = PREFIX) -> None:
 
 @contextmanager
 def entered(namespace: str) -> Iterator[None]:
-    """Run the body in a namespace; sockets made there stay there."""
+    """Run the body in a namespace. Sockets created there stay there."""
     libc = ctypes.CDLL(None, use_errno=True)
     before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     entered_namespace = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
@@ -83,12 +83,12 @@ def entered(namespace: str) -> Iterator[None]:
 
 
 def number_of(namespace: str) -> int:
-    """The number of a namespace, by which the state of its gateway is known."""
+    """Return the number of a namespace, which identifies the state of its gateway."""
     return os.stat(f"/run/netns/{namespace}").st_ino
 
 
 class Child:
-    """A function in a process of its own, in a namespace."""
+    """A function that runs in a separate process, in a namespace."""
 
     def __init__(self, namespace: str, function: Callable[[], Any]) -> None:
         reader, writer = os.pipe()
@@ -102,7 +102,7 @@ class Child:
             except BaseException:
                 answer = (False, traceback.format_exc())
             try:
-                # fails where the parent has failed and reads no more
+                # fails if the parent has failed and no longer reads
                 os.write(writer, pickle.dumps(answer))
             finally:
                 os._exit(0)
@@ -182,21 +182,20 @@ def address(namespace: str, device: str, addresses: Sequence[str]) -> None:
 
 
 def routes(namespace: str, v4: str, v6: str) -> None:
-    """Default routes."""
+    """Set the default routes."""
     sh(f"ip -n {namespace} route add default via {v4}")
     sh(f"ip -n {namespace} -6 route add default via {v6}")
 
 
 def pair(a: str, device_a: str, b: str, device_b: str) -> None:
-    """Two namespaces joined by an Ethernet that sends every segment as a frame of its own."""
+    """Connect two namespaces by an Ethernet that sends every segment as a separate frame."""
     sh(f"ip link add {device_a} netns {a} type veth peer name {device_b} netns {b}")
     for name, device in ((a, device_a), (b, device_b)):
         sh(f"ip -n {name} link set {device} gso_max_segs 1 up")
 
 
 def rate_limit(device: str, rate_bps: int, packets: int = 75) -> None:
-    """Pass incoming packets through a FIFO of this many packets at this rate: the WLAN's
-    downlink."""
+    """Pass incoming packets through a FIFO with this rate and length, like the WLAN's downlink."""
     with Socket() as kernel:
         wlan = tc.Device(device, links.index_of(device))
         kernel.carry_out([links.add_ifb("air", b"\x02\0\0\0\0\1", 1000), links.set_up("air")])
@@ -223,9 +222,9 @@ def rate_limit(device: str, rate_bps: int, packets: int = 75) -> None:
 def gateway_text(
     stations: int = 5, more: str = "", rate: str = "5 Mbps", discipline: str = "pfifo"
 ) -> str:
-    """Return a gateway file with this many stations; `more` is put into its table [gateway].
+    """Return a gateway file with this many stations; `more` is added to its table [gateway].
 
-    Its leaves are FIFOs with every kernel.
+    The leaves are FIFOs, which every kernel supports.
     """
     lines = ["[gateway]", 'wan = "wan"', 'lan = "lan"', f'rate = "{rate}"', 'metrics = "off"']
     lines += [f'discipline = "{discipline}"', more]
@@ -236,7 +235,7 @@ def gateway_text(
 
 
 def process_of(printed: str) -> int:
-    """The process that `up` names."""
+    """Return the process number that `up` prints."""
     match = re.search(r"process (\d+)", printed)
     assert match is not None, printed
     return int(match[1])
@@ -263,7 +262,7 @@ def take_back(directory: Path) -> list[str]:
 
 
 def wait_until(condition: Callable[[], bool], what: str) -> None:
-    """Wait for what must happen, however busy this machine is: nothing is measured here."""
+    """Wait for a condition, even on a busy machine: nothing is measured here."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not happen within {PATIENCE_S:g} s"

@@ -58,7 +58,7 @@ def lab() -> Iterator[Lab]:
 
 @pytest.fixture(scope="module")
 def programs() -> None:
-    """Skip with the reason where no program can be loaded."""
+    """Skip with a reason if no BPF program can be loaded."""
     try:
         Classifier(object_of("sharing"), "try").close()
     except BpfError as error:
@@ -80,7 +80,7 @@ def written(directory: Path, text: str, name: str = "up.toml") -> Path:
 
 
 def others(directory: Path) -> str:
-    """Return the settings of the machine that must not stay changed."""
+    """Return the machine settings that a queue must restore."""
     with entered(GATEWAY):
         return sh("tc qdisc show dev wan; tc class show dev wan; ip -d -o link show dev wan") + str(
             offload.merges("lan")

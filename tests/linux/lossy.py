@@ -1,9 +1,9 @@
-"""A path of fixed delay with defined losses: many connections of the kernel's TCP.
+"""A path of fixed delay with defined losses, for many connections of the kernel's TCP.
 
-Two network namespaces without names, a TUN interface in each, and this process between them. A
-segment is delayed by the path's round-trip time. Its ACK passes immediately. A lost segment is not
-delayed. The receiver acknowledges every segment immediately, and every segment is a packet of its
-own, as in the engine's networks.
+There are two network namespaces without names and a TUN interface in each. This process is between
+them. A segment is delayed by the path's round-trip time. Its ACK passes immediately. A lost segment
+is not delayed. The receiver acknowledges every segment immediately, and every segment is a separate
+packet, as in the engine's networks.
 """
 
 import fcntl
@@ -30,18 +30,22 @@ SENDER, RECEIVER, MASK = "10.255.0.1", "10.0.0.1", "255.0.0.0"
 INTERFACE = "lossy"
 MSS = 200
 HEADERS = 40
-"""IPv4 and TCP without options; a segment with data and SACK blocks does not occur."""
+"""Length of IPv4 and TCP headers without options; no segment has both data and SACK blocks. [bytes]
+"""
 FIRST_PORT = 20_000
 SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 BUFFER_BYTES = 8 << 20
 
 SWELL_S, LARGEST_S = (2.0, 8.0, 9.0), 1.0
-"""Before counting, the path's delay grows to this value and returns, slowly enough for timers.
-Later the lateness of a busy machine hardly counts for algorithms that compare the delay with the
-largest delay seen. Times are the beginning, the maximum and the end."""
+"""Times of the beginning, maximum and end of an additional delay, and its maximum. [s]
+
+Before counting, the path's delay grows to this value and returns, slowly enough for timers. Some
+algorithms compare the delay with the largest delay seen. After the additional delay, the lateness
+of a busy machine hardly affects them.
+"""
 
 Losses = Callable[[], bool]
-"""Whether the next segment with data that enters the path is lost."""
+"""Function that returns whether the next segment with data that enters the path is lost."""
 
 
 def every(period: int) -> Losses:
@@ -57,14 +61,14 @@ def every(period: int) -> Losses:
 
 
 def independent(probability: float, seed: int) -> Losses:
-    """Each with this probability."""
+    """Lose each packet with this probability."""
     draws = random.Random(seed)
     return lambda: draws.random() < probability
 
 
 @dataclass
 class Flow:
-    """A connection, and what the path has seen of it since counting began."""
+    """A connection, and the path's counters of it since counting began."""
 
     congestion: str
     losses: Losses
@@ -74,11 +78,13 @@ class Flow:
     marks: list[tuple[int, int, float]] = field(default_factory=list)
 
     def mark(self) -> None:
-        """Note how far it is."""
+        """Record the present counters."""
         self.marks.append((self.delivered, self.lost, self.kept_s))
 
     def window(self, length_s: float, part: int = 0) -> float:
-        """Mean of the packets under way by Little's law, from one mark to the next. [packets]"""
+        """Return the mean number of packets in flight from one mark to the next, by Little's law.
+        [packets]
+        """
         return (self.marks[part + 1][2] - self.marks[part][2]) / length_s
 
 
@@ -99,7 +105,7 @@ def run(flows: Sequence[Flow], rtt_s: float, warmup_s: float, length_s: float) -
 
 
 def interface(address: str) -> int:
-    """The interface of a namespace; no packet leaves it that is not a segment."""
+    """Open the interface of a namespace; only TCP segments leave it."""
     without_timestamps()
     tun = open_tun(INTERFACE, address, MASK, 1500)
     subprocess.run(["ip", "link", "set", INTERFACE, "gso_max_segs", "1"], check=True)
@@ -113,7 +119,7 @@ def acknowledge() -> None:
 
 @contextmanager
 def traffic(flows: Sequence[Flow], sender: Namespace, receiver: Namespace) -> Iterator[None]:
-    """Senders and receivers in a process of their own."""
+    """Run senders and receivers in a separate process."""
     child = os.fork()
     if child == 0:
         with suppress(BaseException):
@@ -145,7 +151,7 @@ def listening(port: int) -> socket.socket:
 
 
 def send_and_receive(flows: Sequence[Flow], sender: Namespace, receiver: Namespace) -> None:
-    """Keep every connection full, and empty."""
+    """Keep the send buffer of every connection full, and its receive buffer empty."""
     watched = selectors.DefaultSelector()
     listeners = [
         receiver.run(lambda port=FIRST_PORT + k: listening(port)) for k in range(len(flows))
@@ -179,7 +185,7 @@ def forward(
     warmup_s: float,
     length_s: float,
 ) -> float:
-    """Be the path until the time is over."""
+    """Forward segments as the path until the time is over."""
     for each in (out, back):
         fcntl.fcntl(each, fcntl.F_SETFL, os.O_NONBLOCK)
     in_flight: deque[tuple[float, Flow, bytes]] = deque()

@@ -1,7 +1,7 @@
-"""Many streams through two relays: the data that each end sent and received, and how it ended.
+"""Many streams through two relays: the data that each end sent and received, and its outcome.
 
-Each stream begins with what both ends are to do. A stream that ends well has every byte, in order;
-any other ends with an error at both ends that are still there.
+Each stream begins with instructions for both ends. A stream that ends well has delivered every
+byte, in order. Any other stream ends with an error at both ends that still exist.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from lasthop.relay.settings import write_key
 
 LASTHOP = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"
 HEAD = struct.Struct("!IIIB")
-"""Number of the stream, bytes up, bytes down, kind of stream."""
+"""Header of a stream: number, bytes up, bytes down, kind."""
 CLIENT_FIRST, SERVER_FIRST, CLIENT_RESETS, SERVER_RESETS = range(4)
 PIECE = 16_384
 SIZES = (0, 1, 1_000, 30_000, 300_000)
 PATIENCE_S = 30.0
-"""Time after which no stream may still wait."""
+"""Longest time for which a stream may wait. [s]"""
 
 
 def content(number: int, way: str, size: int) -> bytes:
@@ -47,7 +47,7 @@ def reset(writer: asyncio.StreamWriter) -> None:
 
 
 async def read_all(reader: asyncio.StreamReader) -> bytes:
-    """All until the end."""
+    """Read all data until the end."""
     pieces = []
     while piece := await reader.read(PIECE):
         pieces.append(piece)
@@ -63,7 +63,7 @@ class Received:
     broken: set[int] = field(default_factory=set)
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Be the target of a stream."""
+        """Act as the target of a stream."""
         number = -1
         try:
             head = await reader.readexactly(HEAD.size)
@@ -94,7 +94,7 @@ class Received:
 async def run_stream(
     number: int, how: int, up: int, down: int, target: int, via: tuple[str, int]
 ) -> str:
-    """Be the program of a stream: how it ended."""
+    """Act as the program of a stream; return its outcome."""
     try:
         reader, writer = await relay.open_connection("127.0.0.1", target, via=via)
     except (OSError, TimeoutError):
@@ -139,10 +139,10 @@ class Outcome:
     plans: dict[int, tuple[int, int, int]]
     heard: Received
     longest_s: float
-    """Longest time from the last disturbance, or the beginning of a stream, to its end."""
+    """Longest time of a stream to its end, from its beginning or from the last disturbance. [s]"""
 
     def counted(self) -> Counter[str]:
-        """How many ended how."""
+        """Return the number of streams per outcome."""
         return Counter(self.ends.values())
 
     def wrong(self) -> list[str]:
@@ -152,7 +152,7 @@ class Outcome:
             how, up, _ = self.plans[number]
             digest = hashlib.sha256(content(number, "up", up)).digest()
             known = self.heard.digests.get(number)
-            # the end that closes last does not learn whether its data arrived, as usual in TCP
+            # as usual in TCP, the end that closes last does not learn whether its data arrived
             if end == "well" and how == CLIENT_FIRST and known is None:
                 faults.append(f"{number}: ended well, though the target has not heard all")
             if end not in ("well", "broken", "refused", "reset here"):
@@ -167,7 +167,7 @@ class Outcome:
 async def many_streams(
     count: int, at_once: int, via: tuple[str, int], seed: int, disturb: "Disturbance | None" = None
 ) -> Outcome:
-    """Run this many streams; each has `PATIENCE_S` after the last disturbance."""
+    """Run this many streams; each must end within `PATIENCE_S` after the last disturbance."""
     heard = Received()
     server = await asyncio.start_server(heard.answer, "127.0.0.1", 0, backlog=1024)
     target = server.sockets[0].getsockname()[1]
@@ -217,7 +217,7 @@ Process = ForkedCommand | subprocess.Popen[str]
 
 @dataclass
 class Pair:
-    """Two relays, each a process."""
+    """Two relays, each in a separate process."""
 
     directory: Path
     options: tuple[str, ...] = ()
@@ -229,7 +229,7 @@ class Pair:
     client: Process | None = None
 
     def begin(self) -> None:
-        """Start both."""
+        """Start both relays."""
         write_key(self.directory / "key")
         self.start_server()
         self.client = self.start(
@@ -238,7 +238,7 @@ class Pair:
         self.socks_port = self.port_of(self.client)
 
     def start_server(self) -> None:
-        """Start the server, at the port where it was."""
+        """Start the server, at its previous port."""
         self.server = self.start("serve", "--listen", f"127.0.0.1:{self.server_port}")
         self.server_port = self.port_of(self.server)
 
@@ -252,18 +252,18 @@ class Pair:
 
     @staticmethod
     def port_of(process: Process) -> int:
-        """The port in its first line."""
+        """Return the port in the first line of a process."""
         assert process.stdout is not None
         line = process.stdout.readline()
         return int(line.rpartition("127.0.0.1:")[2].split()[0])
 
     @property
     def via(self) -> tuple[str, int]:
-        """Where SOCKS is spoken."""
+        """Return the address of the SOCKS server."""
         return ("127.0.0.1", self.socks_port)
 
     def end(self) -> None:
-        """End both."""
+        """End both relays."""
         for process in (self.client, self.server):
             if process is not None:
                 process.send_signal(signal.SIGTERM)
@@ -276,7 +276,7 @@ class Pair:
 
 
 def forget(process: Process) -> None:
-    """Let go of what a process that has ended has printed."""
+    """Close the output of a process that has ended."""
     if isinstance(process, ForkedCommand):
         process.close()
     elif process.stdout is not None:
@@ -296,22 +296,24 @@ def relays(directory: Path, *options: str, is_program: bool = False) -> Iterator
 
 @dataclass
 class Disturbance:
-    """Kills connections between relays, and the server once."""
+    """Task that kills connections between relays, and the server once."""
 
     pair: Pair
     every_s: float
     restart_at: int
-    """The server is restarted after this number of streams have ended. [-]"""
+    """Number of ended streams after which the server is restarted. [-]"""
     is_due: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server is to be restarted."""
     last_s: float = 0.0
     killed: int = 0
     restarted: bool = False
     is_over: bool = False
-    """Whether all streams have ended. A task that is cancelled could leave a process behind."""
+    """Whether all streams have ended. The task is not cancelled, since that could leave a process
+    running.
+    """
 
     async def go_on(self) -> None:
-        """Disturb until all is over."""
+        """Disturb until all streams have ended."""
         while not self.is_over:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.is_due.wait(), self.every_s)

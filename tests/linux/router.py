@@ -1,8 +1,9 @@
-"""A router without Python: a root directory with busybox, `ip` and `tc`, and nothing else.
+"""A router without Python: a root directory with only busybox, `ip` and `tc`.
 
-`dash` finds programs in PATH only, and so only the applets below: those of OpenWrt's busybox by
-default. Debian's busybox prefers its own applets to PATH, so that its `ip` and `tc` have to be
-hidden by functions. It has no `flock`, which OpenWrt's has: util-linux' program replaces it.
+`dash` finds programs only in PATH. It therefore finds only the applets below, which are the default
+applets of OpenWrt's busybox. Debian's busybox prefers its applets to PATH, so that functions have
+to hide its `ip` and `tc`. It lacks `flock`, which OpenWrt's busybox has; the program of util-linux
+replaces it.
 """
 
 import os
@@ -25,7 +26,7 @@ SHELLS = {
 
 
 def why_not() -> str | None:
-    """Why there can be no such router here."""
+    """Return why such a router cannot exist here, or None."""
     missing = [name for name in ("busybox", *PROGRAMS) if shutil.which(name) is None]
     return f"needs {', '.join(missing)} (busybox-static)" if missing else None
 
@@ -52,23 +53,23 @@ class Router:
         self.running: subprocess.Popen[str] | None = None
 
     def write(self, text: str) -> None:
-        """Put the script there."""
+        """Write the script into the root directory."""
         (self.root / "gateway.sh").write_text(text)
 
     def replace(self, program: str, text: str) -> None:
-        """Put another program in the place of one, which is kept as NAME.real."""
+        """Replace a program; the original is kept as NAME.real."""
         place = self.root / "sbin" / program
         place.rename(place.with_suffix(".real"))
         place.write_text(text)
         place.chmod(0o755)
 
     def restore(self, program: str) -> None:
-        """Put the program back."""
+        """Restore the original program."""
         place = self.root / "sbin" / program
         place.with_suffix(".real").rename(place)
 
     def command(self, *arguments: str) -> list[str]:
-        """The command that runs the script, in a process that stays the same."""
+        """Return the command that runs the script without a further process."""
         inside = f'mount -t proc proc {self.root}/proc && exec env -i PATH=/sbin:/bin "$@"'
         chroot = [shutil.which("chroot") or "chroot", str(self.root)]
         start = ["ip", "netns", "exec", GATEWAY, "sh", "-c", inside, "sh"]
@@ -101,22 +102,22 @@ class Router:
 
     @property
     def state(self) -> Path:
-        """Where the script keeps what it knows, one of its kind."""
+        """Return the directory of the script's state."""
         states = [*(self.root / "var/run").glob("lasthop-*")]
         return states[0] if len(states) == 1 else self.root / "var/run/lasthop-lan"
 
     def printed(self) -> str:
-        """Return all that it has printed."""
+        """Return all output of the script."""
         return (self.root / "printed").read_text()
 
     def end(self, number: int = signal.SIGTERM) -> int:
-        """Send a signal, and wait for its end; the exit status."""
+        """Send a signal, wait for the end, and return the exit status."""
         assert self.running is not None
         self.running.send_signal(number)
         return self.running.wait(30)
 
     def processor_s(self) -> float:
-        """Processor time of the script and of what it has waited for. [s]"""
+        """Return the CPU time of the script and of the processes for which it has waited. [s]"""
         assert self.running is not None
         fields = Path(f"/proc/{self.running.pid}/stat").read_text().rpartition(")")[2].split()
         return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
@@ -131,7 +132,7 @@ class Router:
 
 
 def heed_hangup() -> None:
-    """Restore the usual action of SIGHUP, with any terminal of the tests."""
+    """Restore the default action of SIGHUP, which a terminal of the tests may have changed."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 

@@ -1,4 +1,4 @@
-"""A gateway in a process of its own, in the gateway's namespace."""
+"""A gateway in a separate process, in the gateway's namespace."""
 
 import os
 import resource
@@ -15,7 +15,7 @@ from lasthop.enforce.gateway.service import GatewayService
 
 
 class Running:
-    """`lasthop gateway up` as a function in a process of its own."""
+    """`lasthop gateway up` as a function in a separate process."""
 
     def __init__(self, directory: Path, text: str) -> None:
         self.state = State(directory / "state")
@@ -53,7 +53,7 @@ class Running:
         return shown
 
     def processor_s(self) -> float:
-        """Processor time so far. [s]"""
+        """Return the CPU time used so far. [s]"""
         fields = Path(f"/proc/{self.child.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -1,4 +1,4 @@
-"""A gateway for tests of its commands, as processes in its namespace."""
+"""A gateway for tests of its commands, which run as processes in its namespace."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from lasthop.daemon.state import State
 
 
 class Gateway:
-    """`lasthop gateway` with a file and a state directory of its own."""
+    """`lasthop gateway` with a separate file and state directory."""
 
     def __init__(self, directory: Path) -> None:
         self.file = directory / "cafe.toml"
@@ -28,12 +28,12 @@ class Gateway:
         self.run: Path | None = None
 
     def words(self, verb: str, *options: str) -> list[str | Path]:
-        """A command and its arguments."""
+        """Return the words of a command with its arguments."""
         state = [] if self.run is not None or verb == "check" else ["--state", self.state]
         return ["gateway", verb, self.file, *options, *state]
 
     def start(self, verb: str, *options: str) -> ForkedCommand:
-        """Start a command that continues to run."""
+        """Start a command that keeps running."""
         return ForkedCommand(self.words(verb, *options), namespace=GATEWAY)
 
     def __call__(self, verb: str, *options: str) -> tuple[int, str]:
@@ -43,7 +43,7 @@ class Gateway:
 
     @contextmanager
     def usual_state(self, run: Path) -> Iterator[None]:
-        """Its state where commands without --state have it, in a /run of its own."""
+        """Use the default state directory of commands without --state, in a private /run."""
         run.mkdir()
         self.run, before = run, self.state
         self.state = run / f"lasthop/lan@{number_of(GATEWAY)}"
@@ -55,7 +55,7 @@ class Gateway:
             self.run, self.state = None, before
 
     def status(self) -> Any:
-        """Return the output of `status --json`, without the start of a process."""
+        """Return the output of `status --json`, without starting a process."""
         return State(self.state).ask({"do": "status"})
 
     def is_up(self) -> bool:

@@ -1,6 +1,6 @@
 """Kernel state of a gateway, as `ip` and `tc` show it.
 
-The functions start few processes: in user-mode Linux each costs 20 ms of CPU time.
+The functions start few processes: in user-mode Linux each process costs 20 ms of CPU time.
 """
 
 import re
@@ -19,10 +19,10 @@ SHOWN = (
     "qdisc show",
 )
 NUMBER = re.compile(r" *\d*:")
-"""Beginning of the line of an interface that has its number, such as `12:`."""
+"""Pattern for the number at the start of an interface's line, such as `12:`."""
 
 FLOW = re.compile("class (fq_codel|sfq) ")
-"""Start of the line of a flow, which exists while a leaf holds packets of the flow."""
+"""Pattern for the start of a flow's line, which exists while a leaf holds packets of the flow."""
 
 
 def state() -> str:
@@ -47,7 +47,9 @@ def batch(program: str, lines: Iterable[str]) -> str:
 
 
 def in_shell(commands: Iterable[str]) -> None:
-    """Run the commands of a plan in a shell, except `ethtool`: veth does not merge segments."""
+    """Run the commands of a plan in a shell, except `ethtool`, since veth does not merge
+    segments.
+    """
     sh("\n".join(command for command in commands if not command.startswith("ethtool")))
 
 

@@ -3,8 +3,8 @@
     @pytest.mark.simulated
     def test_two_downloads_are_equal(lab: Lab) -> None: ...
 
-The tests run as root inside, in one process of pytest, whose reports become those of the tests
-here. Computing takes no simulated time: measurements are the same in each run, with any load of
+Inside, the tests run as root in one process of pytest. Its reports become the reports of the tests
+here. Computation takes no simulated time: measurements are the same in each run, with any load of
 the host. A test that waits for a time in a loop without sleeping stops the clock.
 """
 
@@ -27,11 +27,11 @@ from skips import refuse_skip
 
 ROOT = Path(__file__).parents[2]
 VARIABLE = "LASTHOP_TESTS_INSIDE"
-"""Environment variable that is set inside."""
+"""Environment variable that is set inside the user-mode Linux."""
 REPORTS = "reports"
 """File of the exchange: one report per line."""
 PASSED = ("CI", "SEED")
-"""Variables of the environment that tests inside get."""
+"""Environment variables that are passed to the tests inside."""
 QUICK_CPU_S, SLOW_CPU_S = 150.0, 3600.0
 """Limits of the processor time of a file, without and with tests that are marked `slow`. [s]"""
 MEMORY_MB = 1024
@@ -43,33 +43,35 @@ Reports = dict[str, list[dict[str, Any]]]
 
 
 class Inside:
-    """Plugin of pytest inside: writes each report."""
+    """Plugin of pytest inside the user-mode Linux; it writes each report."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Append a report to the file."""
+        """Append a report to the file of reports."""
         data = self.config.hook.pytest_report_to_serializable(config=self.config, report=report)
         with Path("/exchange", REPORTS).open("a") as file:
             file.write(json.dumps(data) + "\n")
 
 
 class Outside:
-    """Plugin of pytest on the host: takes the reports of tests in simulated time."""
+    """Plugin of pytest on the host: it reports the results of tests in simulated time."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(
         self, item: pytest.Item, nextitem: pytest.Item | None
     ) -> bool | None:
-        """Run the tests of the item's file if they have not been run, and report the item's."""
+        """Run the tests of the item's file if they have not been run, and report the item's
+        result.
+        """
         if item.get_closest_marker("simulated") is None:
             return None
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         for report in reports_of(item):
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-        # Fixtures of the test before this one may end here.
+        # Fixtures of the previous test may end here.
         item.session._setupstate.teardown_exact(nextitem)
         return True
 
@@ -115,7 +117,7 @@ def ended(item: pytest.Item, outcome: Any, text: Any) -> pytest.TestReport:
 def reports_of_file(item: pytest.Item) -> Reports:
     """Return the reports of all tests of an item's file that are selected and simulated.
 
-    The first worker that needs them runs the tests; others wait for it.
+    The first worker that needs the reports runs the tests; the other workers wait for it.
     """
     starter = os.getppid() if hasattr(item.config, "workerinput") else os.getpid()
     path = stored(starter) / item.nodeid.partition("::")[0].replace("/", "-")
@@ -131,7 +133,9 @@ def reports_of_file(item: pytest.Item) -> Reports:
 
 
 def stored(starter: int) -> Path:
-    """Return the folder of reports of a session, named after the process that has started it."""
+    """Return the folder of reports of a session, named after the process that started the
+    session.
+    """
     return Path(tempfile.gettempdir(), f"lasthop-simulated-{starter}")
 
 

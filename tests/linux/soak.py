@@ -1,19 +1,20 @@
-"""A gateway for an hour, with all that may happen to one: does anything grow, or stay broken?
+"""Run a gateway for an hour with all disturbances: does anything grow, or stay broken?
 
     make soak                          an hour, as root
     make soak SOAK_S=600               ten minutes
     .venv/bin/python tests/linux/soak.py --seconds 600
 
 `lasthop gateway up` runs in the lab (`lab.py`). Listed stations send and receive data by TCP.
-Guests come and go every second, by leases and by the kernel's neighbours, and receive UDP. Its
-metrics are read every second. Every minute the file is another one. Where its rate is fixed, an
-administrator does damage, which the gateway must repair. Every 30 s it is noted what the gateway
-holds, after all leaving guests have left. Ctrl-C ends it early, with a report.
+Guests come and go every second, by leases and by the kernel's neighbours, and receive UDP. The
+gateway's metrics are read every second. Every minute another file is loaded. While the file has a
+fixed rate, an administrator does damage, which the gateway must repair. Every 30 s the gateway's
+resources are recorded, after all leaving guests have left. Ctrl-C ends the run early, with a
+report.
 
-It exits with 1 if memory grows by more than `LIMIT_MB_PER_H`. That is the lower end of the 95 %
-interval, of samples after a warm-up of ten minutes, in which each kind of damage is done once. It
-also exits with 1 if threads or descriptors grow, if the kernel holds objects that no station needs,
-or if damage stays. Writes out/soak.json.
+The exit status is 1 if memory grows by more than `LIMIT_MB_PER_H`. This growth is the lower end of
+the 95 % interval, of samples after a warm-up of ten minutes. Each kind of damage is done once in
+the warm-up. The exit status is also 1 if threads or descriptors grow, if the kernel holds objects
+that no station needs, or if damage stays. The script writes out/soak.json.
 """
 
 import argparse
@@ -45,18 +46,21 @@ ROOT = Path(__file__).parents[2]
 LISTED, GUESTS = 5, 40
 LIMIT_MB_PER_H = 1.0
 WARM_UP_S = 600.0
-"""Half of the run if that is shorter. The first occurrence of an event may use memory permanently:
-half a megabyte with some kinds of damage."""
+"""Warm-up; half of the run if that is shorter. [s]
+
+The first occurrence of an event may use memory permanently: half a megabyte with some kinds of
+damage.
+"""
 NOTED_EVERY_S = 30.0
 SHORT_S = 540.0
-"""A run with less than this after its warm-up cannot determine a slope, and does not judge it."""
+"""Time after the warm-up below which a run cannot determine a slope, and does not judge it. [s]"""
 DAMAGES_AT_ONCE = 3
-"""One after another, whenever damage is done: each kind has its turn within the warm-up."""
+"""Number of damages done one after another, so that each kind occurs within the warm-up. [-]"""
 PATIENCE_S = 60.0
-"""Longest wait for what the gateway is to do by itself. [s]"""
+"""Longest wait for an automatic action of the gateway. [s]"""
 METRICS = "127.0.0.1:9477"
 GUEST_DATAGRAMS = 5
-"""Datagrams of 1000 B that are sent to each guest per second."""
+"""Number of datagrams of 1000 B sent to each guest per second. [1/s]"""
 DISCOVERY = """discover.interval = "1 s"
 discover.absence = "2 s"
 discover.neighbours = true
@@ -87,13 +91,14 @@ def tell():
 os.register_at_fork(after_in_child=threading.Thread(target=tell, daemon=True).start)
 sys.exit(main(["gateway", *sys.argv[2:]]))
 """
-"""`lasthop gateway`, whose process in the background reports how much memory is in use: pieces of
-Python's own allocator, for what is small, and bytes of malloc, for the rest."""
+"""Program that runs `lasthop gateway`. Its background process reports the memory in use: blocks of
+Python's allocator for small objects, and bytes of malloc for all other memory.
+"""
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A file that is in force for a minute."""
+    """A gateway file that is used for a minute."""
 
     what: str
     rate: str
@@ -101,7 +106,7 @@ class Phase:
     listed: int = LISTED
     leaves: int = 0
     is_damaged: bool = False
-    """Whether damage is done meanwhile: it needs a rate that stays."""
+    """Whether damage is done during the phase; this needs a fixed rate."""
 
 
 PHASES = (
@@ -114,11 +119,13 @@ PHASES = (
 )
 
 ANEW = ("the IFB is removed", "the IFB has another name")
-"""Damage after which everything is set up again, and stations that came later get other classes."""
+"""Damages after which the gateway sets everything up again. Stations that came later then get other
+classes.
+"""
 
 
 class Gateway:
-    """The gateway that is soaked, and what its stations do."""
+    """The gateway under test, and the traffic of its stations."""
 
     def __init__(self, directory: Path) -> None:
         self.state = State(directory / "state")
@@ -139,13 +146,13 @@ class Gateway:
         self.began_s = time.monotonic()
 
     def write(self) -> None:
-        """Write the file of this phase."""
+        """Write the file of a phase."""
         more = f'{self.phase.more}\ndiscover.leases = "{self.leases}"\n{DISCOVERY}'
         text = gateway_text(self.phase.listed, more, self.phase.rate, discipline="best")
         self.file.write_text(text.replace('metrics = "off"', f'metrics = "{METRICS}"'))
 
     def act(self, verb: str) -> None:
-        """A command of lasthop."""
+        """Run a command of `lasthop gateway`."""
         command = [sys.executable, "-c", SERVICE, self.blocks, verb, self.file]
         with entered(GATEWAY):
             done = subprocess.run(
@@ -159,21 +166,23 @@ class Gateway:
     def status(self) -> dict[str, Any]:
         return self.state.answer({"do": "status"})
 
-    # What happens.
+    # Events.
 
     def another_file(self, phase: Phase) -> None:
-        """Another file is in force."""
+        """Load another file."""
         self.phase = phase
         self.write()
         self.act("up")
 
     def come_and_go(self) -> None:
-        """Some guests leave and some come."""
+        """Let some guests leave and others come."""
         changed = {self.draw.randrange(GUESTS) for _ in range(4)}
         self.settle_guests(self.guests ^ changed)
 
     def settle_guests(self, present: set[int]) -> None:
-        """Make exactly these guests present: even ones have leases, odd ones are neighbours."""
+        """Make exactly these guests present: guests with even numbers have leases, guests with odd
+        numbers are neighbours.
+        """
         lines = [f"0 {mac(k)} {guest_v4(k)} guest{k} *" for k in sorted(present) if k % 2 == 0]
         self.leases.write_text("".join(f"{line}\n" for line in lines))
         commands = []
@@ -182,12 +191,14 @@ class Gateway:
                 verb, state = ("replace", "nud permanent") if k in present else ("del", "")
                 commands.append(f"neigh {verb} {address} lladdr {mac(k)} dev lan {state}")
         batch = "\n".join(commands)
-        # the kernel may have forgotten one by itself
+        # the kernel may have removed a neighbour already
         sh(f"ip -n {GATEWAY} -force -batch - <<'end' 2> /dev/null || true\n{batch}\nend")
         self.guests = present
 
     def send(self) -> None:
-        """Send datagrams to guests, and data of listed stations, sometimes over new connections."""
+        """Send datagrams to guests, and data between the server and listed stations, sometimes over
+        new connections.
+        """
         for k in self.guests:
             for _ in range(GUEST_DATAGRAMS):
                 with suppress(OSError):
@@ -205,7 +216,7 @@ class Gateway:
         self.flows = []
 
     def move(self, seconds: float) -> None:
-        """Let data move for a while."""
+        """Let data flow for this time."""
         try:
             run(self.flows, seconds)
         except OSError:  # a connection has not outlived the damage
@@ -218,10 +229,10 @@ class Gateway:
         ):
             assert b"lasthop_shaping" in page.read()
 
-    # Its resources.
+    # Resources.
 
     def has_members(self) -> bool:
-        """Return whether exactly the present stations have a place and parts in the kernel."""
+        """Return whether exactly the present stations have a place and kernel objects."""
         status = self.status()
         names = {f"s{k}" for k in range(self.phase.listed)}
         names |= {f"guest{k}" if k % 2 == 0 else mac(k) for k in self.guests}
@@ -237,7 +248,7 @@ class Gateway:
         return False
 
     def note(self) -> Held:
-        """Return its current resources."""
+        """Return the current resources of the gateway."""
         with entered(GATEWAY):
             kernel = held.in_kernel(self.pid)
         log, rest = held.files_bytes(self.state.directory)
@@ -255,7 +266,7 @@ class Gateway:
 
 
 def is_lab_station(name: str) -> bool:
-    """Whether a station is the lab's, all of whose addresses have one MAC address."""
+    """Return whether a station belongs to the lab, in which all addresses have one MAC address."""
     return not name.startswith(("guest", "02:bb:"))
 
 
@@ -273,18 +284,18 @@ def guest_v6(k: int) -> str:
 
 @dataclass
 class Soak:
-    """A run, and what it has found."""
+    """A run and its results."""
 
     gateway: Gateway
     seconds: float
     samples: list[Held] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
-    """Faults that remain, in words."""
+    """Remaining faults, as messages."""
     mended: int = 0
     files: int = 0
 
     def run(self) -> None:
-        """Run until time is over, or until an interrupt."""
+        """Run until the time is over, or until an interrupt."""
         every_s = min(NOTED_EVERY_S, self.seconds / 10)
         end_s = self.gateway.began_s + self.seconds
         next_s = self.gateway.began_s + every_s
@@ -304,13 +315,13 @@ class Soak:
                 next_s = max(next_s + every_s, time.monotonic())
 
     def look(self) -> None:
-        """Note the resources once the leaving guests have left."""
+        """Record the resources after the leaving guests have left."""
         self.wait(self.gateway.has_members, self.missing_parts)
         self.samples.append(self.gateway.note())
         self.show(self.samples[-1])
 
     def missing_parts(self) -> str:
-        """Return the parts that differ from the needs of the stations, in words."""
+        """Return the kernel objects that differ from the needs of the stations, as a message."""
         status = self.gateway.status()
         with entered(GATEWAY):
             has = held.in_kernel(self.gateway.pid)
@@ -321,7 +332,7 @@ class Soak:
         return f"{phase.what}: {has} for {wants}; {names} for guests {guests}; {status['faults']}"
 
     def do_damage(self, what: str) -> None:
-        """Damage something, and see that it is as before."""
+        """Do damage, and check that it is repaired."""
         with entered(GATEWAY):
             before = snapshot()
         damage(DAMAGES[what])
@@ -334,7 +345,9 @@ class Soak:
         )
 
     def wait(self, condition: Callable[[], bool], what: Callable[[], str]) -> bool:
-        """Wait for what the gateway is to do by itself, under traffic; whether it has."""
+        """Wait for an automatic action of the gateway, under traffic; return whether it
+        happened.
+        """
         until_s = time.monotonic() + PATIENCE_S
         while not condition():
             if time.monotonic() > until_s:
@@ -357,7 +370,7 @@ class Soak:
             print(line, file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Let all guests leave, then end the gateway: nothing of either may be left."""
+        """Let all guests leave, then end the gateway, and check that no remains of either exist."""
         gateway = self.gateway
         gateway.hang_up()
         gateway.udp.close()
@@ -372,11 +385,11 @@ class Soak:
 
 
 STAYS = {"lock", "file", "namespace", "sort", "log", "log.1", "stations"}
-"""Files that stay in the directory of a gateway that is down."""
+"""Files that stay in the directory of a gateway that is not running."""
 
 
 def report(soak: Soak) -> list[str]:
-    """Print the table; return the faults, in words."""
+    """Print the table; return the faults, as messages."""
     warm_s = min(WARM_UP_S, soak.seconds / 2)
     counted = [sample for sample in soak.samples if sample.at_s >= warm_s]
     wrong = list(soak.wrong)
@@ -437,7 +450,7 @@ FIELDS = {
 
 
 def soaked(seconds: float) -> list[str]:
-    """Run and report; return the faults, in words."""
+    """Run and report; return the faults, as messages."""
     with ExitStack() as stack:
         stack.enter_context(Lab(LISTED, rate_bps=None))
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -454,7 +467,7 @@ def soaked(seconds: float) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Soak for so long; 1 if anything is wrong."""
+    """Run the soak for the given time; return 1 if there is a fault."""
     parser = argparse.ArgumentParser(description="a gateway for a long time, with all that happens")
     parser.add_argument("--seconds", type=float, default=3600.0, help="how long (3600)")
     seconds: float = parser.parse_args(arguments).seconds

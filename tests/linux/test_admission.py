@@ -39,7 +39,9 @@ Start = Callable[[str], GatewayService]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Start a gateway with two stations that have their own MAC addresses, instead of the last."""
+    """Return a function that starts a gateway with two stations that have separate MAC addresses,
+    and ends the previous gateway.
+    """
     with Lab(stations=1, rate_bps=None), ExitStack() as stack:
         for k, mac in enumerate(MACS):
             sh(f"ip -n {STATIONS} link add g{k} link wl0 address {mac} type macvlan mode bridge")
@@ -75,7 +77,7 @@ def see(service: GatewayService) -> None:
 
 
 def speak(k: int, of: str | None = None) -> None:
-    """Let a station announce its address by ARP, or claim that of another station."""
+    """Let a station announce its address by ARP, or claim the address of another station."""
     mac, target = bytes.fromhex(MACS[k].replace(":", "")), bytes([10, 77, 1, 1])
     own = socket.inet_aton(of or HERE_V4[k])
     arp = struct.pack("!HHBBH", 1, 0x0800, 6, 4, 1) + mac + own + bytes(6) + target
@@ -106,7 +108,7 @@ def test_a_new_mac_address_is_unclassified_until_its_quarantine_is_over(start: S
     send(UNKNOWN, MACS[0])
     assert growth(shaper, before) == {MACS[0]: 20}
     assert any("in the last minute, 1 wait" in w for w in service.status()["warnings"])
-    # The next run knows it, and only it.
+    # The next run knows this station, and no other station.
     service = start(text)
     assert names(service) == {MACS[0]}
 
@@ -201,7 +203,7 @@ def test_packets_without_a_station_are_charged_to_the_access_point_of_their_addr
     assert [now - then for now, then in zip(unclassified(), before, strict=True)] == [0, 20]
     send(UNKNOWN, INVENTED)
     assert [now - then for now, then in zip(unclassified(), before, strict=True)] == [20, 20]
-    # a MAC address that waits is known to be at b, with any address
+    # a waiting MAC address is known to be at port b, with any address
     speak(1, of="10.77.1.200")
     see(service)
     send(UNKNOWN, MACS[1])

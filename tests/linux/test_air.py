@@ -1,4 +1,6 @@
-"""The capture of an emulated cell against what the kernel saw on the interfaces."""
+"""Compare the capture of an emulated cell with the packets that the kernel saw on the
+interfaces.
+"""
 
 import json
 import struct
@@ -51,7 +53,8 @@ with socket.create_connection(("server", 80)) as one:
     one.shutdown(socket.SHUT_WR)
     print(sum(map(len, iter(lambda: one.recv(65536), b""))))
 """
-# the first marks what waits at all, the second two packets in three that find forty of them waiting
+# The first rule marks every packet that waits. The second rule marks two of three packets that find
+# forty packets waiting.
 SINGLE = (
     'cell = { phy = "802.11b", rate = "5.5 Mbps", '
     'ap_queue = { limit = 60, codel = { ecn = true, ce_threshold = "10 us" } } }'
@@ -71,7 +74,7 @@ def rights() -> None:
 
 
 def frames(path: Path) -> Iterator[tuple[bytes, bytes]]:
-    """Each frame of a capture with its comment."""
+    """Yield each frame of a capture with its comment."""
     content = path.read_bytes()
     at = 0
     while at < len(content):
@@ -86,7 +89,9 @@ def frames(path: Path) -> Iterator[tuple[bytes, bytes]]:
 
 
 def on_air(path: Path, headers: int) -> dict[bool, list[bytes]]:
-    """IP packets that were received over the air, by whether they went up."""
+    """Return IP packets that were received over the air, keyed by whether they were uplink
+    packets.
+    """
     seen: dict[bool, list[bytes]] = {True: [], False: []}
     for frame, comment in frames(path):
         (radiotap,) = struct.unpack_from("<H", frame, 2)
@@ -97,7 +102,7 @@ def on_air(path: Path, headers: int) -> dict[bool, list[bytes]]:
 
 
 def sniffed(path: Path) -> dict[bool, list[bytes]]:
-    """IPv4 packets of an interface, by whether they left it."""
+    """Return IPv4 packets of an interface, keyed by whether they left it."""
     content, at = path.read_bytes(), 0
     seen: dict[bool, list[bytes]] = {True: [], False: []}
     while at < len(content):
@@ -121,7 +126,7 @@ def test_captured_frames_are_the_packets_of_the_interfaces(tmp_path, cell):
     words += ["--with", "server", f"{python} {tmp_path}/sniffs {of_server}"]
     words += ["--with", "laptop", f"{python} {tmp_path}/sniffs {of_laptop}"]
     words += ["--with", "server", f"{python} {tmp_path}/echoes"]
-    # the programs sniff once both files exist
+    # the programs capture packets once both files exist
     seen = f"until [ -e {of_server} ] && [ -e {of_laptop} ]; do sleep 0.05; done"
     words += ["--", "sh", "-c", f"{seen}; until {python} {tmp_path}/asks; do sleep 0.1; done"]
     done = emulated(*words)
@@ -133,7 +138,8 @@ def test_captured_frames_are_the_packets_of_the_interfaces(tmp_path, cell):
         sniffed(of_server),
         sniffed(of_laptop),
     )
-    # without a wire, packets that have crossed the air have arrived in order; sniffers begin later
+    # Without a wire, packets arrive in the order in which they crossed the air; the captures begin
+    # later.
     came = at_server[False]
     assert len(came) > 200
     assert contains(captured[True], came)
@@ -144,6 +150,6 @@ def test_captured_frames_are_the_packets_of_the_interfaces(tmp_path, cell):
 
 
 def contains(packets: list[bytes], part: list[bytes]) -> bool:
-    """Return whether a list of packets contains a part as consecutive packets."""
+    """Return whether `packets` contains `part` as consecutive packets."""
     starts = [index for index, packet in enumerate(packets) if packet == part[0]]
     return any(packets[index : index + len(part)] == part for index in starts)

@@ -52,7 +52,7 @@ ESTIMATED = FILE + 'wce.max = "5 Mbps"\n'
 
 @pytest.fixture
 def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The namespaces; a guest is a macvlan with a MAC address of its own."""
+    """Create the namespaces; a guest is a macvlan with a separate MAC address."""
     clean_up()
     for name in (SERVER, GATEWAY, STATIONS):
         sh(f"ip netns add {name}; ip -n {name} link set lo up")
@@ -63,7 +63,7 @@ def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         sh(f"ip -n {GATEWAY} link set {device} master br0")
     sh(f"ip -n {GATEWAY} link set br0 up")
     address(SERVER, "up0", [f"{HERE}/24"])
-    # Each guest answers only for its own address, as two machines would.
+    # Each guest answers only for its own address, like two separate machines.
     for k, (guest, mac) in enumerate(zip(GUESTS, MACS, strict=True)):
         sh(f"ip -n {STATIONS} link add g{k} link wl0 address {mac} type macvlan mode bridge")
         sh(f"ip netns exec {STATIONS} sysctl -qw net.ipv4.conf.g{k}.arp_ignore=1")
@@ -78,7 +78,7 @@ def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def serve(service: GatewayService, flows: list[Flow], seconds: float) -> None:
-    """Do the work of the loop, with traffic."""
+    """Run the service's loop under traffic."""
     end = time.monotonic() + seconds
     counted = 0.0
     while time.monotonic() < end:
@@ -94,9 +94,9 @@ def serve(service: GatewayService, flows: list[Flow], seconds: float) -> None:
 
 
 def serve_until_heard(service: GatewayService, flow: Flow, by: str) -> None:
-    """Serve until the guest is heard so; on a busy machine that takes longer.
+    """Run the loop until the guest is detected by this source; on a busy machine that takes longer.
 
-    The interface below the guests may answer ARP too, and is a station then.
+    The interface below the guests may also answer ARP, and is then a station.
     """
     end = time.monotonic() + PATIENCE_S
     while MACS[0] not in (stations := rows(service)) or stations[MACS[0]]["heard"] != by:
@@ -109,8 +109,8 @@ def rows(service: GatewayService) -> dict[str, Any]:
 
 
 def rates(service: GatewayService, flows: list[Flow], seconds: float = 4) -> list[float]:
-    """Return the rates through each guest's leaf once it is full. [bit/s]"""
-    # A guest that sends no ARP is heard by one packet in 64.
+    """Return the rates through each guest's leaf after the leaves have filled. [bit/s]"""
+    # A guest that sends no ARP is detected because one packet in 64 is sampled.
     end = time.monotonic() + PATIENCE_S
     while set(MACS) - rows(service).keys():
         assert time.monotonic() < end, rows(service)
@@ -138,7 +138,9 @@ def down(service: GatewayService) -> None:
 
 @pytest.mark.usefixtures("bridge")
 def test_guests_behind_a_port_are_found_and_equal(tmp_path: Path, timed: bool) -> None:
-    """Three downloads and an upload of one against a download of the other, with the least file."""
+    """One guest has three downloads and an upload, the other guest has one download. The file has
+    only the required keys.
+    """
     service = up(FIXED, tmp_path)
     flows = []
     try:
@@ -176,7 +178,7 @@ def test_pings_need_an_address_of_the_bridge(tmp_path: Path) -> None:
     try:
         with entered(GATEWAY):
             assert service.status()["warnings"] == [lacking]
-            # no ping can be sent, but its flows are heard
+            # no ping can be sent, but the station's flows are observed
             serve_until_heard(service, flow, "flows")
             status = service.status()
             assert status["aps"][0]["answers"] == 0
@@ -207,7 +209,9 @@ def test_a_bridge_that_packets_only_pass_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("bridge")
 def test_a_bridge_that_is_routed_to_shapes_both_directions(tmp_path: Path, timed: bool) -> None:
-    """`lan = "br0"` where `wan` is none of its ports: packets do enter the bridge."""
+    """Tests `lan = "br0"` where `wan` is not one of the bridge's ports: packets enter the
+    bridge.
+    """
     sh(f"ip -n {GATEWAY} link set eth0 nomaster; ip -n {GATEWAY} address add 10.98.0.2/24 dev eth0")
     sh(f"ip -n {GATEWAY} address add 10.99.0.2/24 dev br0")
     sh(f"ip netns exec {GATEWAY} sysctl -qw net.ipv4.ip_forward=1")

@@ -1,4 +1,4 @@
-"""The estimator on a real queue: C settles just under what a slow hop carries."""
+"""The estimator with a real queue: C settles just below the capacity of a slow hop."""
 
 import time
 from collections.abc import Iterator
@@ -28,16 +28,18 @@ def lab() -> Iterator[Lab]:
 def test_c_settles_under_the_capacity_and_stations_are_equal(
     lab: Lab, tmp_path: Path, cap_mbps: int, settled_s: float
 ) -> None:
-    """Claim hotspot-10 on a hop of 6 Mbit/s with a cap of 8: C within 5 %, short pings.
+    """Check claim hotspot-10 on a hop of 6 Mbit/s with a cap of 8 Mbit/s: C within 5 %, short
+    pings.
 
-    With one of 20 the hop's queue stays at its limit, 150 ms, for more than 64 pings.
+    With a cap of 20 Mbit/s the hop's queue stays at its limit, 150 ms, for more than 64 pings.
     """
     text = gateway_text(3, f'wce.max = "{cap_mbps} Mbps"', rate="estimated")
     rates, pings, shares = run_gateway(text, tmp_path, settled_s)
-    # The hop counts the frame's 14 bytes as the gateway does, so that its rate is the capacity.
+    # The hop and the gateway both count the 14 bytes of the frame header, so that the hop's rate is
+    # the capacity.
     assert mean(rates) == pytest.approx(RATE_BPS, rel=0.05)
     assert sorted(pings)[int(0.95 * len(pings))] < 2 * 0.040
-    # of bytes that have passed through their leaves, which are never empty
+    # ratio of the bytes that have passed through the two leaves, which are never empty
     assert shares[0] / shares[1] == pytest.approx(1, abs=0.01)
 
 
@@ -45,7 +47,7 @@ Watched = tuple[list[float], list[float], list[int]]
 
 
 def run_gateway(text: str, directory: Path, settled_s: float) -> Watched:
-    """A gateway under traffic, from its start to its end."""
+    """Run a gateway under traffic, from its start to its end."""
     gateway = config.read(text)
     with entered(GATEWAY):
         service = GatewayService(ServiceContext(gateway, State(directory), lambda: gateway))
@@ -64,7 +66,9 @@ def run_gateway(text: str, directory: Path, settled_s: float) -> Watched:
 
 
 def watch(service: GatewayService, flows: list[Flow], settled_s: float) -> Watched:
-    """C [bit/s], round-trip times [s] and bytes of the leaves once settled, under traffic."""
+    """Return C [bit/s], round-trip times [s] and bytes of the leaves after settling, under
+    traffic.
+    """
     rates: list[float] = []
     pings: list[float] = []
     start = time.monotonic()
@@ -93,6 +97,6 @@ def watch(service: GatewayService, flows: list[Flow], settled_s: float) -> Watch
 
 
 def sent(service: GatewayService) -> list[int]:
-    """Bytes that have passed through the leaves of the first two stations."""
+    """Return the bytes that have passed through the leaves of the first two stations."""
     counters, members = service.shaping.shaper.counters(), service.shaping.shaper.running().members
     return [counters[members[name].leaf].sent_bytes for name in ("s0", "s1")]

@@ -1,4 +1,4 @@
-"""Frames at `lan` belong to the station whose MAC address they have, with any content."""
+"""Frames at `lan` belong to the station with their source MAC address, whatever their content."""
 
 import errno
 import socket
@@ -90,7 +90,7 @@ def test_frames_without_a_station_pass_through_the_unclassified_leaf(shaper: Sha
     unknown = ipv4(17, udp(4433), "192.0.2.1")
     before = passed(shaper)
     send(unknown, INVENTED)
-    # An address of a station that has a MAC address of its own does not help.
+    # Using the IP address of a station that has a separate MAC address has no effect.
     send(ipv4(17, udp(4433), HERE_V4[1]), INVENTED)
     assert growth(shaper, before) == {"unclassified": 2 * COUNT}
 
@@ -121,7 +121,7 @@ def test_a_flood_of_exempt_packets_uses_up_its_senders_allowance_only(
     send(EXEMPT_PACKETS[kind], MACS[0], count=500)
     grown, free = growth(shaper, before), exempt() - at_first
     assert list(grown) == ["s0"]
-    # A machine that sends faster than the leaf fills the leaf's queue.
+    # A machine that sends faster than the rate of the leaf fills the leaf's queue.
     through_leaf = grown["s0"] + dropped() - lost_before
     assert through_leaf + free == pytest.approx(500, abs=3)  # and ARP of the machine itself
     assert free < 150
@@ -239,7 +239,7 @@ def test_a_station_behind_a_router_has_its_subnets(
             packet = ipv6 if ":" in source else ipv4
             send(packet(17, udp(4433), source), INVENTED)
             assert growth(shaper, before) == {leaf: COUNT}, source
-        # A station's own MAC address counts, for any source.
+        # The source MAC address of a station decides, for any source IP address.
         before = passed(shaper)
         send(ipv4(17, udp(4433), "10.78.4.1"), MACS[0])
         assert growth(shaper, before) == {"s0": COUNT}
@@ -248,7 +248,9 @@ def test_a_station_behind_a_router_has_its_subnets(
 
 
 def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> None:
-    """A guest that speaks for others would choose the stations that the gateway knows."""
+    """A guest that sends for other stations could otherwise add entries to the gateway's neighbour
+    table.
+    """
     own, other = (bytes.fromhex(mac.replace(":", "")) for mac in MACS)
     sender, target = socket.inet_aton("10.77.1.200"), socket.inet_aton("10.77.1.1")
 
@@ -267,7 +269,7 @@ def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> N
     now = shaper.classified("wlan")
     assert now is not None
     assert now[0][Kind.FORGED].packets - before[Kind.FORGED].packets == 3
-    # Tags of VLAN 0 hide nothing: the kernel takes them away.
+    # Tags of VLAN 0 do not hide a packet: the kernel removes them.
     kind, data = arp(other)
     tagged = b"\0\0\x81\0\0\0" + struct.pack("!H", kind) + data
     send((0x8100, tagged), MACS[0], count=1)
@@ -275,7 +277,7 @@ def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> N
     now = shaper.classified("wlan")
     assert now is not None
     assert now[0][Kind.FORGED].packets - before[Kind.FORGED].packets == 4
-    # Void packets pass the leaf of their sender, so they are no way around it.
+    # Invalidated packets pass through the leaf of their sender, so that they do not bypass it.
     at_leaf = passed(shaper)
     send(arp(other), MACS[0], count=COUNT)
     assert growth(shaper, at_leaf) == {"s0": COUNT}
@@ -296,13 +298,13 @@ def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> N
 
 
 def discovery(mac: bytes, source: str) -> tuple[int, bytes]:
-    """Return a solicitation that names a MAC address after another option (RFC 4861)."""
+    """Return a neighbour solicitation that has the MAC address after another option (RFC 4861)."""
     body = b"\x87\0\0\0" + bytes(4) + ip_address("fd77:1::1").packed
     return ipv6(58, body + b"\x0e\1" + bytes(6) + b"\1\1" + mac, source, to="fd77:1::1")
 
 
 def test_all_kinds_together_have_one_allowance(shaper: Shaper) -> None:
-    """A guest that uses all of them gains no more than 48 kbit/s."""
+    """A guest that uses all kinds gains no more than 48 kbit/s."""
     before = passed(shaper)
     for _ in range(3):
         for packet in EXEMPT_PACKETS.values():

@@ -25,7 +25,7 @@ from lasthop.linux import pins
 from lasthop.linux.tcp import available_congestion
 
 CLONE_NEWUSER = 0x10000000
-"""A user namespace of its own (unshare(2))."""
+"""Flag of unshare(2) for a new user namespace."""
 NAME = CONTROLS["compound"].kernel_name
 EMULATED = """\
 duration = "60 s"
@@ -47,7 +47,9 @@ def rights() -> None:
 
 @pytest.fixture(autouse=True)
 def clean(rights: None) -> Iterator[None]:
-    """Nothing is there before a test, nor after it; one test at a time: names are the machine's."""
+    """Check that no congestion control is loaded before or after a test. Tests run one at a time,
+    since names are valid for the whole machine.
+    """
     lock = os.open("/run", os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -74,7 +76,7 @@ def listed() -> dict[str, Any]:
 
 
 def loading(stack: ExitStack, *arguments: str) -> commands.ForkedCommand:
-    """A process that has loaded something and holds it."""
+    """Start a process that loads a congestion control and keeps it."""
     words = ["congestion", "load", *arguments]
     process = stack.enter_context(commands.ForkedCommand(words, is_read=True))
     assert process.stdout is not None
@@ -83,7 +85,9 @@ def loading(stack: ExitStack, *arguments: str) -> commands.ForkedCommand:
 
 
 def connected(name: str) -> tuple[socket.socket, socket.socket]:
-    """Both ends of a connection over the loopback interface whose client uses a control."""
+    """Return both ends of a connection over the loopback interface; the client uses a congestion
+    control.
+    """
     with socket.create_server(("127.0.0.1", 0)) as server:
         client = socket.socket()
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
@@ -217,7 +221,7 @@ def in_user_namespace(*arguments: str) -> tuple[int, str, str]:
 
 
 def enter_user_namespace() -> None:
-    """Become root in a new user namespace, as by `unshare -Ur`."""
+    """Become root in a new user namespace, like `unshare -Ur`."""
     assert ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWUSER) == 0
     for name, text in (("setgroups", "deny"), ("uid_map", "0 0 1"), ("gid_map", "0 0 1")):
         Path("/proc/self", name).write_text(text)
@@ -225,7 +229,7 @@ def enter_user_namespace() -> None:
 
 RTT_S, WARMUP_S = 0.1, 20.0
 SLACK = 0.03
-"""Difference from the engine beyond both intervals: what recovery takes."""
+"""Tolerated difference from the engine beyond both intervals, because of loss recovery. [-]"""
 
 
 @pytest.mark.measured
@@ -234,16 +238,17 @@ SLACK = 0.03
     [
         ("compound", "every", 500, 80, 40.0, 1600),
         ("compound", "probability", 500, 80, 60.0, 2400),
-        # Periodic losses say little here: its windows stay at any of several multiples.
+        # Periodic losses give little information here: the window may stay at any of several
+        # multiples.
         ("illinois", "probability", 1000, 10, 100.0, 2300),
     ],
     ids=["compound-every", "compound-probability", "illinois-probability"],
 )
 def test_mean_windows_are_those_of_the_engine(law, kind, period, flows, length_s, least_lost):
-    """Compare windows over a path without queue, at a few thousand losses of many flows.
+    """Compare windows over a path without a queue, at a few thousand losses of many flows.
 
-    The confidence interval of the mean is part of the tolerance. It is twice as wide with a quarter
-    of the losses.
+    The confidence interval of the mean is added to the tolerance. The interval is twice as wide
+    with a quarter of the losses.
     """
     with loaded([law]) as names:
         name = names[law]
@@ -269,7 +274,9 @@ def test_mean_windows_are_those_of_the_engine(law, kind, period, flows, length_s
 
 
 def window_of_engine(law: str, kind: str, period: int) -> tuple[float, float]:
-    """Mean of the packets under way, with its interval, of the same path in the simulator."""
+    """Return the mean number of packets in flight and its interval, for the same path in the
+    simulator.
+    """
     path = {"from": "a", "to": "b"}
     loss = {kind: period if kind == "every" else 1 / period}
     scenario = {

@@ -1,4 +1,6 @@
-"""The crash contract: in every case traffic flows, `down` removes ours, `up` works again."""
+"""Behaviour after a crash: in every case traffic flows, `down` removes the gateway's changes, `up`
+works again.
+"""
 
 import ctypes
 import errno
@@ -49,7 +51,7 @@ Make = Callable[..., Shaper]
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
-    """A hot-spot without a slow hop: these tests move little and often."""
+    """Yield a hot-spot without a slow hop: these tests move little data, and run often."""
     with Lab(stations=3, rate_bps=None) as lab:
         yield lab
 
@@ -64,7 +66,7 @@ def directory(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def shaping(directory: Path) -> Iterator[Make]:
-    """Makes shapers that are closed in the end."""
+    """Yield a function that makes shapers; the shapers are closed at the end."""
     with ExitStack() as stack:
         yield lambda gateway, hook=None: stack.enter_context(
             Shaper(gateway, log_in(directory), hook)
@@ -72,7 +74,7 @@ def shaping(directory: Path) -> Iterator[Make]:
 
 
 def a_life(directory: Path, hook: Hook, more: str = "", discipline: str = "pfifo") -> None:
-    """Everything that a gateway ever does to the kernel, with a hook after each step."""
+    """Do everything that a gateway ever does to the kernel, with a hook after each step."""
     gateway = config.read(gateway_text(LISTED, more, discipline=discipline))
     shaper = Shaper(gateway, UndoLog(directory / "undo.log", hook), hook)
     shaper.up(gateway.stations)
@@ -93,11 +95,13 @@ HARM = (
 
 
 HARM_TO_SERVICES = (HARM[0].replace("100kbit", "3mbit"), *HARM[1:3])
-"""At 100 kbit/s what a download has left in its leaf when the service is killed would take 24 s."""
+"""Harms for services. At 100 kbit/s the remaining data of a download in its leaf would take 24 s
+after the service is killed.
+"""
 
 
 def run_with_damage(directory: Path, hook: Hook) -> None:
-    """All that is done when others remove and change things, with a hook after each step."""
+    """Do all steps while other programs remove and change objects, with a hook after each step."""
     gateway = config.read(gateway_text(LISTED).replace('wan = "wan"', 'wan = "usb"'))
     shaper = Shaper(gateway, UndoLog(directory / "undo.log"))
     shaper.up(gateway.stations)
@@ -130,9 +134,10 @@ class Countdown:
 
 
 def run_service(directory: Path, more: str = "", discipline: str = "pfifo") -> None:
-    """Run a service that notices the changes of others and repairs them, until it is killed.
+    """Run a service that detects and repairs changes by other programs, until it is killed.
 
-    A file says that it is up: what others do before, it refuses in a line, and ends.
+    A file reports that the service is up. Earlier changes by other programs make the service end
+    with an error line.
     """
     gateway = config.read(gateway_text(LISTED, more, discipline=discipline))
     state, is_up = State(directory), (directory / IS_UP).touch
@@ -157,7 +162,9 @@ def kill_myself() -> None:
 
 
 def check_after_a_kill(directory: Path) -> None:
-    """Traffic flows as it is; everything of ours can be removed; then it can be set up again."""
+    """Check after a kill that traffic flows, that the gateway's changes can be removed, and that it
+    can be set up again.
+    """
     assert transfers(station_v4(0)), "traffic is stuck"
     assert transfers(station_v4(LISTED)), "a guest's traffic is stuck"
     with entered(GATEWAY):
@@ -182,15 +189,16 @@ KINDS = {
         "pfifo",
     ),
 }
-"""Cases that differ in the messages to the kernel: settings of the file and queue of leaves.
+"""Cases with different messages to the kernel: settings of the file, and queue of the leaves.
 
-With the best queue the kernel is asked for each, and UDP from stations has tables of its own but
-with `udp = "down"`. Messages for fq_codel and codel are tested in user-mode Linux, below.
+With the queue `best`, the kernel is asked for each discipline. UDP from stations has separate
+tables except with `udp = "down"`. Messages for fq_codel and codel are tested in user-mode Linux,
+below.
 """
 
 
 KINDS_DRAWN, STEPS_DRAWN = 2, 3
-"""Numbers of kinds, and of steps of each kind, that `make test` draws."""
+"""Numbers of kinds, and of steps per kind, that `make test` draws. [-]"""
 
 
 def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[int]]) -> None:
@@ -230,7 +238,9 @@ def test_killed_after_any_record_or_message(lab: Lab, directory: Path, kind: str
 @pytest.mark.usefixtures("user_mode")
 @pytest.mark.parametrize(("discipline", "every"), [("fq_codel", 1), ("codel", 1)])
 def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> None:
-    """Kill it after every few steps in user-mode Linux, whose kernel has these disciplines."""
+    """Kill the gateway after every few steps in user-mode Linux, whose kernel supports these
+    disciplines.
+    """
     script = Path(__file__).parent / "inside" / "kills.py"
     seen: dict[str, Any] = uml.answer(script, discipline, str(every))
     assert seen["steps"] > 20
@@ -240,7 +250,7 @@ def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> 
 
 @pytest.mark.slow
 def test_killed_while_healing(lab: Lab, directory: Path) -> None:
-    """Wherever it ends, its changes are undone, also after repairs."""
+    """At whichever step the gateway ends, its changes are undone, even after repairs."""
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)
@@ -270,10 +280,11 @@ def test_killed_while_healing(lab: Lab, directory: Path) -> None:
 
 @pytest.mark.slow
 def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
-    """Five hundred kills at random times, under a download (LASTHOP_RANDOM_KILLS: another number).
+    """Kill five hundred times at random instants, during a download (LASTHOP_RANDOM_KILLS sets
+    another number).
 
-    Half of them have only messages to the kernel, half are services whose classes and ingresses
-    others remove meanwhile.
+    Half of the killed processes only send messages to the kernel. The other half are services while
+    other programs remove their classes and ingress qdiscs.
     """
     draw = seeded_random("kills of a gateway")
     kills = 0
@@ -302,14 +313,14 @@ def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
 
 
 def harm(draw: random.Random) -> None:
-    """Remove or change something, if it is there."""
+    """Remove or change a random object, if it exists."""
     with entered(GATEWAY), suppress(AssertionError):
         sh(draw.choice(HARM_TO_SERVICES))
         offload.set_merging("wan", True)
 
 
 def test_refused_by_the_kernel_at_any_message(lab: Lab, directory: Path, shaping: Make) -> None:
-    """After a netlink error half-way, the error is reported, and nothing remains."""
+    """An error from netlink at any message is reported, and no remains exist."""
 
     def refuse() -> None:
         raise KernelError(errno.ENOMEM, "a change", "")
@@ -360,7 +371,7 @@ def test_a_refused_guest_leaves_the_others_as_they_were(lab: Lab, shaping: Make)
 
 
 def test_a_full_disk_stops_it_before_the_change(lab: Lab, tmp_path: Path) -> None:
-    """The log is on a file system without a free byte."""
+    """Tests a log on a file system without a free byte."""
     small = tmp_path / "small"
     small.mkdir()
 
@@ -420,7 +431,8 @@ def test_a_foreign_interface_of_our_name_stays(lab: Lab, directory: Path, shapin
             shaper = shaping(gateway)
             with pytest.raises(UserError, match="lh-lan: exists already"):
                 shaper.up(gateway.stations)
-            # also if a log says that we made one of this name, which has gone since
+            # the link stays even if the log says that a gateway made a link with this name, which
+            # was removed later
             log_in(directory).add({"kind": "link", "name": "lh-lan"})
             assert take_back(directory) == []
             assert "lh-lan" in sh("ip -o link show lh-lan")

@@ -55,13 +55,13 @@ def rights() -> None:
 
 
 def goodputs(answer: lh.Result | Emulation) -> dict[str, float]:
-    """Goodput of each station. [bit/s]"""
+    """Return the goodput of each station. [bit/s]"""
     by_station = answer.stations["goodput_bps"]
     return {str(name): float(by_station[name]) for name in by_station.index}
 
 
 def test_a_cell_of_aggregates_carries_real_tcp(tmp_path):
-    """However late it is: each flow has its goodput, conservation holds, and nothing is lost where
+    """Independent of lateness: each flow has goodput, conservation holds, and no packet is lost if
     there is room for every window.
     """
     path = tmp_path / "x.toml"
@@ -79,9 +79,9 @@ def test_a_cell_of_aggregates_carries_real_tcp(tmp_path):
     ("gro", "phy"), [(False, "802.11ac"), (True, "802.11ax")], ids=["-802.11ac", "gro-802.11ax"]
 )
 def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
-    """With windows that never overflow the queue, so that a run's shares do not depend on which TCP
-    loses when: the comparison is of the path through queue, air and wire. Shares of losing flows
-    are on the page of measurements.
+    """The windows never overflow the queue, so that a run's shares do not depend on the order in
+    which TCP flows lose packets. The test compares the path through queue, air and wire. Shares of
+    flows with losses are on the page of measurements.
     """
     path = tmp_path / "x.toml"
     path.write_text(CELL.replace("802.11ax", phy) + STATIONS)
@@ -99,7 +99,8 @@ def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_the_queue_of_linux_is_that_of_the_simulation(tmp_path):
-    """Air time in turns decides here, not the order of losses of TCP; a call waits for its turn.
+    """The result depends on air time fairness, not on the order of TCP's losses; a call waits for
+    its turn.
 
     A segment of 802.11b at 11 Mb/s takes 2 ms on the air.
     """
@@ -145,7 +146,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP) as pi
 
 @pytest.mark.parametrize("words", [(), ("--gro",)], ids=["", "gro"])
 def test_programs_talk_through_aggregates(tmp_path, words):
-    """Send a body up and receive it twice by HTTP, with an upload and three pings."""
+    """Send a body up and receive it twice by HTTP, together with an upload and three pings."""
     path, serves, asks = (tmp_path / name for name in ("x.toml", "serves.py", "asks.py"))
     text = CELL.replace("80 MHz", "20 MHz").replace('warmup = "1 s"', 'warmup = "200 ms"')
     path.write_text(f"{text}[station.laptop]\n[station.other]\nupload = 1\n")

@@ -57,7 +57,7 @@ def rights() -> None:
 def test_every_connection_of_the_web_is_asked_and_answered_in_full():
     answer = emulate(WEB)
     users = answer.classes.loc["users"]
-    # one each 100 ms until 2 s, and five seconds for the last of them
+    # one connection per 100 ms until 2 s, and five seconds for the last connection
     assert (users["connections_finished"], users["unfinished"]) == (20, 0)
     assert users["connections_refused"] == 0
     assert users["goodput_bps"] * 7 / 8 == pytest.approx(20 * 30_000)
@@ -65,7 +65,7 @@ def test_every_connection_of_the_web_is_asked_and_answered_in_full():
     assert users["completion_s"] > 0.02 + 0.02 + 0.02 + 0.02
     assert users["completion_p95_s"] >= users["completion_s"] / 2
     assert users["loss_probability"] == 0
-    # both ways carry segments: three of each request, and twenty-one of each response
+    # both directions carry segments: three for each request, and twenty-one for each response
     replies, requests = (
         answer.links.loc[name, "utilisation"] for name in ("bottleneck/back", "bottleneck")
     )
@@ -76,7 +76,7 @@ def test_every_connection_of_the_web_is_asked_and_answered_in_full():
 def test_connections_that_find_no_room_are_refused_and_counted(monkeypatch):
     monkeypatch.setattr(sys.modules[emulate.__module__], "room_for", lambda _: 2)
     users = emulate(WEB.replace('"20 ms"\n', '"900 ms"\n')).classes.loc["users"]
-    # ten a second, each there for more than 0.9 s
+    # ten connections per second, each of which lasts for more than 0.9 s
     assert users["connections_refused"] >= 10
     assert users["connections_finished"] >= 2
     assert users["connections_finished"] + users["connections_refused"] == 20
@@ -97,7 +97,7 @@ def test_users_of_a_conflict_graph_have_as_many_connections_as_their_rule_asks_f
     assert list(links["connections"]) == list(flows["connections"])  # a link each
     assert (links["aggressiveness"] > 0).all()
     assert set(answer.queues.index) == {"1", "2", "3"}
-    # neighbours are never on the air together
+    # neighbouring links are never active simultaneously
     air = links["airtime_fraction"]
     assert air["1"] + air["2"] <= 1
     assert air["2"] + air["3"] <= 1
@@ -143,7 +143,7 @@ upload = { segments = 10 }
 
 
 def test_ten_segments_take_as_long_as_in_a_simulation():
-    """A round trip for the handshake and one for the segments, each 100 ms."""
+    """A round trip for the handshake and a round trip for the segments, each 100 ms."""
     seen = emulate(TEN).flows.loc["ten", "completion_s"]
     simulated = lh.simulate(TEN, replications=1).flows.loc["ten", "completion_s"]
     assert simulated == pytest.approx(0.2012, abs=5e-5)
@@ -151,21 +151,27 @@ def test_ten_segments_take_as_long_as_in_a_simulation():
 
 
 def test_after_a_lost_syn_linux_sends_ten_segments_and_a_simulation_a_single_segment():
-    """RFC 5681, section 3.1, has the initial window be one segment then; Linux keeps its ten."""
+    """After a lost SYN the initial window is one segment (RFC 5681, section 3.1); Linux keeps ten
+    segments.
+    """
     [simulated] = lh.simulate(LOST, replications=1).flows["completion_s"]
     # the timeout, the handshake, and windows of 1, 2, 4 and 3 segments, each a round trip of 100 ms
     assert simulated == pytest.approx(1.5, rel=0.01)
     [seen] = emulate(LOST).flows["completion_s"]
-    # the timeout and two round trips; late timers make it no less, nor a whole round trip more
+    # The timeout and two round trips. Late timers cannot shorten this time, and do not add a round
+    # trip.
     assert 1.2 <= seen < 1.3
 
 
 def test_a_server_that_no_syn_reaches_has_no_retransmissions():
-    """A flow that was never set up has all values that others have; nothing has come."""
+    """A flow without a completed handshake has all values that other flows have; it has received no
+    data.
+    """
     text = LOST.replace('channel.better = { at = "0.5 s", error = 0 }\n', "download = {}\n")
     flows = emulate(text, settings={"duration": "2.5 s"}).flows.set_index("direction")
     assert flows["goodput_bps"].to_list() == [0, 0]
-    # the client of the upload has sent its SYN again: after a second, newer kernels after another
+    # The client of the upload has sent its SYN again: after one second, in newer kernels after
+    # another second.
     assert flows.loc["up", "retransmissions"] >= 1
     assert flows.loc["down", "retransmissions"] == 0
 
@@ -180,8 +186,8 @@ def test_links_in_a_row_share_the_air_as_in_a_simulation():
     simulated = lh.simulate(scenario, replications=5)
     for name in ("a", "b", "c"):
         expected = simulated.flows.loc[name, "goodput_bps"]
-        # one run of 30 s: replications of the simulation scatter by 5 % on the outer links and by
-        # 11 % in the middle; three times that
+        # One run of 30 s. Replications of the simulation scatter by 5 % on the outer links and by
+        # 11 % in the middle; the bound is three times the scatter.
         bound = 0.33 if name == "b" else 0.15
         assert seen.flows.loc[name, "goodput_bps"] == pytest.approx(expected, rel=bound)
 
@@ -200,7 +206,9 @@ start_spread = "0 s"
 
 
 def test_the_kernel_follows_the_first_window():
-    """A handshake and a window of ten take two round trips; of two, of four and the rest, four."""
+    """A handshake and a window of ten segments take two round trips. Windows of two, four and the
+    remaining segments take four.
+    """
     runs = (emulate(SHORT), emulate(SHORT, follow=["initial_window"]))
     own_s, followed_s = (run.flows["completion_s"].item() for run in runs)
     assert 0.4 <= own_s < 0.5

@@ -1,4 +1,4 @@
-"""Users of a conflict graph through relays, and settings that the kernel is made to follow."""
+"""Users of a conflict graph through relays, and settings that are applied to the kernel."""
 
 import os
 
@@ -17,8 +17,8 @@ def rights() -> None:
 
 
 def test_the_middle_of_a_row_has_more_connections_between_its_relays(timed: bool):
-    # all counts from the first packet on: what waits to be put in order at the end of a warm-up
-    # is read, and counted, later than it has gone over the air
+    # Counting begins with the first packet. Data that wait for reordering at the end of a warm-up
+    # would otherwise be counted later than their transmission over the air.
     no_warmup = {"warmup": "0 s"}
     answer = emulate(ROW, relays=True, settings=no_warmup, sysctl={"net.ipv4.tcp_timestamps": "1"})
     flows = answer.flows
@@ -27,7 +27,7 @@ def test_the_middle_of_a_row_has_more_connections_between_its_relays(timed: bool
     if timed:  # n = k T grows with the queues, and T is longest in the middle
         assert (flows["connections"] > 1).all()
         assert flows["rtt_s"].idxmax() == "b"
-    # data of programs have gone over the air, with additions of relays and data in flight
+    # the links carry the data of programs, the overhead of relays and data in flight
     sent_bps = answer.links["airtime_fraction"] * 400 * 1040 * 8
     for user_bps, link_bps in zip(flows["goodput_bps"], sent_bps[["1", "2", "3"]], strict=True):
         assert 0 < user_bps < link_bps

@@ -1,7 +1,7 @@
 """Real TCP over the emulated cell, in network namespaces.
 
-One test compares an emulation in real time with a simulation; the others are in simulated time, or
-check nothing that depends on time.
+One test compares an emulation in real time with a simulation. The other tests are in simulated
+time, or check nothing that depends on time.
 """
 
 import json
@@ -34,7 +34,7 @@ tcp = { congestion = "reno", window = 42 }
 
 DOWNLOADS = "[station.first]\ndownload = 4\n[station.other]\ndownload = 1\n"
 UPLOADS = "[station.first]\nupload = 4\n[station.other]\ndownload = 1\ncount = 4\n"
-"""With only two stations, as in the paper's figure 5, the level is just 2."""
+"""With only two stations, as in the paper's figure 5, the fairness level is only 2."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -68,20 +68,20 @@ def test_the_bottleneck_makes_real_tcp_fair(tmp_path, stations):
     total = [answer.cells["goodput_bps"].iloc[0] for answer in (free, shared)]
     assert abs(total[1] / total[0] - 1) < 0.1, total
     if stations == UPLOADS:
-        # all of the receive window is in flight; the kernel without this setting makes it 44.9
-        # segments
+        # The complete receive window is in flight; a kernel without this setting has 44.9 segments
+        # in flight.
         assert in_flight(free, "first/up") == pytest.approx(42, rel=0.03)
 
 
 def in_flight(answer: Emulation, prefix: str) -> float:
-    """Mean of the segments under way, by Little's law."""
+    """Return the mean number of segments in flight, by Little's law."""
     flows = answer.flows[answer.flows.index.str.startswith(prefix)]
     return float((flows["goodput_bps"] * flows["rtt_s"]).mean() / (8 * 1460))
 
 
 @pytest.mark.measured
 def test_every_segment_is_acknowledged_where_acks_are_not_delayed(tmp_path):
-    """In real time: an emulation that was not late agrees with a simulation."""
+    """Compare in real time: an emulation without lateness agrees with a simulation."""
     path = tmp_path / "x.toml"
     path.write_text(CELL.replace("42", "42, delayed_ack = false") + DOWNLOADS)
     emulated = in_time(lambda: emulate(path), FRAME_S, lambda done: done.lateness_p99_s, WINDOW_S)
@@ -94,7 +94,8 @@ def test_every_segment_is_acknowledged_where_acks_are_not_delayed(tmp_path):
 @pytest.mark.simulated
 def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
     path = tmp_path / "x.toml"
-    # thirty seconds of pings: their 95th percentile over ten scatters up to the bound
+    # The run has thirty seconds of pings. With ten seconds their 95th percentile scatters up to the
+    # bound.
     longer = CELL.replace('warmup = "6 s"', 'warmup = "10 s"').replace("16 s", "40 s")
     shared = run(path, f"{longer}{DOWNLOADS}[vsb]\n")
     simulated = lh.simulate(path, replications=5)
@@ -106,7 +107,9 @@ def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_the_estimator_follows_a_slow_station(tmp_path):
-    """Claim hotspot-10: with a station at 2 Mb/s C is half of what it was."""
+    """Check claim hotspot-10: with a station at 2 Mb/s, C is half of its value without the
+    station.
+    """
     path = tmp_path / "x.toml"
     longer = CELL.replace('warmup = "6 s"', 'warmup = "18 s"').replace("16 s", "38 s")
     slow = 'rate = "2 Mbps"\ndownload = { connections = 1, start = "8 s" }\n'
@@ -115,8 +118,9 @@ def test_the_estimator_follows_a_slow_station(tmp_path):
     (seen, expected) = (answer.links.loc["vsb", "capacity_bps"] for answer in (shared, simulated))
     assert expected == pytest.approx(2.4e6, rel=0.02)
     assert abs(seen / expected - 1) < 0.05, (seen, expected)
-    # 0.052 to 0.174 s in forty simulated replications, 0.3 s with a full queue; it was 0.08 until
-    # one run in six was seen to exceed that, simulated as well as emulated
+    # The percentile is 0.052 to 0.174 s in forty simulated replications, and 0.3 s with a full
+    # queue. An earlier bound of 0.08 s was exceeded in one of six runs, simulated as well as
+    # emulated.
     assert shared.links.loc["vsb", "ping_rtt_p95_s"] < 0.2
 
 
@@ -139,7 +143,7 @@ from = "phone"
 to = "server"
 udp = { rate = "5 Mbps", packet = "1472 B" }
 """
-"""Both ways are full, with one datagram an opportunity."""
+"""Scenario in which both directions are full, with one datagram per opportunity."""
 
 
 @pytest.mark.simulated
@@ -173,7 +177,7 @@ def test_nothing_is_left_however_it_ends(tmp_path, how):
 
 
 def test_ctrl_c_as_the_medium_begins_ends_it(monkeypatch, tmp_path):
-    """The signal may come when the thread runs, before its starter notices."""
+    """The signal may come when the thread already runs, before the starting thread notices."""
     begun = threading.Event()
 
     def medium(*arguments):
@@ -209,7 +213,7 @@ udp_up = "greedy"
 
 
 def test_the_command_prints_a_result_with_calls_and_floods(tmp_path, timed):
-    """In real time, the machine may be late."""
+    """In real time the machine may be late."""
     path = tmp_path / "x.toml"
     shorter = CELL.replace('warmup = "6 s"', 'warmup = "2 s"').replace("16 s", "6 s")
     path.write_text(shorter + DOWNLOADS + UDP)
@@ -232,7 +236,8 @@ def test_the_command_prints_a_result_with_calls_and_floods(tmp_path, timed):
     assert down["goodput_bps"]["mean"] == pytest.approx(64_000, rel=0.35)
     assert up["loss_probability"]["mean"] == 0
     assert up["one_way_delay_s"]["mean"] < down["one_way_delay_s"]["mean"] < 1
-    # a greedy source sends at 11 Mbit/s; what finds no room is its own excess, and no loss
+    # A greedy source sends at 11 Mbit/s. Its packets that do not fit into the queue are not counted
+    # as loss.
     assert 1e6 < flood["goodput_bps"]["mean"] < 6e6
     assert flood["loss_probability"]["mean"] == 0
 
@@ -246,8 +251,8 @@ def test_a_comparison_lays_all_three_side_by_side(tmp_path):
     level = rows["other", "fairness_level"]
     assert level.predicted == pytest.approx(4.0, rel=0.01)
     assert 2 < level.simulated < 8
-    # four windows against one, also on a machine that is late; in one run of six seconds a download
-    # that times out may be further behind, so that there is no upper bound
+    # Four windows compete with one window, even if the machine is late. In one run of six seconds a
+    # download that times out may have a lower rate, so that there is no upper bound.
     assert level.emulated > 2
     assert comparison.to_dict()["emulation"]["kind"] == "emulation"
     assert "emulated" in comparison.table
@@ -276,7 +281,7 @@ def test_a_dumbbell_has_real_tcp_too(tmp_path):
     answer = emulate(path)
     goodput_bps = answer.flows["goodput_bps"]
     assert 6e6 < goodput_bps.sum() < 12e6
-    # 50 segments in three windows and a handshake, more in a queue that others fill
+    # 50 segments take three windows and a handshake, and more time in a queue that other flows fill
     assert 0.09 < answer.flows.loc["short", "completion_s"] < 3
     assert answer.flows.loc["short", "unfinished"] == 0
     assert goodput_bps["call"] == pytest.approx(64_000, rel=0.3)
@@ -320,8 +325,8 @@ def test_classes_sensors_and_channels_that_change_are_the_engines(tmp_path):
     assert shares.sum() == pytest.approx(1, abs=0.01)
     for way in ("up", "down"):
         seen = answer.flows.loc[f"meter/sensor-{way}/1"]
-        # one each 50 ms from the end of the warm-up to a deadline before the end, 3.5 s; a machine
-        # that is late there moves these ends by as much
+        # One report per 50 ms, from the end of the warm-up to a deadline before the end, 3.5 s. If
+        # the machine is late there, these ends move by its lateness.
         assert 60 <= seen["reports"] <= 80
         assert seen["report_delivery"] > 0.9
         assert 0 < seen["report_delay_s"] < 0.5

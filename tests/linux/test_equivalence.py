@@ -1,4 +1,4 @@
-"""`plan` is the exact equivalent of `up`: both leave the kernel in the same state."""
+"""`plan` is exactly equivalent to `up`: both leave the kernel in the same state."""
 
 import json
 import re
@@ -62,7 +62,7 @@ def test_plan_and_up_leave_the_same_programs_and_maps(tmp_path: Path, kind: str)
     maps = ("aps", "groups", "interfaces", "macs", "prefixes", "setup")
 
     def shown(which: dict[str, str]) -> str:
-        # The order of a hash table's entries is random.
+        # The entries of a hash table have a random order.
         entries = (json.loads(sh(f"bpftool -j map dump {which[name]}")) for name in maps)
         dumps = [json.dumps(sorted(each, key=lambda entry: entry["key"])) for each in entries]
         return re.sub(r"(filter .* bpf .*) \S+ not_in_hw .*", r"\1", state()) + "\n".join(dumps)
@@ -113,7 +113,7 @@ def in_a_new_gateway(function: Callable[[], str], *, mounts: bool = False) -> st
 
 
 def with_own_mounts(function: Callable[[], str]) -> Callable[[], str]:
-    """Return the function with mounts of its own, so that its pins end with its process."""
+    """Return the function with a private mount namespace, so that its pins end with its process."""
 
     def apart() -> str:
         call("unshare", CLONE_NEWNS)

@@ -1,7 +1,8 @@
-"""Changes of others are repaired immediately, by events of the kernel; an idle gateway rests.
+"""Changes by other programs are repaired immediately, after events of the kernel; an idle gateway
+sleeps.
 
-Damage is done by `tc` and `ip` as an administrator would do it; whether all is as before is read
-from `tc` and `ip` as well, so that the repairing code does not judge itself.
+Damage is done by `tc` and `ip`, as an administrator would do it. The check also reads the state
+with `tc` and `ip`, so that the repairing code does not judge itself.
 """
 
 import select
@@ -66,7 +67,7 @@ def test_changes_of_others_are_undone(lab: Lab, gateway: Running, what: str) -> 
 
 
 def test_only_broken_parts_are_repaired(lab: Lab, gateway: Running) -> None:
-    """The IFB, its classes and what they have counted stay."""
+    """The IFB, its classes and their counters stay."""
     assert transfers(station_v4(0))
 
     def counted() -> tuple[int, int]:
@@ -126,7 +127,7 @@ def test_a_missing_interface_is_reported_until_it_is_back(lab: Lab, tmp_path: Pa
                 assert "egress_block" in sh("tc qdisc show dev usb")
                 assert "lasthop_to" in sh(f"tc filter show {to_stations.words()}")
                 assert links.index_of("lh-usb") == number
-                # another name is as good as gone, and its own again
+                # a renamed interface is reported as gone, until it gets its name back
                 sh("ip link set usb name usb9")
                 wait_until(lambda: running.faults == ["interface usb is gone"], "it is reported")
                 sh("ip link set usb9 name usb")
@@ -141,7 +142,7 @@ def test_hooks_of_another_program_are_reported_and_stay(lab: Lab, tmp_path: Path
             before = snapshot()
 
         def replace_first() -> bool:
-            """The other program may be too late for its turn."""
+            """The other program may be too late to be first."""
             with suppress(AssertionError):
                 damage("tc qdisc del dev lan clsact; tc qdisc add dev lan clsact")
                 return True
@@ -159,7 +160,7 @@ def test_hooks_of_another_program_are_reported_and_stay(lab: Lab, tmp_path: Path
 
 
 def test_repeated_changes_of_another_program_are_reported(lab: Lab, tmp_path: Path) -> None:
-    """And neither has the gateway to itself."""
+    """Both programs change the class in turn, and the gateway repairs it less and less often."""
     change = "tc class change dev lh-lan parent 6c68: classid 6c68:1 htb rate 100kbit"
     with up(tmp_path, gateway_text(1)) as running:
         with entered(GATEWAY):
@@ -176,7 +177,7 @@ def test_repeated_changes_of_another_program_are_reported(lab: Lab, tmp_path: Pa
         wait_until(is_reported, "it is reported")
         mended = running.log.read_text().count("repaired\n")
         assert 5 <= mended <= 8
-        # the program that stops loses: the last change remains
+        # the program that stops first loses: the last change stays
         wait_until(lambda: is_as(before), "the rate is ours")
         wait_until(lambda: running.faults == [], "no fault is left")
 
@@ -222,7 +223,7 @@ def test_own_changes_and_changes_elsewhere_wake_no_process(lab: Lab) -> None:
             assert {event.interface for event in read} == {wan.number, tc.BLOCK_INDEX}
             another.carry_out([tc.del_hooks(wan)])
             events.read()
-            # an interface that comes back is recognised by its name
+            # an interface that returns is recognised by its name
             sh("ip link set x0 name lh-la; ip link set lh-la name lh-land; ip link set lh-land up")
             assert events.read() == set()
             sh("ip link set lh-land name lh-lan")
@@ -242,11 +243,11 @@ def test_events_that_do_not_fit_are_reported_as_a_change_of_everything(lab: Lab)
         assert events.read() == set()
 
 
-# Rest.
+# Idle gateways.
 
 
 def in_a_child(directory: Path, text: str, watch: Callable[[GatewayService], Any]) -> Any:
-    """Return the result of `watch` in a thread next to a running gateway, and end the gateway."""
+    """Return the result of `watch` in a thread that runs next to a gateway, and end the gateway."""
     results: list[Any] = []
 
     def run_service() -> Any:
@@ -276,7 +277,7 @@ def in_a_child(directory: Path, text: str, watch: Callable[[GatewayService], Any
 
 
 def wakings(service: GatewayService, seconds: float) -> int:
-    """Return how often the loop wakes during this time. [s]"""
+    """Return how often the loop wakes up within this number of seconds."""
     before = service.loop.wakings
     time.sleep(seconds)
     return service.loop.wakings - before
@@ -305,7 +306,7 @@ def test_events_elsewhere_do_not_wake_it(lab: Lab, tmp_path: Path) -> None:
             for _ in range(20):
                 steps = [tc.htb_qdisc(elsewhere, 1, 10), tc.del_qdisc(elsewhere)]
                 another.carry_out(steps * 50)
-        # what it does by itself
+        # periodic wakings of the gateway
         expected = int((time.monotonic() - began) / 2) + 1
         return service.loop.wakings - count, expected
 
@@ -335,7 +336,7 @@ def test_rates_that_it_sets_do_not_make_it_look(lab: Lab, tmp_path: Path) -> Non
 
 
 def test_counters_are_current_when_they_are_asked(lab: Lab, tmp_path: Path) -> None:
-    """Prometheus asks from another thread, also while nothing moves."""
+    """Prometheus reads counters from another thread, also while no packet is sent."""
 
     def watch(service: GatewayService) -> tuple[float, float]:
         def last_s() -> float:
@@ -352,7 +353,7 @@ def test_counters_are_current_when_they_are_asked(lab: Lab, tmp_path: Path) -> N
 
 
 def test_traffic_ends_an_idle_time(lab: Lab, tmp_path: Path) -> None:
-    """Pings begin, though the loop was asleep."""
+    """Pings begin, although the loop was asleep."""
     with up(tmp_path, gateway_text(2, rate="estimated")) as running:
         time.sleep(4)
         flow = Flow(station_v4(0), download=True)
@@ -368,21 +369,25 @@ def test_traffic_ends_an_idle_time(lab: Lab, tmp_path: Path) -> None:
             flow.close()
 
 
-# Times.
+# Durations.
 
 HEALED_S = 0.2
 STALL_S = 0.5
 QUIET_S = 1.0
-"""Time without events once all is repaired. [s]"""
+"""Time without events that shows that all repairs have ended. [s]"""
 MACHINE_S = 50e-3
-"""Lateness up to which a run in real time counts: measured times are four times that and more."""
+"""Largest lateness of a valid run in real time; measured times are at least four times longer. [s]
+"""
 WITNESSES = ("the hierarchy is removed", "filters of a block are removed", "the IFB is removed")
-"""Damages that are measured in real time, too: simulated time leaves out the time of computing."""
+"""Damages that are also measured in real time: simulated time does not include the time of
+computation.
+"""
 
 
 BEFORE_S, WATCHED_S = 0.5, 2.0
-"""Time that a flow is watched before the damage, and in total. The time after the damage is three
-times the bound. [s]"""
+"""Time for which a flow is observed before the damage, and in total. The time after the damage is
+three times the bound. [s]
+"""
 
 
 def longest_gap(flow: Flow, act: Callable[[], None]) -> float:
@@ -408,7 +413,7 @@ def longest_gap(flow: Flow, act: Callable[[], None]) -> float:
 
 
 def healing_s(what: str) -> float:
-    """Return the time from the first event, that of the damage, to the last, of repairs. [s]"""
+    """Return the time from the first event (the damage) to the last event (of the repairs). [s]"""
     with entered(GATEWAY), closing(Events()) as events:
         before = snapshot()
         doing = Thread(target=damage, args=[DAMAGES[what]])
@@ -440,8 +445,10 @@ def test_healing_takes_less_than_200_ms_with_computing(
 
 
 FIRST_OF_FILTERS = "the program of the IFB is removed"
-"""First damage to filters. Earlier damages are to classes and queues. They are measured only with a
-download, because packets of both directions of a station wait in the same leaf."""
+"""First damage in the list that concerns filters. Earlier damages concern classes and queues. They
+are measured only with a download, because packets of both directions of a station wait in the same
+leaf.
+"""
 STALLS = [
     *((True, what) for what in DAMAGES),
     *((False, what) for what in list(DAMAGES)[list(DAMAGES).index(FIRST_OF_FILTERS) :]),
@@ -484,7 +491,7 @@ def test_tcp_stalls_less_than_half_a_second_with_computing(
 
 @pytest.mark.measured
 def test_a_flood_at_its_own_interface_takes_no_processor(lab: Lab, gateway: Running) -> None:
-    """Ten thousand changes at the TO itself, next to our own filters."""
+    """Ten thousand changes to the gateway's own interface, next to its filters."""
 
     def share() -> float:
         with entered(GATEWAY), Socket() as another:

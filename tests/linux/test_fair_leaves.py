@@ -1,4 +1,4 @@
-"""Leaves that are fair queues, which the kernel of a host may lack: in user-mode Linux."""
+"""Leaves with fair queues, which the kernel of a host may lack: in user-mode Linux."""
 
 from pathlib import Path
 
@@ -13,7 +13,9 @@ INSIDE = Path(__file__).parent / "inside"
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize("discipline", ["fq_codel", "sfq"])
 def test_flows_that_wait_in_a_fair_leaf_are_no_classes_of_the_gateway(discipline: str) -> None:
-    """The kernel dumps them with HTB's, without counters of bytes; ARP may have sent more."""
+    """The kernel lists these flows together with HTB's classes, without byte counters. ARP may have
+    sent more packets.
+    """
     seen = uml.answer(INSIDE / "fair_leaves.py", discipline)
     assert seen["class"] == 0x10001
     assert seen["packets"] >= 20

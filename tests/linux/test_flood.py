@@ -1,4 +1,4 @@
-"""Floods of machines that do not exist, in user-mode Linux, with downloads."""
+"""Floods of invented machines, in user-mode Linux, during downloads."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("user_mode")]
 INSIDE = Path(__file__).parent / "inside"
 STATIONS, MADE_UP = 5, 2000
 MOST_EACH_BYTES = 20_000
-"""Memory of the gateway's process for a station. [bytes]"""
+"""Largest memory of the gateway's process per station. [bytes]"""
 
 
 def test_two_thousand_invented_machines_cost_others_nothing() -> None:

@@ -1,4 +1,4 @@
-"""The guide works when it is followed literally, and the unit that it shows is the package's."""
+"""The guide works when it is followed literally, and it shows the same unit as the package."""
 
 import json
 import os
@@ -33,7 +33,7 @@ CHANGES = {  # what a test cannot do: install from the network, start systemd
 
 
 def commands() -> list[str]:
-    """The commands of root in the guide, in order."""
+    """Return the root commands of the guide, in order."""
     blocks = re.findall(r"^```console\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     lines = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("# ")]
     ours = [line for line in lines if line.startswith("lasthop ")]
@@ -41,7 +41,9 @@ def commands() -> list[str]:
 
 
 def run_as_root(line: str, etc: Path, run: Path) -> str:
-    """A command of the guide in the gateway's namespace, with a /run of its own; its output."""
+    """Run a command of the guide in the gateway's namespace, with a private /run; return its
+    output.
+    """
     command = line.replace("lasthop", str(LASTHOP), 1).replace("/etc/lasthop/cafe.toml", str(etc))
     script = f"mount --bind {run} /run; {command}"
     with entered(GATEWAY):
@@ -53,7 +55,9 @@ def run_as_root(line: str, etc: Path, run: Path) -> str:
 
 
 def test_the_guide_works_when_followed_literally(tmp_path: Path) -> None:
-    """Its file, its commands, its interfaces: a guest that appears is found, and shaped."""
+    """Follow the file, the commands and the interfaces of the guide: a new guest is found, and
+    shaped.
+    """
     file = re.search(r"^```toml\n# cafe.toml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     assert file is not None
     etc, run = tmp_path / "cafe.toml", tmp_path / "run"
@@ -77,7 +81,7 @@ def test_the_guide_works_when_followed_literally(tmp_path: Path) -> None:
             return sum(row["sent_packets"] for row in json.loads(printed)["stations"])
 
         def counted() -> bool:
-            """Whether the guest has a leaf of its own, which it gets after its quarantine."""
+            """Return whether the guest has a separate leaf, which it gets after its quarantine."""
             time.sleep(1)
             return transfers(station_v4(0), count=200_000) and packets() > 150
 
@@ -96,7 +100,9 @@ def block_of(name: str) -> str:
 
 
 def test_the_commands_of_the_guide_make_a_router(tmp_path: Path) -> None:
-    """Its commands and its rules make one; packets of guests leave with its own address."""
+    """Follow the commands and rules of the guide: they make a router that replaces the guests'
+    addresses by its own.
+    """
     rules, lines = (
         tmp_path / "nftables.conf",
         re.findall(r"^# ((?:ip|sysctl|nft) .*)$", GUIDE, re.M),
@@ -123,7 +129,7 @@ def test_the_dhcp_server_of_the_guide_accepts_its_file(tmp_path: Path) -> None:
 
 
 def installed(program: str, package: str) -> None:
-    """Skip where a program is not there and cannot be installed."""
+    """Skip if a program is missing and cannot be installed."""
     if shutil.which(program) is None:
         try:
             apt_install(package)
@@ -132,7 +138,7 @@ def installed(program: str, package: str) -> None:
 
 
 def test_outputs_in_the_guide_have_the_form_of_the_real_ones() -> None:
-    """Columns of the table that `status` prints."""
+    """Compare the columns of the table that `status` prints."""
     from lasthop.enforce.gateway.live import tables
 
     status = {"aps": [], "stations": [], "faults": [], "warnings": [], "leaves": None}
@@ -157,7 +163,7 @@ def test_files_that_the_guide_installs_come_with_the_package() -> None:
     assert [Path(file) for _, file in lines if MANUAL.name in file] == pages
     units = [Path(file) for _, file in lines if MANUAL.name not in file]
     assert [file.parent for file in units] == [Path(package)]
-    # `plan --sh` makes a script of one file, and the gateway loads the programs itself
+    # `plan --sh` uses one file to make a script, and the gateway loads the programs itself
     ours = (".sh", ".o", ".sources")
     installed = {path.name for path in SHARE.iterdir() if path.suffix not in ours}
     assert {file.name for file in units} == installed
@@ -172,7 +178,7 @@ def test_the_unit_is_valid_with_its_manual_page(tmp_path: Path) -> None:
     pages = tmp_path / "man/man8"
 
     def verified() -> str:
-        """Return the warnings about our own unit."""
+        """Return the warnings about the unit of the package."""
         done = subprocess.run(
             ["systemd-analyze", "verify", unit],
             env=os.environ | {"MANPATH": str(pages.parent)},

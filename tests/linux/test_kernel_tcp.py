@@ -1,6 +1,7 @@
-"""Linux's TCP under the queues of `bench/kernel_tcp.py`, side by side: that they run and deliver.
+"""Linux's TCP under the queues of `bench/kernel_tcp.py`, in parallel: each case runs and delivers
+data.
 
-What they deliver is measured by the bench, in runs of a minute.
+The bench measures the rates, in runs of a minute.
 """
 
 from concurrent.futures import as_completed
@@ -40,6 +41,6 @@ def test_every_kind_of_point_runs_and_delivers() -> None:
         assert result["figures"]["goodput_bps"] > 0, key
         assert result["figures"]["queue_packets"] > 0, key
         assert max(result["track"]["mean"]) > 0, key
-        # where the machine stood still, the thread that looks may have found the warm-up over late
+        # if the machine stalled, the observing thread may have noticed the end of the warm-up late
         sent = [counted["sender"].get("OutSegs", 0) for counted in result["counters"].values()]
         assert sum(sent) > 0, key

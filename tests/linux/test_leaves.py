@@ -1,4 +1,6 @@
-"""Leaves that keep delay low, in user-mode Linux, whose kernel has them; and those of a host."""
+"""Leaves that keep delay low, in user-mode Linux, whose kernel supports them; and leaves of a
+host.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,11 @@ from lasthop.linux.leaf_queue import BEST
 
 INSIDE = Path(__file__).parent / "inside"
 FULL_LEAF_S = 200 * 1514 * 8 / 12e6
-"""How long a full leaf of 200 packets lasts at half of 24 Mbit/s. [s]"""
+"""Time that a full leaf of 200 packets lasts at half of 24 Mbit/s. [s]"""
 SHORT = 0.25
-"""Part of it that a datagram waits at most where CoDel holds the leaf short: 0.15 with CoDel, 0.001
-with FQ-CoDel, and 1.0 in a FIFO. [-]"""
+"""Largest fraction of `FULL_LEAF_S` that a datagram waits if CoDel keeps the leaf short. It is 0.15
+with CoDel, 0.001 with FQ-CoDel, and 1.0 in a FIFO. [-]
+"""
 
 
 def seen(discipline: str, more: str = "") -> dict[str, Any]:
@@ -44,7 +47,7 @@ def test_a_gateway_sets_up_repairs_and_plans_its_leaves(
     assert result["tried"] == {"untried": None, "missing": None, "discipline": discipline}
     assert result["by_address"] == result["planned"]
     assert result["by_address"].count(f"qdisc {discipline} ") == (
-        # with those of packets that are unclassified, and of multicast packets
+        # including the leaves of unclassified and of multicast packets
         2 + (5 if "= 5" in more else 2 - (word == "fq_codel"))
     )
     if "fairness" in more:
@@ -54,7 +57,7 @@ def test_a_gateway_sets_up_repairs_and_plans_its_leaves(
     assert changed == [[f"{fault} changed"]] * len(changed)
     assert gone == [f"{fault} gone"]
     assert result["mended"] == [True] * len(result["damaged"])
-    # the access point's class, two leaves of stations, and two for other packets; no flows
+    # the access point's class, two leaves of stations, and two leaves for other packets; no flows
     assert result["counted"] == 5
 
 

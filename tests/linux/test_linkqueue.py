@@ -1,4 +1,4 @@
-"""`lasthop queue` on an uplink: set up, changed, undone, and the program in front of it."""
+"""`lasthop queue` on an uplink: set up, changed, undone, and the program before the queue."""
 
 import json
 import socket
@@ -38,10 +38,10 @@ from traffic import Flow, run, transfers
 
 lab, programs, directory = linkqueue_lab.lab, linkqueue_lab.programs, linkqueue_lab.directory
 MAX_PACING_RATE = 47
-"""SO_MAX_PACING_RATE of asm-generic/socket.h; in bytes a second."""
+"""Value of SO_MAX_PACING_RATE in asm-generic/socket.h; the option is in bytes per second."""
 
 
-# -- what a user does ------------------------------------------------------------------------------
+# -- commands of a user ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", TEXTS)
@@ -99,7 +99,7 @@ def test_another_file_is_taken_over_or_refused(directory: Path, programs: None) 
 
 
 def test_merged_packets_are_split_in_front_of_the_queue(directory: Path) -> None:
-    """Containers on the same machine send one packet of many segments."""
+    """Containers on the same machine send one packet with many segments."""
     file = written(directory, THRESHOLD.replace('from = "lan"\n', ""))  # GRO stays on
     sh(f"ip -n {STATIONS} link set wl0 gso_max_segs 65535")
     flows = [Flow(station_v4(k), download=False) for k in range(2)]
@@ -126,7 +126,7 @@ def test_merged_packets_are_split_in_front_of_the_queue(directory: Path) -> None
 def test_segments_of_a_merged_packet_are_counted_as_they_enter(
     directory: Path, programs: None
 ) -> None:
-    """The queue length that the program of `vbs` assumes is that of the shaper."""
+    """The program of `vbs` and the shaper have the same queue length."""
     wanted = config.read(SHARED.replace('from = "lan"\n', ""))  # GRO stays on
     sh(f"ip -n {STATIONS} link set wl0 gso_max_segs 65535")
     flows = [Flow(station_v4(k), download=False) for k in range(2)]
@@ -150,8 +150,9 @@ def test_segments_of_a_merged_packet_are_counted_as_they_enter(
             shaped.down()
     print(f"{mean(waiting):.1f} wait, {mean(inside):.1f} are counted")
     assert mean(waiting) > 5
-    # One packet is in service. Until the next arrival the program does not see who leaves, four
-    # packets per millisecond. If it reads the length of the splitter, it counts none too many.
+    # One packet is in service. Four packets leave per millisecond, and the program does not see
+    # this until the next arrival. If it reads the length of the splitter, it counts no additional
+    # packets.
     assert 1 < mean(inside) - mean(waiting) < 8
 
 
@@ -198,7 +199,7 @@ def test_impossible_settings_are_refused_in_a_line_and_change_nothing(directory:
 
 
 def test_a_discipline_that_the_kernel_lacks_is_named_by_its_option(directory: Path) -> None:
-    """Before any change, too: a running queue continues."""
+    """The check is before any change, so that a running queue continues."""
     text = THRESHOLD.replace("queue.threshold = 15", "queue = { limit = 100, pie = {} }")
     before = others(directory)
     message = "interface.queue: this kernel has no pie (CONFIG_NET_SCH_PIE)"
@@ -243,7 +244,7 @@ def send(
     mark: int = 0,
     size_bytes: int = 4,
 ) -> None:
-    """Datagrams from a station, or marked from the gateway itself."""
+    """Send datagrams from a station, or marked datagrams from the gateway itself."""
     family = socket.AF_INET6 if ":" in source else socket.AF_INET
     with entered(GATEWAY if mark else STATIONS), socket.socket(family, socket.SOCK_DGRAM) as sender:
         if mark:
@@ -255,7 +256,7 @@ def send(
 
 
 def offered(shaped: Shaped) -> list[int]:
-    """Packets of each of two classes that have come, and of none."""
+    """Return the number of packets that arrived in each of two classes, and without a class."""
     assert shaped.sharing is not None
     return [each.offered for each in shaped.sharing.states(2)]
 
@@ -279,7 +280,7 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
         send(14, station_v6(0), ("fd77::2", 9))
         send(15, "", mark=7)
         expected = [11 + 14 + 15, 12]
-        # packets wait until a neighbour is known
+        # packets wait until the kernel knows a neighbour
         wait_until(lambda: offered(shaped)[:2] == expected, f"{expected} packets")
         none = offered(shaped)[2]
         assert 13 <= none <= 13 + 20  # neighbours are asked for, and routers
@@ -299,7 +300,9 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
 def test_packets_are_blocked_with_the_probability_of_the_map(
     directory: Path, programs: None, probability: float
 ) -> None:
-    """Within a percentage point of it, with enough packets for five deviations."""
+    """The fraction is within a percentage point of the probability, with enough packets for five
+    standard deviations.
+    """
     packets, unblocked = 60_000, 5_000
     assert transfers(station_v4(0)), "neighbours are known now"
     assert transfers(station_v4(1))
@@ -321,9 +324,9 @@ def test_packets_are_blocked_with_the_probability_of_the_map(
 
 
 def test_the_queue_holds_its_threshold_and_no_more(directory: Path) -> None:
-    """One packet is in service: it has left the kernel's queue, and fourteen wait.
+    """One packet is in service: it has left the kernel's queue, and fourteen packets wait.
 
-    A packet takes eight seconds, so that none is sent while this machine looks.
+    A packet takes eight seconds, so that no packet is sent while the test counts.
     """
     assert transfers(station_v4(0)), "neighbours are known now"
     text = THRESHOLD.replace("50 Mbps", "1 kbps")
@@ -344,7 +347,9 @@ def test_the_queue_holds_its_threshold_and_no_more(directory: Path) -> None:
 def test_a_prefix_of_all_addresses_has_none_of_the_other_version(
     directory: Path, programs: None
 ) -> None:
-    """`::/0` has no IPv4 address, and an IPv4 prefix no IPv6 address that embeds one."""
+    """`::/0` includes no IPv4 address, and an IPv4 prefix includes no IPv6 address with an embedded
+    IPv4 address.
+    """
     text = SHARED.replace(f'"{station_v4(0)}, {station_v6(0)}"', '"::/0"').replace(", mark = 7", "")
     with entered(GATEWAY):
         shaped = shaped_of(config.read(text), directory)
@@ -363,7 +368,7 @@ def test_a_prefix_of_all_addresses_has_none_of_the_other_version(
 
 
 def test_settings_change_while_packets_are_counted(directory: Path, programs: None) -> None:
-    """The program's counts are not lost when its settings change."""
+    """The program keeps its counters when its settings change."""
     packets = 20_000
     assert transfers(station_v4(0)), "neighbours are known now"
     fast = config.read(SHARED.replace("50 Mbps", "10 Gbps"))
@@ -389,10 +394,11 @@ def test_settings_change_while_packets_are_counted(directory: Path, programs: No
 
 
 def test_a_check_reports_the_flows_that_it_hears(directory: Path) -> None:
-    """Three uploads are heard at the uplink, and a download is not among them.
+    """Three uploads are observed at the uplink, without a download.
 
-    All are paced, so that the queue stays short. Where they fill it, one may wait for a timeout
-    through a third of the time, and does not look long-lived to a listener.
+    All uploads are paced, so that the queue stays short. If they fill the queue, one of them may
+    wait for a timeout during a third of the time. A listener would then not classify it as
+    long-lived.
     """
     file = written(directory, THRESHOLD)
 
@@ -430,7 +436,9 @@ def test_a_check_reports_the_flows_that_it_hears(directory: Path) -> None:
 
 @pytest.mark.usefixtures("user_mode")
 def test_a_kernel_with_every_queue_has_the_settings_that_tc_makes() -> None:
-    """In user-mode Linux; what `plan` prints and what `up` does are the same to the kernel."""
+    """In user-mode Linux, the commands that `plan` prints and `up` have the same effect on the
+    kernel.
+    """
     script = Path(__file__).parent / "inside" / "queues.py"
     results = uml.answer(script)
     assert {name: wrong for name, wrong in results.items() if wrong} == {}

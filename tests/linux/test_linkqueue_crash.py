@@ -1,4 +1,4 @@
-"""`lasthop queue` is killed at any step, and others remove parts of the queue."""
+"""`lasthop queue` is killed at any step, and other programs remove parts of the queue."""
 
 import os
 import time
@@ -35,7 +35,7 @@ from traffic import transfers
 
 lab, programs, directory = linkqueue_lab.lab, linkqueue_lab.programs, linkqueue_lab.directory
 STEPS_DRAWN = 4
-"""Number of steps of each kind that `make test` draws."""
+"""Number of steps of each kind that `make test` draws. [-]"""
 HARM = (
     "tc class change dev wan parent 6c68: classid 6c68:1 htb rate 1mbit",
     "tc qdisc replace dev wan parent 6c68:1 pfifo limit 7",
@@ -45,12 +45,16 @@ HARM = (
     "ip link set wan gso_max_segs 9",
 )
 STOP = "tc qdisc del dev wan parent 6c67:1"
-"""Stops all traffic until it is repaired: a splitter without a queue drops every packet. Therefore
-it is not drawn where a queue is killed at a random time, which may be before the repair."""
+"""Damage that stops all traffic until it is repaired: a splitter without a queue drops every
+packet. It is not drawn in tests that kill a queue at a random instant, which may be before the
+repair.
+"""
 
 
 def a_life(directory: Path, kind: str, hook: Hook, harms: Sequence[str] = (STOP, *HARM)) -> None:
-    """Do all that a queue ever does to the kernel, and repairs, with a hook after each step."""
+    """Do everything that a queue ever does to the kernel, and repairs, with a hook after each
+    step.
+    """
     wanted = config.read(TEXTS[kind])
     shaped = Shaped(wanted, UndoLog(directory / "undo.log", hook), hook)
     shaped.up()
@@ -110,7 +114,7 @@ def test_killed_after_any_record_or_message(directory: Path, kind: str, programs
 
 
 def run_service(directory: Path, kind: str) -> None:
-    """Run a queue that notices the changes of others and repairs them, until it is killed."""
+    """Run a queue that detects and repairs changes by other programs, until it is killed."""
     wanted = config.read(TEXTS[kind])
     state = State(directory)
     is_up = (directory / IS_UP).touch
@@ -121,9 +125,11 @@ def run_service(directory: Path, kind: str) -> None:
 
 @pytest.mark.slow
 def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None:
-    """Two hundred kills at random times (LASTHOP_RANDOM_KILLS: another number), while things move.
+    """Kill two hundred times at random instants, under traffic (LASTHOP_RANDOM_KILLS sets another
+    number).
 
-    Half of them have only messages to the kernel, half are services that are harmed.
+    Half of the killed processes only send messages to the kernel; the other half are services under
+    damage.
     """
     draw, before = seeded_random("kills of a queue"), others(directory)
     for number in range(int(os.environ.get("LASTHOP_RANDOM_KILLS", "200"))):
@@ -171,7 +177,7 @@ def test_parts_that_others_remove_come_back(directory: Path, programs: None) -> 
 
 
 def is_complete() -> bool:
-    """Whether the kernel has what the file asks for, as `tc` shows it."""
+    """Return whether the kernel has the settings of the file, as `tc` shows them."""
     with Socket() as kernel:
         segments = links.every_link(kernel)["wan"].segments
     return (

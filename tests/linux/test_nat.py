@@ -1,4 +1,4 @@
-"""Stations behind the network address translation of the machine that shapes them."""
+"""Stations behind network address translation on the machine that shapes them."""
 
 import shutil
 import socket
@@ -36,7 +36,7 @@ nft add rule ip nat out oifname wan masquerade
 
 @pytest.fixture(scope="module")
 def nft() -> None:
-    """Skip where the kernel's translation cannot be set up."""
+    """Skip if the kernel's address translation cannot be set up."""
     if shutil.which("nft") is None:
         try:
             apt_install("nftables")

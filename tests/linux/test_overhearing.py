@@ -1,4 +1,6 @@
-"""Stations that answer no pings, in the kernel: their flows are heard, and C follows them."""
+"""Stations that do not answer pings, in the kernel: their flows are observed, and C follows
+them.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -42,7 +44,7 @@ def lab() -> Iterator[Lab]:
 
 
 def test_packets_that_are_never_acknowledged_are_not_waited_for(lab: Lab) -> None:
-    """The kernel stamps packets by the clock that may be set."""
+    """The kernel stamps packets with a clock that may be set."""
     with entered(GATEWAY):
         overhearing = Overhearing("lan")
     now_s = time.time()
@@ -56,7 +58,7 @@ def test_packets_that_are_never_acknowledged_are_not_waited_for(lab: Lab) -> Non
 
 
 def test_a_kernel_with_little_room_for_programs_hears_fewer(lab: Lab) -> None:
-    """`net.core.optmem_max` bounds a socket's filter too."""
+    """`net.core.optmem_max` also limits the filter of a socket."""
     setting = Path("/proc/sys/net/core/optmem_max")
     with entered(GATEWAY):
         if not setting.exists():
@@ -106,7 +108,7 @@ def test_a_round_trip_is_heard_and_no_more_packets_are(lab: Lab, station: str, s
 
 
 def lived(text: str, directory: Path, work: Callable[[GatewayService, list[Flow]], None]) -> None:
-    """A gateway with downloads, from its start to its end."""
+    """Run a gateway with downloads, from its start to its end."""
     gateway = config.read(text)
     with entered(GATEWAY):
         service = GatewayService(ServiceContext(gateway, State(directory), lambda: gateway))
@@ -124,7 +126,7 @@ def lived(text: str, directory: Path, work: Callable[[GatewayService, list[Flow]
 
 
 def rounds(service: GatewayService, flows: list[Flow], is_over: Callable[[], bool]) -> None:
-    """Do the work of a gateway's loop until a condition holds."""
+    """Run a gateway's loop until a condition holds."""
     end_s = time.monotonic() + 4 * PATIENCE_S
     counted_s = 0.0
     while not is_over():

@@ -1,4 +1,4 @@
-"""Tests of the guide's page in an emulated cell: objects that arrive, and times in a browser."""
+"""Tests of the guide's page in an emulated cell: received objects, and times in a browser."""
 
 import json
 import sys
@@ -70,7 +70,7 @@ def carried_bytes(result: dict[str, Any]) -> float:
 
 
 def test_every_object_of_the_page_arrives_over_the_air(tmp_path: Path) -> None:
-    """The server and the scenario are those of the guide; a program replaces the browser."""
+    """The server and the scenario are those of the guide; another program replaces the browser."""
     script, out = tmp_path / "fetches.py", tmp_path / "seen.json"
     script.write_text(FETCHES)
     expected = {

@@ -1,4 +1,4 @@
-"""How the gateway's sockets treat packets: forged answers, and fast senders of UDP."""
+"""How the gateway's sockets handle packets: forged answers, and fast senders of UDP."""
 
 import socket
 import time
@@ -24,7 +24,7 @@ def node() -> Iterator[Namespace]:
 
 
 def until_some(look: Callable[[], list[Answer]]) -> list[Answer]:
-    """Return an answer that arrives, if any."""
+    """Return the answers that arrive, if any."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         if answers := look():
@@ -76,7 +76,9 @@ def test_a_station_cannot_answer_for_another_nor_before_it_is_asked(node: Namesp
 
 @pytest.mark.parametrize("fast_packets", [8_000, 40_000])
 def test_fast_and_slow_senders_are_counted(node: Namespace, fast_packets: int) -> None:
-    """96 and 480 Mbit between two looks, with a slow sender, as fast as they are sent."""
+    """Between two reads of the sample, a fast sender sends 96 or 480 Mbit at full speed, together
+    with a slow sender.
+    """
     fast, slow, unknown = (ip_address(f"127.0.0.{k}") for k in (2, 3, 4))
     slow_packets = 4_000
 
@@ -105,7 +107,8 @@ def test_fast_and_slow_senders_are_counted(node: Namespace, fast_packets: int) -
     assert set(total) == {fast, slow}
     assert total[fast].packets == pytest.approx(fast_packets, rel=0.2)
     assert total[fast].bytes == pytest.approx(1500 * total[fast].packets, rel=0.01)
-    # some 450 of them are in the sample, or with drops a third: five standard deviations
+    # about 450 packets of the slow sender are in the sample, with drops a third of them: five
+    # standard deviations
     assert total[slow].packets == pytest.approx(slow_packets, rel=0.5)
 
 
@@ -122,5 +125,5 @@ def test_senders_of_passing_packets_are_seen(node: Namespace) -> None:
         sample.close()
         return seen
 
-    # one of 200 is drawn, but for (7/8)^200
+    # at least one of 200 packets is sampled, except with probability (7/8)^200
     assert node.run(work) == ({reachable}, set())

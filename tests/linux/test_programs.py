@@ -75,7 +75,7 @@ def test_a_download_by_programs_is_a_flow_of_the_result(tmp_path, text, at, to, 
     assert all(flow["connection"].startswith("tcp 10.") for flow in flows)
     length_s = result["duration_s"] - result["warmup_s"]
     carried = [flow["goodput_bps"]["mean"] * length_s / 8 for flow in flows]
-    # what TCP sends again counts too
+    # TCP's retransmissions are included
     assert SENT_BYTES * 0.999 <= max(carried) < 1.3 * SENT_BYTES
     assert 0 <= min(carried) < 1000
     if text == CELL:
@@ -88,7 +88,7 @@ def test_programs_of_the_file_run_in_emulations(tmp_path):
     serves = SERVES.replace("\n", "\\n").replace('"', '\\"')
     programs = f'[programs]\nserver = "{serves}"\nother = ["touch {made}", "true"]\n'
     path.write_text(CELL + programs)
-    # a program of the file that is not asked for ends with the run
+    # a program of the file that is not requested ends with the run
     words = ["--json", "--at", "laptop", "--with", "laptop", "true"]
     done = emulated(path, *words, "--", PYTHON, "-c", TAKES, "server")
     assert done.returncode == 0, done.stderr
@@ -198,7 +198,7 @@ def test_places_are_listed(tmp_path):
 
 
 def marked(mark: str) -> list[str]:
-    """Processes that have this mark among their arguments."""
+    """Return the processes with this mark among their arguments."""
     processes = []
     for each in Path("/proc").iterdir():
         if each.name.isdecimal() and int(each.name) != os.getpid():
@@ -215,7 +215,9 @@ STUBBORN = "trap '' TERM INT HUP; sleep 1{mark} & (setsid sleep 2{mark} &) ; sle
 
 
 def killed(path: Path, draws: random.Random, how: signal.Signals) -> int:
-    """Kill an emulation at a random instant; check its programs end; return its process number."""
+    """Kill an emulation at a random instant; check that its programs end; return its process
+    number.
+    """
     mark = f"{os.getpid():07d}{draws.randrange(10**6):06d}"
     text = STUBBORN.format(mark=mark)
     words = ["--at", "laptop", "--with", "server", text, "--", "sh", "-c", text]
@@ -240,14 +242,14 @@ def test_nothing_is_left_of_programs_that_ignore_signals(tmp_path, how):
 
 
 AT_A_TIME = 4
-"""Number of emulations that run at a time; they wait most of the time. [-]"""
+"""Number of emulations that run simultaneously; they wait most of the time. [-]"""
 
 
 def in_kernel(processes: set[int]) -> list[str]:
-    """Return the objects that emulations have left in the kernel, without those of other tests.
+    """Return the objects that emulations have left in the kernel, without objects of other tests.
 
-    A congestion control that an emulation loads is named after its process. Interfaces and mounts
-    are named after lasthop. The mount that all commands share is not returned.
+    A congestion control that an emulation loads is named after the emulation's process. Interfaces
+    and mounts are named after lasthop. The mount that all commands share is not returned.
     """
     controls = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
     mounts = Path("/proc/self/mounts").read_text().splitlines()

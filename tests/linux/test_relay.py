@@ -1,4 +1,4 @@
-"""Relays as processes: no stream loses a byte, none hangs, no stranger receives data."""
+"""Relays as processes: no stream loses a byte or hangs, and no stranger receives data."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ from relaying import (
 )
 
 IDLE_MEMORY_BYTES = 24 << 20
-"""Bound of the memory of a relay without streams, which has 15 MB at its start. [bytes]"""
+"""Largest memory of a relay without streams; it has 15 MB at its start. [bytes]"""
 MOST_MEMORY_BYTES = 64 << 20
 UNREAD = 1_000
 BUFFER_BYTES = 65_536
@@ -56,7 +56,7 @@ def test_each_stream_ends_complete_or_with_an_error(
 
 
 def can_kill() -> bool:
-    """Whether this kernel ends connections for `ss -K`."""
+    """Return whether `ss -K` can end connections in this kernel."""
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.create_connection(server.getsockname()) as connection,
@@ -74,7 +74,7 @@ def can_kill() -> bool:
 def flooding(*, reads: bool) -> Iterator[int]:
     """Run a target that sends indefinitely, or never reads; yield its port."""
     server = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    # with its default size the kernel would copy some megabytes of each stream
+    # with the default size the kernel would store some megabytes of each stream
     server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
     held: list[socket.socket] = []
@@ -359,7 +359,9 @@ def test_programs_that_come_when_a_session_is_given_up_are_not_left_waiting(tmp_
 
 @contextmanager
 def hanging_up() -> Iterator[tuple[str, int, list[float]]]:
-    """A server that takes no client: where it is, and when each came."""
+    """Yield a server that refuses every client: its address, and the arrival time of each
+    client.
+    """
     server = socket.create_server(("127.0.0.1", 0), backlog=1024)
     came: list[float] = []
 
@@ -378,7 +380,7 @@ def hanging_up() -> Iterator[tuple[str, int, list[float]]]:
 
 
 def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
-    """Of pauses from 0.1 s on that double, five fit into 3 s, and a sixth ends at 3.1 s."""
+    """The pauses start at 0.1 s and double: five pauses fit into 3 s, and a sixth ends at 3.1 s."""
     key = relay.new_key()
     many = relay.Terms(rule="fixed", connections=(16, 16))
     with hanging_up() as (host, port, came), relay.Client((host, port), key, many):
@@ -396,12 +398,14 @@ def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
             with suppress(TimeoutError):
                 away.accept()[0].close()
                 count += 1
-        # those that were under way when the server went, and then one at a time
+        # the streams that were open when the server ended, and then one at a time
         assert count <= 16 + 6
 
 
 def test_a_stream_that_is_reset_is_not_connected_further() -> None:
-    """Destinations that lead nowhere would be tried for ten seconds, with a descriptor each."""
+    """Unreachable destinations would otherwise be tried for ten seconds, with one descriptor
+    each.
+    """
     key = relay.new_key()
     with (
         socket.create_server(("127.0.0.1", 0), backlog=0) as full,
@@ -449,7 +453,7 @@ with relay.Server(key) as server, relay.Client(server.address, key, terms) as cl
 
 
 def test_a_client_that_vanishes_makes_room() -> None:
-    """Without a word, and without a stream: connections are asked by the kernel."""
+    """The client sends nothing and has no stream: the kernel's keepalive tests its connections."""
     done = subprocess.run(
         ["unshare", "--net", *PYTHON, VANISHING], capture_output=True, text=True, check=False
     )

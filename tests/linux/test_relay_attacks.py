@@ -19,11 +19,11 @@ from relaying import PATIENCE_S, forget, relays
 from test_relay import flooding, read_all
 
 MOST_DELAY_S = 3.0
-"""Longest delay of a new client under attack. [s]"""
+"""Longest delay of a new client during an attack. [s]"""
 
 
 class Echo(socketserver.BaseRequestHandler):
-    """A target that sends back what it receives."""
+    """A target that sends back all data that it receives."""
 
     def handle(self) -> None:
         """Serve a connection."""
@@ -33,14 +33,14 @@ class Echo(socketserver.BaseRequestHandler):
 
 
 class EchoServer(socketserver.ThreadingTCPServer):
-    """Its connections, each on a thread."""
+    """Server that handles each connection in a separate thread."""
 
     request_queue_size = 1024
 
 
 @contextmanager
 def serving_echo() -> Iterator[int]:
-    """Run a target that sends back what it receives: its port."""
+    """Run a target that sends back all received data; yield its port."""
     with EchoServer(("127.0.0.1", 0), Echo) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
@@ -52,7 +52,7 @@ def serving_echo() -> Iterator[int]:
 
 
 def ask(stream: socket.socket, text: bytes) -> bytes:
-    """Send something to a target that sends it back."""
+    """Send a text to a target that sends it back; return the answer."""
     stream.settimeout(PATIENCE_S)
     stream.sendall(text)
     answer = b""
@@ -63,7 +63,9 @@ def ask(stream: socket.socket, text: bytes) -> bytes:
 
 @contextmanager
 def silent(address: tuple[str, int], sources: list[str]) -> Iterator[None]:
-    """Hold one silent connection from each source; replace each that the other end closes."""
+    """Hold one silent connection from each source; replace each connection that the other end
+    closes.
+    """
     end, bell = socket.socketpair()
     held: dict[socket.socket, str] = {}
 
@@ -139,7 +141,7 @@ class Wire:
     Parameters
     ----------
     target : tuple of str and int
-        The address to which it connects.
+        The address to which the proxy connects.
     """
 
     def __init__(self, target: tuple[str, int]) -> None:
@@ -147,7 +149,7 @@ class Wire:
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.address: tuple[str, int] = self.listening.getsockname()
         self.flip_at: int | None = None
-        """Index of a byte in the next piece that is forwarded, once it is long enough."""
+        """Index of the flipped byte in the next forwarded piece that is long enough."""
         self.upwards = True
         """Whether the bit is flipped on the path to the server."""
         self.flipped = 0
@@ -178,7 +180,7 @@ class Wire:
                 each.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """End all."""
+        """Close all connections."""
         for connection in self.sockets:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
@@ -186,7 +188,7 @@ class Wire:
 
 
 def test_a_flipped_bit_costs_no_stream() -> None:
-    """One of four connections ends, and the others carry what it had."""
+    """One of four connections ends, and the other connections carry its data."""
     key, text = relay.new_key(), random.Random(1).randbytes(400_000)
     terms = relay.Terms(rule="fixed", connections=(4, 4), timeout_s=2.0)
     with serving_echo() as port, relay.Server(key) as server:
@@ -196,7 +198,7 @@ def test_a_flipped_bit_costs_no_stream() -> None:
         with relay.Client(wire.address, key, terms) as client, ExitStack() as stack:
             wait_until(lambda: server.metrics()["connections"] == 4, "four connections")
             streams = [stack.enter_context(client.connect("127.0.0.1", port)) for _ in range(5)]
-            # the length, the cipher text and the tag of a short message; the middle of a block
+            # the length, the ciphertext and the tag of a short message; the middle of a block
             for upwards, at in [(True, 1), (True, 9), (False, 20), (True, 900), (False, 900)]:
                 wire.upwards, wire.flip_at = upwards, at
                 for stream in streams:
@@ -237,7 +239,9 @@ def test_noise_at_the_port_does_nothing() -> None:
 
 
 def test_a_relay_survives_the_other_when_data_wait(tmp_path: Path) -> None:
-    """A reset does not clear the kernel's count of unsent bytes, for which a client waited."""
+    """A reset does not clear the kernel's count of unsent bytes. A client used to wait for zero
+    unsent bytes.
+    """
     with relays(tmp_path) as pair, serving_echo() as port, ExitStack() as stack:
         assert pair.server is not None
         streams = [

@@ -1,4 +1,6 @@
-"""T by UDP probes: connections follow it, and a server answers only clients with the key."""
+"""T measured by UDP probes: connections follow T, and a server answers only clients with the
+key.
+"""
 
 import heapq
 import select
@@ -22,7 +24,7 @@ from test_relay_attacks import Wire, ask, serving_echo
 LENGTH = 34
 """Length of a probe and of its answer. [bytes]"""
 BATCH, PAUSE_S = 64, 0.001
-"""Datagrams that a server reads without a pause, and the pause after as many."""
+"""Number of datagrams that a server reads without a pause, and the pause afterwards. [s]"""
 
 
 class UdpPath(Wire):
@@ -42,7 +44,7 @@ class UdpPath(Wire):
         self.far.connect(server)
         self.sockets += [self.near, self.far]
         self.delay_s = 0.0
-        """Delay of a request, and of an answer."""
+        """Delay of a request, and of an answer. [s]"""
         self.loses = False
         self.requests: list[bytes] = []
         self.answers: list[bytes] = []
@@ -92,7 +94,7 @@ def path_to(server: tuple[str, int]) -> Iterator[UdpPath]:
 
 
 def await_note(client: relay.Client | relay.Server, part: str) -> None:
-    """Wait until a relay reports something."""
+    """Wait until a relay reports a message that contains `part`."""
     notes: list[str] = []
 
     def is_noted() -> bool:
@@ -105,9 +107,9 @@ def await_note(client: relay.Client | relay.Server, part: str) -> None:
 
 @pytest.mark.parametrize("rule", ["rtt", "marks"])
 def test_connections_follow_the_delay_of_datagrams(rule: str) -> None:
-    """The TCP path has no delay, and a delay of datagrams can only grow on a busy machine.
+    """The TCP path has no delay, and a busy machine can only increase the delay of datagrams.
 
-    Where only T decides, the client decides. By another rule the server decides too, by the same T.
+    If only T decides, the client decides. With other rules the server also decides, by the same T.
     """
     key = relay.new_key()
     with serving_echo() as target, relay.Server(key) as server, path_to(server.address) as path:
@@ -151,7 +153,7 @@ def test_without_answers_t_is_that_of_the_connections() -> None:
 
 @pytest.mark.slow
 def test_probes_are_tried_again() -> None:
-    """Silence is noticed after 5 s, later after 20 s. A probe is then sent every 5 to 15 s."""
+    """Silence is detected after 5 s, later after 20 s. A probe is then sent every 5 to 15 s."""
     key = relay.new_key()
     with (
         serving_echo() as target,
@@ -230,7 +232,9 @@ def test_a_flood_costs_a_bounded_rate_of_reading() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_answers_come_from_the_address_that_was_asked(host: str) -> None:
-    """Otherwise the client, whose socket is connected to that address, would not receive them."""
+    """Otherwise the client would not receive the answers, since its socket is connected to that
+    address.
+    """
     if host == "::" and not socket.has_dualstack_ipv6():
         pytest.skip("no IPv6 here")
     key = relay.new_key()

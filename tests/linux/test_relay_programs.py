@@ -1,4 +1,4 @@
-"""Programs without support for relays: ssh, rsync, psql; through SOCKS, a forward, and TPROXY."""
+"""Programs without support for relays (ssh, rsync, psql), through SOCKS, a forward, and TPROXY."""
 
 import getpass
 import os
@@ -21,7 +21,9 @@ from test_relay import free_port
 
 
 def need(*programs: str, package: str) -> None:
-    """Skip, or install the packages where this is Debian and we are root."""
+    """Skip if programs are missing, or install their package if this is Debian and the user is
+    root.
+    """
     if all(map(shutil.which, programs)):
         return
     try:
@@ -32,7 +34,7 @@ def need(*programs: str, package: str) -> None:
 
 @contextmanager
 def served(command: list[str], port: int) -> Iterator[None]:
-    """A server, from when it listens."""
+    """Run a server; the body starts when the server listens."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         await_port(port)
@@ -64,7 +66,7 @@ def done(*command: str, **more: str) -> str:
 
 @contextmanager
 def sshd(directory: Path) -> Iterator[tuple[int, list[str]]]:
-    """An SSH server with a key of its own: its port, and options that a client needs."""
+    """Run an SSH server with a separate key; yield its port, and options that a client needs."""
     for name in ("host", "user"):
         done("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(directory / name))
     shutil.copy(directory / "user.pub", directory / "authorized")
@@ -119,7 +121,7 @@ def test_ssh_and_rsync_go_through_a_forward_and_socks(tmp_path: Path) -> None:
 
 @contextmanager
 def postgres() -> Iterator[int]:
-    """A PostgreSQL server with a role `guest`: its port."""
+    """Run a PostgreSQL server with a role `guest`; yield its port."""
     paths = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not paths:
         need("initdb", package="postgresql")
@@ -166,7 +168,9 @@ table inet relay {{
 
 @contextmanager
 def namespaces() -> Iterator[None]:
-    """A program's machine, a router, and a far machine, in a row."""
+    """Create three namespaces in a row: the machine of the program, a router, and a remote
+    machine.
+    """
     try:
         for name in (INSIDE, ROUTER, FAR):
             sh(f"ip netns add {name}; ip -n {name} link set lo up")
@@ -246,7 +250,9 @@ def start_in(namespace: str, directory: Path, *words: str) -> ForkedCommand:
 
 @pytest.mark.measured
 def test_a_backup_over_a_lossy_path_is_quicker_through_relays() -> None:
-    """The example of the guide: eight connections against one through a loss of 1 %."""
+    """The example of the guide: eight connections compared with one, on a path with a loss of
+    1 %.
+    """
     need("rsync", package="rsync")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     printed = done("sh", "examples/relay/backup.sh", "3", PATH=path)

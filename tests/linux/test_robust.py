@@ -1,4 +1,4 @@
-"""Valid files, odd sources, and disturbances: the gateway continues, and ends cleanly."""
+"""Valid files, unusual sources, and disturbances: the gateway continues, and ends cleanly."""
 
 import os
 import signal
@@ -51,7 +51,7 @@ def directory(lab: Lab, tmp_path: Path) -> Iterator[Path]:
 
 
 class Running:
-    """A service of this process, without its loop: what the loop would do is asked for."""
+    """A service of this process without its loop: tests call the functions of the loop."""
 
     def __init__(self, directory: Path, text: str) -> None:
         self.text = text
@@ -67,7 +67,9 @@ class Running:
         return self.service.reload()
 
     def sent(self) -> tuple[int, int]:
-        """Number of the IFB, and what its classes have sent since it was made. [bytes]"""
+        """Return the number of the IFB, and the bytes that its classes have sent since its
+        creation.
+        """
         shaper = self.service.shaping.shaper
         total = sum(each.sent_bytes for each in shaper.counters().values())
         return shaper.running().ifb.number, total
@@ -115,7 +117,7 @@ ap = "b"
         running.service.stations.roster.see(seen, 0.0)
         running.service.stations.settle(running.service.stations.roster.stations())
         assert running.reload(text + aps.format(a="other")) == []
-        # a look in progress may still report the old name
+        # an observation in progress may still report the old name
         running.service.stations.roster.see(seen, 0.0)
         running.service.stations.settle(running.service.stations.roster.stations())
         third = aps.format(a="a").replace("ap.b", "ap.c").replace('"b"', '"c"')

@@ -1,6 +1,6 @@
-"""Requirements on the gateway with real TCP, on a wire whose rate is known, in simulated time.
+"""Requirements on the gateway with real TCP, on a wire with a known rate, in simulated time.
 
-Each test is one run with the first seed; `bench/scenes.py` runs ten.
+Each test is one run with the first seed; `bench/scenes.py` runs ten seeds.
 """
 
 import os
@@ -17,17 +17,19 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("user_mode")]
 
 SEED = 1
 NEAR, MOST = 0.1, 0.95
-"""C is within this part of the capacity in this part of the samples. With a queue of 300 packets it
-is 19 % lower for half a second; the cause is not known."""
+"""Largest relative distance of C from the capacity, and fraction of the samples that must be within
+it. With a queue of 300 packets C is 19 % lower for half a second; the cause is not known. [-]
+"""
 GROWN_S = 7.0
 """Time after which C has grown from 6 Mbit/s to 10 % below 20 Mbit/s. Growth by 2 % per 0.1 s takes
-5.5 s, and begins up to 1 s after the rise. [s]"""
+5.5 s, and begins up to 1 s after the rise. [s]
+"""
 DRAWN = random.Random(os.environ.get("SEED", "0")).sample(sorted(LATENESS), 3)
-"""Ways to be late that this run looks at; `bench/scenes.py` runs all of them."""
+"""Patterns of lateness that this run tests; `bench/scenes.py` tests all of them."""
 
 
 def cases(claim: str) -> dict[str, Case]:
-    """The runs of a claim, by their labels."""
+    """Return the runs of a claim, by their labels."""
     return {label: Case(claim, label, scene) for label, scene in scenes.SCENES[claim](SEED)}
 
 
@@ -37,7 +39,7 @@ def seen(claim: str, label: str) -> dict[str, Any]:
 
 
 def part_near(run: Mapping[str, Any], rate_bps: float, from_s: float, to_s: float) -> float:
-    """Return the part of the samples of C between two times that are near a rate."""
+    """Return the fraction of the samples of C between two times that are near a rate. [-]"""
     rates = [c for at_s, c in run["c"] if from_s <= at_s < to_s]
     return sum(abs(c / rate_bps - 1) <= NEAR for c in rates) / len(rates)
 

@@ -1,4 +1,4 @@
-"""`plan --sh`: the same in the kernel as `up`, from a shell script on a router without Python."""
+"""`plan --sh`: a shell script on a router without Python makes the same kernel state as `up`."""
 
 import re
 import signal
@@ -36,14 +36,16 @@ FOUND = '[gateway.discover]\nneighbours = true\ninterval = "1 s"\nabsence = "3 s
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
-    """A hot-spot without a slow hop."""
+    """Yield a hot-spot without a slow hop."""
     with Lab(stations=3, rate_bps=None) as lab:
         yield lab
 
 
 @pytest.fixture(autouse=True)
 def without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare with a gateway whose filters classify: a script cannot load BPF programs."""
+    """Compare with a gateway that classifies by filters, since a script cannot load BPF
+    programs.
+    """
     monkeypatch.setattr(Shaper, "has_programs", lambda _: False)
 
 
@@ -71,7 +73,7 @@ def left() -> list[str]:
 
 
 def made(text: str) -> str:
-    """The script of a file."""
+    """Return the script that is made from a gateway file."""
     return script(config.read(text))
 
 
@@ -157,12 +159,12 @@ def test_a_second_script_is_refused(router: Router) -> None:
 
 
 def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
-    """The k-th call of `tc` after the check fails."""
+    """The k-th call of `tc` fails after the check."""
     dash.write(made(gateway_text(2)))
     commands = [line for line in made(gateway_text(2)).splitlines() if "    try tc" in line]
     assert len(commands) > 20
     for k in (1, 2, len(commands) // 2, len(commands) - 1, len(commands)):
-        # calls of `undo` and of the check's own interface do not count
+        # calls of `undo` and calls for the interface of the check are not counted
         dash.replace(
             "tc",
             "#!/bin/sh\n"
@@ -180,7 +182,7 @@ def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
 
 
 def test_parts_of_other_programs_stay(dash: Router) -> None:
-    """Hooks and an IFB of others, with and without the names that ours would have."""
+    """Hooks and an IFB of other programs, with and without the names that the script would use."""
     dash.write(made(gateway_text(2)))
     with entered(GATEWAY):
         sh("ip link add lh-lan type ifb; tc qdisc add dev lan clsact")
@@ -254,7 +256,7 @@ def test_a_missing_interface_is_named(dash: Router) -> None:
 
 
 def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
-    """Found stations have the same parts as listed stations, and give them back."""
+    """Found stations get the same kernel objects as listed stations, and release them."""
     text = gateway_text(0) + FOUND + '\nignore = "10.77.1.12"\n'
     router.write(made(text))
     for address in ("10.77.1.10", "10.77.1.11", "10.77.1.12", "fd77:1::a"):
@@ -271,7 +273,7 @@ def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
     state_by_script = Child(GATEWAY, state).result()
 
     def forgotten() -> bool:
-        # again, since a station that asks for the gateway is a neighbour again
+        # flushed again, since a station that sends packets to the gateway becomes a neighbour again
         with entered(GATEWAY):
             sh("ip neigh flush dev lan")
         return rows.read_text() == ""
@@ -293,7 +295,7 @@ def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
 
 
 def gate(address: str) -> str:
-    """The gateway's address in the stations' network."""
+    """Return the gateway's address in the stations' network."""
     return "fd77:1::1" if ":" in address else "10.77.1.1"
 
 

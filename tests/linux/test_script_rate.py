@@ -1,4 +1,4 @@
-"""The script's estimator on a real queue, in simulated time."""
+"""The script's estimator with a real queue, in simulated time."""
 
 import re
 import selectors
@@ -41,14 +41,14 @@ def router(lab: Lab, tmp_path: Path) -> Iterator[Router]:
 
 
 def rate_now() -> int:
-    """C, as the kernel has it. [bit/s]"""
+    """Return C, read from the kernel. [bit/s]"""
     shown = sh(f"ip netns exec {GATEWAY} tc class show dev lh-lan classid 6c68:1")
     number, unit = re.search(r"rate (\d+)([KM]?)bit", shown).groups()  # type: ignore[union-attr]
     return int(number) * {"": 1, "K": 1000, "M": 1_000_000}[unit]
 
 
 def followed(router: Router, cap_mbps: int, settled_s: float) -> list[int]:
-    """C each second once settled, all three stations having traffic. [bit/s]"""
+    """Return C for each second after settling, while all three stations have traffic. [bit/s]"""
     text = gateway_text(3, f'wce.max = "{cap_mbps} Mbps"', rate="estimated")
     router.write(script(config.read(text)))
     router.start()
@@ -80,7 +80,7 @@ def test_c_settles_under_the_capacity(router: Router, cap_mbps: int) -> None:
 def test_a_station_that_answers_late_does_not_lower_c(
     router: Router, late: Sequence[int], least: float
 ) -> None:
-    """While all three answer late, that is a queue, for all that can be known."""
+    """If all three stations answer late, the estimator must assume a queue."""
     answering = Child(STATIONS, lambda: answer_pings(set(late), 0.3))
     try:
         rates = followed(router, 8, 10)
@@ -95,7 +95,7 @@ def test_a_station_that_answers_late_does_not_lower_c(
 
 
 def answer_pings(late: set[int], late_s: float) -> None:
-    """Answer pings to the three stations in the kernel's stead, some of them late."""
+    """Answer pings to the three stations instead of the kernel, some of them late."""
     sh("sysctl -qw net.ipv4.icmp_echo_ignore_all=1")
     waiting: list[tuple[float, int, Callable[[], object]]] = []
     with selectors.DefaultSelector() as selector:
@@ -123,7 +123,7 @@ def answer_pings(late: set[int], late_s: float) -> None:
 
 
 def echo_reply(message: bytes) -> bytes:
-    """The answer to an echo request."""
+    """Return the answer to an echo request."""
     data = b"\0\0\0\0" + message[4:]
     words = struct.unpack(f"!{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2))
     total = sum(words)

@@ -33,7 +33,7 @@ def members(gateway: Gateway) -> set[str]:
 
 
 def addresses(gateway: Gateway, name: str) -> list[str]:
-    """Addresses of a station; none if it is not there."""
+    """Return the addresses of a station; empty if the station is absent."""
     rows = gateway.status()["stations"]
     return next((row["addresses"] for row in rows if row["name"] == name), [])
 
@@ -97,7 +97,7 @@ def test_a_second_instance_is_refused(gateway: Gateway) -> None:
     assert code == 2
     assert f"the gateway is up already (process {number})" in printed
     assert gateway.status()["pid"] == number
-    # and one with another state directory meets interfaces that are taken
+    # a gateway with another state directory finds the interfaces in use
     gateway.state, before = gateway.state.with_name("other"), gateway.state
     code, printed = gateway("up")
     gateway.state = before
@@ -223,9 +223,10 @@ def test_no_fault_of_a_source_outlives_its_cause(gateway: Gateway, tmp_path: Pat
 
 
 def test_stations_that_do_not_answer_pings_are_reported(gateway: Gateway) -> None:
-    """Here no station answers: the stations' machine ignores pings, and its traffic continues.
+    """In this test no station answers: the stations' machine ignores pings, and its traffic
+    continues.
 
-    An upload says nothing of the queue in front of the station, a download does.
+    A download shows the queue before the station; an upload does not.
     """
     gateway.file.write_text(gateway_text(2, 'wce.max = "20 Mbps"', rate="estimated"))
     ignore = "sysctl -qw net.ipv6.icmp.echo_ignore_all={0} net.ipv4.icmp_echo_ignore_all={0}"
@@ -327,7 +328,7 @@ def test_a_good_file_is_taken_over(gateway: Gateway) -> None:
     assert gateway.status()["aps"][0]["fairness"] == "flow"
     assert gateway.status()["pid"] == number
     assert transfers(station_v4(1))
-    # SIGHUP reads it too
+    # SIGHUP also loads the file
     gateway.file.write_text(gateway_text(1))
     os.kill(number, signal.SIGHUP)
     wait_until(lambda: members(gateway) == {"s0"}, "stations leave")
@@ -427,7 +428,7 @@ def test_neighbours_join_and_leave_without_disturbing_others(gateway: Gateway, l
 
 
 def test_a_newcomer_has_its_place_before_the_next_look(gateway: Gateway, timed: bool) -> None:
-    """The kernel reports a neighbour; the next look by itself would be in an hour."""
+    """The kernel reports a neighbour; the next periodic check would be in an hour."""
     more = 'discover = { neighbours = true, interval = "1 h", quarantine = "0 s" }'
     gateway.file.write_text(gateway_text(1, more))
     with entered(GATEWAY):
@@ -459,19 +460,19 @@ def test_uplink_udp_is_counted_and_its_station_not_pinged(gateway: Gateway) -> N
     assert rows["s1"]["udp_uplink_bps"] > 0
     assert not rows["s1"]["pinged"]
     assert rows["s0"]["udp_uplink_packets"] == 0
-    # it never went through the classes; ICMP errors to the station do
+    # the datagrams did not pass through the classes; ICMP errors to the station did
     assert rows["s1"]["sent_packets"] < sent / 20
 
     def counted() -> bool:
         rows = {row["name"]: row for row in gateway.status()["stations"]}
-        # one in eight, +- 6 % for 2,000
+        # one packet in eight is counted: +- 6 % for 2,000 packets
         return bool(rows["s1"]["udp_uplink_packets"] == pytest.approx(sent, rel=0.3))
 
     wait_until(counted, "everything is counted")
 
 
 def test_the_estimator_pings_and_follows_a_slow_hop(gateway: Gateway, timed: bool) -> None:
-    """Without a queue C rises to its cap; see test_capacity for what a WLAN does to it."""
+    """Without a queue C rises to its cap; `test_capacity.py` tests C with a WLAN queue."""
     more = 'wce = { max = "20 Mbps", interval = "20 ms" }'
     gateway.file.write_text(gateway_text(2, more, rate="estimated"))
     gateway("up")

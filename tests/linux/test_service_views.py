@@ -50,7 +50,7 @@ def test_metrics_are_served_on_loopback(gateway: Gateway) -> None:
     page = Child(GATEWAY, scrape).result()
     for name in ("lasthop_ap_rate_bytes_per_second", "lasthop_station_backlog_packets"):
         assert name in page
-    # a port in use is reported before anything is changed
+    # a port in use is reported before any change
     code, printed = gateway("down")
     with entered(GATEWAY):
         import socket

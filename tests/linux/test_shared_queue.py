@@ -1,7 +1,7 @@
-"""Virtual buffer sharing on a Linux link, with the kernel's own TCP: the statements of paper 000.
+"""Virtual buffer sharing on a Linux link, with the kernel's own TCP: the claims of paper 000.
 
-Two classes of five uploads leave by the gateway's uplink, at 20 Mbit/s through 100 packets; c is
-0.6.
+Two classes of five uploads each leave by the gateway's uplink, at 20 Mbit/s through 100 packets; c
+is 0.6.
 """
 
 import socket
@@ -40,12 +40,12 @@ NEAR6, FAR6 = (station_v6(k) for k in range(2))
 SAMPLED_S = 0.02
 WARMUP_S, LENGTH_S = 5.0, 40.0
 COMMANDS_S = 0.2
-"""Time between two commands: five sensors with one a second each."""
+"""Time between two commands, for five sensors with one command per second each. [s]"""
 PORT = 9_001
 
 
 def text(algorithm: str, near: float, far: float) -> str:
-    """The file; without an algorithm the queue is drop-tail."""
+    """Return the text of the file; without an algorithm the queue is drop-tail."""
     classes = f"class.near.share = {near}, class.far.share = {far}"
     queue = f"limit = {LIMIT}"
     members = ""
@@ -62,13 +62,13 @@ class Seen(NamedTuple):
     """Observations of a run."""
 
     queue_packets: float
-    """Mean over the time measured, the packet in service included."""
+    """Mean queue length over the measured time, including the packet in service. [packets]"""
     least_packets: int
     near_bps: float
     far_bps: float
     sent: int
     arrived: int
-    """Commands to sensors."""
+    """Number of commands that sensors received. [-]"""
 
     @property
     def ratio(self) -> float:
@@ -83,7 +83,7 @@ def lab() -> Iterator[Lab]:
 
 @pytest.fixture(scope="module")
 def compound() -> Iterator[str]:
-    """The kernel's name of Compound, while it is loaded."""
+    """Yield the kernel's name of Compound while it is loaded."""
     if (reason := missing()) is not None:
         pytest.skip(f"no congestion control can be loaded here: {reason}")
     with loaded(["compound"]) as names:
@@ -92,7 +92,7 @@ def compound() -> Iterator[str]:
 
 @contextmanager
 def flows_of(algorithms: Mapping[str, str]) -> Iterator[dict[str, list[Flow]]]:
-    """Five uploads of each class."""
+    """Run five uploads of each class."""
     with ExitStack() as stack:
         every = {}
         for station, algorithm in algorithms.items():
@@ -105,7 +105,9 @@ def flows_of(algorithms: Mapping[str, str]) -> Iterator[dict[str, list[Flow]]]:
 
 
 class Watch:
-    """Reads the queue's length, and sends commands without replies, during the traffic."""
+    """Thread that reads the queue's length, and sends commands without replies, during the
+    traffic.
+    """
 
     def __init__(self, shaped: Shaped, commands_s: float) -> None:
         self.shaped = shaped
@@ -160,7 +162,7 @@ def measured(
     length_s: float = LENGTH_S,
     commands_s: float = COMMANDS_S,
 ) -> Seen:
-    """One run; `algorithm` is empty for drop-tail."""
+    """Measure one run; `algorithm` is empty for drop-tail."""
     with entered(GATEWAY):
         shaped = Shaped(config.read(text(algorithm, *shares)), log_in(directory))
         shaped.up()
@@ -199,7 +201,7 @@ def received(flows: Mapping[str, Sequence[Flow]]) -> list[int]:
 def test_the_queue_holds_its_part_and_each_class_its_share(
     lab: Lab, tmp_path: Path, compound: str, share: float, algorithm: str, law: str
 ) -> None:
-    """The runs cover each pair of a share, an algorithm and a congestion control."""
+    """Each run has one combination of share, algorithm and congestion control."""
     name = compound if law == "compound" else law
     # In 40 s the ratio of Compound with "corrected" has a standard deviation of 0.035 (20 runs).
     length_s = 100.0 if (algorithm, law) == ("corrected", "compound") else LENGTH_S
@@ -211,7 +213,7 @@ def test_the_queue_holds_its_part_and_each_class_its_share(
 
 
 def test_a_partition_holds_shares_below_its_part(lab: Lab, tmp_path: Path) -> None:
-    """Each class has a drop-tail buffer of its own, which is full only at times."""
+    """Each class has a separate drop-tail buffer, which is not always full."""
     share = 0.526
     seen = measured(tmp_path, {NEAR: "cubic", FAR: "cubic"}, "partition", (share, 1 - share))
     assert 0.6 * OCCUPANCY * LIMIT < seen.queue_packets < OCCUPANCY * LIMIT
@@ -221,7 +223,7 @@ def test_a_partition_holds_shares_below_its_part(lab: Lab, tmp_path: Path) -> No
 
 
 def test_a_class_with_a_faster_law_gets_no_more(lab: Lab, tmp_path: Path, compound: str) -> None:
-    """Compound against Reno: halves of the queue are halves of the link."""
+    """Compound competes with Reno: equal halves of the queue give equal halves of the link."""
     seen = measured(tmp_path, {NEAR: compound, FAR: "reno"})
     assert abs(seen.ratio - 1) < 0.06
 
@@ -234,14 +236,14 @@ def test_with_drop_tail_commands_are_lost(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_as_printed_the_link_starves(lab: Lab, tmp_path: Path) -> None:
-    """Algorithm 1 to the letter blocks a class that has its share though the queue is empty."""
+    """Algorithm 1 as printed blocks a class that has its share, even if the queue is empty."""
     seen = measured(tmp_path, {NEAR: "cubic", FAR: "cubic"}, "printed", length_s=20.0)
     assert seen.near_bps + seen.far_bps < 0.85 * RATE_BPS
     assert seen.queue_packets < 5
 
 
 def test_users_join_and_leave(lab: Lab, tmp_path: Path) -> None:
-    """The share of an absent class goes to the other class, and comes back with it."""
+    """The share of an absent class goes to the other class, and returns with the absent class."""
     with entered(GATEWAY):
         shaped = Shaped(config.read(text("corrected", 0.5, 0.5)), log_in(tmp_path))
         shaped.up()
@@ -249,7 +251,8 @@ def test_users_join_and_leave(lab: Lab, tmp_path: Path) -> None:
         with flows_of({NEAR: "cubic", FAR: "cubic"}) as flows:
             near, far = flows[NEAR], flows[FAR]
             rates = []
-            # where a single class is active, ten seconds are enough; shares of two need longer
+            # ten seconds are enough while a single class is active; shares of two classes need
+            # longer
             for active, length_s in ((near, 10.0), ([*near, *far], 20.0), (far, 10.0)):
                 run(active, WARMUP_S)
                 before, began_s = received(flows), time.monotonic()

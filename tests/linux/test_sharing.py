@@ -1,6 +1,6 @@
-"""Real TCP over a slow hop: the shares, without the bottleneck and with it.
+"""Real TCP over a slow hop: the shares without and with the bottleneck.
 
-One test runs in real time; the others are in simulated time.
+One test runs in real time; the other tests are in simulated time.
 """
 
 import socket
@@ -39,18 +39,24 @@ from lasthop.linux.ping import Pinger
 from traffic import Flow, goodputs, run, transfers
 
 WARM_UP_S, MEASURED_S = 5.0, 5.0
-"""A leaf of 200 packets at 2.5 Mbit/s is a round trip of a second: after five all are full."""
+"""Warm-up and measured time. A leaf of 200 packets at 2.5 Mbit/s lasts for a round trip of a
+second; all leaves are full after five round trips. [s]
+"""
 
 FULL_QUEUE = pytest.approx(1, abs=0.004)
-"""Leaves that are never empty differ by a packet a round; the shortest sends 500 packets."""
+"""Expected ratio of two leaves that are never empty. They differ by one packet per round; the
+shortest test sends 500 packets.
+"""
 
 WIRE_RATE = pytest.approx(1, abs=0.004)
-"""All leaves together pass C, but for a packet at each end; the slowest sends 400 packets."""
+"""Expected ratio of the rate of all leaves to C. It is exact except for one packet at each end; the
+slowest test sends 400 packets.
+"""
 
 
 @contextmanager
 def shaping(directory: Path, text: str) -> Iterator[Shaper]:
-    """A gateway that is up."""
+    """Set a gateway up."""
     gateway = config.read(text)
     with entered(GATEWAY):
         shaper = Shaper(gateway, log_in(directory))
@@ -67,7 +73,7 @@ Flows = dict[str, list[Flow]]
 
 
 def ending(flows: Flows, measure: Callable[[], dict[str, float]]) -> dict[str, float]:
-    """Return the measurement; the flows end with it."""
+    """Return the measurement, and end the flows."""
     try:
         return measure()
     finally:
@@ -78,10 +84,10 @@ def ending(flows: Flows, measure: Callable[[], dict[str, float]]) -> dict[str, f
 def leaf_rates(
     shaper: Shaper, flows: Flows, leaves: Mapping[str, int] | None = None
 ) -> dict[str, float]:
-    """Return what passes through leaves while flows run, by default those of stations. [bit/s]
+    """Return the rates through leaves while flows run, by default the leaves of stations. [bit/s]
 
-    Headers and ACKs count, as they do for the scheduler. Goodputs of equal leaves may differ by a
-    fifth: data after a lost segment counts when the segment has arrived again.
+    Headers and ACKs are included, as in the scheduler. Goodputs of equal leaves may differ by a
+    fifth: data after a lost segment are counted only when the segment has arrived again.
     """
     every = [flow for group in flows.values() for flow in group]
 
@@ -101,7 +107,7 @@ def leaf_rates(
 
 
 def four_against_one(address: Callable[[int], str]) -> Flows:
-    """A station with four downloads and one with a single download."""
+    """Return the flows of a station with four downloads and of a station with one download."""
     return {
         "s0": [Flow(address(0), download=True) for _ in range(4)],
         "s1": [Flow(address(1), download=True)],
@@ -109,13 +115,13 @@ def four_against_one(address: Callable[[int], str]) -> Flows:
 
 
 def sent(shaper: Shaper, name: str) -> int:
-    """Bytes that have passed through a station's leaf."""
+    """Return the bytes that have passed through a station's leaf."""
     layout = shaper.running()
     return shaper.counters()[layout.members[name].leaf].sent_bytes
 
 
 def test_smoke_four_downloads_get_no_more_than_one(lab: Lab, tmp_path: Path) -> None:
-    """This is measured in real time; without the gateway the ratio is above 2.
+    """This test measures in real time; without the gateway the ratio is above 2.
 
     It does not need a quiet machine. Each leaf holds packets for a second. The kernel serves all
     leaves with packets equally, even if it is late.
@@ -134,7 +140,9 @@ def test_smoke_four_downloads_get_no_more_than_one(lab: Lab, tmp_path: Path) -> 
 def test_four_downloads_against_one_are_equal_only_with_it(
     lab: Lab, tmp_path: Path, address: Callable[[int], str]
 ) -> None:
-    """Claims hotspot-8 and hotspot-11: fairness level above 2 without, 1 with, in goodput too."""
+    """Check claims hotspot-8 and hotspot-11: the fairness level is above 2 without the gateway, and
+    1 with it. The same holds for goodput.
+    """
     flows = four_against_one(address)
     plain = ending(flows, lambda: goodputs(flows, MEASURED_S, WARM_UP_S))
     assert plain["s0"] / plain["s1"] > 2
@@ -146,7 +154,7 @@ def test_four_downloads_against_one_are_equal_only_with_it(
     print(fair, received)
     assert fair["s0"] / fair["s1"] == FULL_QUEUE
     assert sum(fair.values()) / 5e6 == WIRE_RATE
-    # over all ten seconds; a tenth is what the promise allows
+    # over all ten seconds; the documented tolerance is a tenth
     assert received["s0"] / received["s1"] == pytest.approx(1, abs=0.1)
 
 
@@ -169,7 +177,7 @@ def test_uploads_against_a_download_are_equal(lab: Lab, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_the_papers_leaves_share_as_ours_do(lab: Lab, tmp_path: Path) -> None:
-    """Leaves of C/M instead of a small constant rate: TCP sees no difference."""
+    """Leaves with rate C/M instead of a small constant rate: TCP shows no difference."""
     with shaping(tmp_path, gateway_text(2)) as shaper:
         with entered(GATEWAY):
             for leaf in ("100", "101"):
@@ -186,9 +194,10 @@ def test_the_papers_leaves_share_as_ours_do(lab: Lab, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_bytes_are_shared_by_rates(lab: Lab, tmp_path: Path) -> None:
-    """Claim hotspot-12: a station of 2 Mbit/s gets 2/11 of what one of 11 Mbit/s gets.
+    """Check claim hotspot-12: a station of 2 Mbit/s gets 2/11 of the goodput of a station of 11
+    Mbit/s.
 
-    200 packets of the slow one would be a round trip of three seconds.
+    200 packets of the slow station would be a round trip of three seconds.
     """
     more = f"""fairness = "rate"
 queue = 30
@@ -211,7 +220,7 @@ station.slow = {{ address = "{station_v4(4)}", rate = "2 Mbps" }}
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_bytes_follow_rates_that_are_read(lab: Lab, tmp_path: Path) -> None:
-    """The shares by rates that change while the gateway is up: 11 and 2 Mbit/s, then 2 and 11.
+    """Test shares by rates that change while the gateway is up: 11 and 2 Mbit/s, then 2 and 11.
 
     The file has the second rates, so that the first rates differ from the file's.
     """
@@ -241,7 +250,9 @@ station.y = {{ address = "{station_v4(4)}", rate = "11 Mbps" }}
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_flows_are_equal_whichever_station_has_them(lab: Lab, tmp_path: Path) -> None:
-    """Claim hotspot-12: per-flow fairness; three uploads and a download get a quarter each."""
+    """Check claim hotspot-12: per-flow fairness; three uploads and a download get a quarter
+    each.
+    """
     with shaping(tmp_path, gateway_text(2, 'fairness = "flow"\nflow_leaves = 1024')) as shaper:
         leaves = {f"{leaf:x}": leaf for leaf in shaper.running().fixed["wlan"]}
         fair = leaf_rates(
@@ -262,10 +273,10 @@ def test_flows_are_equal_whichever_station_has_them(lab: Lab, tmp_path: Path) ->
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_both_directions_have_the_same_sum(lab: Lab, tmp_path: Path) -> None:
-    """Claim hotspot-12: uplink against downlink, six flows against three.
+    """Check claim hotspot-12: uplink and downlink are equal, with six flows and three flows.
 
-    ACKs of the download wait in the uplink's leaf. With 200 packets that is a second, and the
-    window takes a minute to grow; with 60 it is 0.3 s.
+    ACKs of the download wait in the uplink's leaf. With 200 packets they wait a second, and the
+    window takes a minute to grow. With 60 packets they wait 0.3 s.
     """
     with shaping(tmp_path, gateway_text(5, 'fairness = "direction"\nqueue = 60')) as shaper:
         down, up = shaper.running().fixed["wlan"]
@@ -278,14 +289,14 @@ def test_both_directions_have_the_same_sum(lab: Lab, tmp_path: Path) -> None:
             {"up": up, "down": down},
         )
     print(fair)
-    # leaves of 30 packets run empty now and then
+    # leaves of 30 packets are sometimes empty
     assert fair["up"] / fair["down"] == pytest.approx(1, abs=0.02)
 
 
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_downlink_udp_is_kept_to_its_share(lab: Lab, tmp_path: Path) -> None:
-    """A flood of 8 Mbit/s to one station leaves the other its half."""
+    """During a flood of 8 Mbit/s to one station, the other station keeps its half."""
     with shaping(tmp_path, gateway_text(2)) as shaper:
         leaves = {name: each.leaf for name, each in shaper.running().members.items()}
         child = Child(SERVER, flood)
@@ -302,7 +313,7 @@ def flood() -> None:
 
 
 def send_datagrams(address: str, rate_bps: float, seconds: float) -> None:
-    """Datagrams of 1000 B at a rate."""
+    """Send datagrams of 1000 B at a rate."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         start = time.monotonic()
         sent = 0
@@ -327,15 +338,15 @@ def test_uplink_udp_bypasses_the_classes_and_pings_do_not(lab: Lab, tmp_path: Pa
             assert sent(shaper, "s0") > before[0]
             Child(STATIONS, lambda: send_up(address)).result()  # noqa: B023
             assert uplink_udp(shaper) == before[1] + 100
-            # ICMP errors come back, few of them
+            # a few ICMP errors return
             assert sent(shaper, "s0") < before[0] + 20_000
-        # the same to TCP, so that it is known to be counted
+        # the same traffic by TCP, to check that it is counted
         assert transfers(station_v4(0))
         assert sent(shaper, "s0") > 20_000
 
 
 def counters_at_rest(shaper: Shaper) -> Mapping[int, object]:
-    """Return the classes' counters, once connections of earlier tests have ended."""
+    """Return the classes' counters after connections of earlier tests have ended."""
     last = dict(shaper.counters())
 
     def quiet() -> bool:
@@ -349,7 +360,7 @@ def counters_at_rest(shaper: Shaper) -> Mapping[int, object]:
 
 
 def ping(address: str) -> bool:
-    """Whether a station answers the server."""
+    """Return whether a station answers the server."""
 
     def is_answered() -> bool:
         pinger = Pinger()
@@ -364,7 +375,7 @@ def ping(address: str) -> bool:
 
 
 def send_up(address: str) -> None:
-    """A hundred datagrams from a station to the server."""
+    """Send a hundred datagrams from a station to the server."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as udp:
         udp.bind((address, 0))
@@ -397,7 +408,7 @@ station.y = {{ address = "{station_v4(1)}", ap = "b" }}
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_stations_that_join_and_leave_cost_the_others_no_packet(lab: Lab, tmp_path: Path) -> None:
-    """Forty joins and leaves under a download: no retransmission, no gap."""
+    """Forty stations join and leave during a download: no retransmission, no gap."""
     with shaping(tmp_path, gateway_text(1)) as shaper:
         flow = Flow(station_v4(0), download=True)
         try:
@@ -408,13 +419,13 @@ def test_stations_that_join_and_leave_cost_the_others_no_packet(lab: Lab, tmp_pa
         finally:
             flow.close()
     assert again == 0
-    # this process moves no data while it joins and leaves
-    # measured: 0.937 of it, headers included
+    # this process moves no data while stations join and leave; measured: 0.937 of the rate, headers
+    # included
     assert rate_bps > 0.9 * 5e6
 
 
 def forty_guests(shaper: Shaper, flow: Flow) -> tuple[int, float]:
-    """Retransmissions and goodput of a flow [bit/s] while others join and leave."""
+    """Return retransmissions and goodput of a flow [bit/s] while other stations join and leave."""
     run([flow], 2)
     before = retransmissions(flow)
     received, start = flow.received, time.monotonic()
@@ -432,6 +443,6 @@ def forty_guests(shaper: Shaper, flow: Flow) -> tuple[int, float]:
 
 
 def retransmissions(flow: Flow) -> int:
-    """Segments that the kernel has sent again (tcpi_total_retrans)."""
+    """Return the number of segments that the kernel has retransmitted (tcpi_total_retrans)."""
     info = flow.sender.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
     return int(struct.unpack_from("=I", info, 100)[0])

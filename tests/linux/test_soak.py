@@ -1,4 +1,4 @@
-"""The soak, for half a minute: what it looks for can be found, and nothing is wrong."""
+"""A soak of half a minute: faults can be detected, and there are no faults."""
 
 import pytest
 
@@ -9,7 +9,9 @@ from soak import soaked
 
 @pytest.mark.slow
 def test_half_a_minute_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """Files, damage and changing guests; memory is judged from ten minutes on."""
+    """Includes files, damage and changing guests. Memory is judged only in runs of ten minutes or
+    more.
+    """
     assert soaked(30) == []
     assert "0 damages mended" not in capsys.readouterr().out
 
@@ -23,13 +25,16 @@ def test_growing_values_are_a_leak_and_values_that_come_and_go_are_not() -> None
 
 
 def test_a_slope_is_known_with_its_interval() -> None:
-    """y = 2 t + noise of +-1 that is no slope; by hand from the residuals for the interval."""
+    """y = 2 t + noise of +-1 without a slope; the interval is computed by hand from the
+    residuals.
+    """
     times = [360.0 * k for k in range(10)]
     line = held.slope(times, [0.2 * k for k in range(10)])
     assert line is not None
     assert line.per_h == pytest.approx(2)
     assert line.ci95 == pytest.approx(0, abs=1e-9)
-    # residuals +-1 about zero: s^2 = RSS / 8, slope's deviation s / sqrt(sum of (t - mean)^2)
+    # residuals +-1 around zero: s^2 = RSS / 8, standard deviation of the slope s / sqrt(sum of (t -
+    # mean)^2)
     noisy = held.slope(times, [1.0, -1, -1, 1, 0, 0, 1, -1, -1, 1])
     assert noisy is not None
     assert noisy.per_h == pytest.approx(0, abs=1e-9)

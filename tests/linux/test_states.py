@@ -1,4 +1,6 @@
-"""Where a gateway's state is: files that move or break, other namespaces, other users."""
+"""Location of a gateway's state: files that move or become invalid, other namespaces, other
+users.
+"""
 
 import os
 import shutil
@@ -33,11 +35,11 @@ LASTHOP = Path(sys.executable).with_name("lasthop")
 UNIT = Path(__file__).parents[2] / "python/lasthop/enforce/gateway/share/lasthop-gateway@.service"
 LEAVES = "leaves are pfifo, set by `gateway.discipline`"
 BROKEN = (None, "[gateway\n", "[gateway]\nwan = 'wan'\nlan = 'lan'\nno_such = 1\n", "")
-"""Files that cannot be read: gone, no TOML, with an unknown key, and without a gateway."""
+"""Files that cannot be read: missing, not TOML, with an unknown key, and without a gateway."""
 
 
 class Commands:
-    """`lasthop gateway` with a /run of its own."""
+    """`lasthop gateway` with a private /run."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -65,9 +67,9 @@ class Commands:
     ) -> tuple[int, str]:
         """Run a command; return its exit code, and its standard output followed by standard error.
 
-        `before` is a script that is run first, in a mount namespace of its own. Then `user` is
-        called, which may become another user. If `under` has words, they precede the command, which
-        is then started as a new program.
+        `before` is a script that is run first, in a new mount namespace. Then `user` is called,
+        which may become another user. If `under` has words, they precede the command, which is then
+        started as a new program.
         """
         command = ["gateway", verb, file or self.file, *options]
         mounts = f"mount --bind {self.run} /run; {before or ':'}"
@@ -148,7 +150,7 @@ def test_status_and_down_need_no_valid_file(commands: Commands) -> None:
         code, printed = commands("status", file=commands.file if broken is None else link)
         assert (code, station_v4(0) in printed) == (0, True), printed
     assert commands("down") == (0, "down\n")
-    # and nothing is meant where nothing is up, but with --state
+    # if no gateway is up, no gateway is meant, unless --state is given
     code, printed = commands("down")
     assert (code, printed.startswith("error: ")) == (2, True), printed
     for verb, answer in (("status", "not up\n"), ("down", "nothing is up\n")):
@@ -165,14 +167,14 @@ def test_a_killed_gateway_is_undone_with_a_broken_file(commands: Commands) -> No
 
 
 def test_status_and_down_work_where_nothing_may_be_written(commands: Commands) -> None:
-    """`status` needs not write; `down` ends the process, and says what it cannot do."""
+    """`status` does not write. `down` ends the process, and reports the actions that failed."""
     commands("up")
     here = commands.state().directory
     read_only = f"mount --bind {here} {here}; mount -o remount,bind,ro {here}"
     read_only = read_only.replace(str(commands.run), "/run")
     code, printed = commands("status", before=read_only)
     assert (code, station_v4(0) in printed) == (0, True), printed
-    # the process that ends has a file system that is written to
+    # the process that ends has a writable file system
     assert commands("down", before=read_only) == (0, "down\n")
     assert commands("status", before=read_only) == (0, "not up\n")
     assert commands("down", before=read_only) == (0, "nothing is up\n")
@@ -194,7 +196,7 @@ def test_status_and_down_work_where_nothing_may_be_written(commands: Commands) -
 
 @pytest.fixture
 def twin(commands: Commands) -> Iterator[str]:
-    """Another namespace with interfaces of the same names."""
+    """Yield another namespace with interfaces of the same names."""
     sh(f"ip -n {STATIONS} link add lan type veth peer name lan2")
     sh(f"ip -n {STATIONS} link add wan type veth peer name wan2")
     yield STATIONS
@@ -225,7 +227,7 @@ def test_two_namespaces_may_have_the_same_interfaces(commands: Commands, twin: s
     assert commands("down", namespace=twin) == (0, "down\n")
     code, printed = commands("status")
     assert (code, station_v4(0) in printed) == (0, True), printed
-    # with --state it can be asked and ended from anywhere, but not taken over
+    # with --state the gateway can be queried and ended from anywhere, but not replaced
     directory = f"/run/lasthop/{own_name}"
     code, printed = commands("up", "--state", directory, namespace=twin)
     assert (code, "error: /run/lasthop/" in printed) == (2, True), printed
@@ -250,7 +252,9 @@ def test_remains_are_undone_in_their_own_namespace_only(commands: Commands, twin
 def test_remains_of_a_namespace_are_not_undone_in_another_of_the_same_number(
     commands: Commands,
 ) -> None:
-    """Changes of the earlier namespace are not undone in this one, where that would turn GRO on."""
+    """Changes of the earlier namespace are not undone in this namespace, where that would turn GRO
+    on.
+    """
     _, printed = commands("up")
     os.kill(process_of(printed), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
@@ -285,7 +289,9 @@ def become_unit_user() -> None:
 
 @pytest.fixture
 def sandbox(commands: Commands) -> str:
-    """Script of mounts like the sandbox of the unit, with a /run/lasthop of the other user."""
+    """Return a script of mounts like the sandbox of the unit, with a /run/lasthop of the other
+    user.
+    """
     (commands.run / "lasthop").mkdir(mode=0o700)
     os.chown(commands.run / "lasthop", USER, USER)
     own = "mount --bind /run/lasthop /run/lasthop"
@@ -313,7 +319,7 @@ def test_the_unit_has_the_rights_that_every_command_needs(commands: Commands, sa
     owners = {path.stat().st_uid for path in commands.state().directory.iterdir()}
     assert owners == {USER}
     assert station_v4(0) in act("status")[1]
-    # root asks and ends it too, and what it writes is the user's
+    # root can also query and end the gateway, and the files that root writes belong to the user
     assert station_v4(0) in commands("status")[1]
     assert commands("down") == (0, "down\n")
     code, printed = commands("up")
@@ -355,7 +361,7 @@ def test_files_of_another_user_are_reported_in_a_line(commands: Commands) -> Non
         assert printed.splitlines()[0].startswith("error: /run/lasthop"), printed
         assert printed.splitlines()[0].endswith(": Permission denied"), printed
         assert printed.splitlines()[1:] == ["hint: are you root?"]
-    # a directory that may be looked into, with a lock and a socket that may not
+    # a directory with read access, with a lock and a socket without access
     (commands.run / "lasthop").chmod(0o755)
     commands.state().directory.chmod(0o755)
     for verb in ("status", "down"):

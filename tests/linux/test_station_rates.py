@@ -30,7 +30,7 @@ def lab() -> Iterator[Lab]:
 
 
 class AccessPoint:
-    """A program iw in the path that prints a dump with these rates."""
+    """A program `iw` in PATH that prints a dump with these rates."""
 
     def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.dump = directory / "dump"
@@ -40,7 +40,7 @@ class AccessPoint:
         monkeypatch.setenv("PATH", f"{directory}:{os.environ['PATH']}")
 
     def say(self, *mbps: float) -> None:
-        """Print these rates from now on, of the first stations."""
+        """Print these rates of the first stations from now on."""
         blocks = [
             f"Station {mac} (on wlan0)\n\ttx bitrate:\t{rate} MBit/s\n"
             for mac, rate in zip(MACS, mbps, strict=False)
@@ -51,7 +51,7 @@ class AccessPoint:
 
 
 def turns() -> list[float]:
-    """Turns of the stations' leaves, as `tc` prints them. [packets]"""
+    """Return the quantum of the stations' leaves, as `tc` prints it. [packets]"""
     with entered(GATEWAY):
         shown = sh("tc -d class show dev lh-lan")
     quanta = dict(re.findall(r"class htb (\S+) .*? quantum (\d+)", shown))
@@ -80,21 +80,21 @@ def test_turns_follow_the_rates_of_stations(
     ap = AccessPoint(tmp_path, monkeypatch)
     ap.say(54, 6)
     with up(tmp_path, text("iw:wlan0")) as running:
-        # immediately: two rates are read, the third is the file's
+        # immediately: two rates are read, the third rate is from the file
         assert turns() == [9, 1, 2]
         assert sources(running) == [(54e6, "iw"), (6e6, "iw"), (12e6, "file")]
         ap.say(6, 54, 24)
         wait_until(lambda: turns() == [1, 9, 4], "a change of rates")
         assert sources(running) == [(6e6, "iw"), (54e6, "iw"), (24e6, "iw")]
         assert running.faults == []
-        # the weights remain: a turn that others change is repaired
+        # the weights remain: a quantum that another program changes is repaired
         with entered(GATEWAY):
             sh(
                 f"tc class change dev lh-lan parent 6c68:1 classid {LEAVES[1]} "
                 "htb rate 96bit ceil 5mbit quantum 1514"
             )
         wait_until(lambda: turns() == [1, 9, 4], "mending")
-        # a source that is silent is a fault, and changes nothing
+        # a source without output is a fault, and changes nothing
         ap.dump.unlink()
         wait_until(lambda: bool(running.faults), "a fault")
         (fault,) = running.faults
@@ -105,12 +105,12 @@ def test_turns_follow_the_rates_of_stations(
         assert turns() == [1, 9, 4]
 
 
-# hostapd itself.
+# Tests with hostapd itself.
 
 
 @pytest.fixture
 def hostapd() -> str:
-    """Return the program, of Debian's package; skip with a reason where it cannot be had."""
+    """Return the program of Debian's package; skip with a reason if it cannot be installed."""
     path = f"{os.environ['PATH']}:/usr/sbin"
     if shutil.which("hostapd", path=path) is None:
         try:
@@ -124,7 +124,7 @@ def hostapd() -> str:
 
 @contextmanager
 def control_socket(program: str, directory: Path) -> Iterator[Path]:
-    """The control socket of a hostapd for stations at the cable `lan`."""
+    """Yield the control socket of a hostapd for stations at the Ethernet interface `lan`."""
     (directory / "users").write_text("* PEAP\n")
     (directory / "hostapd.conf").write_text(
         f"""interface=lan
@@ -148,7 +148,7 @@ eap_user_file={directory}/users
 
 
 def begin_eapol(mac: str) -> None:
-    """Ask for authentication, as a station does (IEEE 802.1X, EAPOL-Start)."""
+    """Request authentication as a station (IEEE 802.1X, EAPOL-Start)."""
     head = bytes.fromhex("0180c2000003") + bytes.fromhex(mac.replace(":", "")) + b"\x88\x8e"
     with entered(STATIONS), socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
         raw.bind(("wl0", 0))
@@ -157,7 +157,7 @@ def begin_eapol(mac: str) -> None:
 
 @pytest.mark.slow  # the package is installed where it is missing
 def test_stations_of_hostapd_itself(lab: Lab, tmp_path: Path, hostapd: str) -> None:
-    """It has no radio here, so its stations are at a cable and have no rates."""
+    """hostapd has no radio here, so that its stations are on Ethernet and have no rates."""
     with control_socket(hostapd, tmp_path) as path:
         source = RateSource("hostapd", str(path))
 

@@ -1,4 +1,4 @@
-"""Programs that people use, behind an emulated cell: their output, and their flows."""
+"""Common programs in an emulated cell: their output, and their flows."""
 
 import json
 import shlex
@@ -47,7 +47,9 @@ def rights() -> None:
 def at_laptop(
     folder: Path, server: str, *command: str
 ) -> tuple[Mapping[str, Any], str, list[Mapping[str, Any]]]:
-    """Return result and output of a program with another at the server, and the program's flows."""
+    """Return the result and output of a program with another program at the server, and the
+    program's flows.
+    """
     path = folder / "x.toml"
     path.write_text(CELL)
     done = emulated(path, "--json", "--at", "laptop", "--with", "server", server, "--", *command)
@@ -58,7 +60,7 @@ def at_laptop(
 
 
 def carried_bytes(result: Mapping[str, Any], flow: Mapping[str, Any]) -> float:
-    """Payload of a flow."""
+    """Return the payload of a flow. [bytes]"""
     length_s = result["duration_s"] - result["warmup_s"]
     return float(flow["goodput_bps"]["mean"]) * length_s / 8
 
@@ -68,15 +70,16 @@ def test_results_of_iperf3_are_those_of_the_medium(
 ) -> None:
     debian_program("iperf3", "iperf3")
     report_file = tmp_path / "told"
-    # its server may not be there yet
+    # its server may not have started yet
     asks = f"until iperf3 -c server -n {SENT_BYTES} -J > {report_file}; do sleep 0.1; done"
     result, _, flows = at_laptop(tmp_path, "iperf3 -s -1", "sh", "-c", asks)
     report = json.loads(report_file.read_text())
     received = report["end"]["sum_received"]["bytes"]
-    # a control connection and one of data at least, each way
+    # a control connection and at least one data connection, in each direction
     assert len(flows) >= 4
     most = max(carried_bytes(result, flow) for flow in flows)
-    # what iperf3 has sent may not be received yet when it ends; what TCP sends again counts too
+    # When iperf3 ends, some of its data may not be received yet. TCP's retransmissions are
+    # included.
     assert 0.98 * received <= most <= 2 * SENT_BYTES
 
 
@@ -110,7 +113,7 @@ def test_a_program_that_never_reads_hinders_no_other(tmp_path: Path) -> None:
     result, _, flows = at_laptop(tmp_path, serves, "sh", "-c", wait)
     [other] = [station for station in result["stations"] if station["name"] == "other"]
     assert other["goodput_bps"]["mean"] > 0
-    # what the receive buffer holds, and no more
+    # at most the size of the receive buffer
     assert 10_000 < max(carried_bytes(result, flow) for flow in flows) < 20e6
 
 

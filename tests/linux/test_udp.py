@@ -1,4 +1,4 @@
-"""UDP from stations: past the bottleneck, or through the station's leaf."""
+"""UDP from stations: it bypasses the bottleneck, or passes through the station's leaf."""
 
 import socket
 from contextlib import ExitStack
@@ -31,7 +31,7 @@ HERE = {4: station_v4, 6: station_v6}
 
 
 def sent(shaper: Shaper, family: int, to: str, port: int, namespace: str) -> tuple[int, int]:
-    """Datagrams of a station that arrive, and those that its leaf has seen."""
+    """Return the number of datagrams of a station that arrive, and that its leaf has counted."""
     kind = socket.AF_INET if family == 4 else socket.AF_INET6
     with ExitStack() as stack:
         with entered(namespace):

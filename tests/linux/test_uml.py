@@ -1,5 +1,5 @@
-"""Commands in user-mode Linux: they run in simulated time, leave nothing, and have queues that a
-host may lack.
+"""Commands in user-mode Linux: they run in simulated time, leave no remains, and support queues
+that a host may lack.
 """
 
 import os
@@ -55,19 +55,22 @@ for verb, shown in (("check", None), ("up", "lh-lan"), ("down", "wan")):
         sys.stdout.flush()
         subprocess.run(["tc", "qdisc", "show", "dev", shown], check=True)
 """
-"""Program that runs commands of `lasthop` in a single process. Each start costs one CPU second
-inside."""
+"""Program that runs commands of `lasthop` in a single process. Each start of Python costs one CPU
+second inside.
+"""
 
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Folder for the exchange between a kernel and its caller, of this test only."""
+    """Return the folder for the exchange between a kernel and its caller, used only by this
+    test.
+    """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
 
 def left(directory: Path) -> list[str]:
-    """Return the processes of kernels whose exchange is in a folder, and the files in it."""
+    """Return the kernel processes with their exchange in a folder, and the files in it."""
     names = [path.name for path in directory.iterdir()]
     for path in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,4 +1,4 @@
-"""Programs that reach the outside: traffic to it, replies, and remains on the machine.
+"""Programs that use an outside network: traffic to it, replies, and remains on the machine.
 
 ```text
   [machine: emulate] wan ======= out [outside: serves]
@@ -63,13 +63,13 @@ def rights() -> None:
 
 
 class Machine:
-    """A machine between two networks, and a server in each."""
+    """A machine between two networks, with a server in each network."""
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
         self.namespace = Namespace()
         stack.callback(self.namespace.close)
         self.callers: list[str] = []
-        """Addresses that have called the servers."""
+        """Addresses that have connected to the servers."""
         for interface, other, own, address in [
             ("wan", "out", f"{OWN}/24", OUTSIDE),
             ("lan", "aside", "198.51.100.1/24", ASIDE),
@@ -104,7 +104,9 @@ class Machine:
 
 
 def lay(interface: str, other: str, own: str, beyond: Namespace, forwards: bool = True) -> None:
-    """A cable from the calling thread's namespace, which forwards what comes by it or not."""
+    """Lay a cable from the calling thread's namespace to another; `forwards`: whether packets are
+    forwarded.
+    """
     with Socket() as kernel:
         kernel.carry_out([veth.add_pair(interface, other, beyond.descriptor)])
     take_into_service(interface, own)
@@ -113,7 +115,7 @@ def lay(interface: str, other: str, own: str, beyond: Namespace, forwards: bool 
 
 
 def take_into_service(interface: str, own: str) -> None:
-    """Give an interface an address."""
+    """Bring an interface up with an address."""
     with Socket() as kernel:
         kernel.carry_out([veth.address(interface, IPv4Interface(own)), set_up(interface)])
 
@@ -131,7 +133,7 @@ def seen_of_machine() -> tuple[list[str], str, int, str]:
 
 
 def tables() -> int:
-    """How many tables nf_tables has in the calling thread's namespace."""
+    """Return the number of nf_tables tables in the calling thread's namespace."""
     kind = nat.SUBSYSTEM << 8 | 1  # NFT_MSG_GETTABLE
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, nat.NETFILTER) as kernel:
         kernel.send(nat.message(kind, DUMP, 1, b""))
@@ -150,7 +152,7 @@ def machine() -> Iterator[Machine]:
 
 
 def asks(address: str, patience_s: float = 20.0) -> list[str]:
-    """A command that calls a server."""
+    """Return a command that connects to a server."""
     return ["--", sys.executable, "-c", ASKS, address, str(patience_s)]
 
 
@@ -261,7 +263,7 @@ def test_nothing_is_left_on_the_machine(machine, how):
 
 
 def in_time(machine: Machine, before: object) -> None:
-    """Wait until a machine is as it was: the kernel takes namespaces down by and by."""
+    """Wait until a machine has its previous state: the kernel removes namespaces with a delay."""
     wait_until(lambda: machine.state() == before, "all is as it was")
 
 

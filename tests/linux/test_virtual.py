@@ -178,7 +178,9 @@ def test_a_left_over_folder_is_removed_at_the_next_start(temporary: Path) -> Non
 def test_modules_next_to_a_relative_path_are_found_and_an_end_without_result_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The folder's name is not UTF-8, and is below /dev/shm, which is another one inside."""
+    """The folder's name is not UTF-8. The folder is below /dev/shm, which is another file system
+    inside.
+    """
     monkeypatch.delenv("PYTHONPATH", raising=False)
     with tempfile.TemporaryDirectory(dir="/dev/shm", suffix=os.fsdecode(b"\xff")) as folder:
         monkeypatch.chdir(folder)

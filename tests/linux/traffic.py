@@ -12,7 +12,7 @@ CHUNK = bytes(16384)
 
 
 class Flow:
-    """A TCP connection between the server and a station, whose data goes in one direction."""
+    """A TCP connection between the server and a station, with data in one direction."""
 
     def __init__(self, station: str, *, download: bool, algorithm: str = "cubic") -> None:
         family = socket.AF_INET6 if ":" in station else socket.AF_INET
@@ -68,7 +68,7 @@ def run(flows: Sequence[Flow], seconds: float) -> None:
 def goodputs(
     flows: Mapping[str, Sequence[Flow]], seconds: float, warm_up: float
 ) -> dict[str, float]:
-    """Goodput of each station. [bit/s]"""
+    """Return the goodput of each station. [bit/s]"""
     every = [flow for group in flows.values() for flow in group]
     run(every, warm_up)
     before = {name: sum(flow.received for flow in group) for name, group in flows.items()}
@@ -82,7 +82,7 @@ def goodputs(
 
 
 def transfers(station: str, count: int = 20_000, seconds: float = 20) -> bool:
-    """Whether a short download gets through: traffic flows."""
+    """Return whether a short download succeeds, which shows that traffic flows."""
     try:
         flow = Flow(station, download=True)
     except TimeoutError:

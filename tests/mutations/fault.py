@@ -2,21 +2,24 @@
 
 In Python a fault replaces one expression, found by its syntax tree:
 
-- a number by its neighbour, its double or its tenth more; the number of a text with a unit;
-- a comparison by its neighbour or its reverse; `and` by `or`; a `not` and a minus are left out;
-- an arithmetic operator by its inverse; operands of a difference or a ratio, and the first two
-  arguments of a call, change places;
-- least and greatest, first and mean, a truth value and its contrary;
-- a key by another that the file uses at such a place (the same argument of the same function, the
-  same mapping, keys or values of mappings); a name that a file takes from another one, or a
-  constant of its own, by the nearest name of the same sort.
+- a number is replaced by its neighbour, by its double, or by a number a tenth larger; the same
+  applies to the number in a text with a unit;
+- a comparison is replaced by its neighbour or its reverse, and `and` by `or`; a `not` or a minus is
+  removed;
+- an arithmetic operator is replaced by its inverse; operands of a difference or a ratio, and the
+  first two arguments of a call, are exchanged;
+- minimum and maximum, first and mean, a truth value and its opposite are exchanged;
+- a key is replaced by another key that the file uses at a similar place (the same argument of the
+  same function, the same mapping, keys or values of mappings);
+- a name that a file imports, or a constant of the file, is replaced by the nearest name of the same
+  kind.
 
 In ``claims.toml`` a fault replaces text: a digit of a paper's value, of a band or of a bound, a
 sign, a key of the same study, larger and smaller, a place of `at`. The descriptions of checks
-(what, unit, the paper's words) stay as they are.
+(what, unit, the paper's words) stay unchanged.
 
-Docstrings, annotations, decorators, titles, messages and f-strings stay as they are. A fault is one
-changed line, and the file can still be read.
+Docstrings, annotations, decorators, titles, messages and f-strings stay unchanged. A fault is one
+changed line, and the file stays syntactically valid.
 """
 
 import ast
@@ -42,13 +45,13 @@ class Fault:
     Parameters
     ----------
     kind : str
-        Where it was drawn from: a key of `KINDS`.
+        The kind of the fault: a key of `KINDS`.
     file : str
         Path in the tree.
     line : int
         Number of the line, from 1.
     before, after : str
-        The line as it is, and as the fault has it.
+        The line without and with the fault.
     """
 
     kind: str
@@ -67,19 +70,20 @@ class Fault:
 
     @property
     def place(self) -> str:
-        """File and line."""
+        """Return the file and the line."""
         return f"{self.file.removeprefix('python/lasthop/')}:{self.line}"
 
 
 KINDS: Mapping[str, int] = {"measures": 8, "settings": 6, "rules": 5, "claims": 5}
-"""How many faults are drawn of each kind."""
+"""Number of faults of each kind that are drawn. [-]"""
 
 
 class Queue:
     """Lines of a kind in an order that depends only on the seed, each with one of its faults.
 
-    Every line is as likely as any other, and every fault of a line. Faults that cannot be read, or
-    change nothing, are left out as they come: few of a queue are drawn.
+    All lines have the same probability, and all faults of a line have the same probability. Invalid
+    faults and faults that change nothing are left out only when they are drawn, since few faults of
+    a queue are drawn.
     """
 
     def __init__(self, faults: Iterable[Fault], makes_sense: Callable[[Fault], bool], seed: str):
@@ -105,14 +109,14 @@ class Queue:
 
 @dataclass(frozen=True)
 class Stock:
-    """All faults of a kind, and whether one of them makes sense."""
+    """All faults of a kind, and a function that returns whether a fault makes sense."""
 
     faults: Sequence[Fault]
     makes_sense: Callable[[Fault], bool]
 
 
 def queues(root: Path, seed: str) -> dict[str, Queue]:
-    """Return what may be drawn of each kind, in the order of this seed."""
+    """Return the faults of each kind in the order of this seed."""
     return {
         kind: Queue(stock.faults, stock.makes_sense, f"{seed} {kind}")
         for kind, stock in stocks(root).items()
@@ -121,7 +125,7 @@ def queues(root: Path, seed: str) -> dict[str, Queue]:
 
 @cache
 def stocks(root: Path) -> dict[str, Stock]:
-    """Return the faults of a tree by kind: it is read once for all seeds."""
+    """Return the faults of a tree by kind. The tree is read once for all seeds."""
     places = places_in(root)
     rules = [Module(root, file) for file in RULES]
     text = (root / CLAIMS).read_text("utf-8")
@@ -170,7 +174,7 @@ def _in_python(kind: str, wanted: Iterable[tuple[Module, Sequence[ast.AST]]]) ->
 
 
 def _differs(module: Module, fault: Fault) -> bool:
-    """Whether the file can still be read, and says something else."""
+    """Return whether the file stays syntactically valid and has another meaning."""
     try:
         tree = ast.parse(fault.applied(module.text))
     except SyntaxError:
@@ -213,13 +217,17 @@ CONTRARY: Mapping[str, Sequence[str]] = {
     "largest": ("smallest",),
     "smallest": ("largest",),
 }
-"""Functions that are taken for each other, where the file knows both."""
+"""Functions that replace each other, if the file uses both."""
 SYMMETRIC = {"max", "min", "isinstance", "Quantity", "RuleError", "Judged"}
-"""Functions whose first arguments stay: their order does not matter, or types show it."""
+"""Functions whose first two arguments are not exchanged: their order has no effect, or types reveal
+it.
+"""
 WITH_UNIT = re.compile(r'"(\d+\.?\d*)( ?[A-Za-z]+)"')
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 MAPPED = ("key", "", 0)
-"""Keys of mappings are replaced only by keys that look similar: others are refused immediately."""
+"""Kind of the keys of mappings. They are replaced only by keys that look similar, since other keys
+are refused immediately.
+"""
 
 
 class Operators:
@@ -242,7 +250,7 @@ class Operators:
         self.called = {id(part.func) for part in every if isinstance(part, ast.Call)}
 
     def edits(self, node: ast.AST) -> Iterator[Edit]:
-        """Return what can be wrong in a part of the file."""
+        """Yield the possible faults in a part of the file."""
         for child in walked(node):
             yield from self._of(child)
         for string, role in _strings(node):
@@ -308,7 +316,9 @@ class Operators:
             yield from self._instead(node, f'"{other}"')
 
     def _attributes(self, like: ast.Attribute) -> list[str]:
-        """Names that the file takes from a module, of the same sort: called, read, or constants."""
+        """Return names of the same kind that the file uses from a module: called, read, or
+        constants.
+        """
         return [
             attribute.attr
             for attribute in self.taken
@@ -318,11 +328,11 @@ class Operators:
         ]
 
     def _constants(self, like: str) -> list[str]:
-        """Constants of the file that hold a value of the same type."""
+        """Return constants of the file with a value of the same type."""
         known = self.module.constants
         return [name for name, value in known.items() if type(value) is type(known[like])]
 
-    # its position
+    # positions
 
     def _text(self, node: ast.AST) -> str:
         span = self._span(node)
@@ -367,7 +377,9 @@ class Operators:
 
 
 def walked(node: ast.AST) -> Iterator[ast.AST]:
-    """Return a node and all below but docstrings, annotations, decorators and f-strings."""
+    """Yield a node and all nodes below it except docstrings, annotations, decorators and
+    f-strings.
+    """
     yield node
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list"):
@@ -381,12 +393,12 @@ def walked(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_message(node: ast.AST) -> bool:
-    """Whether an exception is raised: its words are not tested by their letters."""
+    """Return whether a node raises an exception, whose message is not tested letter by letter."""
     return isinstance(node, ast.Raise)
 
 
 def _strings(node: ast.AST) -> Iterator[tuple[ast.Constant, object]]:
-    """Return the keys below a node, each with the sort of its place."""
+    """Yield the keys below a node, each with the kind of its place."""
     for parent in walked(node):
         match parent:
             case ast.Call(func=function, args=args):
@@ -413,12 +425,12 @@ def _is_key(value: object) -> bool:
 
 
 def _alike(left: ast.AST, right: ast.AST) -> bool:
-    """Whether two arguments may be taken for each other."""
+    """Return whether two arguments may be confused with each other."""
     return type(left) is type(right) and not isinstance(left, ast.Starred | ast.Constant)
 
 
 def numbers(value: float, text: str) -> list[str]:
-    """Return numbers that might be in the place of a number."""
+    """Return wrong numbers that may replace a number."""
     if isinstance(value, int) and re.fullmatch(r"\d+", text):
         return [str(value + 1), *([str(value - 1)] if value else []), *_doubled(value)]
     if match := re.fullmatch(r"(.*e-?)(\d+)", text):
@@ -471,7 +483,7 @@ def _reads_otherwise(text: str, tree: Mapping[str, object]) -> bool:
 
 
 def _judging(line: str) -> str:
-    """Return a line of a check with blanks in place of its descriptions."""
+    """Return a line of a check, with blanks instead of its descriptions."""
     if not re.match(r"\s*(check = \[)?\s*\{ ", line) and " = " not in line:
         return ""
     if re.match(r"(text|figure|id) = |#|\s*#", line):
@@ -509,7 +521,7 @@ def _in_check(line: str, every: Sequence[str]) -> Iterator[str]:
 
 
 def _slips(line: str, seen: str) -> Iterator[str]:
-    """Return a line with a digit of one of its numbers wrong, or two papers' values exchanged."""
+    """Yield the line with one wrong digit, or with the values of two papers exchanged."""
     for match in DIGITS.finditer(seen):
         for place in (match.start(), _last_digit(match)):
             digit = (int(line[place]) + 1) % 10

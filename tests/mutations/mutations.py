@@ -1,26 +1,27 @@
-"""Does a test notice when a line of studies, rules or ledger is wrong?
+"""Check whether tests notice a wrong line in studies, rules or the ledger.
 
     make mutations SEED=7              about ten minutes on two cores
     .venv/bin/python tests/mutations/mutations.py --seed 7
 
-Faults of one line each are drawn (`fault.py` defines them), a number of each kind, only by the
-seed. Each is put into a fresh copy of the tree, and the suites of `make test` that could notice are
-run on it, the closest first, up to the first test that fails. A test that fails without the fault,
-too, does not count. The table says which test caught a fault, or that it survived: then a test is
-missing. Exits with 1 if one survived.
+The seed alone determines the faults, a fixed number of each kind and of one line each (`fault.py`
+defines them). Each fault is put into a fresh copy of the tree. On the copy the suites of
+`make test` that could notice the fault are run, the closest first, up to the first test that fails.
+A test that also fails without the fault is ignored. The table names the test that noticed a fault,
+or says that the fault survived: then a test is missing. The exit status is 1 if a fault survived.
 
-A fault that is proven to change nothing is drawn again, and listed as such. Proofs are: the file
-compiles to the same code; or, for measures, settings and the ledger, everything that they put out
-is the same (`outputs.py` says what, and how far that goes). Rules are there for every number, so
-that only the first is a proof for them.
+A fault that is proven to change nothing is replaced by another fault, and listed. There are two
+proofs. The file may compile to the same code. For measures, settings and the ledger, all outputs
+may be the same (`outputs.py` defines the outputs and the limits of this proof). Rules accept any
+numbers, so that only the first proof is valid for rules.
 
-**Tests that could notice** are those whose file, or the page that it runs, name studies, claims or
-`reproduce`: `NAMED`. Nothing else of the package loads a study. `--blind` proves that: it makes the
-studies unreadable and runs all other quick suites, all of which must pass. Tests of studies of one
-subject notice nothing of another: no study imports one of another subject, which `outputs.py`
-asserts, and a fault of the ledger is in a claim of one subject.
+**Tests that could notice** are tests that name studies, claims or `reproduce` in their file or in
+the page that they run (`NAMED`). No other code of the package loads a study. `--blind` proves this:
+it makes the studies unreadable and runs all other quick suites, all of which must pass. Tests of
+studies of one subject cannot notice faults of another subject: no study imports a study of another
+subject, which `outputs.py` asserts, and a fault of the ledger is in a claim of one subject.
 
-Finished faults stay in out/mutations, by tree and seed: after Ctrl-C the same command continues.
+Finished faults are stored in out/mutations, by tree and seed: after Ctrl-C the same command
+continues.
 """
 
 import argparse
@@ -51,22 +52,22 @@ SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax")
 CLOSE = "tests/python/studies"
 QUICK = ("tests/python", "tests/equations")
 NAMED = re.compile(r"studies|claims|reproduce|refresh|rglob|plot\.(family|points|study)")
-"""Words of the files of tests that could notice a fault."""
+"""Pattern of the words in files of tests that could notice a fault."""
 LEFT_OUT = (".git", ".venv", ".peers", "target", "out", "site", ".*_cache", ".hypothesis")
 """Parts that a copy of the tree omits."""
 PATIENCE_S = 1800.0
-"""Longest time for a fault, on a busy machine: tests that do not end have noticed it, too. [s]"""
+"""Longest time for a fault, on a busy machine. Tests that do not end have noticed the fault. [s]"""
 OUTPUTS = str(Path(__file__).with_name("outputs.py"))
 PYTEST = ("-m", "pytest", "-W", "error", "-q", "-p", "no:cacheprovider")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", re.MULTILINE)
 
 
 class Stopped(Exception):
-    """Ctrl-C was pressed."""
+    """Raised after Ctrl-C."""
 
 
 class Processes:
-    """Processes to be ended by Ctrl-C."""
+    """Processes that Ctrl-C must end."""
 
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[str]] = set()
@@ -74,7 +75,7 @@ class Processes:
         self.stopped = False
 
     def run(self, tree: Path, *arguments: str, patience_s: float = PATIENCE_S) -> str | None:
-        """Run Python on a tree; return what it prints, or None if it does not end."""
+        """Run Python on a tree; return its output, or None if it does not end."""
         environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
         with self._lock:
             if self.stopped:
@@ -99,7 +100,7 @@ class Processes:
                 raise Stopped
 
     def stop(self) -> None:
-        """End everything."""
+        """End all processes."""
         with self._lock:
             self.stopped = True
             for process in self._running:
@@ -126,9 +127,9 @@ class Finished:
     ----------
     fault : Fault
     test : str
-        The test that noticed it; "" if none did.
+        The test that noticed the fault; "" if no test did.
     proof : str
-        Why it changes nothing; "" if that is not proven.
+        Why the fault changes nothing; "" if that is not proven.
     seconds : float
     """
 
@@ -143,7 +144,7 @@ class Finished:
 
     @classmethod
     def of(cls, line: str) -> "Finished":
-        """Return what such a line says."""
+        """Return the outcome that a line of the file describes."""
         tree = json.loads(line)
         return cls(**{**tree, "fault": Fault(**tree["fault"])})
 
@@ -155,15 +156,15 @@ class Bench:
     Parameters
     ----------
     root : Path
-        The tree, which stays as it is.
+        The tree, which stays unchanged.
     processes : Processes
     structures : str
-        Beginning of the names of files with names in runs of a subject's scenarios, for
-        `outputs.py`; they are found when they are first needed.
+        Prefix of the names of files for `outputs.py`. The files contain the names in runs of a
+        subject's scenarios, which are found at their first use.
     failing : dict
-        Whether a test fails without a fault, of those that were asked about.
+        Whether a test fails without a fault, for each test that was checked.
     lock : threading.Lock
-        Values that are found once for all faults are found by one thread.
+        Lock for values that one thread computes for all faults.
     """
 
     root: Path
@@ -173,7 +174,7 @@ class Bench:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def tried(self, fault: Fault) -> Finished:
-        """Run the suites on a copy with the fault, and look for a proof where none notices."""
+        """Run the suites on a copy with the fault, and look for a proof if no test notices it."""
         began_s = time.monotonic()
 
         def finished(test: str = "", proof: str = "") -> Finished:
@@ -194,7 +195,9 @@ class Bench:
             return finished(self.noticed(tree, [*strangers, *rest]))
 
     def noticed(self, tree: Path, wanted: Sequence[str]) -> str:
-        """Return the first test that fails on a tree and not without the fault; "" if none does."""
+        """Return the first test that fails on a tree and passes without the fault; "" if there is
+        none.
+        """
         while True:
             without = [f"--deselect={test}" for test, fails in [*self.failing.items()] if fails]
             printed = self.processes.run(tree, *PYTEST, "-x", *wanted, *without)
@@ -209,7 +212,9 @@ class Bench:
                 return match[1]
 
     def fails_anyhow(self, test: str) -> bool:
-        """Whether a test, or the collection of its file, fails on the tree without a fault."""
+        """Return whether a test, or the collection of its file, fails on the tree without a
+        fault.
+        """
         if test not in self.failing:
             how = () if "::" in test else ("--collect-only",)
             with copied(self.root) as tree:
@@ -218,14 +223,16 @@ class Bench:
         return self.failing[test]
 
     def same_outputs(self, tree: Path, fault: Fault) -> bool:
-        """Whether all outputs are as they are without the fault, and its line ran for them."""
+        """Return whether all outputs equal those without the fault, and the faulty line was run for
+        them.
+        """
         mine, without = (self.outputs(folder, fault.file) for folder in (tree, self.root))
         if mine is None or without is None or mine["outputs"] != without["outputs"]:
             return False
         return fault.file == CLAIMS or fault.line in mine["ran"]
 
     def outputs(self, tree: Path, file: str) -> Any:
-        """Return what a tree puts out, where a file matters."""
+        """Return the outputs of a tree that a file can change."""
         known = [] if file == CLAIMS else [str(self.prepared(Path(file).parent.name))]
         printed = self.processes.run(tree, OUTPUTS, file, *known)
         with suppress(ValueError, IndexError, AttributeError):
@@ -233,7 +240,7 @@ class Bench:
         return None
 
     def prepared(self, subject: str) -> Path:
-        """Return the file with the structures of a subject's runs, found once."""
+        """Return the file with the structures of a subject's runs, which are found once."""
         file = Path(f"{self.structures}-{subject}.json.gz")
         with self.lock:
             if not file.exists():
@@ -246,7 +253,7 @@ class Bench:
 
 
 def same_code(source: str, other: str) -> bool:
-    """Whether two texts compile to the same code, but for the places of lines."""
+    """Return whether two texts compile to the same code, except for line numbers."""
     return _code(compile(source, "", "exec")) == _code(compile(other, "", "exec"))
 
 
@@ -260,7 +267,7 @@ def _code(code: CodeType) -> tuple[object, ...]:
 
 @contextmanager
 def copied(root: Path) -> Iterator[Path]:
-    """A fresh copy of the tree, with the compiled engine."""
+    """Yield a fresh copy of the tree, with the compiled engine."""
     with tempfile.TemporaryDirectory(prefix="lasthop-mutation-") as directory:
         tree = Path(directory) / "tree"
         shutil.copytree(root, tree, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
@@ -268,7 +275,9 @@ def copied(root: Path) -> Iterator[Path]:
 
 
 def suites(root: Path, fault: Fault) -> tuple[list[str], list[str]]:
-    """Return files of tests of studies, the closest first, and all others that could notice."""
+    """Return the test files of studies, the closest first, and all other files that could notice
+    the fault.
+    """
     words = closeness(fault)
     subject = subject_of(root, fault)
 
@@ -285,7 +294,7 @@ def suites(root: Path, fault: Fault) -> tuple[list[str], list[str]]:
 
 
 def subject_of(root: Path, fault: Fault) -> str | None:
-    """Return the subject of a study or of a claim; None where a fault is of all."""
+    """Return the subject of a study or of a claim; None if a fault concerns all subjects."""
     if fault.file != CLAIMS:
         return None if fault.kind == "rules" else Path(fault.file).parent.name
     lines = (root / CLAIMS).read_text("utf-8").splitlines()[: fault.line]
@@ -294,19 +303,19 @@ def subject_of(root: Path, fault: Fault) -> str | None:
 
 
 def of_others(text: str, subject: str) -> bool:
-    """Return whether a file of tests is only about studies of other subjects."""
+    """Return whether a test file concerns only studies of other subjects."""
     subjects = set(re.findall(rf"lasthop\.studies\.({'|'.join(SUBJECTS)})\b", text))
     return bool(subjects) and subject not in subjects and "reproduction" not in text
 
 
 def not_of(subject: str | None) -> list[str]:
-    """Return options of pytest that leave out tests of the studies of other subjects."""
+    """Return options of pytest that exclude tests of the studies of other subjects."""
     others = [f"[{name}-" for name in SUBJECTS if name != subject]
     return ["-k", f"not ({' or '.join(others)})"] if subject else []
 
 
 def closeness(fault: Fault) -> Sequence[str]:
-    """Return words in names of files of tests, the closest to the fault first."""
+    """Return words in names of test files, the closest to the fault first."""
     if fault.kind == "claims":
         return "papers", "verdicts", "ledger", "kept", "reproduce"
     if fault.kind == "rules":
@@ -317,7 +326,7 @@ def closeness(fault: Fault) -> Sequence[str]:
 
 
 def others(root: Path) -> list[str]:
-    """Return all other quick files of tests, and those of validation that read studies."""
+    """Return all other quick test files, and the files of validation that read studies."""
     quick = [path for part in QUICK for path in (root / part).rglob("test_*.py")]
     validation = [path for path in (root / "tests/validation").glob("test_*.py") if named(path)]
     files = [str(path.relative_to(root)) for path in [*quick, *validation]]
@@ -325,12 +334,12 @@ def others(root: Path) -> list[str]:
 
 
 def named(path: Path) -> bool:
-    """Whether a file of tests names what could be wrong."""
+    """Return whether a test file names studies, claims or `reproduce`."""
     return NAMED.search(path.read_text("utf-8")) is not None
 
 
 def blind(bench: Bench) -> bool:
-    """Whether suites that are left out pass where no study can be read."""
+    """Return whether the excluded suites pass if no study can be read."""
     with copied(bench.root) as tree:
         for path in (tree / "python/lasthop/studies").rglob("*.py"):
             path.write_text('raise RuntimeError("a study is read")\n', "utf-8")
@@ -347,7 +356,7 @@ def blind(bench: Bench) -> bool:
 
 
 class Seed:
-    """All faults of a seed, those that are finished and those to come."""
+    """All faults of a seed: the finished faults and the remaining faults."""
 
     def __init__(self, bench: Bench, seed: str, counts: Mapping[str, int]) -> None:
         self.bench = bench
@@ -360,7 +369,9 @@ class Seed:
             self.known = {row.fault: row for row in each}
 
     def drawn(self) -> list[Fault]:
-        """Return the faults that count, and those drawn for nothing before: in order, by kind."""
+        """Return the faults that are judged, and the earlier faults that change nothing, in order
+        and by kind.
+        """
         faults = []
         for kind, count in self.counts.items():
             wanted = count
@@ -372,7 +383,7 @@ class Seed:
         return faults
 
     def run(self, workers: int) -> None:
-        """Try every fault that is not finished, this many at a time."""
+        """Try every fault that is not finished, this many simultaneously."""
         pool = ThreadPoolExecutor(workers)
         running: dict[Future[Finished], Fault] = {}
         try:
@@ -395,7 +406,7 @@ class Seed:
             pool.shutdown(cancel_futures=True)
 
     def keep(self, finished: Finished) -> None:
-        """Note the outcome of a fault immediately."""
+        """Store the outcome of a fault immediately."""
         self.known[finished.fault] = finished
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("a", encoding="utf-8") as file:
@@ -412,7 +423,7 @@ class Seed:
             print(f"\r\033[K{text[:100]}", end="", file=sys.stderr, flush=True)
 
     def table(self) -> tuple[str, int]:
-        """Return the table of finished faults, and how many survived."""
+        """Return the table of finished faults, and the number of faults that survived."""
         every = [self.known[fault] for fault in self.drawn() if fault in self.known]
         judged = [row for row in every if not row.proof]
         lines = []
@@ -447,7 +458,9 @@ PARTS = ("python", "tests", "docs", "examples")
 
 
 def fingerprint(root: Path, parts: Sequence[str] = PARTS) -> str:
-    """Fingerprint of all that may decide what becomes of a fault, or of parts of it."""
+    """Return a fingerprint of all files that may affect the outcome of a fault, or of some of
+    them.
+    """
     digest = hashlib.sha256()
     for part in parts:
         for path in sorted((root / part).rglob("*")):

@@ -2,22 +2,23 @@
 
     PYTHONPATH=TREE/python python tests/mutations/outputs.py FILE [STRUCTURES]
 
-prints a JSON object. It has fingerprints of the parsed ledger and, for each study that FILE
-concerns, of its scenarios (full and quick, normalised), of its measurements and findings, and of
-the verdicts on them. It also has the lines of FILE that ran meanwhile. With ``--structures SUBJECT
-INTO`` it writes what STRUCTURES is to be.
+The program prints a JSON object. It has fingerprints of the parsed ledger and, for each study that
+FILE concerns, of its scenarios (full and quick, normalised), of its measurements and findings, and
+of the verdicts on them. It also has the lines of FILE that ran meanwhile. With
+``--structures SUBJECT INTO`` it writes the content of STRUCTURES.
 
-Measurements come from runs. Runs of `KEPT`, a full run that the tree keeps, are taken where there
-are any. There are also made-up runs with the lists, items and quantities of real ones (STRUCTURES
-has them; `structures` finds them by short runs of the tree without a fault). They are `WORLDS` of
-numbers that depend only on the names, so that no two are equal unless a world says so.
+Measurements come from runs. Runs of `KEPT`, a full run that the tree keeps, are used if they exist.
+Other runs are made up, with the lists, items and quantities of real runs. STRUCTURES has these
+names, which `structures` finds by short runs of the tree without a fault. The numbers of made-up
+runs depend only on the names and on the world (`WORLDS`). No two numbers are equal unless a world
+requires it.
 
-The proof is sound for scenarios and for the ledger, which have no input: all that they are is
-compared. It is a proof by data for measures: a fault counts as without effect only if its line ran
-and every output was the same in every world, to eleven digits (the last ones depend on the order of
-sums). Then what it changes is of no weight for numbers in general position, for ties, for numbers
-that lack, nor for those of `KEPT`. For rules, which are there for every number, data prove nothing:
-see `mutations.py`.
+The proof is complete for scenarios and for the ledger, which have no input: all their content is
+compared. For measures it is a proof by data. A fault counts as without effect only if its line ran
+and every output was the same in every world, to eleven digits (the last digits depend on the order
+of sums). Such a fault has no effect for numbers in general position, for ties, for missing numbers,
+and for the numbers of `KEPT`. For rules, which accept any numbers, data prove nothing: see
+`mutations.py`.
 """
 
 import gzip
@@ -35,18 +36,20 @@ from typing import Any
 
 KEPT = Path("docs/reference/claims.json")
 SAMPLES = Path("docs/reference/claims-samples.json.gz")
-"""A full run that the tree keeps, see `lasthop.studies.kept`."""
+"""File of a full run that the tree keeps, see `lasthop.studies.kept`."""
 
 Structure = Mapping[str, Any]
 """Quantities of a run by list and item, times of its series and the names of its tracks."""
 
 SECONDS = (1, 20, 200)
-"""Lengths of runs that are tried for a structure: what starts late needs a longer one. [s]"""
+"""Durations of runs that are tried for a structure: events that start late need a longer run.
+[s]
+"""
 REPLICATIONS = 3
 
 
 def structures(subject: str, into: Path) -> None:
-    """Write the structure of a subject's scenarios, by `Scenario.key`, found by short runs."""
+    """Write the structures of a subject's scenarios, by `Scenario.key`; short runs find them."""
     from lasthop.scenario.scenario import Scenario
 
     by_key: dict[str, Structure] = {}
@@ -105,7 +108,9 @@ WORLDS: Mapping[str, World] = {
     "tied": _tied,
     "lacking": _lacking,
 }
-"""Numbers for a name: in general position, twice; with ties and zeros; some missing."""
+"""Numbers for a name in each world: in general position (two worlds), with ties and zeros, and with
+missing values.
+"""
 
 
 def made_up(key: str, structure: Structure, world: str, scenario: Any, replications: int) -> Any:
@@ -143,7 +148,7 @@ def made_up(key: str, structure: Structure, world: str, scenario: Any, replicati
 
 @cache
 def stored_run() -> Mapping[str, Any]:
-    """Return the full run that the tree keeps; empty where it keeps none."""
+    """Return the full run that the tree keeps; empty if there is none."""
     if not KEPT.exists():
         return {}
     runs = json.loads(gzip.decompress(SAMPLES.read_bytes()))
@@ -151,7 +156,7 @@ def stored_run() -> Mapping[str, Any]:
 
 
 def stored_runs_of(study: Any) -> Mapping[str, Any] | None:
-    """Return the runs of a study that the tree keeps; None where it keeps none."""
+    """Return the runs of a study that the tree keeps; None if there are none."""
     from lasthop.studies.kept import runs_of
 
     return runs_of(study, stored_run()) if study.key in stored_run().get("studies", {}) else None
@@ -166,7 +171,7 @@ def all_studies() -> Iterator[Any]:
 
 
 def outputs(known: Mapping[str, Structure], wanted: Callable[[Any], bool]) -> dict[str, str]:
-    """Return fingerprints of all that is put out, by what it is."""
+    """Return fingerprints of all outputs, by their kind."""
     from lasthop.studies import ledger
 
     book = ledger.load()
@@ -199,7 +204,7 @@ def _of_study(study: Any, known: Mapping[str, Structure], book: Any) -> Iterator
 
 
 def _as_text(study: Any, runs: Any, book: Any) -> Iterator[str]:
-    """Yield measurements, findings and verdicts as text, or how they fail."""
+    """Yield measurements, findings and verdicts as text, or their failures."""
     values = {}
     try:
         for name, quantity in study.measure(runs).items():
@@ -226,7 +231,7 @@ def _fingerprint(*texts: str) -> str:
 
 
 def ran(file: str) -> set[int]:
-    """Return the set into which the lines of a file go as they run, from now on."""
+    """Return the set that collects the lines of a file as they run, from now on."""
     lines: set[int] = set()
 
     def inside(frame: FrameType, event: str, argument: object) -> Any:
@@ -241,9 +246,10 @@ def ran(file: str) -> set[int]:
 
 
 def concerned(file: str) -> Callable[[Any], bool]:
-    """Return which studies a file can change: those of its subject, since none imports another's.
+    """Return which studies a file can change: studies of its subject, since no study imports a
+    study of another subject.
 
-    None depends on the ledger, which only judges.
+    No study depends on the ledger, which only judges.
     """
     folder, _, name = file.removeprefix("python/lasthop/").rpartition("/")
     subject = folder.removeprefix("studies/")
@@ -257,7 +263,7 @@ def concerned(file: str) -> Callable[[Any], bool]:
 
 
 def main() -> None:
-    """Print what the tree on the path puts out."""
+    """Print the outputs of the tree on the path."""
     file, *rest = sys.argv[1:]
     if file == "--structures":
         subject, into = rest

@@ -1,9 +1,8 @@
-"""Where the faults of studies may lie: code that measures, and code that sets scenarios up.
+"""Possible places of faults in studies: code that measures, and code that sets scenarios up.
 
-A study names its scenarios (`points`) and what it measures (`measure`) as arguments of `Study`.
-From there every name is followed, within the studies: functions, constants, methods. Code that is
-reachable from `points` is settings. Code that is reachable from `measure` and not from `points` is
-measures.
+A study passes its scenarios (`points`) and its measures (`measure`) as arguments to `Study`. From
+there every name within the studies is followed: functions, constants, methods. Code that is
+reachable from `points` is settings. Code that is reachable only from `measure` is measures.
 """
 
 import ast
@@ -25,17 +24,17 @@ class Module:
 
     @cached_property
     def dump(self) -> str:
-        """The syntax tree as text."""
+        """Return the syntax tree as text."""
         return ast.dump(self.tree)
 
     @property
     def name(self) -> str:
-        """Name of the module."""
+        """Return the name of the module."""
         return self.file.removeprefix("python/").removesuffix(".py").replace("/", ".")
 
     @property
     def package(self) -> str:
-        """Name of its package."""
+        """Return the name of the module's package."""
         return self.name.rpartition(".")[0]
 
     def code(self) -> list[ast.AST]:
@@ -46,7 +45,7 @@ class Module:
 
     @cached_property
     def imported(self) -> dict[str, str]:
-        """Names that the file imports, with the whole path of each."""
+        """Return the names that the file imports, with the complete path of each."""
         return {
             alias.asname or alias.name: f"{node.module}.{alias.name}"
             for node in ast.walk(self.tree)
@@ -56,7 +55,7 @@ class Module:
 
     @cached_property
     def modules(self) -> set[str]:
-        """Names of studies' modules that the file imports."""
+        """Return the names of studies' modules that the file imports."""
         prefix = STUDIES.removeprefix("python/").replace("/", ".") + "."
         return {
             name
@@ -84,7 +83,7 @@ class Module:
 
     @cached_property
     def methods(self) -> dict[str, list[ast.AST]]:
-        """Methods of its classes, by name."""
+        """Return the methods of the file's classes, by name."""
         by_name: dict[str, list[ast.AST]] = {}
         for node in self.tree.body:
             if isinstance(node, ast.ClassDef):
@@ -94,7 +93,7 @@ class Module:
 
 
 def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.AST]:
-    """Return what some statements define, by name."""
+    """Return the definitions in some statements, by name."""
     by_name: dict[str, ast.AST] = {}
     for node in body:
         match node:
@@ -128,11 +127,11 @@ class Places:
         self._by_argument: dict[str, list[Place]] = {}
 
     def settings(self) -> list[tuple[Module, list[ast.AST]]]:
-        """Return what the scenarios of points are made of, by file."""
+        """Return the code from which the scenarios of points are made, by file."""
         return self._by_file(self._reached("points"))
 
     def measures(self) -> list[tuple[Module, list[ast.AST]]]:
-        """Return what measures, by file, but for what scenarios are made of too."""
+        """Return the code that measures, by file, without code that also makes scenarios."""
         settings = {id(node) for _, node, _ in self._reached("points")}
         mine = [place for place in self._reached("measure") if id(place[1]) not in settings]
         return self._by_file(mine)
@@ -144,7 +143,7 @@ class Places:
         return [(self.modules[name], nodes) for name, nodes in sorted(by_file.items())]
 
     def _reached(self, argument: str) -> list[Place]:
-        """Return everything that an argument of any study leads to."""
+        """Return all code that is reachable from an argument of any study."""
         if argument not in self._by_argument:
             waiting = list(self._roots(argument))
             seen: dict[int, Place] = {}
@@ -167,7 +166,7 @@ class Places:
                                 yield module, keyword.value, inside
 
     def _named(self, place: Place) -> Iterable[Place]:
-        """Return what the names in a part of a file stand for."""
+        """Return the definitions to which the names in a part of a file refer."""
         module, top, inside = place
         for node in ast.walk(top):
             match node:

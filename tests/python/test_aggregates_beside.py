@@ -65,5 +65,5 @@ def test_the_engine_has_the_goodput_of_the_slots(stations: int) -> None:
     longer = {"duration": "63 s", "replications": 1}
     [cell] = simulate(Scenario(FILE, {**case.settings, **longer}), jobs=1).summary["cells"]
     expected_bps = goodput_bps(stations, EXCHANGES["802.11n"], Rules(), 60.0, 1)
-    # 60 s of each: half a per cent of standard deviation; EIFS less than it should be is 1 %
+    # 60 s of each: 0.5 % standard deviation; an EIFS that is too short causes 1 %
     assert cell["goodput_bps"]["mean"] == pytest.approx(expected_bps, rel=0.02)

@@ -65,7 +65,7 @@ def tables(directory: Path) -> dict[str, bytes]:
 
 
 def keys(directory: Path) -> set[str]:
-    """Return the sealed runs, none of which is in two parts."""
+    """Return the sealed runs, and check that no run is in two parts."""
     sealed = [key for path in directory.glob("parts/*.zip") for key in Part(path).runs()]
     assert len(sealed) == len(set(sealed))
     return set(sealed)
@@ -158,7 +158,7 @@ def test_sealed_runs_are_not_repeated_after_workers_are_killed(
                 os.kill(draw.choice(sorted(children() - before)), signal.SIGKILL)
 
     here = tmp_path / "here"
-    # A cluster starts other workers and finishes. Other executors end.
+    # The cluster starts other workers and finishes. The sweep ends with other executors.
     with who(tmp_path) as executor, suppress(lh.UserError):
         lh.sweep(LONG, over, directory=here, executor=executor, progress=kill)
     assert killed.is_set()

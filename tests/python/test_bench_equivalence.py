@@ -1,4 +1,4 @@
-"""Comparisons of the benches: equal, apart or undecided; losses over complete periods."""
+"""Comparisons of the benches: equal, different or undecided; losses over complete periods."""
 
 from math import isnan
 
@@ -56,7 +56,7 @@ def saw(period_s: float, until_s: float, shift_s: float) -> dict[str, list[float
 def test_losses_by_period_do_not_depend_on_where_a_run_cuts(shift_s: float) -> None:
     track = saw(11.0, 60.0, shift_s)
     falls = reductions(track["time_s"], track["first"], 10.0, 60.0)
-    # one loss at each fall: in 50 s there are four or five, over 1000 packets a second
+    # one loss at each fall: four or five in 50 s, at 1000 packets per second
     loss = loss_by_period(track, lost_packets=len(falls), sent_pps=1000.0, from_s=10.0, to_s=60.0)
     assert len(falls) in (4, 5)
     assert loss == pytest.approx(1 / 11_000, rel=0.01)

@@ -76,7 +76,8 @@ def test_finished_runs_are_not_repeated_unless_the_kernel_or_the_engine_changes(
     work = make_work(tmp_path, Store(path))
     assert work.todo() == before[1:]
     assert work.cost().startswith("1 runs made, 0.01 CPU hours")
-    # 36 s as measured on the first kernel, six times for long runs; as assumed on the second
+    # 36 s as measured on the first kernel, six times as much for long runs; the assumed cost on the
+    # second kernel
     assert set(work.costs_s(before)) == {36.0, 6 * 36.0, 35.0}
     work = make_work(tmp_path, Store(path))
     (tmp_path / "6.12").write_text("another program")

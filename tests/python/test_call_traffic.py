@@ -23,7 +23,7 @@ def calling(call: object) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("tree", calling(2), ids=["station", "wired"])
 def test_audio_has_64_kbps_and_video_1200_kbps_per_direction(tree: dict[str, object]) -> None:
-    # 50/s x 160 B x 8 = 64 kb/s; 30/s x 5 x 1,000 B x 8 = 1.2 Mb/s, to one frame in 5 s
+    # 50/s * 160 B * 8 = 64 kb/s; 30/s * 5 * 1,000 B * 8 = 1.2 Mb/s, except for one frame in 5 s
     flows = lh.simulate(tree).flows
     assert len(flows) == 8
     for number in (1, 2):
@@ -35,7 +35,8 @@ def test_audio_has_64_kbps_and_video_1200_kbps_per_direction(tree: dict[str, obj
 
 
 def test_packets_of_a_frame_wait_for_each_other() -> None:
-    # 1,028 B at 10 Mb/s take 822.4 us: packet k of a frame arrives after k of these and 20 ms.
+    # 1,028 B at 10 Mb/s take 822.4 us: packet k of a frame arrives after k times 822.4 us and 20
+    # ms.
     flow = {**ENDS, "udp": {"rate": "1200 kbps", "packet": "1000 B", "burst": 5}}
     flows = lh.simulate({**WIRED, "flow": {"video": flow}}).flows
     sent_s = 8 * 1028 / 10e6

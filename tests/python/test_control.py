@@ -35,7 +35,7 @@ def test_the_estimator_reports_its_base_thresholds_and_margin() -> None:
     wce = Wce(max_bps=6_000_000)
     assert wce.base_rtt_s is None
     assert wce.thresholds_s == (0.005, 0.04, 0.2)
-    # a longer path, or a queue: it finds out by letting C fall, and puts C back
+    # a longer path, or a queue: the estimator tests this by reducing C, and then restores C
     steps = []
     while wce.last_step != "return":
         wce.step(1 + 0.1 * len(steps), 0.015)

@@ -264,7 +264,9 @@ def test_a_comparison_simulates_if_no_model_answers_in_time() -> None:
 
 @pytest.mark.slow
 def test_a_chain_takes_about_its_estimated_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Estimates and times, in turns of a plain loop, with and without bursts and contention."""
+    """Estimates and measured times, in units of a plain loop, with and without bursts and
+    contention.
+    """
     estimates_s: list[float] = []
     monkeypatch.setattr(cost, "need", lambda _, time_s, memory_bytes: estimates_s.append(time_s))
     for stations, cwmin, burst in ((200, 15, 1), (100, 31, 5), (100, 3, 8)):
@@ -282,7 +284,9 @@ def test_a_chain_takes_about_its_estimated_time(monkeypatch: pytest.MonkeyPatch)
 
 
 def loop_turn_s() -> float:
-    """Return the CPU time of a turn of a plain loop, the minimum of five. [s]"""
+    """Return the CPU time of one iteration of a plain loop, the minimum of five measurements.
+    [s]
+    """
 
     def once() -> float:
         begun, total = time.process_time(), 0

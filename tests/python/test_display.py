@@ -174,7 +174,7 @@ def test_an_object_is_a_table_and_a_picture_in_a_notebook(shown: dict[str, Any],
         assert head == "data:image/png;base64"
         assert b64decode(data).startswith(b"\x89PNG")
         assert len(data) < 400_000
-    # only a picture, which is dark on white, sets colours of text or background
+    # only a picture, which is dark on white, may set colours of text or background
     styles = [value for name, value in page.attributes if name == "style"]
     colours = [
         colour for each in styles for colour in re.findall(r"(?:color|background):([^;]+)", each)
@@ -204,7 +204,7 @@ def test_a_long_table_is_cut_and_says_so() -> None:
 
 
 def names(evil: str) -> Iterator[Any]:
-    """Return objects about a scenario with this name."""
+    """Yield objects about a scenario with this name."""
     scenario = lh.Scenario(SMALL, {"name": evil})
     yield scenario
     yield lh.simulate(scenario, replications=1)

@@ -66,7 +66,7 @@ def test_packets_in_flight_are_not_missing() -> None:
     assert rows.fairness_level.isna()["c"]
     early = {"station.c.udp_down.start": "0 s", "station.c.udp_down.stop": "10 s"}
     lossy = {"wire.loss": 0.1, "wire.delay": "1 s"}
-    # a tenth is lost; datagrams of the warm-up do not compensate for it
+    # a tenth is lost; datagrams of the warm-up do not compensate for the loss
     rows = lh.simulate(lh.Scenario(LATE), settings={**early, **lossy}).stations
     assert not rows.fairness_level.isna()["c"]
 

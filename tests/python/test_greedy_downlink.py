@@ -32,7 +32,8 @@ ALONE = simulate()
 @pytest.mark.parametrize(
     ("source", "path", "wait_s"),
     [
-        # a datagram enters when a place of ten becomes free, and leaves after ten services of 12 ms
+        # a datagram enters when one of ten places becomes free, and leaves after ten services of 12
+        # ms
         ("greedy", {"wire.rate": "1 Mbps", "wire.queue": 10}, 0.12),
         (
             "greedy",
@@ -53,7 +54,7 @@ ALONE = simulate()
 def test_goodput_and_delay_are_those_of_the_slowest_link_on_the_path(source, path, wait_s):
     result = simulate(source, **path)
     assert flow(result, "goodput_bps") == pytest.approx(1e6 * PAYLOAD / PACKET, rel=0.01)
-    # and less than two milliseconds on the air
+    # the additional time on the air is less than two milliseconds
     assert 0 < flow(result, "one_way_delay_s") - wait_s < 0.002
 
 

@@ -1,7 +1,8 @@
-"""Imports have no circles, and follow the order of the rooms.
+"""Imports have no cycles, and follow the order of the rooms.
 
 Every ``import`` of the Python package is read, and every ``crate::`` and ``super::`` path of the
-engine, by rooms and by files. `docs/architecture.md` gives the reasons for the order of the rooms.
+engine, by rooms (top-level packages) and by files. `docs/architecture.md` gives the reasons for the
+order of the rooms.
 """
 
 import ast
@@ -20,7 +21,7 @@ ENGINE = ROOT / "crates" / "engine" / "src"
 
 Graph = Mapping[str, Set[str]]
 
-# -- circles -----------------------------------------------------------------------------------
+# -- cycles ------------------------------------------------------------------------------------
 
 
 def circles(graph: Graph) -> list[list[str]]:
@@ -77,15 +78,15 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "scenario": {"_core", "errors", "references"},
     "channel": {"_core"},
     "control": {"_core"},
-    # Models know scenarios as typed values. They never run anything.
+    # Models use scenarios as typed values. They never run anything.
     "stability": {"errors", "progress"},
     "answers": FOUNDATIONS,
     "models": {"answers", "errors", "progress", "scenario", "stability"},
     "warnings": {"_core", "answers", "channel", "errors", "models", "scenario"},
-    # Rooms that show answers know them, and answers know these rooms by reference only.
+    # Rooms that show answers import them. Answers use these rooms only by reference.
     "display": {"answers", "errors", "scenario"},
     "plot": {"_core", "answers", "display", "errors", "models", "scenario", "stability", "tuning"},
-    # The engine is called, and calls no model.
+    # This room calls the engine, and calls no model.
     "simulation": {"_core", "answers", "errors", "progress", "scenario", "warnings"},
     "prediction": {*SIMULATED, "models", "warnings"},
     "learning": SIMULATED,
@@ -94,7 +95,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "whatif": {*SIMULATED, "batch"},
     "tuning": {*SIMULATED, "batch", "models"},
     "explanation": {*SIMULATED, "batch", "display", "models", "tuning"},
-    # Facts about real networks become scenarios. Nothing is run, and no model is asked.
+    # Facts about real networks become scenarios. Nothing is run, and no model is used.
     "init": {"errors", "scenario"},
     "importing": {"_core", "errors", "extras", "progress", "scenario", "tuning"},
     "measured": {"answers", "errors", "scenario"},
@@ -318,7 +319,7 @@ def first_names(names: str) -> Iterator[str]:
 
 
 def going_up(graph: Mapping[str, Iterable[str]]) -> set[str]:
-    """Return imports of a room above."""
+    """Return imports of a room from a higher level."""
     level = {room: at for at, rooms in enumerate(ORDER) for room in rooms}
     return {
         f"{room} -> {other}"
@@ -364,7 +365,7 @@ REMAINING: Mapping[str, Set[str]] = {
         "tcp/sender/timed",
     },
 }
-"""Circles between files that are to be removed; a circle may become smaller, but not larger."""
+"""Cycles between files that remain to be removed; a cycle may become smaller, but not larger."""
 
 Module = tuple[str, ...]
 """The names of a module below the crate; the crate itself is empty."""
@@ -374,7 +375,9 @@ NAMED = re.compile(r"\b(?:crate|self|super)(?:::\w+)+")
 
 
 def paths_of(tree: str) -> Iterator[str]:
-    """Paths of a use tree such as `a::{b, c::{d as e}}`; one that is renamed has its first name."""
+    """Yield the paths of a use tree such as `a::{b, c::{d as e}}`; a renamed path has its original
+    name.
+    """
     head, brace, rest = tree.partition("{")
     if not brace:
         yield re.split(r"\s+as\s+", tree.strip())[0]
@@ -391,7 +394,7 @@ def paths_of(tree: str) -> Iterator[str]:
 
 
 class EngineFiles:
-    """The files of a crate by their modules, and what each uses."""
+    """The files of a crate by their modules, and the files that each uses."""
 
     def __init__(self, texts: Mapping[Module, str]) -> None:
         self.uses: dict[Module, list[Module]] = {}
@@ -414,7 +417,7 @@ class EngineFiles:
 
     @staticmethod
     def absolute(module: Module, path: str, texts: Iterable[Module]) -> Module | None:
-        """Return a path from the crate on, or None if it is of another crate."""
+        """Return a path from the crate root on, or None if it belongs to another crate."""
         names = path.removesuffix("::self").split("::")
         if names[0] == "crate":
             return tuple(names[1:])
@@ -425,7 +428,7 @@ class EngineFiles:
         return (*module, *names)
 
     def file_of(self, path: Module, followed: Set[Module] = frozenset()) -> Module:
-        """Return the file that defines an item; names that a file only passes on are followed."""
+        """Return the file that defines an item; re-exported names are followed."""
         size = next(size for size in range(len(path), -1, -1) if path[:size] in self.uses)
         module, item = path[:size], path[size : size + 1]
         target = self.exports[module].get(item[0]) if item else None
@@ -434,7 +437,7 @@ class EngineFiles:
         return self.file_of((*target, *path[size + 1 :]), {*followed, target})
 
     def graph(self) -> dict[str, set[str]]:
-        """Return which file uses which."""
+        """Return the files that each file uses."""
         return {
             "/".join(module): {"/".join(self.file_of(path)) for path in paths} - {"/".join(module)}
             for module, paths in self.uses.items()
@@ -442,7 +445,7 @@ class EngineFiles:
 
 
 def files_of_engine() -> dict[str, set[str]]:
-    """Return the files of the engine and the files that each uses; tests do not count."""
+    """Return the files of the engine and the files that each uses; tests are left out."""
     texts = {}
     for path in ENGINE.rglob("*.rs"):
         names = path.relative_to(ENGINE).with_suffix("").parts

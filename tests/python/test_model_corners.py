@@ -26,7 +26,7 @@ SEED = int(os.environ.get("SEED", "0")) or randrange(1, 2**31)
 MAX_TIME_S = 4.0
 """Time limit of an answer in the long test. [s]"""
 GRACE = 2.0
-"""Time after which an answer is stopped, over its limit. [-]"""
+"""Multiple of its limit after which an answer is stopped. [-]"""
 LATE_S = 2.0
 """Time between two checks of the clock. [s]"""
 MANY = 1000
@@ -250,7 +250,7 @@ print(json.dumps(estimate))
 """
 
 MACHINE = 3.0
-"""Limit of the time of an answer over its estimate for an idle machine. [-]"""
+"""Limit of the ratio of an answer's time to its estimate for an idle machine. [-]"""
 LITTLE_S, LITTLE_BYTES = 2.0, 2e8
 """Time and memory that estimates do not include. [s, bytes]"""
 

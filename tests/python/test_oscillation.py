@@ -1,4 +1,4 @@
-"""The prediction of a fluid model over the trace of a simulated queue."""
+"""The prediction of a fluid model, drawn with the trace of a simulated queue."""
 
 import json
 from dataclasses import replace
@@ -32,7 +32,8 @@ def test_trace_is_the_simulated_queue_after_the_warm_up(comparison: lh.Compariso
     assert swing is not None
     assert swing.times_s[0] > 6.0
     assert swing.times_s[-1] == pytest.approx(30.0)
-    # Read at instants, the mean is that of the first replication up to their spacing.
+    # The mean of samples equals the mean of the first replication, except for the spacing of the
+    # samples.
     mean = comparison.simulation.samples.query(
         "list == 'queues' and name == 'bottleneck' and quantity == 'occupancy_packets' "
         "and replication == 0"
@@ -67,7 +68,7 @@ def test_rows_have_the_period_and_json_the_prediction(comparison: lh.Comparison)
     assert (row.name, row.quantity) == ("bottleneck", "period_s")
     assert comparison.swing is not None
     assert comparison.swing.cycle is not None
-    # Compare with the cycle of the model, not with its first motion from the equilibrium.
+    # Compare with the cycle of the model, not with the first oscillation from the equilibrium.
     assert row.predicted == comparison.swing.cycle_s
     assert row.predicted == pytest.approx(sum(comparison.swing.cycle[0][[1, -1]]))
     tree = json.loads(comparison.to_json())
@@ -146,7 +147,9 @@ def test_period_of_a_noisy_wave_is_found(period: float) -> None:
 
 
 def test_packets_that_return_after_a_round_trip_are_not_an_oscillation() -> None:
-    """A trace that repeats only with the round-trip time has no period, but a slow wave has."""
+    """A trace that repeats only with the round-trip time has no period; a slow wave has a
+    period.
+    """
     rng = np.random.default_rng(3)
     bursts = np.tile(rng.normal(0.0, 5.0, 20), 300) + rng.normal(0.0, 1.0, 6000)
     echo = 20.0 + bursts

@@ -1,4 +1,6 @@
-"""Differences of paired runs: intervals worked by hand, and verdicts that are not due to chance."""
+"""Differences of paired runs: intervals computed by hand, and verdicts that are not due to
+chance.
+"""
 
 import random
 from math import isclose

@@ -1,7 +1,8 @@
-"""Every kind of flow meets every kind of element on its path, and each element has its effect.
+"""Every kind of flow is combined with every kind of element on its path, and each element must have
+its effect.
 
-Both lists are those of the schema. A new kind of flow, a new table of the file or a new key of
-a table that describes a path fails until it has an entry below.
+Both lists come from the schema. A new kind of flow, a new table of the file or a new key of a table
+that describes a path fails until it has an entry below.
 """
 
 import json
@@ -147,14 +148,14 @@ class Element:
     effect : callable
         Effect on a flow with packets on which the element acts.
     way : str
-        Packets on which it acts: packets that go up or along a route ("forth"), the other
+        Packets on which the element acts: packets that go up or along a route ("forth"), the other
         packets ("back"), or both.
     on : str
-        Whether it acts on "data", on "acks" or on all.
+        Whether the element acts on "data", on "acks" or on all.
     acks : dict
         The setting for ACKs if it differs. ACKs must then be later, or goodput lower.
     base : dict
-        Settings that it needs, which are set with and without it.
+        Settings that the element needs, which are set with and without it.
     spares : str
         Carrier that has the element only in its own table.
     refused : str
@@ -171,7 +172,7 @@ class Element:
     refused: str = ""
 
     def acts_on(self, kind: Kind) -> str:
-        """Return the packets of a flow on which it acts: its data, its ACKs, or none."""
+        """Return the packets of a flow on which the element acts: its data, its ACKs, or none."""
         if self.spares in json.loads(kind.tree):
             return ""
         if self.on != "acks" and self.way in (kind.way, "both"):
@@ -384,10 +385,12 @@ OTHERS: Mapping[str, str] = {
         acks access_intensity beta r_per_packet queue_unit r_interval r_max aqm connections k
         connections_interval rounding smoothing fairness marginal_utility""",
 }
-"""Keys of those tables about participants, the sharing of a medium, or senders."""
+"""Keys of those tables that describe participants, the sharing of a medium, or senders."""
 
 NO_PATH = "format tcp udp programs record gateway interface queue"
-"""Tables and keys of the file that put nothing on a path; `queue` is the default of others."""
+"""Tables and keys of the file that add no element to a path; `queue` is the default of other
+keys.
+"""
 
 
 def elements() -> Iterator[tuple[str, str, str]]:
@@ -435,7 +438,9 @@ def kinds_at(place: str) -> Iterator[Kind]:
 
 
 def scenario(kind: Kind) -> Tree:
-    """Return a scenario with one flow of this kind, over a path that has no more than it needs."""
+    """Return a scenario with one flow of this kind, over a path with only the necessary
+    elements.
+    """
     tree: Tree = {**RUN, "tcp": dict(TCP), "udp": dict(UDP)}
     own = json.loads(kind.tree)
     if kind.place in ("station", "wires", "air"):

@@ -97,7 +97,9 @@ def test_whole_multiples_of_the_rate_lock_too(first: str, expected: str) -> None
 
 def test_unequal_rates_undo_the_lock_of_two_links() -> None:
     def lost(spread: float) -> float:
-        """Return the loss of the flows that join at the second threshold of paper 004's lot."""
+        """Return the loss of the flows that join at the second threshold queue of paper 004's
+        parking lot.
+        """
         lot = router.parking_lot(10, router.POLICIES["threshold"], rate_spread=spread)
         lot["parking_lot"]["start_spread"] = "1 s"
         times = {"duration": "30 s", "warmup": "10 s", "replications": 3}
@@ -121,7 +123,7 @@ def test_access_links_whose_rate_divides_that_of_the_queue_lock() -> None:
     ):
         assert locked(HOSTS, cure) == [], cure
     locked_run = lh.simulate(HOSTS)
-    # one of twelve flows gets everything
+    # one of twelve flows gets the complete capacity
     assert locked_run.classes.loc["flow", "jain"] == pytest.approx(1 / 12, abs=0.01)
     assert any("phase lock" in text for text in locked_run.warnings)
     free = lh.simulate(HOSTS, settings={"dumbbell.jitter": "packet"})

@@ -282,7 +282,7 @@ def test_links_that_would_cover_one_another_are_moved_apart_in_their_order() -> 
     assert np.ptp(at[:, 0]) <= WIDTH - BOX[0]
     assert list(np.argsort(at[:, 0])) == [0, 1, 2, 3]
     assert at[1, 1] < at[0, 1] == at[2, 1]
-    # too many links at a point are drawn above each other
+    # if too many links are at one point, they are drawn above each other
     heap = clear(np.zeros((9, 2)), np.array(BOX))
     assert not covering(heap, np.array(BOX)).any()
 

@@ -248,7 +248,8 @@ def test_backoffs_are_counted_after_the_eifs_of_cells_that_aggregate(
         low, high = (1e3 * (sent["start_s"] - 0.1) for sent in (before, frame))
         own = [bar for bar in counted if bar[0] == row and low < bar[1] and bar[2] <= high + 1e-6]
         slots = sum(end - start for _, start, end in own) / 0.009
-        # by the rule of EDCA a slot in which others begin to send counts, but it is not drawn
+        # by the rule of EDCA a slot in which other nodes begin to send is counted, but it is not
+        # drawn
         between = (every["start_s"] > before["start_s"]) & (every["start_s"] < frame["start_s"])
         others = every[between & every["backoff_slots"].notna()]["start_s"].nunique()
         assert slots + others == pytest.approx(frame["backoff_slots"], abs=1e-3)

@@ -118,7 +118,7 @@ def test_the_number_of_mpdus_is_that_of_the_result(result: lh.Result, frames: pd
         attempts, lost = down.loc[station]
         counted = result.stations.loc[station, "downlink_failure_rate"]
         assert counted == pytest.approx(lost / attempts, rel=1e-12)
-    # without errors, so that received packets are delivered immediately
+    # there are no errors, so that received packets are delivered immediately
     mpdus, lost = down.loc["clean"]
     goodput_bps = result.flows.loc["clean/udp-down/1", "goodput_bps"]
     assert goodput_bps * 0.8 / (8 * 1472) == pytest.approx(mpdus - lost, rel=1e-12)

@@ -28,8 +28,9 @@ FEW, MANY = 200, 600
 """Flows of the networks that are compared."""
 
 MORE_KB = {"check": 0.1, "result": 8.0}
-"""Memory of a flow in addition to the engine. [kB] A result has ten quantities per
-flow. A tree of all rows costs 10."""
+"""Memory per flow in addition to the engine. A result has ten quantities per flow. A tree of all
+rows costs 10 kB. [kB]
+"""
 
 
 def network(flows: int) -> str:
@@ -125,7 +126,7 @@ def test_a_check_prints_the_whole_tree(path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_check_reads_neither_flows_nor_links_of_hosts() -> None:
-    """Counting does not read items."""
+    """Counting rows does not read items."""
     known = lh.Scenario(network(MANY)).typed
     assert cautions(known) == []
     assert len(known.flows) == MANY

@@ -295,7 +295,7 @@ def test_distributions_have_the_samples_of_the_means(tmp_path: Path) -> None:
         )
         if each["list"] == "flows":
             means = result.sample_tree["flows"][each["name"]]["rtt_s"]
-            # replications have about as many samples; a cell is 3 % wide
+            # replications have nearly equal numbers of samples; a histogram cell is 3 % wide
             assert middle / sum(counts) == pytest.approx(sum(means) / 2, rel=0.05)
     table = result.distributions()
     assert list(table.columns) == ["list", "name", "quantity", "from_s", "to_s", "count"]

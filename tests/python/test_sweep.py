@@ -147,7 +147,7 @@ def test_a_damaged_part_is_moved_and_its_points_are_simulated_again(
 ) -> None:
     first = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path, jobs=1)
     path, part = next(iter(parts(tmp_path).items()))
-    # Once only: an archive carries the time at which it is written.
+    # The damage is done only once, since an archive contains the time at which it is written.
     damaged = damage(part)
     path.write_bytes(damaged)
     again = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path, jobs=1)

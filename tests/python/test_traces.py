@@ -155,6 +155,6 @@ station.a = { download = 1 }
     links = result.links
     assert links.loc["wire/down", "utilisation"] > 0.9
     assert lh.Scenario(cell)["wire"]["back_rate_bps"] == 8_000_000
-    # an ACK of 40 B for every two segments, at most for each
+    # an ACK of 40 B for every two segments, at most one for each segment
     acks_bps = result.flows["goodput_bps"].sum() / 1460 / 2 * 40
     assert 1 <= links.loc["wire/up", "utilisation"] * 8e6 / acks_bps <= 2

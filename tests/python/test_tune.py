@@ -97,7 +97,9 @@ def test_a_stopped_search_keeps_its_findings_and_recommends_nothing() -> None:
 
 
 def test_a_first_number_comes_with_the_first_prediction() -> None:
-    """It is that of the present setting. Each later number is better until simulations begin."""
+    """The first number is the prediction of the present setting. Each later number is better until
+    simulations begin.
+    """
     seen: list[TuneProgress] = []
 
     def look(at: TuneProgress) -> bool:
@@ -325,7 +327,7 @@ def test_category_of_the_connections_is_tuned() -> None:
     assert tuning.settings
     assert all(path.startswith(("cell.voice.", "cell.ap.voice.")) for path in tuning.settings)
     assert tuning.gains["sojourn_s"].mean < 0.0
-    # its windows end at 15, as for voice
+    # the windows of the category end at 15, like those of voice
     assert [each.what for each in tuning.left_out] == [
         "CWmin 31 to 1023 of the AP",
         "CWmin 31 to 1023 of the stations",
@@ -366,7 +368,7 @@ def test_settings_that_measure_the_same_are_confirmed_once() -> None:
 
 def test_bounds_also_apply_in_the_search() -> None:
     for_delay = lh.tune(DOWNLOADS, "delay", txop=False, pifs=False, confirm=2)
-    # The model predicts the present setting; short simulations must have it to compare with.
+    # The model predicts the present setting; short simulations need it for comparison.
     assert for_delay.present.screened is not None
     assert for_delay.ruled_out
     ruled_out = {name for names in for_delay.ruled_out.values() for name in names}
@@ -405,7 +407,8 @@ def test_output_does_not_contradict_itself_on_the_model(lasthop: Lasthop, tmp_pa
 
 
 def test_no_setting_is_chosen_that_silences_a_call() -> None:
-    # PIFS for best effort puts bulk before voice at the access point; Jain's index hardly sees it
+    # PIFS for best effort lets bulk traffic precede voice at the access point; Jain's index hardly
+    # changes
     silenced = {"cell.ap.aifsn": 1, "cell.ap.cwmin": 0, "cell.ap.cwmax": 0}
     flows = lh.simulate(CALLS, settings=silenced).flows
     assert flows.loc["phone-1/udp-down/1", "goodput_bps"] == 0

@@ -33,7 +33,7 @@ IDLE = """
 [station.idle]
 udp_up = { rate = "100 bps", packet = "160 B", category = "voice", start = "2.9 s" }
 """
-"""A flow that makes voice a category in use, and sends no or one datagram."""
+"""A flow that makes voice a category in use, and sends at most one datagram."""
 
 
 def no_candidate_matters(number: int) -> tuple[str, str]:
@@ -62,7 +62,9 @@ def streams_differ(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def recommendations(numbers: Sequence[int]) -> list[int]:
-    """Return the scenarios for which a change is recommended though none can matter."""
+    """Return the scenarios for which a change is recommended, although no change can have an
+    effect.
+    """
     recommended = []
     for number in numbers:
         scenario, aim = no_candidate_matters(number)
@@ -86,7 +88,8 @@ def test_noise_is_not_recommended() -> None:
 
 
 def test_a_category_without_traffic_changes_nothing() -> None:
-    # Common random numbers: equal seeds give equal packets, so all settings are equal.
+    # Common random numbers: equal seeds give equal packets, so that all settings give equal
+    # results.
     scenario, _ = no_candidate_matters(0)
     tuning = lh.tune(scenario, "throughput", category="voice", txop=False, pifs=False, confirm=2)
     assert not tuning.recommended
@@ -96,8 +99,8 @@ def test_a_category_without_traffic_changes_nothing() -> None:
 def drawn_search(random: Random, gain: float, harmed: int = 0) -> Search:
     """Return a search whose ten candidates were measured with noise of 2 %, and checked.
 
-    The first has more goodput by the part `gain`. The RTT of a flow doubles in the check of as many
-    settings as `harmed`.
+    The first candidate has a goodput higher by the fraction `gain`. In the checks of the first
+    `harmed` settings the RTT of a flow doubles.
     """
     scenario = lh.Scenario(SMALL)
     search = Search(
@@ -150,7 +153,7 @@ def test_the_second_best_is_checked_only_if_the_best_harms_a_station() -> None:
     assert search.checks[0].objection == "the RTT of a flow longer by more than 5 %"
     assert search.checks[0].improves
     assert search.recommended in (None, *(check.trial for check in search.checks[1:]))
-    # The objective of a single setting is tested, without a correction for many tests.
+    # The objective is tested for only one setting, without a correction for many tests.
     assert all(check.objection for check in search.checks[:-1])
 
 

@@ -272,7 +272,7 @@ def test_higher_category_may_not_wait_much_longer() -> None:
     assert "voice waiting longer" in (
         objective.objection(now | {VOICE_DELAY: 6.1e-3}, now, 0.05) or ""
     )
-    # voice itself, tuned, has nothing above it
+    # no category has a higher priority than voice
     assert objective_for("throughput", lh.Scenario(CALLS), "voice").higher == ()
 
 

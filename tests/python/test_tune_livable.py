@@ -39,13 +39,14 @@ def for_delay() -> lh.Tuning:
 
 @pytest.mark.slow
 def test_a_setting_that_depends_on_capture_is_not_recommended(for_delay: lh.Tuning) -> None:
-    # Over the complete time all have their share: Jain's index shows no difference.
+    # Averaged over the complete time all stations have their share: Jain's index shows no
+    # difference.
     present, capture = (
         sampled(lh.simulate(SEVEN, settings=settings, tails=True)) for settings in ({}, PIFS_1)
     )
     assert min(capture["jain"]) > 0.97
     assert max(capture["jain_p05"]) < 0.6 < min(present["jain_p05"])
-    # Without the bound it is ruled out only by the losses of single flows.
+    # Without the bound the setting is ruled out only because of losses of single flows.
     loose = lh.tune(SEVEN, "delay", min_jain=0, txop=False, confirm=6)
     assert "PIFS / 1" in loose.ruled_out["the RTT of a flow longer by more than 5 %"]
     assert "PIFS / 1" not in [trial.name for trial in for_delay.confirmed]
@@ -97,10 +98,10 @@ def test_fairness_is_not_traded_for_half_a_per_cent() -> None:
     def samples_of(jain: float, goodput_bps: float) -> dict[str, list[float]]:
         return {"jain": [jain] * 3, "goodput_bps": [goodput_bps] * 3}
 
-    # 0.996 is within half a per cent of 0.9999, but its stations differ by 6 % and not by 1 %.
+    # 0.996 is within 0.5 % of 0.9999, but its stations differ by 6 % instead of 1 %.
     uneven, even = samples_of(0.996, 5.10e6), samples_of(0.9999, 5.05e6)
     assert choice({"uneven": uneven, "even": even}) == "even"
-    # Where stations differ by less than half a per cent more, goodput decides.
+    # If the difference between stations is larger by less than 0.5 %, goodput decides.
     assert (
         choice({"fast": samples_of(0.99998, 5.1e6), "even": samples_of(0.999999, 5.0e6)}) == "fast"
     )
@@ -180,7 +181,9 @@ def test_a_station_is_added_to_every_form_of_a_scenario(text: str) -> None:
 
 
 def fake(capacity: Capacity, holds: Sequence[Sequence[bool]]) -> list[int]:
-    """Let numbers of calls hold as in a list per replication; return the simulated numbers."""
+    """Replace simulations of calls: each number of calls holds as listed per replication. Return
+    the list of simulated numbers.
+    """
     asked: list[int] = []
 
     def attempt(count: int) -> Attempt:
@@ -289,8 +292,9 @@ def lines(text: str) -> dict[str, str]:
 
 
 def test_hostapd_has_each_value_in_its_unit() -> None:
-    # Of 1500 and 40 B at 11 Mb/s an exchange takes 1567.1 and 505.3 us with long preambles:
-    # 8 x 1567.1 + 7 x 10 = 12607 us are 12.7 ms, 8 x 505.3 + 7 x 10 = 4112 us are 129 x 32 us.
+    # For 1500 and 40 B at 11 Mb/s an exchange takes 1567.1 and 505.3 us with long preambles. 8 *
+    # 1567.1 + 7 * 10 = 12607 us round up to 12.7 ms, and 8 * 505.3 + 7 * 10 = 4112 us round up to
+    # 129 * 32 us.
     values = lines(hostapd(lh.Scenario(LAPTOPS, EIGHT)).text)
     assert values == {
         "tx_queue_data2_aifs": "2",

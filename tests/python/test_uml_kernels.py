@@ -163,7 +163,7 @@ def test_a_build_first_prints_its_cost_and_the_same_kernel_is_not_built_again(
     again = lasthop("kernel", "build", "--source", machine.archive)
     assert again.returncode == 0
     assert "is already built from linux.tar.xz" in again.stderr
-    # There was only one build, and it saw no kernel.
+    # There was only one build, and no kernel existed before it.
     assert (machine.root / "seen").read_text() == "make\n"
     assert names_in_cache() == {".lock", kernel.name}
 

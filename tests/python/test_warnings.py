@@ -110,7 +110,7 @@ def test_uploads_in_addition_to_downloads_are_named(
 
 def test_connections_count_while_they_last() -> None:
     stations = {"a": {"download": 4}, "b": {"download": {"connections": 8, "stop": "11 s"}}}
-    # 8 connections for half of the time that is measured, from 2 s to 20 s, are 4
+    # 8 connections during half of the measured time, from 2 s to 20 s, are 4 on average
     assert warned(stations, HALVES) == []
     del stations["b"]["download"]
     assert len(warned({**stations, "b": {"download": 8}}, HALVES)) == 1

@@ -1,4 +1,4 @@
-"""What-if questions: cases, columns, verdicts, files, and honesty about equal cases."""
+"""What-if questions: cases, columns, verdicts, files, and correct verdicts about equal cases."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""Errors speak the caller's language: arguments in Python, options on the command line."""
+"""Errors use the caller's terms: arguments in Python, options on the command line."""
 
 import re
 from collections.abc import Callable

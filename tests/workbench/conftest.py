@@ -1,6 +1,6 @@
 """The workbench's page in a browser, and its engine in Node.
 
-Skipped with a printed reason where they cannot be built, or where there is no Chromium.
+Tests are skipped with a printed reason if these cannot be built, or if Chromium is missing.
 """
 
 import base64
@@ -36,14 +36,14 @@ FLAGS = (
 )
 
 START_MS = 60_000
-"""Longest wait for what takes a second on a quiet machine. [ms]"""
+"""Longest wait for an event that takes a second on a quiet machine. [ms]"""
 
 expect.set_options(timeout=START_MS)  # it has five seconds of its own, whatever a page is given
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """Debian's Chromium."""
+    """Yield Debian's Chromium."""
     if shutil.which("chromium") is None:
         try:
             apt_install("chromium")
@@ -61,7 +61,7 @@ def chromium() -> Iterator[Browser]:
 
 @contextlib.contextmanager
 def serving(*arguments: str) -> Iterator[str]:
-    """The address of `lasthop workbench`."""
+    """Run `lasthop workbench`; yield its address."""
     command = [sys.executable, "-m", "lasthop", "workbench", "--no-browser", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
@@ -83,7 +83,7 @@ def address(built_page: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def static(built_page: Path) -> Iterator[str]:
-    """Where its files lie without Python, as in the documentation."""
+    """Yield the address of the page's files without Python, as in the documentation."""
     command = [sys.executable, "-m", "http.server", "0", "--bind", "127.0.0.1"]
     with subprocess.Popen(
         [*command[:1], "-u", *command[1:]],
@@ -103,7 +103,7 @@ def static(built_page: Path) -> Iterator[str]:
 
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
-    """A new page at which nothing may go wrong: no error in it, no request to another place."""
+    """Yield a new page that must have no error, and no request to another server."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     page = context.new_page()
     page.set_default_timeout(START_MS)
@@ -126,7 +126,7 @@ def page(chromium: Browser) -> Iterator[Page]:
 
 
 def link(address: str, text: str, settings: tuple[str, ...] = (), **view: str) -> str:
-    """The address of the page with a scenario: what its Share copies."""
+    """Return the address of the page with a scenario, as the button Share copies it."""
     content = json.dumps({"text": text, "settings": list(settings), "view": view})
     packer = zlib.compressobj(wbits=-15)
     packed = packer.compress(content.encode()) + packer.flush()
@@ -134,12 +134,12 @@ def link(address: str, text: str, settings: tuple[str, ...] = (), **view: str) -
 
 
 def is_over(page: Page) -> None:
-    """Wait until the run that is under way is over."""
+    """Wait until the current run is finished."""
     page.get_by_text(re.compile(r"simulated here in")).wait_for()
 
 
 def saved(page: Page) -> str:
-    """The answer that the page saves."""
+    """Return the answer that the page saves."""
     is_over(page)
     page.get_by_role("tab", name="Numbers").click()
     with page.expect_download() as download:

@@ -1,4 +1,4 @@
-"""Links of the documentation into the page: each opens its scenario, in the view that is meant."""
+"""Links of the documentation into the page: each link opens its scenario in the intended view."""
 
 import re
 import sys

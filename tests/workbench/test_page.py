@@ -1,4 +1,4 @@
-"""The page as people use it: the command line's numbers, links, errors, stops, access for all."""
+"""The page in use: the command line's numbers, links, errors, stops, accessibility."""
 
 import json
 import re
@@ -33,7 +33,7 @@ LONG = (
 
 
 def write(page: Page, text: str) -> None:
-    """Type a text in the place of the present text."""
+    """Replace the present text by typing another text."""
     editor = page.locator(".cm-content")
     editor.wait_for()
     editor.click()

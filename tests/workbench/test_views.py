@@ -1,4 +1,4 @@
-"""Behaviour of the views of results where a click or a key leads."""
+"""Behaviour of the views of results: the targets of clicks and keys."""
 
 import re
 
@@ -40,7 +40,7 @@ station.a = { count = 30, download = 1 }
 
 
 def opened(page: Page, address: str, text: str, tab: str) -> Locator:
-    """A view of a scenario's results."""
+    """Open a view of a scenario's results."""
     page.goto(link(address, text))
     is_over(page)
     page.get_by_role("tab", name=tab, exact=True).click()

@@ -1,4 +1,4 @@
-/** Keep names the changes. Back returns to earlier texts. */
+/** Keeping a run names the changes. Back returns to earlier texts. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -8,14 +8,14 @@ import { Engine } from "../src/engine/engine";
 import { afterTrial, entryOf, GALLERY } from "../src/gallery";
 
 const ENGINE = "../python/lasthop/workbench/page/engine.wasm";
-// With CI=true nothing is skipped: the tests fail then if there is no engine.
+// With CI=true nothing is skipped: the tests fail if there is no engine.
 const skip =
   existsSync(ENGINE) || process.env.CI === "true" ? false : "the page has not been built";
 
 /** The engine, compiled once for all tests. */
 const compiled = skip ? null : WebAssembly.compile(readFileSync(ENGINE));
 
-/** Returns the answer over some replications, with one of the entry's trials or none. */
+/** Returns the answer over some replications, with one of the entry's trials or without a trial. */
 async function answer(id: string, trial: number | null, replications = 3): Promise<Answer> {
   const entry = GALLERY.find((known) => known.id === id);
   assert.ok(entry, id);
@@ -66,7 +66,10 @@ test("an entry belongs to its text and to those of its trials", () => {
   }
 });
 
-/** Numbers of new entries: the trial (null: none), the list, the item, the quantity or "mbps", the number, its tolerance. */
+/**
+ * Expected numbers of new entries: the trial (or null), the list, the item, the quantity or "mbps", the number, its
+ * tolerance.
+ */
 type Fact = [trial: number | null, list: string, name: string, quantity: string, expected: number, part?: number];
 const UP_P99 = ["flows", "phone/audio-up/1", "one_way_delay_p99_s"] as const;
 const FACTS: Record<string, Fact[]> = {

@@ -1,4 +1,4 @@
-/** Settings are written into a text if it means the same then. Else they override it. */
+/** Settings are written into a text if the text then has the same meaning. Otherwise they override it. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

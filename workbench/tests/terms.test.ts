@@ -1,4 +1,4 @@
-/** Terms are marked where they are meant, once in a text. */
+/** Terms are marked only where the glossary's meaning applies, once per text. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,9 +1,9 @@
-//! What stays as it was: results of scenarios, their normalised form, what is said of wrong files, the
-//! schema. `frozen/README.md` says what to do when one of them moves.
+//! Tests that compare results with frozen files: results of scenarios, normalised scenarios, messages about wrong
+//! files, and the JSON schema. `frozen/README.md` says what to do when a frozen file changes.
 //!
-//! `LASTHOP_FREEZE=1` writes the files anew and says what moved; `LASTHOP_FROZEN_JOBS=2` runs replications
-//! on two threads; `LASTHOP_FROZEN_ONLY=csma` takes only the scenarios that have that in their names;
-//! `LASTHOP_FROZEN_OUT=DIR` writes whole results there, to be laid beside those of another commit.
+//! Environment variables: `LASTHOP_FREEZE=1` writes the files again and prints the differences. `LASTHOP_FROZEN_JOBS=2`
+//! runs replications on two threads. `LASTHOP_FROZEN_ONLY=csma` runs only the scenarios with `csma` in their names.
+//! `LASTHOP_FROZEN_OUT=DIR` writes complete results to `DIR`, to compare them with the results of another commit.
 
 #[path = "frozen/blocks.rs"]
 mod blocks;
@@ -26,16 +26,16 @@ use lasthop_enforce::{EXTENSION, NEEDS_GATEWAY, Tables, to_json, to_json_text};
 use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
 use serde_json::Value;
 
-/// Text under a name: a block of a file.
+/// Names and texts of the blocks of a frozen file.
 type Texts = Vec<(String, String)>;
 
-/// A normalised scenario that is longer is frozen by its hash. [bytes]
+/// Longest normalised scenario that is stored as text; a longer scenario is stored as a hash. [bytes]
 const LONGEST: usize = 10_000;
 
-/// Most differences that are told.
+/// Largest number of differences printed. [-]
 const TOLD: usize = 20;
 
-/// What scenarios name.
+/// Returns the files that scenarios refer to, such as traces.
 fn files() -> Files {
     let times = b"3\n3\n8\n8\n8\n21\n40\n".to_vec();
     Files::from([("lte.down".to_owned(), Ok(times))])
@@ -55,7 +55,7 @@ fn parse_with(
     EXTENSION.parse_with_scenario(bytes, format, source, &settings, &files())
 }
 
-/// The scenario of a file, as JSON, with what it has enforced.
+/// Returns the scenario of a block as JSON, with its extension tables.
 fn whole(block: &Block) -> Result<Value, Vec<Problem>> {
     let (scenario, tables) = parse_with(block, &[])?;
     let json = to_json(&scenario, &tables);
@@ -63,7 +63,7 @@ fn whole(block: &Block) -> Result<Value, Vec<Problem>> {
     Ok(json)
 }
 
-/// The gateway of a file, as JSON.
+/// Returns the gateway settings of a block as JSON.
 fn gateway(block: &Block) -> Result<Value, Vec<Problem>> {
     let (format, source) = form(block);
     let (bytes, settings) = (block.text.as_bytes(), block.settings());
@@ -91,7 +91,7 @@ fn asked(block: &Block) -> bool {
     std::env::var("LASTHOP_FROZEN_ONLY").map_or(true, |part| block.name.contains(&part))
 }
 
-/// What `work` makes of each of `blocks`, on all processors, in their order.
+/// Returns the results of `work` for all `blocks` in their order, computed on all processors.
 fn each<T: Send>(blocks: &[Block], work: impl Fn(&Block) -> Option<T> + Sync) -> Vec<(String, T)> {
     let next = AtomicUsize::new(0);
     let made = Mutex::new(BTreeMap::new());
@@ -115,7 +115,7 @@ fn each<T: Send>(blocks: &[Block], work: impl Fn(&Block) -> Option<T> + Sync) ->
     made.into_values().collect()
 }
 
-/// Compares `now` with what `file` has, or writes the file.
+/// Compares `now` with the content of `file`, or writes the file.
 fn same(file: &str, now: &Texts) {
     let before = read(file);
     let before: BTreeMap<&str, &str> = before
@@ -153,7 +153,7 @@ fn same(file: &str, now: &Texts) {
     }
 }
 
-/// Lines that are not the same, before and now.
+/// Returns the lines that differ between `before` and `now`.
 fn difference(before: &str, now: &str) -> String {
     let lost = before
         .lines()
@@ -171,7 +171,7 @@ fn difference(before: &str, now: &str) -> String {
     told
 }
 
-/// Problems, each with its hint and the setting it came from.
+/// Returns the problems as text, each with its hint and the setting that caused it.
 fn said(problems: &[Problem]) -> String {
     let mut lines = String::new();
     for problem in problems {
@@ -186,7 +186,7 @@ fn said(problems: &[Problem]) -> String {
     lines
 }
 
-/// One line for each element of a list, and for each other value of the top level.
+/// Writes JSON with one line for each element of a list, and for each other value of the top level.
 fn by_lines(json: &Value) -> String {
     let mut lines = String::new();
     for (key, value) in json.as_object().expect("an object") {
@@ -226,7 +226,7 @@ fn results() {
     results_of("results.txt", parse);
 }
 
-/// What takes a long time to happen: a window that grows large, the fourth loss in a row, a late change.
+/// Tests effects that need a long run: a window that grows large, a fourth loss in a row, a late change.
 #[test]
 #[ignore = "ten times as long as the others"]
 fn results_of_longer_runs() {
@@ -243,7 +243,7 @@ fn results_of(file: &str, parse: impl Fn(&Block) -> Result<Scenario, Vec<Problem
     let jobs = jobs.and_then(|text| text.parse().ok()).unwrap_or(1);
     let out = std::env::var("LASTHOP_FROZEN_OUT").ok();
     let now = each(&read("scenarios.txt"), |block| {
-        // a gateway's file need not say what to simulate
+        // the file of a gateway need not contain a scenario to simulate
         let scenario = match parse(block) {
             Ok(scenario) => scenario,
             Err(_) if is_gateway(block) => return None,
@@ -293,7 +293,7 @@ fn normalised() {
     same("normalised.txt", &now);
 }
 
-/// A fault that a file survives is of interest too.
+/// Also covers faults for which the file is still accepted.
 #[test]
 fn refusals() {
     let now = each(&wrong(&read("scenarios.txt")), |block| {
@@ -327,7 +327,7 @@ fn schema_as_it_was() {
     assert!(before == now, "schema.json\n{}", difference(&before, &now));
 }
 
-/// Every key, table and word of the grammar is in two scenarios at least.
+/// Every key, table and word of the grammar must occur in at least two scenarios.
 #[test]
 fn every_word_of_the_grammar_occurs() {
     let scenarios = read("scenarios.txt");

@@ -1,4 +1,6 @@
-"""Packets wait in fair leaves of HTB; prints the counters of its classes, by leaf's discipline."""
+"""Let packets wait in fair leaves of HTB; prints the counters of HTB's classes for each
+discipline.
+"""
 
 import json
 import socket
@@ -13,7 +15,7 @@ PACKETS, PORT = 20, 9
 
 
 def main(discipline: str) -> dict[str, int]:
-    """Fill the leaf and count."""
+    """Fill the leaf and count its packets."""
     commands = [
         "ip link add slow type dummy",
         "ip link set slow up",

@@ -1,4 +1,4 @@
-"""One station invents thousands of machines while others download."""
+"""Let one station invent thousands of machines while other stations download."""
 
 import json
 import os
@@ -17,7 +17,9 @@ from tc_traffic import Bulk, Process, Window
 RTT_S, RATE_BPS = 0.02, 20_000_000
 FLOOD_S, FLOODED_S, END_S = 20.0, 10.0, 45.0
 MACHINES, SOLICITING, LEASES = 1500, 250, 250
-"""Machines made up by ARP requests, by neighbour solicitations, and in a file of leases."""
+"""Numbers of machines invented by ARP requests, by neighbour solicitations, and in a file of
+leases.
+"""
 ROUTER_V6 = "fd77::1"
 LEASES_FILE = Path("/tmp/leases")
 EVERYBODY, ARP, IPV6 = b"\xff" * 6, 0x0806, 0x86DD
@@ -25,7 +27,7 @@ ICMPV6, SOLICITATION = 58, 135
 
 
 def main() -> dict[str, Any]:
-    """Let it run."""
+    """Run the flood and return its results."""
     wires(RTT_S, STATIONS)
     turns(RATE_BPS, STATIONS, 0)
     ip(ROUTER, [f"address add {ROUTER_V6}/64 dev lan nodad"])
@@ -57,20 +59,22 @@ def main() -> dict[str, Any]:
 
 
 def goodput_bps(marks: dict[str, list[int]], from_s: float, to_s: float) -> float:
-    """Of all that download. [bit/s]"""
+    """Return the total goodput of all downloads. [bit/s]"""
     first, last = (round(at_s / BIN_S) - 1 for at_s in (from_s, to_s))
     return sum(8 * (each[last] - each[first]) for each in marks.values()) / (to_s - from_s)
 
 
 def memory_bytes() -> int:
-    """Memory of the gateway's process. [bytes]"""
+    """Return the memory of the gateway's process. [bytes]"""
     pid = gateway_status()["pid"]
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGESIZE")
 
 
 def flood(from_s: float) -> dict[str, Any]:
-    """Ask for the router as thousands of machines, and let a server of DHCP believe in more."""
+    """Send requests for the router from thousands of invented machines, and write leases of more
+    machines.
+    """
     time.sleep(max(0.0, from_s - time.monotonic()))
     with entered("phone"):
         raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -86,7 +90,7 @@ def flood(from_s: float) -> dict[str, Any]:
 
 
 def mac(kind: int, number: int) -> bytes:
-    """A MAC address that is made up."""
+    """Return an invented MAC address."""
     return bytes([2, kind]) + number.to_bytes(4)
 
 

@@ -1,4 +1,4 @@
-"""A gateway comes up with a discipline, is changed by hand, repaired, and planned."""
+"""Set up a gateway with a discipline, damage it, repair it, and plan it."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ DAMAGES = {
 
 
 def main(word: str, more: str) -> dict[str, object]:
-    """Set up, damage, repair, take down, plan."""
+    """Set up, damage, repair, remove, and plan a gateway."""
     gateway = config.read(gateway_text(2, more, discipline=word))
     links = [f"ip link add {name} type veth peer name {name}1" for name in ("wan", "lan")]
     in_batches([*links, *(f"ip link set {name} up" for name in ("wan", "wan1", "lan", "lan1"))])
@@ -59,7 +59,7 @@ def main(word: str, more: str) -> dict[str, object]:
 
 
 def without_programs(gateway: Gateway, directory: Path, seen: dict[str, object]) -> list[str]:
-    """Set up with u32 filters, and take it down. Return the remains, in words."""
+    """Set a gateway up with u32 filters, and remove it. Return its remains, as messages."""
     refuse = mock.patch.object(Shaper, "has_programs", return_value=False)
     with refuse, Shaper(gateway, log_in(directory)) as shaper:
         shaper.up(gateway.stations)

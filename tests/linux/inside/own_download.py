@@ -1,4 +1,4 @@
-"""Round-trip times of a station with its own downloads, and of an idle station, with a gateway."""
+"""Round-trip times of a station with downloads, and of an idle station, with a gateway."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ HELLO = (
 
 
 def main(discipline: str) -> dict[str, object]:
-    """Let it run."""
+    """Run the downloads and return the round-trip times."""
     build(RTT_S, FAST_BPS)
     for address in STATIONS.values():
         sh(f"ip netns exec {ROUTER} {sys.executable} -ISc '{HELLO}' {address}")

@@ -1,4 +1,6 @@
-"""Every queue of `lasthop queue`, in a kernel that has them; prints the faults of each."""
+"""Check every queue of `lasthop queue` in a kernel that supports it; prints the faults of each
+queue.
+"""
 
 import json
 import re
@@ -22,7 +24,9 @@ QUEUES = {
 
 
 def main() -> dict[str, list[str]]:
-    """Set each up, check that the kernel has the requested settings, change it, undo it."""
+    """Set each queue up, check that the kernel has the requested settings, change it, and undo
+    it.
+    """
     link = "ip link add wan type veth peer name wan1"
     in_batches([link, "ip link set wan up", "ip link set wan1 up"])
     directory = Path(tempfile.mkdtemp())
@@ -49,8 +53,8 @@ def state(*after: str) -> str:
 
     `after` has further lines for `tc`, which run in the same process.
 
-    FQ-CoDel shows a class for each flow with a packet in it, and the kernel's own IPv6 sends
-    some; so classes are those of the shaper.
+    FQ-CoDel shows a class for each flow with a queued packet, and the kernel itself sends some IPv6
+    packets. Therefore only classes of the shaper are returned.
     """
     shown = batch("tc", ["qdisc show dev wan", "class show dev wan", *after])
     shown = "".join(

@@ -87,7 +87,7 @@ AGAIN = "note: simulating takes longer than estimated: at least "
 def test_an_estimate_is_repeated_when_the_remaining_time_doubles(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # one second at ten times the later pace, as while windows grow
+    # during the first second the progress is ten times faster than later, as while windows grow
     run(clock, 91.0, lambda at_s: min(10.0 * at_s, 9.0 + at_s) / 100.0)
     first, *again = capsys.readouterr().err.splitlines()
     assert first == "note: simulating: about 9.5 s"
@@ -101,7 +101,8 @@ def test_an_estimate_is_repeated_when_the_remaining_time_doubles(
 def test_an_estimate_is_repeated_when_the_remaining_time_falls_to_a_quarter(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # two seconds at a fiftieth of the later pace, since scenarios of a study differ
+    # during the first two seconds the progress is fifty times slower than later, since scenarios of
+    # a study differ
     run(clock, 102.0, lambda at_s: max(at_s / 50.0, at_s - 1.96) / 100.0)
     first, *again = capsys.readouterr().err.splitlines()
     assert first == "note: simulating: about 83 min"
@@ -121,7 +122,7 @@ def test_with_a_steadily_falling_pace_the_estimate_is_a_minimum(
 def test_with_a_jittering_pace_the_estimate_is_printed_once(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # every second a fifth faster and slower than on average
+    # in every second the speed varies by a fifth around its average
     run(clock, 60.0, lambda at_s: (at_s + 0.2 * sin(2.0 * pi * at_s) / (2.0 * pi)) / 60.0)
     [note] = capsys.readouterr().err.splitlines()
     left_s = float(re.sub(r"note: simulating: (about|at least) (.*) s", r"\2", note))

@@ -155,7 +155,8 @@ def test_state_of_another_namespace_is_not_ours(run: Path) -> None:
     states = in_use("gateway")
     assert [each.directory for each in states.here] == [mine.directory]
     assert [each.directory for each in states.elsewhere] == [theirs.directory]
-    # its name is taken, so that another is ours
+    # the name is used by the state of another namespace, so that this namespace gets another
+    # directory
     apart = state_of("eth1", None)
     assert apart.directory == run / f"eth1@{own.number}"
     assert theirs.take()

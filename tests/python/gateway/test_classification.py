@@ -126,7 +126,7 @@ def test_a_machine_that_is_ignored_passes_with_its_mac_and_ip_address_only() -> 
     entries = {mac: STATION.unpack(table["macs", mac_key(mac)]) for mac in (MAC, OTHER)}
     assert entries[MAC][:4] == (0, 0, 0, HAS_IGNORED)
     assert entries[MAC][4] != entries[OTHER][4] == shaped.numbers["a"]
-    # other addresses of the machine are those of a station
+    # other addresses of the machine belong to the station
     assert entries[OTHER][:4] == (leaf, leaf, 0, HAS_IGNORED)
     entry = STATION.unpack(table["prefixes", prefix_key(printer)])
     # The address passes only with the MAC address of its own machine.

@@ -97,7 +97,7 @@ def test_a_station_that_lowers_c_by_itself_is_reported() -> None:
     assert fault.startswith(
         "access point wlan: s1, the only station with traffic, answers 300 ms late and holds"
     )
-    # other stations do not suffer: with them C has its earlier value
+    # C is not affected: with these stations it returns to its earlier value
     prompt = {"10.0.0.1": 0.3, "10.0.0.2": 0.002, "10.0.0.3": 0.002}
     for _ in range(20):
         bench.rounds([station(k) for k in (1, 2, 3)], prompt)
@@ -167,7 +167,7 @@ def test_a_station_that_never_answers_is_measured_by_its_flows() -> None:
     assert min(rates) < AP.first_rate_bps / 10  # 150 ms is a queue until C has been at its minimum
     assert estimator.is_silent("s1", bench.now_s)
     assert estimator.faults(bench.now_s) == []
-    # they are still pinged now and then
+    # the late station is still pinged from time to time
     asked = estimator.pings
     for _ in range(100):
         bench.round([station(1), station(2)], None)
@@ -221,7 +221,7 @@ def test_answers_to_other_stations_and_late_answers_are_ignored() -> None:
 
 
 def test_an_answer_of_a_station_that_has_left_is_ignored() -> None:
-    """It ends with the station, and so does its fault."""
+    """The late state ends when the station leaves, and so does its fault."""
     bench = Bench()
     for _ in range(20):
         bench.round([station(1)], 0.002)

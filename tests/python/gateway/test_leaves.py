@@ -30,7 +30,7 @@ def queue(more: str) -> Queue:
 @pytest.mark.parametrize(
     ("more", "target_ms"),
     [
-        # 1.5 packets of 1514 bytes at the share of ten: 15 * 12112 bits / C
+        # 1.5 packets of 1514 bytes at a tenth of C: 15 * 12112 bits / C
         ('rate = "6 Mbps"', 31),
         ('rate = "1 Mbps"', 182),
         ('rate = "20 Mbps"', 10),
@@ -50,7 +50,7 @@ def test_the_target_is_a_packet_and_a_half_at_the_share_of_ten(more: str, target
 @pytest.mark.parametrize(
     ("more", "target_ms"),
     [
-        # 3/7 of the threshold and 30 ms; the share of ten waits for 10 ms
+        # 3/7 of (threshold + 30 ms); 1.5 packets at a tenth of C last 10 ms
         ("", 30),
         ("wce.threshold = '75 ms'", 45),
         ("wce.threshold = '6 ms'", 16),

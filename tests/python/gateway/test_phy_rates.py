@@ -1,4 +1,4 @@
-"""Readings of the rate of a station, and changes of its weight."""
+"""Readings of the rate of a station, and the resulting changes of its weight."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -103,7 +103,7 @@ def test_a_sighting_with_a_rate_names_no_station() -> None:
     assert roster.machines == {}
 
 
-# From rates to turns.
+# From rates to quantums.
 
 
 def members(gateway: Gateway) -> Layout:
@@ -114,7 +114,7 @@ def members(gateway: Gateway) -> Layout:
 
 
 def turns(layout: Layout) -> dict[str, float]:
-    """Return the turns of members. [packets]"""
+    """Return the quantums of the stations. [packets]"""
     return {
         name: layout.quantum(m.ap, m.station) / PACKET_BYTES for name, m in layout.members.items()
     }
@@ -153,7 +153,7 @@ def test_only_turns_that_change_are_sent() -> None:
         "burst 1600b cburst 1600b quantum 6813"
     )
     assert layout.weigh(read(c=27)) == []
-    # the slowest has a turn of one packet before and after
+    # the slowest station has a quantum of one packet before and after the change
     assert len(layout.weigh(read(a=27, c=27))) == 2
 
 

@@ -154,7 +154,7 @@ def test_a_guest_that_claims_the_addresses_of_others_first_takes_no_leaf_from_th
     addresses = names(known.stations())
     assert addresses[LAPTOP] == ["10.0.0.50"]
     assert "10.0.0.50" not in addresses[PHONE]
-    # It has its leaf even while the other machine has claimed the address again.
+    # The laptop keeps its leaf even while the other machine has claimed the address again.
     known.see([seen(PHONE, "10.0.0.50")], 20)
     assert names(known.stations())[LAPTOP] == []
 

@@ -118,7 +118,7 @@ def test_a_retransmission_is_not_a_sample() -> None:
     wire.down(1.3, 100)
     assert wire.look.is_over
     assert wire.up(1.31, 1100) is None
-    # nor are its successors, since no more segments are recorded
+    # segments after the limit are not recorded either
     wire = Wire()
     for k in range(TAKEN):
         wire.down(1.0, 100 + 1000 * k)

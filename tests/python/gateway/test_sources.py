@@ -283,8 +283,8 @@ RATE_COLUMN = "1.3.6.1.4.1.9.9.273.1.3.1.1.1"
 @pytest.mark.parametrize(
     ("kind", "value", "unit_bps", "rate_bps"),
     [
-        # cDot11ClientCurrentTxRateSet: octets in 500 kbit/s, here 11 Mbit/s as a basic rate, and
-        # a set of which the largest counts
+        # cDot11ClientCurrentTxRateSet: octets in units of 500 kbit/s, here 11 Mbit/s as a basic
+        # rate, and a set of which the largest rate is used
         (snmp.OCTETS, bytes((0x96,)), 500_000, 11_000_000),
         (snmp.OCTETS, bytes((2, 4, 11, 22, 108)), 500_000, 54_000_000),
         (snmp.INTEGER, (5500).to_bytes(2, "big"), 1_000, 5_500_000),

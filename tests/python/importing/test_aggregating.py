@@ -32,7 +32,9 @@ def scenario(network: Network) -> CellScenario:
 
 @pytest.mark.parametrize("phy", GENERATIONS)
 def test_rates_and_combinations_are_those_of_the_engine(phy: str) -> None:
-    """The importer accepts the combinations of MCS and streams of the engine, with its rates."""
+    """The importer accepts the combinations of MCS and streams of the engine, with the engine's
+    rates.
+    """
     for width in SUBCARRIERS[phy]:
         for guard_ns in (800, 1600, 3200) if phy == "802.11ax" else (400, 800):
             every = [

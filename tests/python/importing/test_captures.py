@@ -92,7 +92,7 @@ def test_directions_and_connections_are_those_simulated(
 @pytest.mark.smoke(2)
 @pytest.mark.parametrize("name", ["hotspot", "power-save", "snr-classes", "seven-downloads"])
 def test_round_trips_are_those_simulated(name: str, taken: Callable[[str], Taken]) -> None:
-    """The error is within 10 %, though most of a round trip is on wires."""
+    """The error is within 10 %, although most of a round trip is on wires."""
     scenario, result, seen = taken(name)
     rows = {flow.name: result.flows.loc[flow.name, "rtt_s"] for flow in scenario.flows}
     for station in seen.stations:
@@ -141,7 +141,7 @@ def test_wire_window_and_acks_are_detected(taken: Callable[[str], Taken]) -> Non
 def test_the_imported_scenario_simulates_to_the_same(
     name: str, taken: Callable[[str], Taken], tmp_path: Path
 ) -> None:
-    """Stations, rates and directions survive a second capture, of the imported scenario."""
+    """Stations, rates and directions are the same in a capture of the imported scenario."""
     first = taken(name).seen
     again = lh.simulate(
         as_toml(first),

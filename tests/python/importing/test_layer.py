@@ -63,7 +63,7 @@ def test_alternating_rates_are_reported_with_their_part(tmp_path: Path) -> None:
 
 
 def test_a_few_frames_of_a_later_generation_make_no_other_cell(tmp_path: Path) -> None:
-    """Wrongly decoded frames can have any rate."""
+    """Wrongly decoded frames can have any rate, so that a few of them do not determine the cell."""
     packets = [(0.001 * k, frame(1, VHT_FIELD, 1 << 21)) for k in range(3000)]
     packets += [(3.1, frame(1, HE_FIELD, 1 << 23))]
     assert of_capture(capture(tmp_path / "x", packets), Choices()).phy == "802.11ac"

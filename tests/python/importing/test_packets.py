@@ -90,7 +90,7 @@ def test_a_capture_may_be_compressed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("missing", [1, 5, 20])
 def test_a_truncated_capture_is_read_up_to_its_end(missing: int, tmp_path: Path) -> None:
-    """As on a full disk, complete packets are read."""
+    """Complete packets are read from a truncated capture, such as after a full disk."""
     content = pcap("<", 0xA1B2C3D4, [(1, 0, b"whole"), (2, 0, b"cut" * 10)])
     assert read(tmp_path / "x", content[:-missing]) == [Packet(1, 1.0, b"whole")]
     content = section("<") + interface("<", 1) + enhanced("<", 0, 0, b"x") * 2

@@ -50,7 +50,7 @@ def window_of(count: int, rounds: int, *, stamps: bool = False) -> RoundTrips:
 
 
 def test_a_window_limited_by_the_receiver_reveals_the_complete_round_trip() -> None:
-    """The capture sees each segment only for a quarter of the round trip."""
+    """Each segment is visible to the capture only for a quarter of the round trip."""
     trips = window_of(20, 60)
     assert trips.by_window.mean == pytest.approx(RTT_S, rel=0.05)
 
@@ -120,7 +120,9 @@ def test_a_pause_is_not_a_round_trip() -> None:
 
 
 def test_a_sender_that_begins_with_two_segments_is_followed_through_slow_start() -> None:
-    """It sends 2, 4, 8, ... per round trip. With a larger start, round trips would seem longer."""
+    """The sender sends 2, 4, 8, ... segments per round trip. If a larger start were assumed, round
+    trips would seem longer.
+    """
     trips = opened()
     sent = 0
     for turn in range(6):
@@ -135,9 +137,10 @@ def test_a_sender_that_begins_with_two_segments_is_followed_through_slow_start()
 
 
 def test_a_window_that_grows_faster_than_renos_is_followed_from_the_second_loss_on() -> None:
-    """Linux counts segments, not ACKs: between losses that show 8 and 16 the window grows by 12.
+    """Linux counts segments, not ACKs: between two losses, at windows of 8 and 16, the window grows
+    by 12.
 
-    Thirty ACKs take Reno's window from 8 to the root of 8^2 + 2 30, which is 11.
+    Thirty ACKs increase Reno's window from 8 to the root of 8^2 + 2 * 30, which is 11.
     """
     trips = opened()
     first, at_s = 0, 1.0

@@ -1,4 +1,4 @@
-"""Connections limited by their windows are greedy, and the others have their own rate."""
+"""Connections limited by their windows are greedy; other connections have their measured rate."""
 
 import struct
 from pathlib import Path
@@ -20,7 +20,7 @@ def imported(path: Path, packets: list[tuple[float, bytes]], *, snap: int = 6553
 
 
 def rates(station: Station) -> tuple[float | None, float | None]:
-    """Return the rates of its datagrams, up and down. [bit/s]"""
+    """Return the rates of a station's datagrams, up and down. [bit/s]"""
     up, down = station.udp_up, station.udp_down
     return (up.rate_bps if up else None, down.rate_bps if down else None)
 
@@ -167,7 +167,7 @@ def test_a_station_may_have_a_greedy_and_a_paced_connection(tmp_path: Path) -> N
 
 
 def test_a_window_with_losses_is_limited_by_them(tmp_path: Path) -> None:
-    """Every hundredth segment is sent again, though few segments are in flight."""
+    """Every hundredth segment is retransmitted, although few segments are in flight."""
     sent = paced(400, 0.002)
     again = [(at_s + 0.0015, first, length) for at_s, first, length in sent[99::100]]
     packets = Conversation(near_s=0.0018).packets(sent)
@@ -178,7 +178,9 @@ def test_a_window_with_losses_is_limited_by_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stamps", [True, False])
 def test_time_stamps_show_the_queue_in_front_of_a_capture(stamps: bool, tmp_path: Path) -> None:
-    """An upload waits for up to 0.3 s in its station, which only this shows in the capture."""
+    """An upload waits for up to 0.3 s in its station. Only time stamps show this wait in the
+    capture.
+    """
 
     def waited_s(number: int) -> float:
         return min(0.3, 0.004 * number)
@@ -214,7 +216,7 @@ def test_segments_over_a_busy_radio_may_have_waited_for_it(busy: bool, tmp_path:
 
 
 def test_encrypted_frames_that_are_cut_count_as_long_as_they_were(tmp_path: Path) -> None:
-    """Acknowledgements of a download are as long as its data in a capture of 100 bytes each."""
+    """In a capture of 100 bytes per packet, ACKs of a download are as long as its data."""
     packets = radio(Conversation(handshake=False).packets(paced(200, 0.01)))
     secret = [
         (at_s, frame[:10] + bytes([frame[10] | 0x40]) + frame[11:]) for at_s, frame in packets

@@ -133,7 +133,7 @@ def udp_at(
 
 
 def test_an_upload_of_datagrams_is_counted_by_the_server(tmp_path: Path) -> None:
-    """Its bytes and its loss are reported as 0."""
+    """iperf3 reports the upload's bytes and loss as 0."""
     tree = output([udp_at(sends=False)], server=True)
     tree["start"]["test_start"]["blksize"] = 1448
     [old] = read(written(tmp_path, tree)).streams

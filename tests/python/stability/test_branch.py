@@ -1,4 +1,6 @@
-"""Limit cycles: against time integration, their multipliers, folds and sub-critical branches."""
+"""Limit cycles: comparison with time integration, their multipliers, folds and sub-critical
+branches.
+"""
 
 import sys
 
@@ -38,7 +40,9 @@ def test_one_multiplier_equals_1() -> None:
 
 @pytest.mark.slow
 def test_branch_without_averaging_folds_back() -> None:
-    """The branch is super-critical at 0.27175 s and folds just beyond. Then the motion jumps."""
+    """The branch is super-critical at 0.27175 s and folds just beyond. Then the oscillation jumps
+    to a large cycle.
+    """
     result = traced("red-instant", "rtt", 0.2, 0.4, 12)
     assert result.form.supercritical
     assert result.folds
@@ -102,7 +106,9 @@ def test_range_must_hold_the_hopf_point() -> None:
 
 @pytest.mark.slow
 def test_mesh_is_refined_until_the_trivial_multiplier_is_1() -> None:
-    """Against a direct integration of the linearised equations: 0.560, 0.444 and 0.24 to 0.27."""
+    """Compared with a direct integration of the linearised equations: 0.560, 0.444 and 0.24 to
+    0.27.
+    """
     [point] = hopf_points(Case.of("red-instant"), "rtt", 0.1, 5.0)
     result = branch(point, 0.1, 5.0, cycles=40)
     assert all(cycle.trivial_error < 1e-3 for cycle in result.cycles)
@@ -131,7 +137,7 @@ def test_stability_is_not_known_where_the_mesh_is_too_coarse(
 
 @pytest.mark.slow
 def test_small_amplitudes_are_within_their_error_bounds() -> None:
-    """The even mesh of 24 intervals misses this amplitude by 1.1 %."""
+    """The uniform mesh of 24 intervals has an error of 1.1 % in this amplitude."""
     [point] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)
     [cycle] = branch(point, 0.01, 1.0, cycles=1).cycles
     assert cycle.accurate

@@ -99,7 +99,7 @@ def steep() -> Chart:
 
 @pytest.mark.slow
 def test_edge_without_a_hopf_point_is_found(steep: Chart) -> None:
-    """Beyond `max_th` RED is steeper, and the equilibrium becomes unstable immediately."""
+    """Above `max_th` RED is steeper, and the equilibrium becomes unstable immediately."""
     case, result = STEEP, steep
     assert len(result.jumps) > 0
     for max_th, rtt in result.jumps:
@@ -141,7 +141,7 @@ bottleneck = "100 Mbps"
 rtt = "200 ms"
 """
 FLOWS = Axis("rtt", 0.005, 0.5), Axis("flows", 20.0, 100.0)
-"""There are two curves. The curve beyond `max_th` ends at the corner, far from the other."""
+"""Axes with two curves. The curve above `max_th` ends at the corner, far from the other curve."""
 
 
 def is_edge(case: Case, x: Axis, y: Axis, ends: np.ndarray) -> bool:

@@ -71,7 +71,7 @@ def test_roots_cross_with_the_speed_of_transversality(
 
 @pytest.mark.equation("red", 21)
 def test_hopf_points_of_the_paper_are_found() -> None:
-    """They are 84.8 ms, 171 ms, and 0.273 s, of which the exact value is 0.2718 s."""
+    """The Hopf points are 84.8 ms, 171 ms, and 0.273 s, which is exactly 0.2718 s."""
     [averaged] = hopf_points(Case.of("red"), "rtt", 0.01, 1.0)
     [faster] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)
     [instant] = hopf_points(Case.of("red-instant"), "rtt", 0.01, 2.0)
@@ -163,7 +163,9 @@ CORNER = {"tcp": "compound-reno", "queue_weight": 1.0, "max_p": 0.07}
 
 @pytest.mark.slow
 def test_a_corner_of_the_drop_function_is_a_jump_and_not_a_hopf_point() -> None:
-    """Beyond max_th RED is steeper: at a short round-trip time more is dropped than max_p."""
+    """Above max_th RED is steeper: at a short round-trip time the drop probability exceeds
+    max_p.
+    """
     case = named("red-dumbbell", CORNER)
     points = edges(case, "rtt", 0.005, 0.5)
     [jump] = [each for each in points if isinstance(each, Jump)]
@@ -214,7 +216,7 @@ def test_edges_closer_than_the_steps_of_a_scan_are_found() -> None:
 def test_crossing_searches_for_the_rightmost_root_three_times(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It searches once on each side, and once where the followed root crosses."""
+    """The solver searches once on each side, and once at the crossing of the followed root."""
     searched = []
     find = hopf.rightmost
 

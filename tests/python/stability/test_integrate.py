@@ -1,4 +1,4 @@
-"""Time integration: exact solutions, its error, growth rates, and the floor of the queue."""
+"""Time integration: exact solutions, its error, growth rates, and the minimum of the queue."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ POINTS = [
     ("parking-lot", "rtt_long", 0.02, 1.0, {"gamma": 0.01}),
     ("parking-lot-instant", "capacity_1", 200.0, 1000.0, {}),
 ]
-"""Hopf points of every model: model, parameter, range in which there is one, settings."""
+"""Hopf points of every model: model, parameter, range that contains the point, settings."""
 
 
 def leading(case: Case) -> complex:
@@ -64,7 +64,9 @@ def test_small_disturbance_moves_like_the_rightmost_root(
 
 
 def measured(case: Case, root: complex) -> tuple[float, float]:
-    """Return growth rate and frequency of a motion that begins in a root's mode, by a fit."""
+    """Return growth rate and frequency of a solution that begins in the mode of a root, by a
+    fit.
+    """
     end = 10.0 * np.pi / root.imag
     start = mode(case, root, 1e-5 * case.equilibrium[0])
     motion = integrate(case, end, start=start, constrained=False, tolerance=1e-11)
@@ -97,9 +99,10 @@ def test_error_falls_with_the_tolerance() -> None:
 
 
 def test_the_method_of_steps_is_as_worked_by_hand() -> None:
-    """While the past is constant, the threshold policy's window moves exponentially.
+    """While the past is constant, the threshold policy's window changes exponentially.
 
-    With k = 1: w' = (alpha (1 - p) - beta p w) c, constants p and c, so it is known.
+    With k = 1: w' = (alpha (1 - p) - beta p w) c. p and c are constant, so that the solution is
+    known.
     """
     case = Case.of("threshold", k=1.0, q_th=2.0)
     [rest] = case.equilibrium
@@ -141,7 +144,7 @@ def test_queue_stops_at_the_end_of_the_buffer_and_leaves_it() -> None:
 
 
 def test_a_full_buffer_loses_the_excess_of_the_link() -> None:
-    """Loss l at the end of the buffer: (1 - l) of what is sent is the capacity."""
+    """Loss l at a full buffer: a fraction (1 - l) of the sent packets fills the capacity."""
     case = named("red-dumbbell", {"buffer": 110.0})
     p = case.derived.within_constraints(True)
     assert isinstance(p, RedDerived)
@@ -171,7 +174,9 @@ def test_the_window_stops_at_its_minimum() -> None:
 
 
 def test_strict_red_without_averaging_holds_the_queue_at_its_threshold() -> None:
-    """If everything is dropped, a queue cannot grow: the jump of RED is the end of a buffer."""
+    """If every packet is dropped, the queue cannot grow: the jump of RED acts like a full
+    buffer.
+    """
     case = Case.of("red-instant", rtt=0.4, min_th=2.0, max_th=8.0, max_p=0.02, drop="strict")
     queue = integrate(case, 60.0, start={"window": 60.0}).at(np.linspace(0.0, 60.0, 9001))[1]
     assert queue.max() == pytest.approx(8.0, abs=1e-9)
@@ -207,7 +212,7 @@ def test_starts_are_checked() -> None:
 @pytest.mark.slow
 @pytest.mark.equation("red", 9)
 def test_phase_portraits_of_the_paper_are_reproduced() -> None:
-    """At 171 ms gamma 0.032 converges, 0.028 cycles (figure 3)."""
+    """At 171 ms gamma = 0.032 converges, and gamma = 0.028 leads to a limit cycle (figure 3)."""
     motions = {
         gamma: integrate(Case.of("red", gamma=gamma, rtt=0.171), 1000.0) for gamma in (0.032, 0.028)
     }

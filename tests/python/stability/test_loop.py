@@ -1,4 +1,6 @@
-"""The loop of a PI queue compared with formulas of the paper, roots, and motions in time."""
+"""The loop of a PI queue, compared with formulas of the paper, with roots, and with time
+integration.
+"""
 
 from math import atan, degrees, hypot, pi
 from typing import Any
@@ -24,7 +26,7 @@ from lasthop.stability.models.pi import PiDerived
 
 N, C, R = 60.0, 3750.0, 0.246
 Z, K = 0.53, 9.64e-6
-"""Hollot et al. 2001, the example of section V."""
+"""Zero and gain of the controller in Hollot et al. 2001, the example of section V."""
 
 
 def controller_of(case: Case) -> PiDerived:
@@ -34,7 +36,7 @@ def controller_of(case: Case) -> PiDerived:
 
 
 def theirs(frequency: float) -> tuple[float, float]:
-    """Return gain [-] and lag [rad] of plant and controller of the paper, by hand."""
+    """Return gain [-] and lag [rad] of the paper's plant and controller, computed by hand."""
     size = C**2 / (2.0 * N) / hypot(frequency, 2.0 * N / (R**2 * C)) / hypot(frequency, 1.0 / R)
     lag = atan(frequency * R**2 * C / (2.0 * N)) + atan(frequency * R) + frequency * R
     return K * size * hypot(frequency / Z, 1.0) / frequency, lag + pi / 2.0 - atan(frequency / Z)
@@ -49,7 +51,7 @@ def test_coefficients_of_the_paper_are_its_controller_at_160_hz() -> None:
 
 
 def test_rule_designs_the_coefficients_of_the_paper() -> None:
-    """The pole and the gain differ by 2/w^2, 0.8 % each."""
+    """The pole and the gain differ from the paper by 2/w^2, 0.8 % each."""
     better = designed(named("pi-hollot"))
     assert better is not None
     assert better.values["a"] == pytest.approx(1.822e-5, rel=0.01)
@@ -81,7 +83,8 @@ def test_margins_of_the_example_are_those_by_hand() -> None:
     margin = pi - theirs(crossover)[1]
     turned = brentq(lambda w: theirs(w)[1] - pi, 0.1, 20.0)
     assert result.gain_margin is not None
-    # The fluid's pole and gain differ by 2/w^2, 0.8 % each, and K of a and b is 9.60e-6.
+    # The pole and gain of the fluid model differ from the paper by 2/w^2, 0.8 % each; K computed
+    # from a and b is 9.60e-6.
     assert result.crossover == pytest.approx(crossover, rel=0.015)
     assert result.phase_margin_degrees == pytest.approx(degrees(margin), rel=0.005)
     assert result.gain_margin == pytest.approx(1.0 / theirs(turned)[0], rel=0.01)
@@ -89,9 +92,10 @@ def test_margins_of_the_example_are_those_by_hand() -> None:
 
 
 def growth(gain: float, delay: float) -> float:
-    """Return the growth over some periods of the linear system of the paper, stepped by hand [-].
+    """Return the growth of the paper's linear system over some periods, stepped by hand. [-]
 
-    The method is Heun's. States are windows and queue of all flows, and the integral of the queue.
+    The method is Heun's. The states are windows and queue of all flows, and the integral of the
+    queue.
     """
     step = R / 60.0
     behind = round((R + delay) / step)
@@ -122,7 +126,9 @@ def test_motion_dies_out_or_grows_on_the_two_sides_of_each_margin(part: float) -
 
 
 def test_roots_are_those_of_the_quasi_polynomial() -> None:
-    """Newton's method on the polynomial of the fluid with Reno and marks, worked out by hand."""
+    """Newton's method on the characteristic polynomial of the fluid model with Reno and marks,
+    derived by hand.
+    """
     case = named("pi-hollot")
     w, _, loss = case.equilibrium
     c, p = C / N, controller_of(case)
@@ -184,7 +190,7 @@ def test_no_margin_remains_at_a_hopf_point() -> None:
     assert result.phase_margin_degrees == pytest.approx(0.0, abs=1e-6)
     assert result.gain_margin == pytest.approx(1.0, abs=1e-7)
     assert result.crossover == pytest.approx(point.frequency, rel=1e-7)
-    # Rounding decides for each margin separately on which side of the edge it is.
+    # Rounding decides separately for each margin on which side of the edge it is.
     for step in range(-20, 21):
         moved = point.case.with_(rtt=point.case.values["rtt"] * (1.0 + step * 1e-15))
         assert loop(moved).gain_margin == pytest.approx(1.0, abs=1e-7)

@@ -1,4 +1,4 @@
-"""The Hopf normal form: by hand, by the errata's signs, and by the cycles themselves."""
+"""The Hopf normal form, checked by hand, by the errata's signs, and by the cycles."""
 
 import sys
 
@@ -16,7 +16,7 @@ def form_of(model: str, name: str, low: float, high: float, **values: object) ->
 
 @pytest.mark.equation("red", 67)
 def test_threshold_policy_is_as_worked_by_hand() -> None:
-    """For one delay and one state, Taylor coefficients follow g20, g11 and g21 of the paper."""
+    """For one delay and one state, the Taylor coefficients follow g20, g11 and g21 of the paper."""
     form = form_of("threshold", "q_th", 5.0, 100.0)
     case, omega = form.point.case, form.point.frequency
     [w], m, tau = case.equilibrium, case.values["q_th"], 1.0
@@ -26,7 +26,8 @@ def test_threshold_policy_is_as_worked_by_hand() -> None:
     d = [beta * w, beta]
     p = [(w / pipe) ** m * c / w**n for n, c in enumerate((1, m, m * (m - 1)))]
     p.append((w / pipe) ** m * m * (m - 1) * (m - 2) / w**3)
-    # Rates G(x, y) y / tau with x now, y before; derivatives of G = i (1 - p) - d p.
+    # Rates are G(x, y) y / tau, with x the present and y the delayed window; derivatives of G = i
+    # (1 - p) - d p.
     gx = [i[1] * (1 - p[0]) - d[1] * p[0], i[2] * (1 - p[0]), i[3] * (1 - p[0])]
     gy = [-(i[0] + d[0]) * q for q in p[1:]]
     gxy, gxxy, gxyy = -(i[1] + d[1]) * p[1], -i[2] * p[1], -(i[1] + d[1]) * p[2]
@@ -106,10 +107,13 @@ def test_amplitude_is_that_of_shrinking_cycles(
     values: dict[str, object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Parameter over the square of the amplitude tends to mu2 / 4 for small cycles."""
+    """The parameter's distance divided by the square of the amplitude tends to mu2 / 4 for small
+    cycles.
+    """
     monkeypatch.setattr(sys.modules["lasthop.stability.branch"], "FINEST", 0)  # All on one mesh.
     [point] = hopf_points(Case.of(model, values), name, low, high)
-    # Differences between two cycles, so that the mesh's small error of the Hopf point cancels.
+    # Differences between two cycles, so that the small error of the Hopf point due to the mesh
+    # cancels.
     pairs = [
         [branch(point, low, high, cycles=1, intervals=30, swing=s) for s in (part, 2.0 * part)]
         for part in (0.01, 0.005)

@@ -1,4 +1,4 @@
-"""Truncated Taylor arithmetic against derivatives worked by hand."""
+"""Truncated Taylor arithmetic, compared with derivatives computed by hand."""
 
 import numpy as np
 import pytest

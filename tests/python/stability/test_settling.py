@@ -1,4 +1,4 @@
-"""Cycles under constraints, within the range of the queue and at its ends."""
+"""Limit cycles with constraints, within the range of the queue and at its ends."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ from lasthop.stability.settling import (
     [(0.16, 40.0, DECAYING), (0.2, 40.0, GROWING), (0.2, 400.0, CYCLE)],
 )
 def test_motions_end_in_their_reported_way(rtt: float, until: float, how: str) -> None:
-    """The edge is at 0.171 s."""
+    """The edge of stability is at 0.171 s."""
     motion = integrate(Case.of("red", gamma=0.03, rtt=rtt), until, start=None)
     assert manner(motion) == how
 
@@ -56,7 +56,7 @@ def test_without_constraints_it_is_the_cycle_of_collocation() -> None:
 
 @pytest.mark.slow
 def test_period_is_that_of_the_motion_followed_for_long() -> None:
-    """The queue is empty for part of each period."""
+    """The queue is empty during a fraction of each period."""
     from lasthop.stability import integrate
 
     case = named("red-dumbbell")
@@ -85,7 +85,9 @@ def test_a_stable_equilibrium_is_reported() -> None:
 
 @pytest.mark.slow
 def test_equilibrium_and_cycle_coexist_before_a_subcritical_point() -> None:
-    """The Hopf point is at 90.93 ms; a large cycle of constraints exists below it already."""
+    """The Hopf point is at 90.93 ms; a large limit cycle with constraints exists already below
+    it.
+    """
     result = sweep(Case.of("red", gamma=0.002), Axis("rtt", 0.088, 0.092), 3)
     up = [end.amplitude for end in result.up if end is not None]
     down = [end.amplitude for end in result.down if end is not None]
@@ -117,7 +119,9 @@ def test_motion_that_neither_rests_nor_repeats_is_not_returned(
 
 
 def test_cycle_is_followed_until_its_digits_hold() -> None:
-    """Returns of a motion with errors of 1e-7 a step differ by 1e-5, in the fourth digit here."""
+    """With errors of 1e-7 per step the periods of a cycle differ by 1e-5, in the fourth digit
+    here.
+    """
     ended = settled(named("red-dumbbell", {"rtt": 0.175}))
     assert 0.0 < ended.error <= ACCURATE
     motion = integrate(ended.case, 6.0 * ended.period, start=ended.history(), tolerance=1e-11)

@@ -1,4 +1,4 @@
-"""Characteristic roots against cases solved by hand."""
+"""Characteristic roots, compared with cases solved by hand."""
 
 import numpy as np
 import pytest
@@ -41,13 +41,13 @@ def test_spurious_eigenvalue_that_newton_moves_to_a_root_hides_none() -> None:
 
 
 def test_no_root_to_the_right_is_missed() -> None:
-    # The argument of det along a contour counts the roots inside it.
+    # The winding of the argument of det along a contour counts the roots inside.
     case = Case.of("red", gamma=0.03, rtt=0.3)
     spectrum = roots(case, 6)
     right = -1e-3
     omega = np.linspace(-200.0, 200.0, 40001)
     line = np.linalg.det(case.linear.characteristic(right + 1j * omega))
-    # Far to the right det behaves as lambda^3, whose argument turns by 3 pi.
+    # Far to the right det behaves like lambda^3, whose argument turns by 3 pi.
     turned = np.diff(np.unwrap(np.angle(line)))
     count = round((3.0 * np.pi - turned.sum()) / (2.0 * np.pi))
     assert count == np.sum(spectrum.values.real > right) == 2
@@ -92,14 +92,18 @@ RENO = {"tcp": "compound-reno", "queue": "total", "min_th": 50.0}
 def test_rightmost_pair_is_found_far_from_0(
     model: str, values: dict[str, float], expected: complex
 ) -> None:
-    """With a short and a long delay the points of the long delay do not resolve the pair."""
+    """With a short and a long delay, the points for the long delay do not resolve the pair of
+    roots.
+    """
     spectrum = roots(Case.of(model, {**RENO, "capacity": 1000.0, **values}), 2)
     assert spectrum.values[0] == pytest.approx(expected, rel=1e-5)
     assert not spectrum.stable
 
 
 def boxed(linear: Linear, left: float, right: float, top: float) -> int:
-    """Count roots in a box by the argument along its edges, cut until it turns slowly."""
+    """Count the roots in a box by the winding of the argument along its edges, which are divided
+    until it changes slowly.
+    """
     corners = [right - 1j * top, right + 1j * top, left + 1j * top, left - 1j * top]
     turn = 0.0
     for start, end in zip(corners, [*corners[1:], corners[0]], strict=True):

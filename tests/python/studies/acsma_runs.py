@@ -16,20 +16,21 @@ CURES = ("hack", "nack")
 VARIANTS = ("theory", "slots", "silences", "patient", "opened", "smooth", "delayed")
 
 Four = Sequence[Pair]
-"""A quantity of four users or links."""
+"""A quantity of four users or links, in two replications."""
 
 RATES: Four = ((136, 272), (68, 34), (272, 136), (544, 68))
-"""Throughputs that divide C, 544. [packets/s]"""
+"""Throughputs that divide C, which is 544 packets/s. [packets/s]"""
 WORTH: Pair = (4 + 8 + 2 + 1, 2 + 16 + 4 + 8)
-"""Sum of C over them."""
+"""Sum of the ratios of C to these throughputs."""
 
 BEST_WORTH = {"a": 6 + 2 * sqrt(5), "b": 4 + 2 * sqrt(3), "c": 6 + 4 * sqrt(2)}
-"""Sum of C over the rates of the optimum without entropy.
+"""Sum of the ratios of C to the rates of the optimum without entropy.
 
-Link 2 of a has a part t of the time, link 1 the rest and 3 and 4 half of that each: 1 / t +
-5 / (1 - t) is least at t = 1 / (1 + sqrt 5), where it is (1 + sqrt 5)^2. In b link 1 has t and the
-three others the rest: 1 / t + 3 / (1 - t), (1 + sqrt 3)^2. In c 1 and 4 have t and 2 and 3 half of
-the rest each: 2 / t + 4 / (1 - t), (2 + sqrt 2)^2.
+In topology a, link 2 is active for a fraction t of the time. Link 1 is active for 1 - t, and links
+3 and 4 for half of 1 - t each. 1 / t + 5 / (1 - t) is smallest at t = 1 / (1 + sqrt 5), where it is
+(1 + sqrt 5)^2. In b link 1 has t, and the three other links have 1 - t: 1 / t + 3 / (1 - t) gives
+(1 + sqrt 3)^2. In c links 1 and 4 have t, and links 2 and 3 have half of 1 - t each: 2 / t + 4 / (1
+- t) gives (2 + sqrt 2)^2.
 """
 
 BEST = {
@@ -37,7 +38,7 @@ BEST = {
     "b": (140.108456, 260.006137, 260.006137, 260.006137),
     "c": (195.769843, 139.644368, 139.644368, 195.769843),
 }
-"""Rates of the optimum with entropy at beta = 200 and k = 10, checked by a test. [packets/s]"""
+"""Rates of the optimum with entropy at beta = 200 and k = 10; a test checks them. [packets/s]"""
 
 SETS = {
     # line 303 of the text

@@ -22,7 +22,9 @@ STUDIES = {
 
 @cache
 def by_models_alone(key: str) -> dict[str, Measured]:
-    """Return the values of a study without runs, which take seconds and are read by many tests."""
+    """Return the values of a study that need only models. They take seconds and are used by many
+    tests.
+    """
     study = STUDIES[key]
     assert not study.points
     return study.values({})

@@ -45,7 +45,7 @@ def _checked(text: str) -> Mapping[str, Any]:
 
 
 def only(tree: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """Return a part of a table."""
+    """Return the given keys of a table."""
     return {key: tree[key] for key in keys}
 
 

@@ -86,12 +86,12 @@ def test_a_user_without_goodput_has_an_infinite_gap():
 def test_the_distance_is_that_of_the_farthest_flow_and_not_of_chance():
     ours = network.rates(run_of(user_1=[8000.0, 24000.0], user_2=[4000.0, 16000.0]))
     wanted = [network.known(2.0), network.known(2.0)]
-    # user 1 has the wanted average
+    # user 1 has exactly the target average
     assert network.distance(ours, wanted).samples == pytest.approx([0.75, 0.0])
     noise = np.random.default_rng(1).normal(1.0, 0.1, (4, 400))
     alike = [Quantity(row) for row in noise]
     distance = network.distance(alike, [network.known(1.0)] * 4).measured()
-    # the mean of the largest of four would be 0.1 * 1.6 and more
+    # the mean of the largest of four noises would be 0.1 * 1.6 or more
     assert abs(distance.simulated) < 2.0 * distance.ci95
 
 
@@ -107,13 +107,13 @@ def test_growth_is_that_of_the_fastest_queue():
 @pytest.mark.parametrize("point", list(capacity.STUDY.points))
 def test_arrivals_are_inside_the_capacity_region_of_topology_a(point):
     tree = capacity.STUDY.points[point]
-    # parts of the 600 packets/s of 8000 bit that a single link sends
+    # fractions of the 600 packets/s of 8000 bit that a single link sends
     y = {
         user: float(flow["udp"]["rate"].removesuffix(" bps")) / 8000 / 600
         for user, flow in tree["flow"].items()
     }
     load = 0.3 if "0_3" in point else 0.95
-    # one schedule at a time: only 2, or 1 with 3 or with 4
+    # one schedule at a time: only link 2, link 1 with link 3, or link 1 with link 4
     assert y["user-2"] + y["user-3"] + y["user-4"] == pytest.approx(load)
     assert y["user-1"] + y["user-2"] == pytest.approx(load)
     assert all(part > 0.0 for part in y.values())

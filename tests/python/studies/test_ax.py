@@ -61,7 +61,9 @@ def test_every_statement_is_judged_in_two_cells_and_by_ten_seeds_at_least():
     ("phy", "mpdus", "air_s"), [("ax", 256, 4.9e-3), ("ac", 64, 1.0e-3), ("ax20", 101, 5.45e-3)]
 )
 def test_the_longest_aggregate_has_the_stated_duration(phy, mpdus, air_s):
-    """At the rate of MPDUs of 1,538 B with 4 B of delimiter and padding to 4."""
+    """The duration follows from the rate of MPDUs of 1,538 B, with 4 B of delimiter and padding to
+    multiples of 4 B.
+    """
     tree = Scenario(OF_STUDY["access"].points[f"{phy}-full-txop0"])
     [rate_bps] = {station["rate_bps"] for station in tree["stations"]}
     assert mpdus * 1544 * 8 / rate_bps == pytest.approx(air_s, rel=0.02)
@@ -122,7 +124,9 @@ def test_gains_are_relative_to_one_ppdu_per_access():
 
 
 def test_a_linux_queue_behind_a_bottleneck_of_short_queues_is_a_fifo():
-    """Packets of less than 5 ms of a station go to the device immediately. Results are equal."""
+    """If a station has less than 5 ms of packets, they go to the device immediately. The results
+    are equal.
+    """
     times = {"warmup": "0.2 s", "duration": "0.8 s", "replications": 1}
     vsb = {"vsb": {"queue": 200, "rate": "300 Mbps"}}
 

@@ -29,7 +29,7 @@ from .brief import RunsByStudy, read_by_claims, shortened
 def short(study: Study) -> Study:
     """Return the study with runs of two seconds and windows of at most 2.
 
-    The chain of seven windows of 12 packets takes a second, and there are many.
+    The Markov chain of seven windows of 12 packets takes a second, and there are many such chains.
     """
     brief = shortened(study, "2 s", "0.5 s")
     if study is not receive_windows.STUDY:
@@ -94,7 +94,7 @@ def test_equal_settings_of_two_figures_share_a_run():
 
 def test_saturation_is_interpolated_between_the_windows():
     active = np.array([1.0, 2.0, 6.3, 7.0, 7.0, 7.0, 7.0])
-    # 6.65 is midway from 6.3 at log2(16) to 7 at log2(32)
+    # 6.65 is in the middle between 6.3 at log2(16) and 7 at log2(32)
     assert fig06.saturation(active) == pytest.approx(2**4.5 - 1)
     assert np.isnan(fig06.saturation(np.ones(len(CWMINS))))
 
@@ -140,7 +140,7 @@ def test_the_spread_is_relative_to_the_smallest():
 
 def test_the_bump_is_read_with_its_delay_and_height(runs):
     values = fig10.measure(runs["edca-fig10"])
-    # a second and a half of traffic does not settle single microseconds
+    # a second and a half of traffic does not determine single microseconds
     assert np.all(values["bump_delay"].samples >= fig10.EXCHANGE)
     assert np.all(values["bump_delay"].samples < fig10.AFTER)
     assert np.all(values["bump"].samples > values["before_bump"].samples)

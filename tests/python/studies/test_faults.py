@@ -1,4 +1,4 @@
-"""Faults for `make mutations` are changed single lines, and a seed repeats them."""
+"""A fault for `make mutations` is one changed line, and a seed reproduces the faults."""
 
 import ast
 import sys

@@ -16,7 +16,7 @@ CLAIMED = tuple(str(number) for number in range(1, 19))
 
 
 def short(study: Study) -> Study:
-    """Return the study with two runs each, of six seconds unless runs have phases."""
+    """Return the study with two runs of each scenario, of six seconds unless runs have phases."""
     times = {"duration": "6 s", "warmup": "1 s", "stagger": "0.1 s"}
     if study in (fig04.STUDY, fig12.STUDY):
         times = {}
@@ -63,7 +63,7 @@ def test_a_model_predicts_every_scenario_with_tcp(runs):
     for study in STUDIES:
         for name, run in runs[study.key].items():
             shared = study.points[name].get("vsb")
-            # Cells of datagrams have other models, and an estimated rate has none.
+            # Cells of datagrams have other models, and an estimated rate has no model.
             if study not in (beta.STUDY, udp.STUDY):
                 has_none = shared is not None and "rate" not in shared
                 has_none = has_none or name.startswith("random-")  # losses of the wire

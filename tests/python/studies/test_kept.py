@@ -1,7 +1,7 @@
-"""The stored run of all claims agrees with present settings and measures.
+"""The stored run of all claims agrees with the present settings and measures.
 
-Nothing is simulated here: scenarios are compared with those that were run, and measures are taken
-again from stored samples. `test_verdicts.py` judges those values by the rules.
+Nothing is simulated here. Scenarios are compared with the scenarios of the stored run, and measures
+are computed again from stored samples. `test_verdicts.py` judges these values by the rules.
 """
 
 import json

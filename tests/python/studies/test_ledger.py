@@ -386,7 +386,7 @@ def test_a_claim_has_the_words_and_the_figure_of_its_entry():
 
 
 def test_the_rules_are_those_described_at_the_head_of_claims():
-    """There are bands of 5 and 15 %, half widths of 2 and 5 %, twice as much for a quick run."""
+    """Bands are 5 and 15 %, half widths 2 and 5 %, and twice as large for a quick run."""
     assert ledger.load().rules == ledger.load(f"{HEAD}check = []").rules == RULES
 
 
@@ -455,7 +455,7 @@ BOUND = SHAPE.replace("}", ", bound = true }")
     [(9.9, REPRODUCED, REPRODUCED), (10.4, DEVIATES, REPRODUCED), (10.6, DEVIATES, DEVIATES)],
 )
 def test_a_bound_of_the_paper_may_be_missed_by_five_per_cent(b, plain, margin):
-    """b < 10 with a margin of 0.5; a < b is as strict as before."""
+    """The bound b < 10 has a margin of 0.5; the comparison a < b has no margin."""
     for check, expected in ((BOUND, margin), (SHAPE, plain)):
         book = book_of(check)
         values = {"fig.a": Measured(9.0, 0.0), "fig.b": Measured(b, 0.0)}

@@ -55,9 +55,10 @@ def test_the_optimum_without_entropy_has_the_utility_worked_by_hand(topology):
 
 def test_the_optimum_of_wires_is_that_of_their_prices():
     to_g, to_c, other = E.values()
-    # one frame at a time in the cell of d: from a, from b, or to c
+    # one frame at a time in cell d: from a, from b, or to c
     assert to_g + 2 * to_c == pytest.approx(544)
-    # of 2 Mb/s f-g carries 250 packets/s and loses the rest; an entropy of little weight is left
+    # f-g has 2 Mb/s, carries 250 packets/s and loses the rest; a small effect of the entropy
+    # remains
     lost = 1 - 250 / (to_g + other)
     assert 200 / other**2 == pytest.approx(lost, rel=1e-4)
     air = 200 / to_c**2 / 2  # two hops
@@ -76,21 +77,23 @@ def test_a_gap_is_the_loss_of_utility_from_the_optimum():
 def test_a_distance_is_that_of_the_farthest_mean_and_the_largest_is_per_run():
     ours = network.rates(a_net(((90, 130), (150, 170), (300, 300), (40, 60))))
     wanted = network.rates(a_net(((100, 100), (200, 200), (300, 340), (50, 50))))
-    # means are 110 for 100, 160 for 200, 300 for 320, 50 for 50: user 2, 50 and 30 below
+    # means are 110 for a target of 100, 160 for 200, 300 for 320, 50 for 50: user 2 is 50 and 30
+    # below its target
     assert network.distance(ours, wanted).samples == pytest.approx([0.25, 0.15])
-    # users 2, 1 / 4, and 1, 0.3; of user 4 it is 0.2 in both
+    # users 2 (1 / 4) and 1 (0.3); user 4 has 0.2 in both replications
     assert network.largest_distance(ours, wanted).samples == pytest.approx([0.25, 0.3])
 
 
 def test_a_distance_is_relative_to_the_mean_and_the_largest_is_relative_to_each_run():
     ours, wanted = [Quantity(pair) for pair in network_pairs((90, 60), (60, 40))]
-    # relative to the mean of 50: 30 and 20; in each run 90 / 60 and 60 / 40
+    # relative to the mean of 50: 30 and 20; in each replication 90 / 60 and 60 / 40
     assert network.distance([ours], [wanted]).samples == pytest.approx([0.6, 0.4])
     assert network.largest_distance([ours], [wanted]).samples == pytest.approx([0.5, 0.5])
 
 
 def test_the_widest_range_is_that_of_the_flow_with_the_largest_mean_range():
-    # ranges (10, 90), (40, 40) and (-5, 90) over means of 125, 120 and 121.25: 0.4, 0.33 and 0.35
+    # ranges (10, 90), (40, 40) and (-5, 90) divided by means of 125, 120 and 121.25: 0.4, 0.33 and
+    # 0.35
     some = [Quantity(np.array([100.0, 100.0]))] * 3
     others = [Quantity(np.array(pair, dtype=float)) for pair in ((110, 190), (140, 140), (95, 190))]
     assert settings._widest([some, others]).samples == pytest.approx([0.08, 0.72])
@@ -128,7 +131,8 @@ def test_growth_is_that_of_the_fastest_queue_in_each_run():
     runs = {}
     for k, vector in enumerate(vectors, 1):
         runs[f"acsma-{vector}-0_95-1"] = early
-        # from 2000 s to 4000 s link 2 gains 20 k, then link 4 40 k; others less, or lose
+        # from 2000 s to 4000 s link 2 gains 20 k packets, then link 4 gains 40 k; other links gain
+        # less, or lose
         late = queues((1, 2), (5 + 20 * k, 6), (3, 9), (8, 7 + 40 * k))
         runs[f"acsma-{vector}-0_95-2"] = late
     runs["lcsma-even-0_95-1"] = runs["lcsma-even-0_3-1"] = early
@@ -149,7 +153,7 @@ def test_the_air_time_of_the_middle_link_is_4_2():
     [(name, quantity)] = measure("ideal", {}).items()
     assert name == "y_2"
     rho = 2.24  # 309
-    # of the sets: none, four of one link, two of two
+    # active sets: one empty set, four sets of one link, two sets of two links
     assert quantity.predicted == pytest.approx(rho / (1 + 4 * rho + 2 * rho**2))
 
 
@@ -186,7 +190,8 @@ def test_figure_4_3_has_r_at_the_end():
 def test_figure_b_1_has_r_over_that_of_appendix_b_and_throughputs_at_beta_800():
     equal = 1e3 * 1.8e-9 ** (1 / 3)  # (2 * 3e-5 * 3e-5)^(1/3), in thousandths
     runs = {name: a_net(times(2, RATES)) for name in ("100", "200", "400", "double", "theory")}
-    # times after which 136, 68, 272 and 544 packets/s, 272, 34, 136 and 68, are r / 3e-5 packets
+    # times after which throughputs of 136, 68, 272 and 544 packets/s, then 272, 34, 136 and 68
+    # packets/s, equal r / 3e-5 packets
     waits: Four = ((1 / 136, 2 / 272), (0.5 / 68, 0.25 / 34), (3 / 272, 1 / 136), (1 / 544, 1 / 68))
     each = [(first * equal / 0.03, other * equal / 0.03) for first, other in waits]
     each[2] = (2 * each[2][0], each[2][1] / 4)

@@ -46,7 +46,7 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
         best, worth = BEST[topology], BEST_WORTH[topology]
         worked |= users(f"lcsma_{topology}", times(factor, RATES))
         worked |= {
-            # 136 + 68 + 272 + 544, 272 + 34 + 136 + 68
+            # 136 + 68 + 272 + 544, then 272 + 34 + 136 + 68
             f"total_lcsma_{topology}": (1020 * factor, 510 * factor),
             f"total_hack_{topology}": (680, 816),
             f"total_nack_{topology}": (612, 680),
@@ -63,7 +63,8 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
             off = [(first / rate - 1, other / rate - 1) for (first, other), rate in each]
             worked |= users(f"off_{scheme}_{topology}", off)
     worked |= {
-        # user 3 below and user 2 above; user 1 nearly twice and user 1 again; user 1 and user 2
+        # topology a: user 3 is below and user 2 above its target; topology b: user 1 has nearly
+        # twice its target in both; topology c: users 1 and 2
         "largest_distance_a": (1 - 136 / BEST["a"][2], 272 / BEST["a"][1] - 1),
         "largest_distance_b": (272 / BEST["b"][0] - 1, 272 / BEST["b"][0] - 1),
         "largest_distance_c": (272 / BEST["c"][0] - 1, 272 / BEST["c"][1] - 1),
@@ -192,8 +193,8 @@ def test_figure_6_10_has_distances_from_k_14_losses_and_connections():
         largest_distance_20=(0.03, 0.05),
         largest_distance_10=(0.04, 0.08),
         largest_distance_5=(0.2, 0.6),
-        # user 1: 100, 100, 100 and 94 at k of 28.3, 20, 14 and 10, whose mean is 98.5; user 3's
-        # are 402, 384, 400 and 400
+        # user 1 has 100, 100, 100 and 94 at k of 28.3, 20, 14 and 10, with a mean of 98.5; user 3
+        # has 402, 384, 400 and 400
         distance_all=(4 / 98.5, 8 / 98.5),
         losses_44_7_1=(110, 30),  # as many as arrive, 0.2 / 0.8 of 120
         losses_44_7_2=(25, 80),
@@ -244,7 +245,7 @@ def test_figure_6_11_has_totals_gaps_and_silences():
     shown = [*seen, "xx....xx"]
     for seed, bins in enumerate(shown, 1):
         runs[f"silence-{seed}"] = silent_run(bins, *every_bin)
-    # the last with another user's of half a second, and with two seconds
+    # the last run has a silence of half a second of another user, and a silence of two seconds
     runs["silence-10"] = silent_run("xx....xx", *every_bin[1:], "xxxxxx.x")
     measured = measure("fig6_11", runs)
     for beta, worth in ((200, (15, 30)), (1000, (7.5, 15)), (1800, (30, 60))):
@@ -283,9 +284,10 @@ def test_figure_6_12_has_totals_gaps_and_the_mean_number_of_connections():
 def test_table_6_5_has_efficiency_and_overhead_of_each_user():
     runs = {
         "nack": a_net(
-            # sent in 400 s at 14 us each, a packet/s takes 5.6 ms
+            # in 400 s, one packet/s with 14 us per packet takes 5.6 ms
             ((7.55, 22.65), (43, 86), (100, 100), (10, 20)),
-            # 418 and 12 us: 100 opened and 40 closed take 42.28 ms, 560 and 560 240.8 ms
+            # 418 us per opened and 12 us per closed connection: 100 opened and 40 closed take 42.28
+            # ms, 560 and 560 take 240.8 ms
             opened=((100, 100), (560, 560), (0, 1000), (0, 0)),
             closed=((40, 40), (560, 560), (0, 1000), (0, 0)),
         ),
@@ -311,8 +313,9 @@ def test_figure_6_14_has_the_middle_flow_the_others_and_the_optimum():
         "nack": a_net({"upper": (120, 130), "middle": (56.332, 112.665), "lower": (1, 2)}),
     }
     measured = measure("fig6_14", runs)
-    # middle and others take t and 1 - t, in halves: 2 / t + 4 / (1 - t) is least at 1 / (1 + sqrt
-    # 2), where the middle flow gets half of that of 544
+    # The middle flow takes a fraction t of the time and the other flows take 1 - t, in halves. 2 /
+    # t + 4 / (1 - t) is smallest at 1 / (1 + sqrt 2), where the middle flow gets half of t times
+    # 544 packets/s.
     best = 272 / (1 + sqrt(2))
     away = measured.pop("distance_middle").samples
     assert away == pytest.approx([1 - 56.332 / best, 1 - 112.665 / best], abs=1e-4)

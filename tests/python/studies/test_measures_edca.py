@@ -42,7 +42,9 @@ RECEIVE_WINDOWS = (2, 8, 12)
 def a_cell(
     mbps: Pair, active: Pair = (1.3, 1.4), ap: Pair = (0.61, 0.62), station: Pair = (0.71, 0.72)
 ) -> Run:
-    """Return a run of this throughput; its two stations' collision rates are 0.02 off the mean."""
+    """Return a run with this throughput; the collision rates of its two stations are 0.02 above and
+    below the mean.
+    """
     low, high = ([value + off for value in station] for off in (-0.02, 0.02))
     cell = {
         "goodput_bps": [1e6 * value for value in mbps],
@@ -81,7 +83,7 @@ def test_figure_5_has_all_readings_by_window_and_the_fall_from_15_to_3():
         for cwmin, pair in goodputs[way].items()
     }
     worked: dict[str, Pair] = {"fall_down": (0.25, 0.6), "fall_up": (0.75, 0.25)}
-    # (4 - 3) / 4, (5 - 2) / 5; (4 - 1) / 4, (4 - 3) / 4
+    # (4 - 3) / 4 and (5 - 2) / 5; (4 - 1) / 4 and (4 - 3) / 4
     for cwmin in CWMINS:
         worked |= {
             f"down_{cwmin}": goodputs["down"][cwmin],
@@ -116,7 +118,9 @@ ACTIVE: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
     7: ((0.5, 1, 2, 6.3, 7, 7, 7), (0.4, 1, 2, 3, 6.3, 7, 7)),
     15: ((0.2, 0.5, 1, 2, 6.3, 7, 7), (0.1, 0.4, 1, 2, 3, 6.3, 7)),
 }
-"""Active stations by the same windows, in both replications: 6.65 is midway from 6.3 to 7."""
+"""Active stations by the same windows, in both replications: 6.65 is in the middle between 6.3 and
+7.
+"""
 
 
 @pytest.mark.parametrize(
@@ -143,7 +147,8 @@ def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead)
     expect(
         study.measure(runs),
         **worked,
-        # along the windows of stations from that of the access point on; the 7 is before the dip
+        # along the windows of stations, from the window of the access point on; the 7 is before the
+        # dip
         start_3=(5, 5.25),
         dip_3=(3, 3.25),
         peak_3=(6, 6.25),
@@ -156,14 +161,14 @@ def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead)
         dip_15=(3.5, 3.75),
         peak_15=(5, 5.25),
         end_15=(1, 1.25),
-        # the largest between the ends
+        # the largest value between the ends
         collision_ap_peak_3=(0.4, 0.41),
         collision_station_peak_3=(0.5, 0.51),
         collision_ap_peak_7=(0.35, 0.36),
         collision_station_peak_7=(0.45, 0.46),
         collision_ap_peak_15=(0.25, 0.26),
         collision_station_peak_15=(0.25, 0.26),
-        # midway from 15 to 31, from 31 to 63, ... on the scale of log2(CWmin + 1)
+        # in the middle between 15 and 31, 31 and 63, ... on the scale of log2(CWmin + 1)
         saturation_3=(2**4.5 - 1, 2**5.5 - 1),
         saturation_7=(2**5.5 - 1, 2**6.5 - 1),
         saturation_15=(2**6.5 - 1, 2**7.5 - 1),
@@ -314,7 +319,8 @@ def test_figure_12_has_start_flat_part_knee_and_end_of_every_curve():
                 f"flat_{case}": (0.98, 0.97),  # at 20 ms
                 # at 100 ms, or at 200 ms with window 12
                 f"retained_{case}": (0.4, 0.7) if window == 4 else (0.1, 0.4),
-                # 0.95 is 3/8 of the way from 0.98 to 0.9, a third of that from 0.955 to 0.94
+                # 0.95 is 3/8 of the distance from 0.98 to 0.9, and a third of the distance from
+                # 0.955 to 0.94
                 f"knee_delay_{case}": (23.75, 43 + 1 / 3),
             }
     expect(fig12.STUDY.measure(runs), **worked)
@@ -365,7 +371,7 @@ def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
                     f"collision_station_{way}_{window}_{cwmin}": (k, 3),
                 }
             worked |= {
-                # (3 - 1) / 3, (4 - 2) / 4, each with the lift below the line
+                # (3 - 1) / 3 and (4 - 2) / 4; the offset of the line is added to the denominators
                 f"fall_{way}_{window}": (2 / (3 + lift), 2 / (4 + lift)),
                 f"active_most_{way}_{window}": (6 + off, 12),  # at 255
             }

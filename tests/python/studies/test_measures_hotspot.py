@@ -53,13 +53,15 @@ SHAPE: dict[str, Pair] = {
     ),  # (70 + 115) / (30 + 150), (80 + 121) / (41 + 164)
 }
 OTHERS = (0.05, 0.1, 0.15, 0.1)
-"""Shares of the four others, 0.1 on average."""
+"""Goodput shares of the four other stations, 0.1 on average. [-]"""
 
 
 def a_cell(
     eta: Pair, queue: Pair = (77, 78), total_mbps: Pair = (55, 66), ap: Pair = (71, 73)
 ) -> Run:
-    """Return a run of station 1 and four others of this fairness level: 0.1 eta against 0.1."""
+    """Return a run with this fairness level: station 1 has 0.1 eta, and four other stations have
+    0.1 on average.
+    """
     first = {
         "goodput_share": [0.1 * value for value in eta],
         "goodput_bps": (3.1e6, 3.7e6),
@@ -173,13 +175,13 @@ def test_figures_7_and_10_compare_the_slow_station_with_the_same_at_full_rate(st
 
 
 def predicted(run: Run, eta: float) -> Run:
-    """Return the run with a model that has this fairness level."""
+    """Return the run with a model prediction of this fairness level."""
     shares = {name: {"goodput_share": 0.1} for name in run.items("stations")}
     return Run(run.samples, {"stations": {**shares, "first": {"goodput_share": 0.1 * eta}}})
 
 
 def test_figure_8_has_levels_by_window_and_the_largest_error_of_the_model():
-    # the model has 2; on average the simulation has 1.6 at window 20 and 2.3 at window 36
+    # the model predicts 2; on average the simulation has 1.6 at window 20 and 2.3 at window 36
     special: dict[int, Pair] = {20: (1.4, 1.8), 36: (2.2, 2.4)}
     levels = {w: special.get(w, (1.9, 2.1)) for w in WINDOWS}
     expect(
@@ -240,7 +242,8 @@ def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_has_window_29():
     measured = beta.STUDY.measure({str(cwmin): run(cwmin) for cwmin in range(24, 36)})
     worked = {f"cwmin_{cwmin}": (cwmin / 20, cwmin / 40) for cwmin in range(24, 36)}
     expect(measured, recipe=(1.45, 0.725), **worked)  # 2.9 Mb/s over 2 and over 4 Mb/s
-    # the chain: 1.199 at the recipe, 1 where both have the access point's window, 34
+    # the Markov chain gives 1.199 with the recipe, and 1 if stations have the access point's
+    # window, 34
     assert measured["recipe"].predicted == pytest.approx(1.199, abs=5e-4)
     assert measured["cwmin_34"].predicted == pytest.approx(1.0)
 
@@ -341,7 +344,7 @@ def test_figures_13_and_14_have_ratios_of_air_times_flows_and_directions():
         "flow": run((4e6, 8e6), (2e6, 1e6), (7, 8)),
         "direction": run((1e6, 1e6), (1e6, 1e6), (0.9, 1.1)),
     }
-    # On the air are preamble 192, 1536 B, SIFS 10 and a MAC ACK of 192 + 56 us, then half as much
+    # Air times: preamble 192 us, 1536 B, SIFS 10 us and a MAC ACK of 192 + 56 us; then half as much
     # with a TCP ACK of 76 B. [us]
     slow = 192 + 8 * 1536 / 2 + 10 + 248 + (192 + 8 * 76 / 2 + 10 + 248) / 2
     fast = 192 + 8 * 1536 / 11 + 10 + 248 + (192 + 8 * 76 / 11 + 10 + 248) / 2
@@ -404,7 +407,7 @@ BUFFERS = {
     "short-with": 5,
     **{f"random-{window}": 600 for window in (6, 12, 16, 20)},
 }
-"""Points with another buffer of the access point, to isolate a cause. [packets]"""
+"""Points with another buffer of the access point, which isolates a cause. [packets]"""
 PROMPT = {"prompt": 7}
 """Points with another window of the other stations. [packets]"""
 
@@ -416,7 +419,8 @@ def test_every_scenario_has_the_test_bed_of_the_paper(study):
         assert tree["cell"]["phy"] == "802.11b"
         # "a Cisco Aironet 1200 Access Point (having 75 packets of buffer space)" (164)
         assert tree["cell"]["ap"]["queue_packets"] == BUFFERS.get(point, 75), point
-        # one recipe for the paper's beta of 1.2: the access point's window, the stations' below
+        # the same recipe for the paper's beta of 1.2: here the access point's window, below the
+        # stations' window
         assert tree["cell"]["ap"]["cwmin"] == 34
         # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (164): no effect
         loss = 0.004 if point.startswith("random-") else 0.0
@@ -708,7 +712,7 @@ def test_points_that_isolate_a_cause_differ_only_in_it():
     for point in ("lossless", "short-without", "short-with"):
         assert counts(trees[point]) == {("first", "down"): 6, ("others", "down"): 4}
         assert (trees[point]["vsb"] is not None) == (point == "short-with")
-    # figure 11: no ACK is lost, stations are fast, no frame is discarded
+    # figure 11: variants without lost ACKs, with fast stations, and without discarded frames
     trees = normalised(windows.FIG11)
     for point in ("lossless", "prompt", "patient"):
         assert counts(trees[point]) == {("first", "up"): 1, ("others", "up"): 4}
@@ -717,7 +721,8 @@ def test_points_that_isolate_a_cause_differ_only_in_it():
         nodes = [trees[point]["cell"]["ap"], *trees[point]["stations"]]
         assert every(nodes[1:], "cwmin") == {cwmin}
         assert every(nodes, "attempts_short") == {attempts}
-    # footnote 9: a rate without a queue, an estimator with a lower limit, the other estimator
+    # footnote 9: variants with a rate without a queue, with an estimator with a lower limit, and
+    # with the other estimator
     trees = normalised(footnote_9.STUDY)
     assert trees["still"]["vsb"]["rate_bps"] == 4.5e6
     assert trees["prompt"]["vsb"]["wce"]["threshold_s"] == 0.01

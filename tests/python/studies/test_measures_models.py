@@ -68,7 +68,7 @@ class Points:
 
 
 def over_threshold(points: Points, model: str, rtt: float) -> dict[str, float]:
-    """Return the measures for this critical alpha along thresholds of 50 to 150."""
+    """Return the measures for this critical alpha, over thresholds from 50 to 150."""
     along = {50: 0.125, 75: 0.14, 100: 0.15, 125: 0.16, 150: 0.175}
     for low, alpha in along.items():
         points.has(model, "alpha", alpha, rtt=rtt, min_th=low)
@@ -77,16 +77,16 @@ def over_threshold(points: Points, model: str, rtt: float) -> dict[str, float]:
         "alpha_threshold_low": 0.125,
         "alpha_threshold_high": 0.175,
         "alpha_change": 0.4,  # 0.175 / 0.125
-        # five per cent to either side of 0.15, at a threshold of 100
+        # five per cent above and below 0.15, at a threshold of 100
         "growth_above": 0.1575,
         "growth_below": 0.1425,
-        # the default, at 150
+        # the default alpha, at a threshold of 150
         "growth_default_150": -0.125,
     }
 
 
 def grown(case: Case) -> float:
-    """Return alpha for the growth, negative at a threshold of 150."""
+    """Return alpha as the growth rate, with a negative sign at a threshold of 150."""
     asked = case.values
     assert asked["min_th"] in (100, 150)
     return float(asked["alpha"] * (1 if asked["min_th"] == 100 else -1))
@@ -164,8 +164,8 @@ def test_figure_14_is_read_at_20_40_and_60_and_cycles_beyond_37(monkeypatch):
     monkeypatch.setattr(fig14, "swing", fig14.swing.__wrapped__)
     enough, rest = {}, {}
     for q in (20, 40, 60):
-        # at rest alpha w^(k - 1) (1 - p) = w p / 2 with p = (w / (C tau))^q and C tau = 100; (43)
-        # ends at alpha q w^(k - 1) = pi / 2, with k = 0.75
+        # In equilibrium alpha w^(k - 1) (1 - p) = w p / 2 with p = (w / (C tau))^q and C tau = 100.
+        # Condition (43) ends at alpha q w^(k - 1) = pi / 2, with k = 0.75.
         w = between(lambda w, q=q: (w / 100) ** q * (w + pi / q) - pi / q)
         enough[q] = pi / (2 * q) * w**0.25
         rest[q] = between(
@@ -187,7 +187,7 @@ def test_figure_14_is_read_at_20_40_and_60_and_cycles_beyond_37(monkeypatch):
 
 
 def between(function: Any) -> float:
-    """Return where a rising function of the window is zero, by halving. [packets]"""
+    """Return the zero of a rising function of the window, by bisection. [packets]"""
     low, high = 1.0, 100.0
     while high - low > 1e-12 * high:
         middle = 0.5 * (low + high)
@@ -264,7 +264,7 @@ def test_section_6_compares_0_1_and_1_s_and_follows_settings_over_round_trips(mo
     for tcp, each in edges.items():
         for rtt, edge in zip(rtts, each, strict=True):
             points.has("threshold", "q_th", edge, tcp=tcp, rtt=rtt, capacity=100.0)
-        # 100 packets in flight: at 0.1 s, 1000 packets/s; at 1 s it is the capacity of above
+        # 100 packets in flight: at 0.1 s that is 1000 packets/s; at 1 s it is the capacity above
         points.has("threshold", "q_th", each[4] * 3, tcp=tcp, rtt=0.1, capacity=1000.0)
     monkeypatch.setattr(threshold, "critical", points)
 
@@ -277,10 +277,11 @@ def test_section_6_compares_0_1_and_1_s_and_follows_settings_over_round_trips(mo
         {
             "hopf_ratio_compound": 3,
             "hopf_ratio_reno": 3,
-            # 9.9 at the shortest: stable below 10, 20, 30, 9.95 and 50, not below 9.895
+            # with 9.9 at the shortest round-trip time: stable below 10, 20, 30, 9.95 and 50, and
+            # unstable below 9.895
             "stable_part_compound": 5 / 6,
             "stable_part_reno": 1,
-            # RED is stable above: 0.101 is so above 0.1, 0.05 and 0.1
+            # RED is stable above its value: 0.101 is above 0.1, 0.05 and 0.1
             "stable_part_red": 0.5,
             "growth_0_01": -0.1,
             "growth_0_02": -0.2,

@@ -28,8 +28,8 @@ SYNCHRONY: Pair = (0.4, 0.6)
 
 
 def by_class(total_mbps: Pair) -> dict[str, list[float]]:
-    """Return goodputs of the classes that add up to this [bit/s]: 8 Mb/s of datagrams, 2 Mb/s of
-    web, and of the rest a quarter of Compound and three of CUBIC.
+    """Return goodputs of the classes with this total [bit/s]: 8 Mb/s of datagrams and 2 Mb/s of
+    web. Compound has a quarter of the rest, and CUBIC three quarters.
     """
     left = [1e6 * (value - 10) for value in total_mbps]
     return {
@@ -43,7 +43,8 @@ def by_class(total_mbps: Pair) -> dict[str, list[float]]:
 def a_router(links: tuple[str, ...] = ONE, **asked: Pair | tuple[Pair, ...]) -> Run:
     """Return a run of two bulk classes, datagrams and web, over one or two queues.
 
-    Each argument is a pair or a pair per queue. Windows of the classes are 1 off 9 and 12.
+    Each argument is a pair, or a pair per queue. Windows of the flows of a class are 1 above and
+    below 9 and 12.
     """
     plain: dict[str, dict[str, Pair]] = {
         "links": {"utilisation": (0.91, 0.92), "utilisation_min": (0.81, 0.82)},
@@ -147,12 +148,12 @@ def test_figures_8_and_12_have_the_lowest_utilisation_and_the_longest_queues_at_
 
 WAVE = (10, 10, 0, 0)
 REPEATED = WAVE * 16
-"""A square wave of 64 samples, equal to itself every four samples and opposite in between."""
+"""A square wave of 64 samples, equal to itself after four samples and opposite after two."""
 STILL = (5,) * 32 + WAVE * 8
-"""A square wave only in the second half, after its mean.
+"""A constant value, and a square wave only in the second half.
 
-Of the 32 products of the wave with itself 28 remain at a lag of four, and all are equal. Of all
-64 pairs 60 remain. The correlation is 28 / 32 over 60 / 64, 14 / 15.
+Of the 32 products of the wave with itself, 28 remain at a lag of four, and all are equal. Of all 64
+pairs 60 remain. The correlation is 28 / 32 divided by 60 / 64, which is 14 / 15.
 """
 FALLEN = (10,) * 32 + (0,) * 32
 """A step. At lags of up to an eighth, 8, at most 7 of 57 pairs differ, so that the correlation has
@@ -221,7 +222,7 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
     for policy, longest in (("red", (40, 60)), ("threshold", (15, 14))):
         for rtt in RTTS:
             mean, least = (rtt / 250, rtt / 500), (rtt / 400, rtt / 800)
-            # longer in between, where it is not read
+            # longer at the round-trip times between, where it is not read
             most = {10: (8, 9), 200: longest}.get(rtt, (70, 80))
             runs[f"{policy}-{rtt}"] = a_router(
                 utilisation=mean,
@@ -273,14 +274,16 @@ def test_the_average_of_red_weighs_the_queue_by_the_arrivals_of_each_interval():
     half = log(2) / 0.01 * 8333.333333333333  # arrivals a second that halve it in 10 ms
     queue = np.array([9.0, 1.0, 0.0, 17.0])  # 8, 0, 0 and 16 wait
     assert average.average(queue, half) == pytest.approx([4, 2, 9])
-    # as many as the full link sends: (1 - w) for each, with w = 1 - exp(-1 / 8333)
+    # as many packets as the full link sends: a factor (1 - w) for each, with w = 1 - exp(-1 / 8333)
     averages = average.average(np.array([101.0, 1.0]), 8333.333333333333)
     assert averages == pytest.approx([100 * exp(-1 / 8333.333333333333) ** 83.33333333333333])
 
 
 def test_the_average_is_that_of_the_last_25_s():
     def run(late: float, later: float) -> Run:
-        """Return a full link whose queue is long at first, and from 475 s on has two lengths."""
+        """Return a full link with a long queue at first, and with two queue lengths from 475 s
+        on.
+        """
         stamps = [450.0, 460, 470, 474, 475, *np.linspace(475.1, 500, 200)]
         queue = [1000.0] * 4 + [late + 1] * 5 + [later + 1] * 196
         track = {"list": "queues", "name": "bottleneck", "quantity": "occupancy_packets"}
@@ -294,8 +297,9 @@ def test_the_average_is_that_of_the_last_25_s():
 
     runs = {f"{rtt}-seed-{seed}": run(0, 60) for rtt in (10, 200) for seed in (1, 2, 3, 4, 5)}
     measured = measure("average", runs)
-    # half of the packets of a link that is half full are lost: C arrive, and 10 ms leave
-    # exp(-0.01); 999 are left by five intervals of nothing, and 60 come for 196
+    # The link is half full and half of the packets are lost, so that C packets/s arrive, and 10 ms
+    # multiply the average by exp(-0.01). The average of 999 decays for five intervals with an empty
+    # queue, and then approaches 60 for 196 intervals.
     decay = exp(-0.01)
     values = [999 * decay ** (k + 1) for k in range(5)]
     for _ in range(196):
@@ -354,7 +358,7 @@ def test_figure_17_has_the_longest_of_both_queues_at_both_ends_and_their_mean_at
         for rtt in RTTS:
             most = ((5, 6), (7, 8)) if rtt in (10, 200) else ((70, 80), (70, 80))
             runs[f"{policy}-{rtt}"] = a_router(LOT, occupancy_max_packets=most)
-        # the second link at 10 ms with RED, the first one at 200 ms with the threshold
+        # the second link at 10 ms with RED, the first link at 200 ms with the threshold policy
         where = (10, ((5, 6), longest)) if policy == "red" else (200, (longest, (5, 6)))
         runs[f"{policy}-{where[0]}"] = a_router(LOT, occupancy_max_packets=where[1])
     runs["threshold-10"] = a_router(
@@ -481,13 +485,14 @@ def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
     for point, tree in scenarios(name).items():
         names = [link["name"] for link in bottlenecks(tree)]
         assert names == list(LOT if is_lot(name) else ONE)
-        # line 485 of the text; rates of a lot differ by 0.3 % unless equal rates are shown
+        # line 485 of the text; rates of a parking lot differ by 0.3 % unless the point shows equal
+        # rates
         equal = not is_lot(name) or point.startswith("equal")
         rates_bps = {100e6 * users_of(name, point) / 60} if equal else {99.85e6, 100.15e6}
         assert every(bottlenecks(tree), "rate_bps") == rates_bps, point
         access = [link["rate_bps"] for link in tree["links"] if link["name"].endswith("/access")]
         rates = [rate for rate in access if rate is not None]  # the web is as fast as all
-        # spread over 1 % unless equal rates are shown
+        # access rates are spread over 1 % unless the point shows equal rates
         locked = point.startswith("equal") and not is_lot(name)
         ends = (2e6, 2e6) if locked else (1.99e6, 2.01e6)
         assert (min(rates), max(rates)) == ends, point

@@ -25,7 +25,7 @@ HIGH: dict[str, Pair] = {"0": (2, 3), "0_1": (3, 4), "0_2": (4, 5), "0_3": (6, 9
 LOW: dict[str, Pair] = {"0": (2, 2), "0_1": (2, 2), "0_2": (2, 1), "0_3": (1.5, 1)}
 """Goodputs of class 1, two stations together, and of class 2 by the errors of class 2. [Mb/s]"""
 RATIO: dict[str, Pair] = {"0": (1, 1.5), "0_1": (1.5, 2), "0_2": (2, 5), "0_3": (4, 9)}
-"""Theirs: 2 / 2, 3 / 2; 3 / 2, 4 / 2; 4 / 2, 5 / 1; 6 / 1.5, 9 / 1."""
+"""Ratios of the goodputs: 2 / 2, 3 / 2; 3 / 2, 4 / 2; 4 / 2, 5 / 1; 6 / 1.5, 9 / 1."""
 
 
 def a_cell(
@@ -39,9 +39,10 @@ def a_cell(
     rates: tuple[Pair, Pair] | None = None,
     windows: tuple[Pair, Pair] = ((30, 32), (8, 10)),
 ) -> Run:
-    """Return a run of two classes of two stations, of these goodputs of a class [Mb/s].
+    """Return a run of two classes of two stations each, with these goodputs per class [Mb/s].
 
-    Of `rates` of failure the discards are a tenth; a class's windows are 1 off the mean.
+    Discards are a tenth of the failure rates `rates`. Windows of a class are 1 above and below the
+    mean.
     """
     stations, flows = {}, {}
     for k, (name, goodput) in enumerate(zip(names, (high, low), strict=True)):
@@ -143,7 +144,9 @@ def test_figure_8_has_the_total_goodput_and_jains_index_at_both_ends():
 
 
 def with_rates() -> dict[str, Run]:
-    """Return runs with these failure rates of both classes, and no failures without errors."""
+    """Return runs with these failure rates of both classes, and without failures if there are no
+    errors.
+    """
     return {
         "0": a_cell(),
         "0_15": a_cell(rates=((0.12, 0.22), (0.25, 0.3))),
@@ -154,7 +157,7 @@ def with_rates() -> dict[str, Run]:
 def test_figure_9_has_the_growth_of_failures_of_class_2_and_their_ratio_in_class_1():
     expect(
         measure("fig09", with_rates()),
-        # from 0.1 of all frames at 0: 0.3 over 0.15, 0.2 over 0.1
+        # from 0.1 for all frames without errors: 0.3 / 0.15 and 0.2 / 0.1
         growth_ratio_2=(2, 2),
         ratio_1=(0.8, 0.5),  # 0.08 / 0.1, 0.1 / 0.2
     )
@@ -180,7 +183,9 @@ def test_figure_10_has_discards_of_both_classes_their_changes_and_the_stated_att
 
 
 def of_table_ii(error: float) -> dict:
-    """Return two classes of five downloads in the cell of table II, typed again; 4 attempts."""
+    """Return two classes of five downloads in the cell of table II, typed again here; 4
+    attempts.
+    """
     return {
         "duration": "200 s",
         "cell": {
@@ -200,7 +205,7 @@ def of_table_ii(error: float) -> dict:
 
 @cache
 def papers_model(error: float) -> dict:
-    """Return the prediction of the corrected model of the paper at an error of class 2."""
+    """Return the prediction of the paper's corrected model at an error of class 2."""
     return predict(Scenario(of_table_ii(error)).typed, PAPER)
 
 
@@ -488,7 +493,7 @@ def test_every_scenario_is_of_table_ii(name):
         assert tree["cell"]["rate_control"] == ("arf" if "arf" in point else "fixed")
 
 
-# the limit of seven retries of the paper unless its figures need another
+# the paper's limit of seven retries, unless its figures need another limit
 EIGHT = {"fig17", "fig18", "contenders"}
 
 
@@ -533,7 +538,7 @@ def test_the_access_point_has_room_for_100_packets(name):
 
 
 def law(name: str, point: str) -> str:
-    """Return the queue that the name of a point means."""
+    """Return the queue that the name of a point denotes."""
     words = point.replace("trace-", "").replace("stated-", "")
     if words.startswith("partition"):
         return "partition"
@@ -556,7 +561,7 @@ def test_queues_have_the_policy_of_their_name_and_hold_0_6_of_the_buffer(name):
             continue
         assert queue["algorithm"] == {"vbs": "corrected"}.get(wanted, wanted), point
         assert queue["occupancy"] == 0.6  # c B of 60 packets (448)
-        # "h_i* = 0.526" (171, 480), else equal shares
+        # "h_i* = 0.526" (171, 480), otherwise equal shares
         shares = [vbs_class["share"] for vbs_class in tree["cell"]["vbs_classes"]]
         assert shares == pytest.approx([0.526, 0.474] if name == "fig18" else [0.5, 0.5])
         by_direction = name in ("fig16", "fig17") or point.startswith("mixed-")
@@ -581,7 +586,7 @@ def test_tolerances_are_those_of_figure_7():
 
 
 def groups(tree) -> dict[str, tuple[int, float, float]]:
-    """Return number and errors, down and up, of each group of stations."""
+    """Return the number of stations and the errors, down and up, of each group of stations."""
     errors: dict[str, list] = {}
     for station in tree["stations"]:
         errors.setdefault(station["group"], []).append((station["error_down"], station["error_up"]))
@@ -610,7 +615,7 @@ def test_one_of_two_classes_of_five_has_errors(name):
         if point.startswith("snr"):
             by_group = groups(tree)
             assert by_group["high"] == (5, 0, 0)
-            # the error of a frame with data at that ratio
+            # the error of a data frame at that signal-to-noise ratio
             assert by_group["low"][:2] == (5, pytest.approx(error_of(point), rel=0.005))
             levels = {0.1: 16.617, 0.2: 16.381, 0.3: 16.23}
             far = [station["snr_db"] for station in tree["stations"] if station["group"] == "low"]

@@ -42,12 +42,12 @@ def judged(text: str = CHECKS + HOLDS, values=VALUES):
 
 
 def test_numbers_are_counted_within_bands_and_bounds_by_both_rules():
-    """Off by 4, 20 and 40 %; 104 misses a bound of 100 by less than 5 %."""
+    """Values are off by 4, 20 and 40 %; 104 misses a bound of 100 by less than 5 %."""
     _, results = judged()
     closeness = messages.closeness(results)
     assert closeness.numbers == (Count(1, 3), Count(1, 3), Count(2, 3))
     assert (closeness.orders, closeness.orders_exact) == (Count(1, 2), Count(0, 2))
-    # m 1 is judged within 15 %, so that 12 deviates too; nothing explains the shape
+    # m 1 is judged within 15 %, so that 12 also deviates; no cause explains the shape
     assert closeness.causes == {"unstated": 2, messages.UNKNOWN: 1}
 
 

@@ -1,7 +1,7 @@
 """Numbers of rules agree with a table that was typed only from the papers.
 
 ``papers.toml`` was typed from the texts and a list of questions, without ``claims.toml``. Each
-number has the line of its text. Rows with such a note were typed together with their rule.
+number has the line of its text. A note marks rows that were typed together with their rule.
 """
 
 import tomllib

@@ -1,4 +1,4 @@
-"""The report of `lasthop reproduce`: claims, their basis, then figures, and no more."""
+"""The report of `lasthop reproduce`: claims and their basis, then figures, and nothing else."""
 
 import re
 from pathlib import Path

@@ -90,7 +90,7 @@ def test_the_full_run_is_the_stored_run_and_a_quick_run_does_not_contradict_it(s
         (key, part)
         for key, run in again["runs"].items()
         for part in ("samples", "series")
-        # as texts: a station without pings has a NaN, which equals no other NaN
+        # compared as texts: a station without pings has a NaN, which does not equal another NaN
         if text(samples[key].get(part)) != text(run.get(part))
     ]
     assert changed == []

@@ -15,8 +15,8 @@ from .brief import RunsByStudy, read_by_claims
 def short(study: Study) -> Study:
     """Return the study with few runs of one second.
 
-    Figures 18 and 19 have runs of two seconds: their transfers end, and their queues lose packets,
-    only then. Points with more replications than others keep more.
+    Figures 18 and 19 have runs of two seconds: only then do their transfers end and their queues
+    lose packets. Points with more replications than other points keep more.
     """
     longer = study.name.startswith(("fig18", "fig19"))
     duration, warmup = ("2 s", "1 s") if longer else ("1 s", "0 s")

@@ -21,11 +21,11 @@ def scenarios(name: str) -> dict[str, Mapping]:
 CHAPTER_4 = ("fig4_2", "fig4_3", "figb_1")
 KS = {"44_7": 44.7, "28_3": 28.3, "20": 20, "14": 14, "10": 10, "5": 5}
 BETAS = {"44_7": 10, "28_3": 25, "20": 50, "14": 102, "10": 200, "5": 800}
-"""Settings of figure 6.10: with 44.7 goes 10, with 5 800 (770), and k^2 beta is 20000 (768)."""
+"""Beta of figure 6.10 by k: 10 belongs to 44.7, 800 to 5 (770), and k^2 beta is 20000 (768)."""
 
 
 PAYLOAD = {"tcp": "mss_bytes", "udp": "payload_bytes"}
-"""The key of the payload. Datagrams have 40 bytes more in it, where TCP has its header."""
+"""Key of the payload. For UDP the payload is 40 bytes longer, the length of the TCP header."""
 
 
 def is_legacy(name: str, point: str) -> bool:
@@ -87,7 +87,7 @@ def test_k_is_10_unless_it_is_swept(name):
         if name == "fig6_12":
             wanted = float(point.partition("-")[0])
         if point.startswith("larger"):
-            # windows of Reno are 1.31 / sqrt p, not sqrt(2 / p)
+            # windows of Reno are 1.31 / sqrt p, and not sqrt(2 / p)
             wanted = 10 * sqrt(2) / 1.31
         assert csma["k_per_s"] == pytest.approx(wanted), point
         # "we update the connection number every 5 seconds" (690)
@@ -106,7 +106,7 @@ SMOOTHED = {
     "fig6_4": {"smooth": 0.5},
     "fig6_11": {f"{beta}-smooth": 0.5 for beta in (200, 1000, 1800)},
     "fig6_12": {f"{k}-smooth": 0.5 for k in (10, 15, 20)},
-    # nine parts in ten of both, and the variant
+    # weight 0.9 for both, and the variant with 0.5
     "fig6_14": {"hack-smoother": 0.9, "nack-smoother": 0.9, "nack-smooth": 0.5},
     "fig6_15": {"hack-smoother": 0.9, "nack-smoother": 0.9, "nack-smooth": 0.5},
 }
@@ -137,7 +137,7 @@ def stated_beta(name: str, point: str) -> float:
 def test_beta_is_200_and_800_in_chapter_4_unless_it_is_swept(name):
     for point, tree in scenarios(name).items():
         if not is_legacy(name, point):
-            # whole numbers but for k^2 beta, which is 20000 with all of its digits
+            # whole numbers, except where k^2 beta is 20000 with all digits
             assert tree["csma"]["beta"] == pytest.approx(stated_beta(name, point), rel=2e-3), point
     if name == "fig6_10":
         for tree in scenarios(name).values():
@@ -146,7 +146,9 @@ def test_beta_is_200_and_800_in_chapter_4_unless_it_is_swept(name):
 
 @pytest.mark.parametrize("name", SIMULATED)
 def test_r_is_read_every_second_and_every_two_in_chapter_4(name):
-    """Step times interval are 0.1 (690) and 0.05 times 2 (319): for a packet r is the same."""
+    """The products of step and interval are 0.1 (690) and 0.05 * 2 (319): r per packet is the
+    same.
+    """
     for point, tree in scenarios(name).items():
         csma = tree["csma"]
         if is_legacy(name, point):
@@ -269,7 +271,8 @@ def test_topology_d_has_six_links_and_three_flows_of_two_hops():
         assert [flow["name"] for flow in tree["csma"]["links"]] == ["1", "2", "3", "4", "5", "6"]
         routes = {link["name"]: link["route"] for link in tree["csma"]["flows"]}
         assert routes == {"upper": ["1", "2"], "middle": ["3", "4"], "lower": ["5", "6"]}
-        # links of the middle flow wait for all others, and outer links only for the middle flow
+        # links of the middle flow wait for all other links, and outer links only for the middle
+        # flow
         unlike = conflicts_of(tree)
         assert all(frozenset((mine, outer)) in unlike for mine in "34" for outer in "1256")
         assert not any(frozenset((first, other)) in unlike for first in "12" for other in "56")
@@ -320,7 +323,7 @@ def test_runs_take_500_s_and_the_first_100_s_are_left_out(name):
 
 
 def test_arrivals_are_these_parts_of_the_time():
-    """Schedules are link 2, 1 with 3, and 1 with 4, of the capacity of 600 packets/s."""
+    """Schedules are link 2, links 1 and 3, and links 1 and 4, with a capacity of 600 packets/s."""
     vectors = {
         "even": (0.6, 0.4, 0.3, 0.3),
         "alone": (0.3, 0.7, 0.15, 0.15),

@@ -119,7 +119,7 @@ def test_a_curve_of_which_the_prediction_has_no_number_has_no_prediction():
 
 
 def test_values_are_printed_with_their_intervals():
-    # t(0.975, 2) = 4.302653, over the root of three
+    # t(0.975, 2) = 4.302653, divided by the root of three
     quantities = [quantity(1.0, 2.0, 3.0), quantity(10.0)]
     assert [str(value) for value in quantities] == ["2.0 ± 2.5", "10.00"]
     assert listed(quantities) == "2.0 ± 2.5, 10.00"

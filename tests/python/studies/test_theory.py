@@ -1,4 +1,4 @@
-"""Claims on the stability analyses, judged only by the models."""
+"""Claims about stability analyses, judged only by the models."""
 
 import pytest
 
@@ -11,8 +11,9 @@ from .brief import by_models_alone
 ANALYSIS = [*(f"red-{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 18)), "vbs-16"]
 
 DEVIATES = {"vbs-16", "red-6", "red-8"}
-"""0.164 is the end of the sufficient condition, not of the exact condition. 0.7751 s is not
-critical with the default parameters. At 10 ms C tau is one packet."""
+"""Claims with deviations. 0.164 is the end of the sufficient condition, not of the exact condition.
+0.7751 s is not critical with the default parameters. At 10 ms C tau is one packet.
+"""
 
 
 QUICK = {"red-1", "vbs-16"}

@@ -5,11 +5,11 @@ import type { Source } from "../engine/engine";
 /** The description of a server. */
 export interface About {
   version: string;
-  /** Names of its commands. */
+  /** Names of the commands that the server supports. */
   commands: readonly string[];
   /** The file on the command line. */
   scenario: { name: string; text: string } | null;
-  /** Problems of that file. */
+  /** Problems of the file on the command line. */
   notes: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface Told {
 /** Options of a command by name. */
 export type Options = Record<string, string | number | readonly string[]>;
 
-/** The server refused a request. The message is for users. */
+/** Error of a request that the server refused. The message is for users. */
 export class Refused extends Error {
   override name = "Refused";
   readonly hint: string | null;
@@ -44,7 +44,7 @@ export class Api {
     return (await this.#ask("about")) as About;
   }
 
-  /** Runs a command over a text. The signal ends its process. */
+  /** Runs a command on a text. The signal ends its process. */
   async ask(command: string, source: Source, options: Options, signal: AbortSignal): Promise<Told> {
     const { text, settings } = source;
     return (await this.#ask(command, { text, settings, options }, signal)) as Told;
@@ -63,7 +63,7 @@ export class Api {
   }
 }
 
-/** Returns an error of the server without the name of the file, which users do not know. */
+/** Returns an error of the server without the file name, which users do not know. */
 export function refusalFrom(body: unknown, status: number): Refused {
   const { error, hint } = (body ?? {}) as Record<string, unknown>;
   const message = typeof error === "string" ? error : `the server sent no answer (HTTP status ${status})`;

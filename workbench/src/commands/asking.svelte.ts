@@ -1,4 +1,4 @@
-/** A command: whether it runs, its answer, and the text of the answer. */
+/** A command: whether it runs, its answer, and the text that the answer is about. */
 
 import type { Source } from "../engine/engine";
 import { type Api, type Options, Refused } from "./api";
@@ -6,7 +6,7 @@ import { type Api, type Options, Refused } from "./api";
 export interface Result<T> {
   answer: T;
   notes: readonly string[];
-  /** The source of the answer. */
+  /** The text and settings that the answer is about. */
   source: Source;
 }
 
@@ -18,7 +18,7 @@ export interface Refusal {
 export class Asking<T> {
   readonly #command: string;
   readonly #api: () => Api | null;
-  /** The last answer, which is kept until the next one. */
+  /** The last answer, which is kept until the next answer. */
   result = $state.raw<Result<T> | null>(null);
   /** Failure of the last request. */
   refusal = $state.raw<Refusal | null>(null);
@@ -81,7 +81,7 @@ export class Asking<T> {
   }
 }
 
-/** Returns whether an answer belongs to another text than the present one. */
+/** Returns whether an answer belongs to another text than the present text. */
 export function isOlder(result: Result<unknown>, source: Source): boolean {
   const { text, settings } = result.source;
   return text !== source.text || settings.join("\n") !== source.settings.join("\n");

@@ -12,14 +12,17 @@ export interface Row {
   quantity: string;
   predicted: number;
   simulated: number;
-  /** Half width of the simulation's interval; null where there is none. */
+  /** Half width of the simulation's confidence interval; null if there is none. */
   ci95: number | null;
 }
 
 /** Lists in the order of the table: sums first. */
 const LISTS = ["cells", "aps", "classes", "links", "queues", "stations", "flows"];
 
-/** Returns the quantities that both have. Flows are included only without sums. Equal pairs and zeros are left out. */
+/**
+ * Returns the quantities that both answers have. Flows are included only if there are no sums. Equal pairs and zeros
+ * are left out.
+ */
 export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
   const isSummed = ["stations", "classes"].some((list) => itemsOf(predicted, list).length > 0);
   const rows = LISTS.filter((list) => list !== "flows" || !isSummed).flatMap((list) => {

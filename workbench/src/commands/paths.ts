@@ -1,11 +1,11 @@
-/** Key paths for a sweep. Those that have an effect come first. */
+/** Key paths for a sweep. Paths that have an effect come first. */
 
 import { isTree, type Tree, treeOf, valueAt } from "../scenario/edit";
 import type { Node, Schema } from "../scenario/schema";
 
 const DEEPEST = 6;
 
-/** Paths and values to begin with. */
+/** Suggested paths and values. */
 const OFFERS: [path: string, values: string, needs: string][] = [
   ["cell.ap.cwmin", "7,15,31,63", "cell"],
   ["cell.ap_queue", "25,50,100,200", "cell"],
@@ -35,7 +35,7 @@ export function offersOf(text: string): Offer[] {
   ].map(([path, values]) => ({ path, values }));
 }
 
-/** Returns all key paths of the schema, with the names in the text. */
+/** Returns all key paths of the schema, with the names of the text. */
 export function pathsOf(schema: Schema, text: string): string[] {
   const tree = treeOf(text) ?? {};
   const paths = new Set<string>();

@@ -35,7 +35,7 @@ export class Predictions {
     return this.asking.result?.answer ?? null;
   }
 
-  /** Requests the prediction of another scenario after a moment. */
+  /** Requests the prediction of another scenario after a pause. */
   ask(source: Source): void {
     this.asking.forget();
     this.#waiting = source;

@@ -13,7 +13,7 @@ export interface Chart {
   parameters: Record<string, unknown>;
   x: Axis;
   y: Axis;
-  /** Real part of the rightmost root, a row for each value of y; null: no equilibrium. [1/s] */
+  /** Real part of the rightmost root, a row for each value of y; null without an equilibrium. [1/s] */
   rightmost_root_real: (number | null)[][];
   hopf_curves: { x: number[]; y: number[]; boundary: boolean[] }[];
 }
@@ -24,7 +24,7 @@ export function sortOf(root: number | null | undefined): Sort {
   return root == null ? "none" : root < 0 ? "stable" : "unstable";
 }
 
-/** Returns the place of a value among those of an axis, from 0; null outside. */
+/** Returns the fractional index of a value among the values of an axis, from 0; null outside. */
 export function placeOf(value: number, values: readonly number[]): number | null {
   const above = values.findIndex((each) => each >= value * (1 - 1e-12));
   const high = values[above];
@@ -34,7 +34,7 @@ export function placeOf(value: number, values: readonly number[]): number | null
   return above - 1 + (value - low) / (high - low);
 }
 
-/** Returns the parts of the curves that bound the stable region, in places of both axes. */
+/** Returns the segments of the curves that bound the stable region, as indices of both axes. */
 export function boundariesOf({ x, y, hopf_curves }: Chart): [number, number][][] {
   return hopf_curves.flatMap((curve) => {
     const stretches: [number, number][][] = [[]];
@@ -48,7 +48,7 @@ export function boundariesOf({ x, y, hopf_curves }: Chart): [number, number][][]
   });
 }
 
-/** Returns the place of the present values; null if they are outside or not numbers. */
+/** Returns the indices of the present values; null if they are outside or not numbers. */
 export function presentOf({ parameters, x, y }: Chart): { across: number; up: number } | null {
   const [mine, yours] = [parameters[x.parameter], parameters[y.parameter]];
   if (typeof mine !== "number" || typeof yours !== "number") return null;
@@ -58,12 +58,12 @@ export function presentOf({ parameters, x, y }: Chart): { across: number; up: nu
 
 const TIMES = new Set(["rtt", "update"]);
 
-/** A parameter's value with its unit. */
+/** Returns a parameter's value with its unit. */
 export function written(parameter: string, value: number): string {
   return TIMES.has(parameter) ? `${short(value * 1e3)} ms` : short(value);
 }
 
-/** A range around a value, as the command line writes it; empty where there is none. */
+/** Returns a range around a value, as the command line writes it; empty without a positive value. */
 export function rangeAround(parameter: string, value: unknown): string {
   if (typeof value !== "number" || !(value > 0)) return "";
   const isTime = TIMES.has(parameter);
@@ -93,7 +93,7 @@ export function tableOf(chart: Chart): Table {
   };
 }
 
-/** The picture in a sentence. */
+/** Returns a description of the picture in one sentence. */
 export function sentence(chart: Chart): string {
   const sorts = chart.rightmost_root_real.flat().map(sortOf);
   const stable = sorts.filter((sort) => sort === "stable").length;

@@ -20,7 +20,7 @@ export interface Choice {
   label: string;
 }
 
-/** A quantity of an item at each point, in the shown unit. */
+/** A quantity of an item at each point, in the displayed unit. */
 export interface Course {
   name: string;
   values: (Estimate | null)[];
@@ -44,7 +44,7 @@ export function choicesOf({ points }: Sweep): Choice[] {
   return [...choices.values()];
 }
 
-/** Most flows or stations in a picture. */
+/** Largest number of flows or stations in a picture. */
 export const MOST = 12;
 
 /** Returns the quantity that is shown first: goodputs, or the queue if there are many flows and no stations. */
@@ -61,7 +61,10 @@ export function labelsOf({ points }: Sweep): string[] {
   return points.map(({ settings }) => Object.values(settings).join(", "));
 }
 
-/** Returns the places of points: their values if these are rising numbers of one unit, else equal distances. */
+/**
+ * Returns the horizontal positions of points: their values if these are rising numbers of one unit, otherwise equal
+ * distances.
+ */
 export function placesOf(labels: readonly string[]): { at: number[]; unit: string; isLog: boolean; areNumbers: boolean } {
   const quantities = labels.map((label) => quantityOf(label) ?? { number: label, unit: "" });
   const [unit = ""] = quantities.map((quantity) => quantity.unit);
@@ -97,7 +100,7 @@ export function limitsOf(courses: readonly Course[]): [number, number] {
   return [Math.min(0, ...all.map(([mean]) => mean)), 1.05 * most || 1];
 }
 
-/** The picture in a sentence. */
+/** Returns a description of the picture in one sentence. */
 export function sentence({ label }: Choice, courses: readonly Course[], labels: readonly string[]): string {
   const ends = courses.map(({ name, values }) => `${name} from ${plain(values[0]?.mean)} to ${plain(values.at(-1)?.mean)}`);
   return `${label} at the values ${labels[0]} to ${labels.at(-1)}: ${ends.join(", ")}.`;

@@ -1,4 +1,4 @@
-/** The answer of a search: the confirmed settings and the recommended one. */
+/** The answer of a search: the confirmed settings and the recommended setting. */
 
 import type { Estimate, Item } from "../engine/answers";
 import { type Table, tableOfList } from "../views/numbers/tables";
@@ -15,11 +15,11 @@ export interface Candidate {
 export interface Tuning {
   objective: string;
   candidates: Candidate[];
-  /** The setting to choose: the present one unless another is recommended. */
+  /** The chosen setting: the present setting unless another setting is recommended. */
   chosen: { name: string; settings: Record<string, unknown> } | null;
-  /** The recommendation, with the reason if the present setting stays. */
+  /** The recommendation, or the reason if the present setting stays. */
   verdict: string;
-  /** The queue in which packets wait longest, if it is not the access point's. */
+  /** The queue in which packets wait longest, if it is not the access point's queue. */
   elsewhere: { text: string } | null;
   /** Delays of calls, by direction. */
   call_delays: { text: string }[];
@@ -37,7 +37,7 @@ export type Aim = (typeof AIMS)[number];
 const SHOWN = ["goodput_bps", "rtt_s", "jain"];
 const AIMED_AT: Record<string, string> = { delay: "sojourn_s", fairness: "jain_p05", calls: "calls" };
 
-/** Returns the confirmed settings: the present one first, then the recommended one. */
+/** Returns the confirmed settings: the present setting first, then the recommended setting. */
 export function confirmedOf({ candidates, chosen }: Tuning): Candidate[] {
   const rank = ({ name, settings }: Candidate) => (Object.keys(settings).length ? (name === chosen?.name ? 1 : 2) : 0);
   return candidates.filter(({ simulated }) => simulated).sort((candidate, other) => rank(candidate) - rank(other));

@@ -2,7 +2,7 @@
 
 import type { Quantity } from "./quantities";
 
-/** A mean and the half width of its interval; null where there is none. */
+/** A mean and the half width of its confidence interval; null if there is none. */
 export interface Estimate {
   mean: number | null;
   ci95: number | null;
@@ -25,7 +25,7 @@ export interface Answer {
 
 /** A sampled quantity of an item. A value is null until it is known. */
 export interface Track {
-  /** The list of the answer that has the item. */
+  /** The list of the answer that contains the item. */
   list: string;
   name: string;
   /** Name of the quantity, with its unit. */
@@ -56,7 +56,7 @@ export interface Frames {
   attempt: number[];
   fate: ("delivered" | "collided" | "corrupted")[];
   discarded: boolean[];
-  /** Slots counted down before it; null for a frame without backoff. */
+  /** Number of slots counted down before the frame; null for a frame without backoff. */
   backoff_slots: (number | null)[];
   flow: (string | null)[];
   packet: ("segment" | "datagram" | "syn" | "ack" | "syn-ack" | null)[];
@@ -75,9 +75,9 @@ export interface Distribution {
 
 /** A problem of a text. */
 export interface Problem {
-  /** Line from 1; null if it concerns no line. */
+  /** Line number from 1; null if the problem concerns no line. */
   line: number | null;
-  /** The setting that brought the value in; null for a value of the text. */
+  /** The setting that has the wrong value; null for a value of the text. */
   setting: string | null;
   /** The key, such as `cell.ap.cwmin`. */
   path: string | null;
@@ -93,16 +93,16 @@ export interface Call {
   name: string;
   direction: "up" | "down";
   flows: string[];
-  /** Null where no packet arrives. */
+  /** Null if no packet arrives. */
   delay_p99_s: Estimate | null;
   loss: Estimate | null;
   verdict: "good" | "bad" | "uncertain";
-  /** The queue in which its packets wait longest, and that queue's share of all waits. */
+  /** The queue in which packets wait longest, and the fraction of all waiting time in this queue. */
   waits_at?: string;
   wait_share?: number;
 }
 
-/** The delays, limits and causes of a finished run; lists without facts are empty. */
+/** The delays, limits and causes of a finished run; lists may be empty. */
 export interface Explanation {
   calls: Call[];
   delays: { flow: string; total_s: number; parts: { queue: string; wait_s: number; share: number }[] }[];

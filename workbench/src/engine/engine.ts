@@ -24,24 +24,24 @@ interface Exports {
   lasthop_end(run: number): void;
 }
 
-/** A text, and the settings that override it as `--set` does. */
+/** A text, and the settings that override it like `--set`. */
 export interface Source {
   text: string;
   /** Each setting is `key.path=value`. */
   settings: readonly string[];
 }
 
-/** A scenario, or the problems of its text. */
+/** A checked scenario, or the problems of its text. */
 export type Checked =
   | { scenario: Scenario; problems: null }
   | { scenario: null; problems: Problem[] };
 
-/** Whether a text is JSON; all others are TOML. */
+/** Returns whether a text is JSON; all other texts are TOML. */
 export function isJson(text: string): boolean {
   return text.trimStart().startsWith("{");
 }
 
-/** The engine refused a request. Its message is for users. */
+/** Error of a request that the engine refused. The message is for users. */
 export class EngineError extends Error {
   override name = "EngineError";
   readonly problems: Problem[];
@@ -53,10 +53,13 @@ export class EngineError extends Error {
   }
 }
 
-/** Tails are measured too. They do not change other values. */
+/** Flag: tails are also measured. They do not change other values. */
 const WITH_TAILS = 1;
 
-/** An instance of the module. Views of its memory are used in one statement only, since growth detaches them. */
+/**
+ * An instance of the module. A view of its memory is used in one statement only, since growth of the memory detaches
+ * it.
+ */
 export class Engine implements Questions {
   readonly #exports: Exports;
 
@@ -64,7 +67,7 @@ export class Engine implements Questions {
     this.#exports = instance.exports as unknown as Exports;
   }
 
-  /** Bytes of its memory, which never shrinks. */
+  /** Returns the size of the instance's memory, which never shrinks. [bytes] */
   get memoryBytes(): number {
     return this.#exports.memory.buffer.byteLength;
   }
@@ -106,14 +109,17 @@ export class Engine implements Questions {
     return new Float64Array(this.#bytes().buffer);
   }
 
-  /** Returns the answer over the values of replications in order, as the engine writes it. `run` is one of the runs. */
+  /**
+   * Returns the answer as the engine writes it. `values` are those of the replications in order; `run` is one of the
+   * runs.
+   */
   combine(run: number, values: Float64Array): string {
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
     this.#put(bytes);
     return this.#text(this.#exports.lasthop_combine(run));
   }
 
-  /** Returns the explanation of the answer over the values of replications in order. */
+  /** Returns the explanation of the answer. `values` are those of the replications in order. */
   explain(run: number, values: Float64Array): Explanation {
     this.#put(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
     return this.#told(this.#exports.lasthop_explain(run)) as Explanation;

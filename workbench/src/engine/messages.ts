@@ -3,7 +3,7 @@
 import type { Distribution, Explanation, Frames, Series } from "./answers";
 import type { Checked, Source } from "./engine";
 
-/** Questions that are answered between two slices of a run. Run numbers belong to the worker. */
+/** Questions that the worker answers between two slices of a run. Run numbers belong to the worker. */
 export interface Questions {
   schema(): unknown;
   check(source: Source): Checked;
@@ -22,13 +22,13 @@ export interface Questions {
 /** One replication to run. */
 export interface Job {
   source: Source;
-  /** From 0. */
+  /** Number of the replication, from 0. */
   replication: number;
   /** Whether the run is kept for questions, until `end`. */
   keep: boolean;
 }
 
-/** From the page to a worker. */
+/** Message from the page to a worker. */
 export type Order =
   | { order: "open"; module: WebAssembly.Module }
   | { order: "run"; id: number; job: Job }
@@ -42,13 +42,13 @@ export interface Yielded {
   run: number;
 }
 
-/** From a worker to the page. */
+/** Message from a worker to the page. */
 export type Report =
   | { report: "progress"; id: number; simulated_s: number }
   | { report: "over"; id: number; yielded: Yielded; memory_bytes: number }
   | { report: "cancelled"; id: number; memory_bytes: number }
   | { report: "answer"; id: number; answer: unknown }
   | { report: "failed"; id: number; message: string }
-  /** The instance cannot be used any more. */
+  /** The worker's instance cannot be used any more. */
   | { report: "broken"; message: string };
 

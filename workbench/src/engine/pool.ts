@@ -4,15 +4,18 @@ import type { Source } from "./engine";
 import type { Job, Order, Questions, Report, Yielded } from "./messages";
 
 const MOST_WORKERS = 8;
-/** Memory of an engine never shrinks: a worker that has more is replaced when nothing needs it. [bytes] */
+/**
+ * Memory above which a worker is replaced as soon as it has no run, since the memory of an engine never shrinks.
+ * [bytes]
+ */
 const STALE_BYTES = 256e6;
 
-/** The run was cancelled. */
+/** Error of a run that was cancelled. */
 export class Cancelled extends Error {
   override name = "Cancelled";
 }
 
-/** An engine failed, and its worker was replaced. */
+/** Error of an engine that failed; its worker was replaced. */
 export class Broken extends Error {
   override name = "Broken";
 }
@@ -30,9 +33,9 @@ class Hand {
   readonly #pending = new Map<number, Pending>();
   #worker: Worker;
   #last = 0;
-  /** Whether a run is under way. */
+  /** Whether the worker has a current run. */
   busy = false;
-  /** Runs that are kept. */
+  /** Number of finished runs that the worker keeps. */
   keptRuns = 0;
   memory_bytes = 0;
 
@@ -100,7 +103,7 @@ class Hand {
   }
 }
 
-/** A run that is over and kept, until `end`. */
+/** A finished run that is kept until `end`. */
 export class RunHandle {
   #hand: Hand | null;
   readonly #run: number;
@@ -165,7 +168,7 @@ export class Pool {
     return this.#leastBusy().question("schema");
   }
 
-  /** Runs a replication when a worker is free. */
+  /** Runs a replication as soon as a worker is free. */
   run(job: Job, signal: AbortSignal, progress: (simulated_s: number) => void): Promise<Finished> {
     return new Promise((resolve, reject) => {
       const start = (hand: Hand) => {

@@ -5,22 +5,22 @@ import type { Job, Order, Report } from "./messages";
 
 declare const self: DedicatedWorkerGlobalScope;
 
-/** Time in the engine before messages are read. [ms] */
+/** Time in the engine between two readings of messages. [ms] */
 const STRETCH_MS = 12;
 /** Time between two reports of progress. [ms] */
 const PROGRESS_MS = 80;
-/** A run that needs more memory is ended before the browser ends the page. [bytes] */
+/** Memory limit of a run. The run ends above it, before the browser ends the page. [bytes] */
 const MEMORY_LIMIT_BYTES = 1.5e9;
 
 let engine: Promise<Engine> | null = null;
-/** The present run; 0 if there is none. */
+/** Number of the present run; 0 if there is none. */
 let current = 0;
 
 function say(report: Report, transfer: Transferable[] = []): void {
   self.postMessage(report, transfer);
 }
 
-/** Lets messages in. Unlike timers, messages are not throttled. */
+/** Waits until queued messages have been handled. Unlike timers, messages are not throttled. */
 const { port1, port2 } = new MessageChannel();
 function breathe(): Promise<void> {
   return new Promise((resolve) => {

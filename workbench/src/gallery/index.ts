@@ -13,7 +13,7 @@ export const GROUPS = { home: "At home", papers: "From papers", classroom: "In t
 
 export interface Entry {
   group: keyof typeof GROUPS;
-  /** Its name in addresses. */
+  /** The entry's name in addresses. */
   id: string;
   title: string;
   /** The view that is shown first. */
@@ -21,7 +21,7 @@ export interface Entry {
   see: string;
   why: string;
   trials: readonly Trial[];
-  /** Its paper, standard or example. */
+  /** The entry's paper, standard or example. */
   source: string;
   text: string;
 }
@@ -374,7 +374,7 @@ export function afterTrial(entry: Entry, trial: Trial): string | null {
   return text;
 }
 
-/** Returns the entry of a text, before or after a trial; null for any other text. */
+/** Returns the entry to which a text belongs, before or after a trial; null for any other text. */
 export function entryOf(text: string): Entry | null {
   entries ??= new Map(GALLERY.flatMap((entry) => [entry.text, ...entry.trials.map((trial) => afterTrial(entry, trial))].map((known) => [known, entry])));
   return entries.get(text) ?? null;

@@ -19,7 +19,7 @@ export interface ReportTable {
   /** Titles of the columns, in one or more lines; the last line may be a unit in brackets. */
   heads: string[];
   rows: string[][];
-  /** Numbers of rows in bold. */
+  /** Indices of the rows in bold. */
   bold: number[];
 }
 
@@ -47,7 +47,7 @@ export function columnOf(head: string): Column {
   return { title: words.replaceAll("\n", " "), unit: unit === "-" ? "" : unit };
 }
 
-/** Reads JSON that was compressed by gzip and written in base64. */
+/** Reads JSON that was compressed by gzip and encoded in base64. */
 export async function dataOf(text: string): Promise<ReportData> {
   const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));

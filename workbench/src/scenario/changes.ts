@@ -4,7 +4,7 @@ import type { Source } from "../engine/engine";
 import { isTree, type Tree, treeOf } from "./edit";
 import { settled } from "./settled";
 
-/** Longest value that is not cut. [characters] */
+/** Longest value that is shown completely. [characters] */
 const MOST_CHARACTERS = 40;
 
 /** Returns each difference as `key: before → after`, except for a title and the name of the scenario. */

@@ -20,7 +20,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--code-key)" },
 ]);
 
-/** Keys in addition to the standard ones. */
+/** Keys in addition to the standard keys. */
 const LINES = [
   { key: "Mod-/", run: toggleComment },
   { key: "Alt-ArrowUp", run: moveLineUp },
@@ -97,7 +97,7 @@ export function openEditor(
     },
     tell(problems) {
       const now = view.state.doc.toString();
-      // Problems of settings have no place in the text.
+      // Problems of settings have no position in the text.
       const own = problems.filter(({ setting }) => setting === null);
       const diagnostics = own.map((problem): Diagnostic => {
         const { from, to } = placeOf(now, problem);

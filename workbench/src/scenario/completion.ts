@@ -1,4 +1,4 @@
-/** Completions at a place of a text: keys of its table, words of its key. */
+/** Completions at a position of a text: keys of its table, words of its key. */
 
 import { outline } from "./outline";
 import { defaultOf, type Node, type Schema, unitsOf, wordsOf } from "./schema";
@@ -18,7 +18,7 @@ export interface Offers {
   offers: Offer[];
 }
 
-/** Longest default that is shown. Longer ones are in the description. [characters] */
+/** Longest default that is shown. Longer defaults are in the description. [characters] */
 const LONGEST_DETAIL = 24;
 
 /** Returns the completions at an offset of a text; null if there are none. */

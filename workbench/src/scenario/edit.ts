@@ -4,10 +4,10 @@ import { parse } from "smol-toml";
 import { isJson } from "../engine/engine";
 import { type Entry, outline, samePath, startsWith, type Table } from "./outline";
 
-/** The tree of the values of a text. */
+/** Tree of the values of a text. */
 export type Tree = Record<string, unknown>;
 
-/** The raw text of a value; null for no value, so that the default applies. */
+/** Raw text of a value; null for no value, so that the default applies. */
 export type Written = string | null;
 
 /** Returns the tree of a text; null if it cannot be read. */
@@ -34,9 +34,9 @@ export function isTree(value: unknown): value is Tree {
 }
 
 /**
- * Returns a text with another value at a key path: `value` in TOML, or null to remove it.
+ * Returns a text with another value at a key path: `value` in TOML, or null to remove the value.
  *
- * It is null if no edit changes only that value.
+ * The result is null if no edit changes only that value.
  */
 export function edited(text: string, path: readonly string[], value: Written): string | null {
   const before = treeOf(text);
@@ -44,7 +44,7 @@ export function edited(text: string, path: readonly string[], value: Written): s
   const wanted = structuredClone(before);
   if (!place(wanted, path, value === null ? undefined : parse(`value = ${value}`).value)) return null;
   if (isJson(text)) return `${JSON.stringify(wanted, null, 2)}\n`;
-  // Without its last dotted key a table disappears.
+  // A table disappears without its last dotted key.
   const without = value === null ? prune(structuredClone(wanted), path) : wanted;
   const isWanted = (changed: string) => {
     const after = treeOf(changed);
@@ -59,7 +59,7 @@ export function edited(text: string, path: readonly string[], value: Written): s
   return null;
 }
 
-/** Yields texts with the value, that with the fewest changes first. */
+/** Yields texts with the value. The text with the fewest changes comes first. */
 function* writings(text: string, path: readonly string[], value: string): Generator<string> {
   const { entries, tables } = outline(text);
   const entry = entries.find((entry) => samePath(entry.path, path));
@@ -74,7 +74,7 @@ function* insertions(
   entries: Entry[],
   tables: Table[],
 ): Generator<string> {
-  // Next to keys with a common prefix, in the table that has most of the path.
+  // The value is placed next to keys with a common prefix, in the table with the longest common path.
   const nearby = entries
     .map((entry) => ({ entry, common: commonLength(entry.path, path) }))
     .filter(({ common, entry }) => common > entry.table.path.length)
@@ -104,7 +104,7 @@ function* replacements(text: string, path: readonly string[], value: string): Ge
 /**
  * Returns a text with one more table, written like its siblings: on its own line, or below a header.
  *
- * It is null if the text cannot be read or already has the table.
+ * The result is null if the text cannot be read or already has the table.
  */
 export function withTable(text: string, path: readonly string[], values: Readonly<Record<string, string>>): string | null {
   const before = treeOf(text);
@@ -173,7 +173,7 @@ function* removals(text: string, path: readonly string[]): Generator<string> {
   yield changed;
 }
 
-/** Returns the range that is removed with a key: its line, or its part of the braces. */
+/** Returns the range that is removed with a key: its line, or its piece of the braces. */
 function spanOf(text: string, entry: Entry): [number, number] {
   if (entry.table.kind !== "inline") {
     return [lineBeginOf(text, entry.key_from), Math.min(text.length, lineEndOf(text, entry.value_to) + 1)];
@@ -222,7 +222,7 @@ function place(tree: Tree, path: readonly string[], value: unknown): boolean {
   return true;
 }
 
-/** Removes the empty tables on the way to a key. */
+/** Removes the empty tables on the path to a key. */
 function prune(tree: Tree, path: readonly string[]): Tree {
   for (let length = path.length - 1; length > 0; length -= 1) {
     const table = valueAt(tree, path.slice(0, length));

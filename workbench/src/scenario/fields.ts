@@ -1,4 +1,4 @@
-/** The form: key paths with labels. All else follows from the schema and the text. */
+/** The form: key paths with labels. Everything else follows from the schema and the text. */
 
 import type { Scenario } from "../engine/answers";
 import { isTree, type Tree, valueAt } from "./edit";
@@ -9,13 +9,13 @@ interface Listed {
   /** `*` is replaced by each name in the text. */
   path: string;
   label: string;
-  /** A key that must be present; by default the path's own table. */
+  /** A key that must be present; by default the table that contains the path. */
   needs?: string;
-  /** Shown only if the text has it. */
+  /** Whether the field is shown only if the text has its key. */
   present?: true;
-  /** Shown only if another key has one of these values or is missing. */
+  /** Another key and its values. The field is shown only if the key has one of these values or is missing. */
   only?: readonly [path: string, ...values: unknown[]];
-  /** The default, if the schema describes it in a sentence. */
+  /** Default of the key, if the schema describes it in a sentence. */
   without?: string;
   /** Steps of a slider. */
   steps?: readonly number[];
@@ -24,13 +24,13 @@ interface Listed {
 const WINDOWS = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023] as const;
 const ROOT = "";
 const ADAPTIVE = ["csma.access", "adaptive"] as const;
-/** Standards whose rates follow from the signal, and those whose rates are set. */
+/** Standards whose rates follow from the signal, and standards whose rates are set. */
 const BY_SIGNAL = ["cell.phy", "802.11n", "802.11ac", "802.11ax"] as const;
 const BY_RATE = ["cell.phy", "802.11b", "802.11g", "802.11g-long", "802.11a"] as const;
 
-/** Placeholder of the discipline of a queue, which has no key. */
+/** Placeholder path for the discipline of a queue, which has no key. */
 export const DISCIPLINE = "(discipline)";
-/** The settings of each discipline when it is chosen in the form. */
+/** The settings that the form writes for each discipline. */
 const DISCIPLINES: Record<string, string> = {
   fq_codel: "{}",
   cake: "{}",
@@ -42,12 +42,12 @@ const DISCIPLINES: Record<string, string> = {
 };
 export const DROP_TAIL = "drop-tail";
 
-/** Returns the value of a queue with a discipline for the text; null for the default queue. */
+/** Returns the TOML value of a queue with a discipline; null for the default queue. */
 export function queueWith(discipline: string): string | null {
   return discipline === DROP_TAIL ? null : `{ ${discipline} = ${DISCIPLINES[discipline] ?? "{}"} }`;
 }
 
-/** Returns the fields of a queue of any form. */
+/** Returns the fields of a queue; `path` may be in any table. */
 function queue(path: string, label: string, needs?: string): Listed[] {
   return [
     { path: `${path}.${DISCIPLINE}`, label: `${label}: discipline`, needs: needs ?? path.split(".").slice(0, -1).join(".") },
@@ -172,7 +172,7 @@ export interface Field {
 
 export interface Group {
   title: string;
-  /** The station of the group. */
+  /** The station to which the group belongs. */
   station?: string;
   fields: Field[];
 }
@@ -207,7 +207,7 @@ function fieldsOf(listed: readonly Listed[], schema: Schema, tree: Tree, scenari
 
 function disciplineOf(entry: Listed, path: string[], schema: Schema, tree: Tree): Field[] {
   const of = path.slice(0, -1);
-  // a queue below the access point's own key is edited there
+  // a queue below the key of the access point is edited there
   if (entry.path.startsWith("cell.ap_queue") && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return [];
   const node = schema.at(of);
   const table = node && schema.table(node);
@@ -264,19 +264,19 @@ function widgetOf(schema: Schema, node: Node, value: unknown, steps?: readonly n
   };
 }
 
-/** Returns the default of the checked scenario, else that of the schema. */
+/** Returns the default from the checked scenario, otherwise from the schema. */
 function without(schema: Schema, node: Node, path: readonly string[], scenario: Scenario | null): string {
   const present = scenario && effective(scenario, path);
   if (present) return present;
   const text = [node, ...schema.scalars(node)].find((scalar) => scalar.default !== undefined)?.default;
   if (text !== undefined) return typeof text === "string" ? text : JSON.stringify(text);
-  // A default that needs a sentence is in the description.
+  // A default that needs a sentence is only in the description.
   return /Default: ([^.;,]{1,12})\.$/.exec(node.description ?? "")?.[1] ?? "default";
 }
 
 const SUFFIXES = ["packets", "", "s", "bps", "bytes"];
 
-/** Returns the value of a key of the text in the checked scenario. */
+/** Returns the value that a key of the text has in the checked scenario. */
 function effective(scenario: Scenario, path: readonly string[]): string | null {
   let tree: unknown = scenario;
   let keys = path.slice(0, -1);

@@ -13,17 +13,17 @@ export interface Entry {
 export interface Table {
   kind: "root" | "header" | "inline";
   path: readonly string[];
-  /** The header's bracket, or the brace. */
+  /** Offset of the header's bracket, or of the brace. */
   from: number;
-  /** The end of its last entry, or its closing brace. */
+  /** Offset of the end of the last entry, or of the closing brace. */
   to: number;
-  /** The end of its header or of its opening brace. */
+  /** Offset of the end of the header, or of the opening brace. */
   body_from: number;
 }
 
 export interface Outline {
   entries: Entry[];
-  /** In the order of the text, the root first. */
+  /** Tables in the order of the text; the root is first. */
   tables: Table[];
 }
 

@@ -1,9 +1,9 @@
-/** Places and messages of problems. */
+/** Positions and messages of problems. */
 
 import type { Problem } from "../engine/answers";
 import { outline } from "./outline";
 
-/** Returns the place of a problem: its key and value, else its line, else the first line. */
+/** Returns the range of a problem: its key and value, otherwise its line, otherwise the first line. */
 export function placeOf(text: string, problem: Problem): { from: number; to: number } {
   const [from, to] = lineOf(text, problem.line ?? 1);
   if (problem.line !== null && problem.path !== null) {

@@ -23,7 +23,7 @@ export function inWords(value: number, unit: string): string {
   const scales = SCALES[unit];
   if (!scales) return String(value);
   const [name, scale] = scales.find(([, scale]) => Math.abs(value) >= scale) ?? (scales.at(-1) as [string, number]);
-  // A quantity whose default is zero usually has small values.
+  // The default is zero. Such a quantity usually has small values.
   if (value === 0) return `0 ${scales[1]?.[0] ?? name}`;
   return `${Number((value / scale).toPrecision(6))} ${name}`;
 }

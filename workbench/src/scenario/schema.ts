@@ -25,7 +25,7 @@ export class Schema {
     this.#root = root as Node;
   }
 
-  /** Resolves the reference of a node, which keeps its own description and default. */
+  /** Returns the referenced node; it keeps the description and default of the referring node. */
   resolved(node: Node): Node {
     const name = node.$ref?.split("/").at(-1);
     const target = name === undefined ? undefined : this.#root.$defs?.[name];

@@ -4,7 +4,7 @@ import { parse } from "smol-toml";
 import { edited, treeOf, valueAt } from "./edit";
 
 /**
- * Returns a text with more settings in it, and the settings that still override it.
+ * Returns a text that includes more settings, and the settings that still override it.
  *
  * A setting remains an override if the text cannot include it with the same meaning: tables, keys below another
  * override, and values of a table in the text.
@@ -39,13 +39,13 @@ function taken(text: string, setting: string): string | null {
   const tree = treeOf(text);
   if (!tree || value === null || !/^[\w-]+(\.[\w-]+)*$/.test(key)) return null;
   const path = key.split(".");
-  // A text defines the tables that it names. A setting must not define any.
+  // A text defines the tables that it names. A setting must not define a table.
   const named = /^(?:station|csma\.link)\.[^.]+/.exec(key)?.[0].split(".");
   if ((named && valueAt(tree, named) === undefined) || typeof valueAt(tree, path) === "object") return null;
   return edited(text, path, value);
 }
 
-/** Returns a value in TOML, read like `--set` does: as TOML, else as a text; null for a table or a list. */
+/** Returns a value in TOML, read like `--set`: as TOML, otherwise as a text; null for a table or a list. */
 function written(value: string): string | null {
   try {
     return typeof parse(`value = ${value}`).value === "object" ? null : value;

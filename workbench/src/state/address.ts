@@ -1,11 +1,11 @@
-/** The page's address, which follows the workbench. */
+/** The page's address, which is updated with the state of the workbench. */
 
 import { fromFragment, type Linked, LinkError, toFragment } from "./link";
 
 /** Pause before an edit is written into the address, since browsers limit the number of changes. [ms] */
 const WRITE_MS = 600;
 
-/** Reads the address now and when it changes. `take` gets its content; null if it is empty. */
+/** Reads the address now and when it changes. `take` gets the content of the address; null if it is empty. */
 export function followAddress(
   take: (linked: Linked | null) => void | Promise<void>,
   fail: (message: string) => void,
@@ -30,7 +30,7 @@ export function followAddress(
     try {
       own = linked ? await toFragment(linked) : "";
     } catch {
-      // A text that is too long for a link is not in the address.
+      // The address has no text that is too long for a link.
       own = "";
     }
     history[how](null, "", own || location.pathname + location.search);

@@ -14,13 +14,13 @@ interface Listener {
 
 /** A recording that is running or finished. */
 export interface Recording {
-  /** Ends a running recording, and keeps a finished one. */
+  /** Ends a running recording; a finished recording stays. */
   rest(): void;
-  /** Ends a running recording, and releases a finished one. */
+  /** Ends a running recording, and releases a finished recording. */
   stop(): void;
 }
 
-/** Records from an instant on [s], and from other instants when the views request them. */
+/** Records frames from an instant on [s], and from other instants when the views request them. */
 export function recordAir(
   pool: Pool,
   source: Source,

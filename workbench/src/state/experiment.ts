@@ -13,24 +13,24 @@ const ANSWER_MS = 100;
 export interface Progress {
   done: number;
   replications: number;
-  /** From 0 to 1, over all replications. */
+  /** Finished fraction of all replications, from 0 to 1. [-] */
   fraction: number;
 }
 
 /** Events of a run. */
 export interface Listener {
   progress(progress: Progress): void;
-  /** The first replication is finished, with these records. */
+  /** Called when the first replication is finished, with its records. */
   recorded(series: Series | null, distributions: Distribution[] | null): void;
-  /** The answer, its text as the engine writes it, and its explanation. */
+  /** Called with the answer, its text as the engine writes it, and its explanation. */
   answered(answer: Answer, done: number, text: string, explanation: Explanation): void;
 }
 
 /**
  * Runs all replications of a scenario.
  *
- * Values are combined in the order of replications. An answer includes replications from the first on
- * without a gap, so that it does not depend on the number of workers or on their order.
+ * Values are combined in the order of replications. An answer includes consecutive replications from the first on, so
+ * that it does not depend on the number of workers or on their order.
  */
 export async function experiment(
   pool: Pool,
@@ -40,7 +40,7 @@ export async function experiment(
   listener: Listener,
 ): Promise<void> {
   const failing = new AbortController();
-  // AbortSignal.any is not used, since browsers keep its signals and their listeners.
+  // AbortSignal.any is not used, since browsers retain its signals and their listeners.
   const { signal } = failing;
   stop.addEventListener("abort", () => failing.abort(), { once: true });
   const replications = numberOf(scenario, "replications") ?? 0;
@@ -58,7 +58,7 @@ export async function experiment(
     listener.progress({ done, replications, fraction });
   };
 
-  /** Combines the finished replications without a gap, if there are new ones. */
+  /** Combines the consecutive finished replications, if there are new ones. */
   const combine = async () => {
     const gap = values.findIndex((value) => value === undefined);
     const ready = values.slice(0, gap < 0 ? values.length : gap) as Float64Array[];
@@ -105,7 +105,10 @@ export async function experiment(
   }
 }
 
-/** Runs a job for each number, as many at the same time as keep all workers busy. The first failure ends all. */
+/**
+ * Runs a job for each number. As many jobs run simultaneously as keep all workers busy. The first failure ends all
+ * jobs.
+ */
 async function inOrder(
   count: number,
   workers: number,

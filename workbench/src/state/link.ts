@@ -11,12 +11,12 @@ export interface Linked {
 
 /** Longest fragment that is read or written. [characters] */
 const MOST_CHARACTERS = 100_000;
-/** Longest content, as a protection against fragments that expand without end. [bytes] */
+/** Longest content, which protects against fragments that expand indefinitely. [bytes] */
 const MOST_BYTES = 1_000_000;
 const PREFIX = "#s=";
 const TOO_LONG = "The scenario is too long for a link. Save its text as a file.";
 
-/** The fragment is invalid or too long. The message is for users. */
+/** Error of a fragment that is invalid or too long. The message is for users. */
 export class LinkError extends Error {
   override name = "LinkError";
 }

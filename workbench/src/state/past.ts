@@ -2,9 +2,9 @@
 
 import type { Source } from "../engine/engine";
 
-/** Most texts that are stored. */
+/** Largest number of texts that are stored. */
 const MOST = 100;
-/** Typing without a longer pause is one edit. [ms] */
+/** Longest pause within one edit. Typing without a longer pause is one edit. [ms] */
 const PAUSE_MS = 1500;
 
 export class Past {

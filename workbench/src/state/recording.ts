@@ -3,13 +3,13 @@
 import type { Answer, Scenario } from "../engine/answers";
 import { itemsOf, meanOf, numberOf, tablesOf } from "../views/answer";
 
-/** Samples of the series of a whole run. */
+/** Number of samples of the series of a complete run. */
 const SAMPLES = 400;
-/** Most values of all tracks, so that many flows have fewer samples each. */
+/** Largest number of values of all tracks together; with many flows each track has fewer samples. */
 const MOST_VALUES = 1_000_000;
-/** Samples of the fine series that belongs to frames. */
+/** Number of samples of the fine series that belongs to frames. */
 const FINE_SAMPLES = 5000;
-/** Most frames that the page keeps. */
+/** Largest number of frames that the page keeps. */
 export const MOST_FRAMES = 20_000;
 
 export function durationOf_s(scenario: Scenario): number {
@@ -20,7 +20,7 @@ export function warmupOf_s(scenario: Scenario): number {
   return numberOf(scenario, "warmup_s") ?? 0;
 }
 
-/** Returns the wanted number of samples, or as many as there is room for. */
+/** Returns the requested number of samples, or fewer if the memory limit requires it. */
 function samplesOf(scenario: Scenario, wanted: number): number {
   const tracks = 4 * tablesOf(scenario, "flows").length + tablesOf(scenario, "stations").length + 1;
   return Math.max(1, Math.min(wanted, Math.floor(MOST_VALUES / tracks)));
@@ -39,7 +39,7 @@ export function roundInterval_s(duration_s: number, samples: number): number {
   return factor * power;
 }
 
-/** Returns the settings of replication 0. They override those of the text, which are for files. */
+/** Returns the settings of replication 0. They override recording settings of the text, which are meant for files. */
 export function seriesSettings(scenario: Scenario): string[] {
   const interval_s = roundInterval_s(durationOf_s(scenario), samplesOf(scenario, SAMPLES));
   return [`record.series_interval=${inFile(interval_s)}`, "record.frames=0", "record.from=0 s"];
@@ -55,11 +55,11 @@ export function hasAir(scenario: Scenario): boolean {
   return Boolean(scenario.cell) && tablesOf(scenario, "stations").length > 0;
 }
 
-/** Returns the time in which about `MOST_FRAMES` frames are sent, by the goodputs of an answer. [s] */
+/** Returns the time in which about `MOST_FRAMES` frames are sent, estimated from the goodputs of an answer. [s] */
 export function stretch_s(answer: Answer): number {
   const goodputs_bps = itemsOf(answer, "flows").map((flow) => Math.max(0, meanOf(flow, "goodput_bps") ?? 0));
   const goodput_bps = goodputs_bps.reduce((sum, goodput) => sum + goodput, 0);
-  // A segment of 1,460 bytes, its ACK, a MAC ACK of each, and a fifth more for failed attempts.
+  // A segment of 1,460 bytes, its ACK, a MAC ACK for each of them, and a fifth more for failed attempts.
   const framesEach_s = (goodput_bps / (8 * 1460)) * 4 * 1.2;
   return MOST_FRAMES / Math.max(framesEach_s, 100);
 }
@@ -76,7 +76,7 @@ export function airSettings(scenario: Scenario, from_s: number, long_s: number):
   ];
   if (end_s < whole_s) {
     settings.push(`duration=${inFile(end_s)}`);
-    // Nothing is measured here, and a warm-up has to be shorter than the run.
+    // This run measures nothing, but a warm-up has to be shorter than the run.
     if (warmupOf_s(scenario) >= end_s) settings.push(`warmup=${inFile(end_s / 2)}`);
   }
   return settings;

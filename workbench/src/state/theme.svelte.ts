@@ -1,4 +1,4 @@
-/** The theme: light, dark, or that of the system. */
+/** The theme: light, dark, or the theme of the system. */
 
 export type Theme = "system" | "light" | "dark";
 

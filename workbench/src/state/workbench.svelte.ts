@@ -13,9 +13,9 @@ import { experiment, type Progress } from "./experiment";
 import { Past } from "./past";
 import { hasAir, warmupOf_s } from "./recording";
 
-/** Pause after the last key before a text is read. [ms] */
+/** Pause after the last key press before a text is read. [ms] */
 const DEBOUNCE_MS = 200;
-/** Time left from which a run is called long. [s] */
+/** Remaining time above which a run is called long. [s] */
 const LONG_S = 120;
 
 /** All shown results of a scenario. */
@@ -49,14 +49,14 @@ export class Workbench {
   /** Wall-clock time of the last run. [s] */
   took_s = $state.raw<number | null>(null);
   schema = $state.raw<Schema | null>(null);
-  /** Edits that Back can undo. */
+  /** Number of edits that Back can undo. */
   edits = $state(0);
   #kept = $state.raw<Result | null>(null);
 
   readonly #past = new Past();
   readonly #pool: Promise<Pool>;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Counts edits. Answers to older edits are ignored. */
+  /** Number of edits. Answers to older edits are ignored. */
   #edit = 0;
   #run: AbortController | null = null;
   #recording: Recording | null = null;
@@ -66,7 +66,7 @@ export class Workbench {
     pool.then(async (open) => (this.schema = new Schema(await open.schema()))).catch((error: unknown) => this.#tell(error));
   }
 
-  /** Whether the shown results belong to another text than the present one. */
+  /** Returns whether the shown results belong to another text than the present text. */
   get isStale(): boolean {
     return this.result !== null && (this.problems.length > 0 || this.result.scenario !== this.scenario);
   }
@@ -75,7 +75,7 @@ export class Workbench {
     return { text: this.text, settings: this.settings };
   }
 
-  /** The run that was kept, with the edits since. */
+  /** Returns the kept run, with the edits since then. */
   get keptRun(): KeptRun | null {
     const [run, shown] = [this.#kept, this.result];
     if (!run?.answer || !shown) return null;
@@ -83,7 +83,7 @@ export class Workbench {
     return { changes: changesBetween(run.source, shown.source), answer, explanation, series, distributions };
   }
 
-  /** Keeps the run that is shown, or releases the kept one. */
+  /** Keeps the shown run, or releases the kept run. */
   keep(isKept: boolean): void {
     this.#kept = isKept ? this.result : null;
   }
@@ -92,7 +92,7 @@ export class Workbench {
     return this.left_s !== null && this.left_s > LONG_S;
   }
 
-  /** Takes a text, and reads it after a pause or immediately. */
+  /** Sets the text, and reads it after a pause or immediately. */
   write(text: string, settings: string[] = this.settings, now = false): void {
     const isSame = text === this.text && settings === this.settings;
     if (isSame && !now) return;

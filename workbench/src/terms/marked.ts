@@ -4,7 +4,7 @@ import TERMS from "virtual:terms";
 
 export interface Term {
   name: string;
-  /** Its spellings in the page. */
+  /** Spellings of the term in the page. */
   forms: readonly string[];
   means: string;
 }
@@ -13,11 +13,11 @@ export interface Piece {
   text: string;
   /** The meaning of a term; null for other text. */
   means: string | null;
-  /** The element of the glossary that explains it. */
+  /** Id of the glossary element that explains the term. */
   id: string;
 }
 
-/** The element of a term in the page's glossary. */
+/** Returns the id of a term's element in the page's glossary. */
 export function idOf(term: Term): string {
   return `term-${TERMS.indexOf(term)}`;
 }
@@ -28,12 +28,15 @@ const forms = TERMS.flatMap((term) => term.forms).sort((form, other) => other.le
 const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"));
 const PATTERN = new RegExp(`(?<![\\w-])(?:${escaped.join("|")})(?![\\w-])`, "gi");
 
-/** The key of a form. Capitals distinguish RED and PIE from words; other terms may begin with a capital. */
+/**
+ * Returns the lookup key of a spelling. Capitals distinguish RED and PIE from common words; other terms may begin with
+ * a capital letter.
+ */
 function keyOf(form: string): string {
   return /[A-Z].*[A-Z]/.test(form) ? form : form.toLowerCase();
 }
 
-/** A text in pieces. The first occurrence of each term is marked. */
+/** Returns a text in pieces. The first occurrence of each term is marked. */
 export function marked(text: string): Piece[] {
   const pieces: Piece[] = [];
   const seen = new Set<Term>();

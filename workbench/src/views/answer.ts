@@ -1,8 +1,8 @@
-/** Reading an answer: lists, items, quantities. */
+/** Access to an answer: lists, items, quantities. */
 
 import type { Answer, Estimate, Item, Scenario } from "../engine/answers";
 
-/** Lists of items by name, in the answer's order. */
+/** Returns the lists of items by name, in the order of the answer. */
 export function listsOf(answer: Answer): [string, Item[]][] {
   return Object.entries(answer).flatMap(([name, value]): [string, Item[]][] =>
     Array.isArray(value) && value.length > 0 && value.every(isItem) ? [[name, value]] : [],

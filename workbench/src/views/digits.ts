@@ -1,4 +1,4 @@
-/** Numbers for readers, rounded as `lasthop` prints them (python/lasthop/answers/digits.py). */
+/** Number formats for readers, rounded like the output of `lasthop` (python/lasthop/answers/digits.py). */
 
 const DIGITS = 4;
 
@@ -26,7 +26,10 @@ export function short(value: number): string {
   return String(Number(value.toFixed(Math.min(6, Math.max(0, 2 - exponent)))));
 }
 
-/** Returns the decimals: two digits of a half width that begins with 10 to 35, else one; at most six digits of the mean. */
+/**
+ * Returns the number of decimals: two digits of a half width that begins with 10 to 35, otherwise one digit. The mean
+ * has at most six digits.
+ */
 function decimals(mean: number, ci95: number): number {
   const exponent = Math.floor(Math.log10(ci95));
   const wanted = ci95 > 3.55 * 10 ** exponent ? -exponent : 1 - exponent;
@@ -48,8 +51,10 @@ export function ticks(most: number, count: number, least = 0): number[] {
   return values;
 }
 
-/** 1, 2 and 5 times powers of ten between two values; only powers where these are many, and round
- * values where they are fewer than three. */
+/**
+ * Returns 1, 2 and 5 times powers of ten between two values. Only powers are returned if there are many, and round
+ * values if there are fewer than three.
+ */
 export function logTicks(least: number, most: number): number[] {
   if (!(least > 0) || !(most > least)) return [];
   const steps = most / least > 2000 ? [1] : [1, 2, 5];

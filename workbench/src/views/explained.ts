@@ -4,7 +4,7 @@ import type { Explanation } from "../engine/answers";
 import { sentenceOf } from "./delay/calls";
 import { short } from "./digits";
 
-/** Most causes that are shown. */
+/** Largest number of causes that are shown. */
 const MOST_CAUSES = 3;
 
 const LIMITS: Record<Explanation["limits"][number]["by"], string> = {
@@ -17,7 +17,7 @@ const LIMITS: Record<Explanation["limits"][number]["by"], string> = {
   losses: "losses in",
 };
 
-/** Limits whose place is named. */
+/** Limits that are shown with their location. */
 const PLACED = ["line", "acks", "losses"];
 
 /** Returns sentences about calls that are not good, delays, the air, limits, and causes. */

@@ -1,6 +1,6 @@
 /** Short forms of long names. */
 
-/** A name of at most `most` characters, without its middle, since most names differ at their ends. */
+/** Returns a name of at most `most` characters. Its middle is removed, since most names differ at their ends. */
 export function shortened(name: string, most: number): string {
   const signs = [...name];
   if (signs.length <= most) return name;

@@ -2,9 +2,9 @@
 
 export interface Measure {
   title: string;
-  /** Empty where there is none. */
+  /** Unit of the quantity; empty if it has none. */
   unit: string;
-  /** Factor from the answer's unit. */
+  /** Factor from the answer's unit to the displayed unit. */
   scale: number;
 }
 
@@ -48,7 +48,7 @@ function measure(quantity: string, suffix: string, unit: string, scale: number):
   return { title, unit, scale };
 }
 
-/** Title and unit, for an axis. */
+/** Returns title and unit for an axis. */
 export function axisLabel({ title, unit }: Measure): string {
   return unit && unit !== title ? `${title} [${unit}]` : title;
 }

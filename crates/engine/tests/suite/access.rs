@@ -1,8 +1,8 @@
 //! Transmission opportunities, internal collisions and PIFS on timelines worked by hand.
 //!
-//! 802.11b, windows of 0: slot 20 us, SIFS 10 us, DIFS 50 us, PIFS 30 us; a datagram of 1500 bytes
-//! makes a frame of 1538 bytes, 1310.545 us at 11 Mb/s; its exchange with MAC ACK (248 us at 2 Mb/s)
-//! lasts 1568.545 us.
+//! 802.11b, contention windows of 0: slot 20 us, SIFS 10 us, DIFS 50 us, PIFS 30 us. A datagram of 1500 bytes makes a
+//! frame of 1538 bytes, which takes 1310.545 us at 11 Mb/s. Its exchange with MAC ACK (248 us at 2 Mb/s) lasts 1568.545
+//! us.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use lasthop_engine::{RunResult, run};
 
 const EXCHANGE_NS: u64 = 1_310_545 + 10_000 + 248_000;
 
-/// One station; nobody ever backs off.
+/// Returns a scenario with one station and contention windows of 0, so that no node backs off.
 fn without_backoff() -> Scenario {
     let mut scenario = dot11b(1, 1);
     for node in [&mut scenario.bss[0].cell.ap, &mut scenario.stations[0].node] {
@@ -32,7 +32,7 @@ fn result(scenario: &Scenario) -> RunResult {
     }
 }
 
-/// Start [ns], sender and flow of each data frame.
+/// Returns start [ns], sender and flow of each data frame.
 fn data_frames(result: &RunResult) -> Vec<(u64, u32, u32)> {
     let data = |frame: &FrameRecord| {
         let flow = frame.packet?.flow;
@@ -41,7 +41,7 @@ fn data_frames(result: &RunResult) -> Vec<(u64, u32, u32)> {
     result.frames.iter().filter_map(data).collect()
 }
 
-/// Starts of the first frames of a station that is never idle, with these limits. [ns]
+/// Returns the starts of the first frames of a saturated station with these TXOP limits. [ns]
 fn burst(txop_packets: Option<u32>, txop_limit_ns: Option<u64>) -> Vec<u64> {
     let mut scenario = without_backoff();
     let access = &mut scenario.stations[0].node.best_effort;
@@ -52,7 +52,8 @@ fn burst(txop_packets: Option<u32>, txop_limit_ns: Option<u64>) -> Vec<u64> {
     frames[..5].iter().map(|frame| frame.0).collect()
 }
 
-/// Starts of five frames, `sifs` after the MAC ACK before or else DIFS after it. [ns]
+/// Returns the starts of five frames: SIFS after the previous MAC ACK where `sifs` is true, otherwise DIFS after it.
+/// [ns]
 fn starts(sifs: [bool; 4]) -> Vec<u64> {
     let mut starts = vec![0];
     for follows in sifs {
@@ -90,7 +91,7 @@ fn the_limit_in_time_counts_to_the_end_of_the_last_mac_ack() {
 
 #[test]
 fn a_cf_end_goes_sifs_after_the_last_mac_ack_of_an_opportunity_with_time_left() {
-    // CF-End: 20 bytes at 2 Mb/s behind a preamble, 272 us
+    // CF-End: 20 bytes at 2 Mb/s after a preamble, 272 us
     let cf_end_ns = 272_000;
     let closed_by = |txop_limit_ns| {
         let mut scenario = without_backoff();
@@ -125,7 +126,7 @@ fn voice_wins_internal_collisions_and_best_effort_is_given_up_at_its_limit() {
     add_flow(&mut scenario, 0, Direction::Up, greedy());
     scenario.flows[1].category = Category::Voice;
     let result = result(&scenario);
-    // Best effort is there first; from then on both are ready at once, every time.
+    // Best effort has the first packet. Afterwards both categories are always ready simultaneously.
     let frames = data_frames(&result);
     for (index, frame) in frames.iter().enumerate() {
         let start = index as u64 * (EXCHANGE_NS + 50_000);
@@ -136,7 +137,7 @@ fn voice_wins_internal_collisions_and_best_effort_is_given_up_at_its_limit() {
         station["collision_rate"]["mean"], 0.0,
         "nothing collides on the air"
     );
-    // three times out of the way of voice, each datagram of best effort is given up: 1 in 4
+    // each datagram of best effort has three internal collisions with voice and is then discarded: 1 in 4
     let given_up = station["discard_probability"]["mean"]
         .as_f64()
         .expect("a mean");

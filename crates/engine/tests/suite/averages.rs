@@ -1,4 +1,4 @@
-//! Over which time something is averaged, and of which packets it is a part.
+//! Averages and fractions of a result: the time interval of each average, and the denominator of each fraction.
 
 use lasthop_engine::RunResult;
 use lasthop_engine::quantities::FRACTIONS;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::queues::{mean, simulate};
 
-/// All fractions of a result, with their names.
+/// Returns all fractions of a result with their names.
 fn fractions(result: &RunResult) -> Vec<(String, f64)> {
     let lists = result.summary.as_object().into_iter().flatten();
     let items = lists.filter_map(|(list, items)| Some((list, items.as_array()?)));
@@ -22,7 +22,7 @@ fn fractions(result: &RunResult) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// A download stops 50 ms after the warm-up; what still waits is lost later, and so are all losses measured.
+/// A download stops 50 ms after the warm-up. Its queued packets are lost later, so that all losses are measured.
 #[test]
 fn losses_after_a_flow_has_stopped_count_with_its_arrivals() {
     let text = r#"
@@ -39,13 +39,13 @@ station.a.udp_down = { rate = "3 Mbps", stop = "1.05 s" }
     ]
     .map(|(list, name, quantity)| mean(&result, list, name, quantity));
     assert!(loss > 0.3 && loss < 1.0, "{loss}");
-    // nothing else loses packets, and at the end nothing is under way; the packet in service when the warm-up
-    // ends has been judged before
+    // No other loss occurs and no packet is in flight at the end. The packet that is in service when the warm-up ends
+    // was counted as delivered before.
     assert!((drops / loss - 1.0).abs() < 0.02, "{drops} {loss}");
 }
 
-/// Windows of 2 ms, mostly within one frame of 12 ms and its ACK: the medium is busy in all of such a window,
-/// not for six times as long or not at all.
+/// Windows of 2 ms mostly lie within one frame of 12 ms and its ACK. The medium is busy for the whole of such a window:
+/// the busy fraction is neither 6 nor 0.
 #[test]
 fn a_window_within_an_exchange_is_busy_all_the_while() {
     let text = r#"
@@ -69,8 +69,8 @@ station.b.udp_up = "greedy"
     assert!(within >= 6, "{busy:?}");
 }
 
-/// An access point and its only station that always collide: PPDUs for it and from it are on the air together, in
-/// all of the time but for gaps, and not in twice of it.
+/// The access point and its only station always collide, so that PPDUs to and from the station are on the air
+/// simultaneously. Its air time is all of the time except gaps; the overlap is counted once.
 #[test]
 fn ppdus_that_collide_take_a_stations_air_time_once() {
     let text = r#"
@@ -86,7 +86,7 @@ station.a = { udp_down = "greedy", udp_up = "greedy" }
     assert_eq!(mean(&result, "stations", "a", "collision_rate"), 1.0);
 }
 
-/// A path without a queue, over which windows stay as they are.
+/// A path without a queue, on which windows stay constant.
 const PATH: &str = r#"
 duration = "20 s"
 warmup = "5 s"
@@ -104,16 +104,16 @@ fn a_window_is_averaged_over_the_life_of_its_flow() {
         assert_eq!(of("flows"), of("classes"));
         of("flows")
     };
-    // as long after its start as in the other run: the same windows, whenever the flow begins
+    // The flow has the same age in both runs: its windows are equal, whatever its start time.
     let early = window(&[("duration", "5 s"), ("warmup", "0 s")]);
     assert_eq!(early, window(&[("flow.one.start", "15 s")]));
-    // grown within the first second of five
+    // the window grows within the first of five seconds
     assert!(early > 35.0 && early <= 42.0, "{early}");
     assert_eq!(window(&[]), 42.0);
 }
 
-/// A flow that has sent all that it had, or was stopped, has no window any more: neither later measurements nor
-/// the length of the run change the average.
+/// A flow that has sent all its data, or was stopped, no longer has a window. Neither later measurements nor the length
+/// of the run change its average.
 #[test]
 fn a_window_is_averaged_until_all_is_acknowledged() {
     for end in [("flow.one.segments", "1000"), ("flow.one.stop", "4 s")] {
@@ -124,7 +124,7 @@ fn a_window_is_averaged_until_all_is_acknowledged() {
         assert_eq!(window("5 s"), window("9 s"), "{end:?}");
         assert!(window("5 s") > 25.0, "{end:?}");
     }
-    // one that ended before the warm-up has none
+    // a flow that ended before the warm-up has no average window
     let over = simulate(PATH, &[("flow.one.stop", "2 s")]);
     assert!(over.summary["flows"][0]["cwnd_packets"]["mean"].is_null());
 }
@@ -147,12 +147,13 @@ fn a_series_has_a_window_while_its_flow_exists() {
         .flat_map(|track| track["values"].as_array().into_iter().flatten())
         .map(Value::is_number)
         .collect();
-    // a sample is taken ahead of a start and a stop of its instant: not up to 2 s, and up to 4 s
+    // A sample is taken before a start or a stop at the same instant: the flow is absent from the sample at 2 s and
+    // present in the sample at 4 s.
     let expected: Vec<bool> = (1..=12).map(|k| (5..=8).contains(&k)).collect();
     assert_eq!(known, expected);
 }
 
-/// Datagrams that all take as long: percentile and mean are one number, to the last bit.
+/// All datagrams have the same delay: percentile and mean are the same number, to the last bit.
 #[test]
 fn percentiles_of_equal_delays_are_exactly_their_mean() {
     let text = r#"
@@ -172,7 +173,7 @@ udp = { rate = "64 kbps", packet = "200 B" }
     }
 }
 
-/// Calls of the same rate that lose as much and begin at different times: late ones are served no worse.
+/// Calls with the same rate and the same loss begin at different times. A late start does not count as worse service.
 #[test]
 fn fairness_within_a_class_is_of_rates_while_flows_exist() {
     let text = r#"
@@ -193,7 +194,7 @@ udp = { rate = "64 kbps", packet = "100 B" }
     assert_eq!(of("starved_flows"), 0.0);
 }
 
-/// Files that take as long as each other: the mean is exact, and no larger than the percentile.
+/// Files with equal completion times: the mean is exact, and no larger than the percentile.
 #[test]
 fn a_mean_of_equal_completion_times_is_their_percentile() {
     let file = [

@@ -78,7 +78,7 @@ fn c_settles_just_under_the_capacity() {
     );
     let rtt = mean(&shared, "links", "vsb", "ping_rtt_p95_s");
     assert!(rtt < 0.08, "{rtt}");
-    // the queue stands in the bottleneck, not in the access point
+    // the queue builds up in the bottleneck, not in the access point
     let ap = mean(&shared, "aps", "ap", "queue_packets");
     let leaf = mean(&shared, "queues", "vsb/first", "occupancy_packets");
     assert!(ap < 30.0 && leaf > 50.0, "{ap} {leaf}");
@@ -103,8 +103,8 @@ fn the_kinds_of_fairness_share_what_they_say() {
         (5.0..6.0).contains(&ratio),
         "bytes as the rates, 5.5: {ratio}"
     );
-    // a data frame of 1536 bytes and half an ACK of 76, each with its MAC ACK, at 2 and 11 Mb/s with
-    // ACKs at 2: (6594 + 810 / 2) / (1567 + 505 / 2) us = 3.8
+    // A data frame of 1536 bytes and half an ACK of 76 bytes, each with its MAC ACK. Data is sent at 2 and 11 Mb/s,
+    // ACKs at 2 Mb/s: the ratio of air times is (6594 + 810 / 2) / (1567 + 505 / 2) us = 3.8.
     let ratio = share("airtime");
     assert!((3.6..4.0).contains(&ratio), "air times of both: {ratio}");
 }
@@ -112,7 +112,7 @@ fn the_kinds_of_fairness_share_what_they_say() {
 #[test]
 fn a_rate_of_its_own_needs_no_pings() {
     let result = simulate("[station.a]\ndownload = 2\n[vsb]\nrate = \"2 Mbps\"");
-    // 1460 of 1500 bytes are payload; ACKs of 40 bytes take their part
+    // 1460 of 1500 bytes are payload; ACKs of 40 bytes take some of the capacity
     let goodput = goodput(&result, "a");
     assert!((1.88e6..1.95e6).contains(&goodput), "{goodput}");
     assert_eq!(mean(&result, "links", "vsb", "capacity_bps"), 2e6);
@@ -147,8 +147,8 @@ fn uplink_datagrams_pass_beside_it_if_asked_to_and_are_counted() {
     assert!(leaf("vsb/a") && !leaf("vsb/b"));
 }
 
-/// Two downloads and 4 Mbit/s of calls behind 2 Mbit/s: each has half of it, where beside the calls take
-/// what they send.
+/// Two downloads and 4 Mbit/s of calls through a bottleneck of 2 Mbit/s. Each station gets half of the capacity; calls
+/// that bypass the bottleneck get all that they send.
 #[test]
 fn uplink_datagrams_have_the_share_of_their_station() {
     let of = |udp: &str| {
@@ -157,7 +157,8 @@ fn uplink_datagrams_have_the_share_of_their_station() {
         simulate(&vsb)
     };
     let (both, down) = (of("both"), of("down"));
-    // half of 2 Mbit/s, of which 1460 of 1500 bytes and 1472 of 1500 are payload, and ACKs of two downloads
+    // Half of 2 Mbit/s: 1460 of 1500 bytes of TCP and 1472 of 1500 bytes of UDP are payload. The ACKs of two downloads
+    // are subtracted.
     let (tcp, udp) = (goodput(&both, "a"), goodput(&both, "b"));
     assert!((0.93e6..0.98e6).contains(&tcp), "{tcp}");
     assert!((0.97e6..0.99e6).contains(&udp), "{udp}");
@@ -180,7 +181,7 @@ fn a_sensors_datagrams_pass_it_as_calls_do() {
     }
 }
 
-/// A call of 64 kbit/s beside downloads: its station is pinged, and C stays just under the capacity.
+/// A call of 64 kbit/s runs together with downloads: its station is pinged, and C stays just below the capacity.
 #[test]
 fn c_settles_where_uplink_datagrams_pass_it_too() {
     let stations = "[station.a]\ndownload = 4\n[station.b]\nudp_up = \"64 kbps\"\ndownload = 1\n";
@@ -194,7 +195,7 @@ fn c_settles_where_uplink_datagrams_pass_it_too() {
 
 #[test]
 fn stations_that_do_not_answer_leave_c_where_it_is() {
-    // the only station sends UDP beside it, so that nobody is pinged
+    // the only station also sends UDP that bypasses the bottleneck, so that no station is pinged
     let result =
         simulate("[station.b]\nudp_up = \"greedy\"\nudp_down = \"1 Mbps\"\n[vsb]\nudp = \"down\"");
     assert_eq!(mean(&result, "links", "vsb", "capacity_bps"), 6e6);

@@ -1,5 +1,4 @@
-//! Compound TCP over WiFi (paper 000): what channel errors, rate fallback, sensors and shared queues do
-//! to a cell.
+//! Compound TCP over WiFi (paper 000): effects of channel errors, rate fallback, sensors and shared queues on a cell.
 
 use crate::queues::{mean, simulate};
 use lasthop_engine::RunResult;
@@ -17,7 +16,7 @@ station.far = { count = 5, download = 1, error_down = 0.3 }
 
 const EQUAL: &str = "{ near = { station = \"near\", share = 0.5 }, far = { share = 0.5 } }";
 
-/// Goodput of the stations whose names begin so. [bit/s]
+/// Returns the sum of the goodputs of the stations with this prefix in their names. [bit/s]
 fn goodput(result: &RunResult, prefix: &str) -> f64 {
     let stations = result.summary["stations"].as_array().into_iter().flatten();
     let own = stations.filter(|station| {
@@ -35,7 +34,8 @@ fn shared(more: &[(&str, &str)]) -> RunResult {
     simulate(CLASSES, &all)
 }
 
-/// With four attempts at p_w = 0.3 drop-tail gives the near class half as much again.
+/// With four attempts and frame error rate p_w = 0.3, drop-tail gives the near class 1.5 times the goodput of the far
+/// class.
 #[test]
 fn shares_hold_classes_and_occupancy_where_drop_tail_lets_go_of_both() {
     let plain = simulate(CLASSES, &[]);
@@ -63,12 +63,12 @@ fn shares_hold_classes_and_occupancy_where_drop_tail_lets_go_of_both() {
         let [a, b] = ["near", "far"].map(|name| mean(&result, "classes", name, "queue_share"));
         assert!((a + b - 1.0).abs() < 1e-12);
         let held = ["near", "far"].map(|name| mean(&result, "classes", name, "occupancy_packets"));
-        // but for the packet whose MAC ACK is on the air at the end: 0.3 ms of 50 s
+        // the sums differ only by the packet whose MAC ACK is on the air at the end: 0.3 ms of 50 s
         assert!((held[0] + held[1] - occupancy).abs() < 1e-5);
     }
 }
 
-/// Algorithm 1 blocks a class that has its share, full queue or not.
+/// Algorithm 1 as printed blocks a class that has its share, even if the queue is not full.
 #[test]
 fn algorithm_1_as_printed_collapses_the_cell() {
     let plain = simulate(CLASSES, &[]);
@@ -76,7 +76,7 @@ fn algorithm_1_as_printed_collapses_the_cell() {
     let total = |result| mean(result, "cells", "cell", "goodput_bps");
     assert!(total(&printed) < 0.4 * total(&plain));
     assert!(mean(&printed, "queues", "ap", "empty_fraction") > 0.5);
-    // the rule as it must be meant costs what serving the far class costs, which takes longer
+    // the corrected rule costs only the additional air time of serving the far class
     assert!(total(&shared(&[])) > 0.93 * total(&plain));
 }
 
@@ -88,7 +88,7 @@ fn what_an_absent_class_leaves_is_used() {
     assert!((gone / alone - 1.0).abs() < 0.02, "{gone} {alone}");
 }
 
-/// A sensor's commands find a full drop-tail queue; with shares there is room for them.
+/// With drop-tail the commands to a sensor find a full queue; with buffer shares there is room for them.
 #[test]
 fn reports_get_through_a_shared_queue() {
     let sensor = "station.sensor.sensor_down = { every = \"100 ms\", deadline = \"2 s\" }";
@@ -105,7 +105,7 @@ fn reports_get_through_a_shared_queue() {
     assert!(of(&held, "report_delay_p95_s") > of(&held, "report_delay_s"));
 }
 
-/// Reports over TCP come in order, and TCP repeats those that are lost.
+/// Reports over TCP arrive in order, and TCP retransmits lost reports.
 #[test]
 fn tcp_repeats_a_sensors_reports() {
     let text = r#"
@@ -134,13 +134,13 @@ sensor_up = { every = "500 ms", deadline = "30 s" }
     assert!((lost - 0.2).abs() < 0.07, "{lost}"); // 3 standard deviations of 320 reports
 }
 
-/// Frames with data and frames with TCP ACKs have errors of their own.
+/// Frames with data and frames with TCP ACKs have separate error rates.
 #[test]
 fn channel_errors_tell_data_from_acks() {
     let settings = |key| [("station.far.error_down", "0"), (key, "0.5")];
     let data = simulate(CLASSES, &settings("station.far.error_up"));
     let acks = simulate(CLASSES, &settings("station.far.ack_error_up"));
-    // downloads send nothing but ACKs upwards
+    // downloads send only ACKs upwards
     assert_eq!(data.summary["flows"], acks.summary["flows"]);
     let failures = |result| mean(result, "stations", "far-1", "frame_failure_rate");
     assert!(failures(&acks) > 0.45);
@@ -151,7 +151,8 @@ fn channel_errors_tell_data_from_acks() {
     assert!(failures(&simulate(CLASSES, &spared)) < 0.4);
 }
 
-/// At 16 dB half of all frames of 1000 bytes at 36 Mb/s are lost, and more of longer ones.
+/// At a signal-to-noise ratio of 16 dB half of all frames of 1000 bytes at 36 Mb/s are lost, and a larger fraction of
+/// longer frames.
 #[test]
 fn a_signal_to_noise_ratio_says_errors_by_rate_and_length() {
     let noisy = |snr: &str, rate: &str| {

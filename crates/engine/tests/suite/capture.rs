@@ -1,4 +1,4 @@
-//! The frame log of a whole run, and the capture made of it.
+//! The frame log of a complete run, and the packet capture made from it.
 
 use std::ops::ControlFlow;
 
@@ -9,8 +9,8 @@ use lasthop_engine::scenario::{Direction, QueueSetting, Scenario, Transport};
 
 use crate::support;
 
-/// Downloads, an upload and a greedy source, with RTS for data frames, channel errors and a
-/// small queue: every kind of frame and fate.
+/// A cell with downloads, an upload and a greedy source, with RTS for data frames, channel errors and a small queue:
+/// every kind and outcome of a frame occurs.
 fn busy_cell(frames: u64) -> Scenario {
     let mut scenario = support::downloads(3, 42, 4);
     scenario.bss[0].cell.rts_threshold_bytes = Some(500);
@@ -100,7 +100,7 @@ fn the_capture_has_every_frame_at_the_size_it_had_on_the_air() {
     assert_eq!(sizes, expected);
 }
 
-/// Two stations that always have a frame count every idle slot, from DIFS or EIFS on.
+/// Two saturated stations count every idle slot after DIFS or EIFS.
 #[test]
 fn backoff_of_a_frame_is_the_idle_slots_since_its_senders_last_one() {
     let mut scenario = support::dot11b(2, 2);

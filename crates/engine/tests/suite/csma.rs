@@ -1,5 +1,5 @@
-//! Networks by conflict graph: what can be worked out by hand, and laws. (`tests/validation` has the
-//! long runs beside the models.)
+//! Networks with a conflict graph: cases worked by hand, and invariants. (`tests/validation` compares long runs with
+//! the models.)
 
 use std::ops::ControlFlow;
 
@@ -26,7 +26,7 @@ fn simulated(text: &str) -> RunResult {
     result(&scenario(text), 1)
 }
 
-/// Means of one quantity of a list, in its order.
+/// Returns the means of one quantity for all items of a list, in the order of the list.
 fn means(result: &RunResult, list: &str, quantity: &str) -> Vec<f64> {
     let Some(items) = result.summary[list].as_array() else {
         panic!("no list {list}");
@@ -38,7 +38,7 @@ fn means(result: &RunResult, list: &str, quantity: &str) -> Vec<f64> {
     items.iter().map(mean).collect()
 }
 
-/// Saturated links that send packets of 1 ms, `csma` and tables of links as given.
+/// Returns a scenario of saturated links with packets of 1 ms and the given `csma` settings and tables of links.
 fn saturated(csma: &str, links: &[(&str, &str)]) -> String {
     let mut text = format!(
         "duration = \"20 s\"\nwarmup = \"1 s\"\nreplications = 2\n\
@@ -66,14 +66,14 @@ fn one_link_is_on_the_air_for_the_part_that_its_backoff_leaves() {
 
 #[test]
 fn an_interrupted_backoff_goes_on_where_it_stood() {
-    // constant times: a waits 0.25 ms for a packet of 1 ms, b 1 ms in all, so that a sends four times
-    // and b once in a round of 6 ms
+    // Constant times: link a waits 0.25 ms for a packet of 1 ms, link b waits 1 ms in all. In a round of 6 ms link a
+    // sends four packets and link b sends one.
     let legacy = "access = \"legacy\"\nbackoff = \"constant\"\naccess_intensity = 4";
     let mut text = saturated(legacy, &[("a", "conflicts = [\"b\"]"), ("b", "")]);
     let [a, b] = means(&simulated(&text), "links", "airtime_fraction")[..] else {
         panic!("two links");
     };
-    // the same patience: they share what one round of 0.25 + 2 ms leaves
+    // Both links wait equally long: they share the air time of a round of 0.25 + 2 ms.
     assert!(
         (a - b).abs() < 1e-3 && (a + b - 2.0 / 2.25).abs() < 1e-3,
         "{a} {b}"
@@ -106,7 +106,7 @@ fn shorter_packets_take_less_time_down_to_the_overhead() {
         "route = [\"b\"]\nudp = { rate = \"greedy\", packet = \"500 B\" }",
     );
     let goodput = means(&simulated(&text), "flows", "goodput_bps");
-    // 1 ms for 1000 bytes, 0.7 ms for 500; the backoff is nothing
+    // 1 ms for 1000 bytes, 0.7 ms for 500 bytes; the backoff is negligible
     assert!((goodput[0] / 8e6 - 1.0).abs() < 1e-3, "{goodput:?}");
     assert!(
         (goodput[1] / (4e3 / 0.7e-3) - 1.0).abs() < 1e-3,
@@ -134,7 +134,7 @@ fn a_link_that_cannot_be_heard_destroys_what_it_disturbs() {
 fn channel_errors_cost_attempts() {
     let text = saturated("attempts = 3", &[("a", "error = 0.2")]);
     let result = simulated(&text);
-    // some 19,000 attempts: a standard deviation of 0.003
+    // about 19,000 attempts: a standard deviation of 0.003
     let failed = means(&result, "links", "frame_failure_rate")[0];
     assert!((failed - 0.2).abs() < 0.012, "{failed}");
     let lost = means(&result, "flows", "loss_probability")[0];
@@ -154,8 +154,8 @@ fn dummy_packets_keep_an_idle_link_on_the_air() {
     );
 }
 
-/// A complete graph is one cell: five saturated stations, with the frame times of the cell, against
-/// five links that all hear each other.
+/// A complete conflict graph is equivalent to one cell: five saturated stations, compared with five links that all hear
+/// each other and have the frame times of the cell.
 #[test]
 fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
     let mut cell = dot11b(5, 40);
@@ -188,13 +188,13 @@ fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
     let goodput = |result| means(result, "flows", "goodput_bps").iter().sum::<f64>();
     let rate = |result, list| means(result, list, "collision_rate").iter().sum::<f64>() / 5.0;
     let (there, here) = (goodput(&cell), goodput(&graph));
-    // some 20,000 exchanges each: half a per cent
+    // about 20,000 exchanges each: 0.5 % accuracy
     assert!(
         (here / there - 1.0).abs() < 0.01,
         "goodput {here} for {there}"
     );
     let (there, here) = (rate(&cell, "stations"), rate(&graph, "links"));
-    // some 23,000 attempts each, a quarter of which collide: a standard deviation of 0.003
+    // about 23,000 attempts each, a quarter of which collide: a standard deviation of 0.003
     assert!(
         (here - there).abs() < 0.015,
         "collisions {here} for {there}"
@@ -203,7 +203,8 @@ fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
 
 #[test]
 fn who_cannot_read_a_frame_waits_for_eifs_after_it() {
-    // no backoff: two links in conflict begin together for ever, unless one has heard the other last
+    // Without backoff, two conflicting links always begin simultaneously, unless one link has heard the other link
+    // last.
     let windows = "access = \"dcf\"\ncwmin = 0\ncwmax = 0\nattempts = 1\n";
     let links = [("a", "conflicts = [\"b\"]"), ("b", "")];
     let late = |text: String| text.replace("[flow.fb]", "[flow.fb]\nstart = \"2 s\"");
@@ -245,7 +246,7 @@ fn links_between_near_nodes_read_each_other() {
             .sum()
     };
     let (near, far) = (used(200), used(700));
-    // half of the exchanges follow one of the other link, and wait for 314 us more
+    // half of the exchanges follow an exchange of the other link, and wait for 314 us more
     assert!(near > 1.1 * far, "{near} {far}");
     assert_eq!(near, {
         let same = placed(700).replace("eifs = \"364 us\"", "eifs = \"50 us\"");
@@ -255,7 +256,7 @@ fn links_between_near_nodes_read_each_other() {
     });
 }
 
-/// Everything at once, over and over: conservation is checked inside each run.
+/// A network in which all features are combined; each run checks conservation.
 const MIXED: &str = r#"
 duration = "30 s"
 warmup = "2 s"
@@ -283,7 +284,7 @@ down = { route = ["wire", "3"] }
 noise = { route = ["3"], udp = { rate = "300 kbps", arrivals = "poisson" } }
 "#;
 
-/// Settings that only adaptive access has.
+/// Settings that exist only for adaptive access.
 const PRICES: &str = "r_per_packet = 2e-4\nconnections_interval = \"1 s\"\n";
 
 #[test]
@@ -306,7 +307,7 @@ fn a_network_of_everything_keeps_its_laws_and_its_bytes() {
         let (single, double) = (result(&scenario, 1), result(&scenario, 2));
         assert_eq!(single.samples_json(), double.samples_json(), "{setting}");
         let goodput = means(&single, "flows", "goodput_bps");
-        // beside a hidden node that is always on the air the first flow loses seven packets of ten
+        // together with a hidden node that is always on the air, the first flow loses seven of ten packets
         let starves = usize::from(setting.contains("dummy"));
         assert!(
             goodput.iter().skip(starves).all(|&bps| bps > 0.0),
@@ -359,7 +360,7 @@ fn connections_are_opened_and_closed_and_counted() {
         Some(opened),
         "all are closed at its stop"
     );
-    // from 3 s to 20 s it has at least one; of the link's mean the time before and after is a part
+    // The flow has at least one connection from 3 s to 20 s. The link's mean also includes the time before and after.
     let mean = of("connections").unwrap_or(0.0);
     assert!((1.0..opened).contains(&mean), "{mean}");
     let links = run.summary["links"].as_array();

@@ -1,8 +1,8 @@
-//! L4S at work: DCTCP above a threshold against theory, Prague beside CUBIC through DualPI2.
+//! L4S: DCTCP with a marking threshold compared with theory, and Prague together with CUBIC through DualPI2.
 
 use crate::queues::{mean, simulate};
 
-/// One sender through 100 Mb/s whose packets are all marked that have waited for 2 ms.
+/// One sender through 100 Mb/s; every packet that has waited for 2 ms is marked.
 const THRESHOLD: &str = r#"
 duration = "60 s"
 warmup = "20 s"
@@ -12,9 +12,10 @@ queue.codel = { target = "5 s", interval = "60 s", ce_threshold = "2 ms" }
 flow.one = { count = 1, congestion = "dctcp", window = 4000, delayed_ack = false }
 "#;
 
-/// M. Alizadeh et al., SIGCOMM 2010, section 3.3: marks come in one round trip of a sawtooth, so that their part alpha
-/// satisfies alpha^2 (1 - alpha/4) = (2 W + 1)/(W + 1)^2 at the window W where they begin, near sqrt(2/W). It holds while g is less than 1.386/sqrt(2 W), which
-/// g = 1/16 is below W = 246: beyond, alpha falls between two marks (section 3.4).
+/// Returns the fraction alpha of marked packets (M. Alizadeh et al., SIGCOMM 2010, section 3.3). Marks come in one
+/// round trip per sawtooth. Therefore alpha^2 (1 - alpha/4) = (2 W + 1)/(W + 1)^2, where W is the window at which
+/// marking begins; alpha is near sqrt(2/W). The formula holds while g is less than 1.386/sqrt(2 W). For g = 1/16 this
+/// means W < 246; at larger W alpha decays between two marks (section 3.4).
 fn alpha(w: f64) -> f64 {
     let right = (2.0 * w + 1.0) / ((w + 1.0) * (w + 1.0));
     let mut alpha = right.sqrt();
@@ -60,7 +61,8 @@ flow.prague = { count = 1, congestion = "prague" }
 flow.cubic = { count = 1, congestion = "cubic", byte_counting = true }
 "#;
 
-/// What a Prague flow gets over what a CUBIC flow gets, so many of each, at a rate [Mb/s] and a round-trip time [ms].
+/// Returns the ratio of the rate of a Prague flow to the rate of a CUBIC flow. The first argument has the rate [Mb/s],
+/// the round-trip time [ms], and the numbers of Prague and CUBIC flows.
 fn factor((rate, rtt, prague, cubic): (u32, u32, u32, u32), others: &[(&str, &str)]) -> f64 {
     let numbers = [
         ("dumbbell.bottleneck", format!("{rate} Mbps")),
@@ -97,9 +99,10 @@ fn a_prague_flow_gets_what_a_cubic_flow_gets_within_a_factor_of_two() {
     }
 }
 
-/// Both at their edges. With ten flows in 12 Mb/s and 10 ms a flow has a packet in flight, and Prague's least window is
-/// two. At 200 Mb/s and 50 ms the windows of CUBIC come in clumps of 6 ms, once a round trip: p' swings between 0 and five
-/// times its mean, and CUBIC's losses follow the mean of its square. Spread by links of their own the clumps are gone.
+/// Loads at which both algorithms reach their limits. With ten flows at 12 Mb/s and 10 ms a flow has one packet in
+/// flight, but the smallest window of Prague is two. At 200 Mb/s and 50 ms CUBIC sends bursts of 6 ms once per round
+/// trip. Then p' oscillates between 0 and five times its mean, and CUBIC's losses follow the mean of its square. The
+/// bursts disappear if every flow has an access link that spreads its packets.
 #[test]
 #[ignore = "half a minute"]
 fn a_prague_flow_beside_cubic_over_all_loads() {

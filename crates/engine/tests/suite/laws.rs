@@ -1,8 +1,8 @@
-//! Laws that hold in every scenario: no panic, conservation (checked inside each run), the same
-//! bytes again, whatever the number of threads.
+//! Invariants of every scenario: no panic, conservation (checked inside each run), and the same bytes in each
+//! repetition with any number of threads.
 //!
-//! `LASTHOP_RANDOM_SCENARIOS` sets how many random scenarios are tried (`make check` and `make test` 1,000,
-//! `make test-long` two million), `PROPTEST_RNG_SEED` from which seed they are drawn.
+//! `LASTHOP_RANDOM_SCENARIOS` sets the number of random scenarios (1,000 in `make check` and `make test`, two million
+//! in `make test-long`). `PROPTEST_RNG_SEED` sets the seed from which they are drawn.
 
 mod graphs;
 
@@ -47,7 +47,8 @@ fn access() -> impl Strategy<Value = Access> {
     )
 }
 
-/// Drop-tail half of the time, with thresholds and targets so low that the others have to act.
+/// Draws a queue discipline: drop-tail in half of the cases, otherwise a discipline with thresholds and targets so low
+/// that it drops or marks packets.
 fn discipline() -> impl Strategy<Value = Discipline> {
     let codel = |ecn| CoDelSetting {
         target: Span(2 * MS),
@@ -273,7 +274,7 @@ fn station() -> impl Strategy<Value = Station> {
         changes
     });
     let echoes = (echo(), echo_changes);
-    // asleep until the beacon, awake for a while, or awake
+    // asleep until the beacon, awake for a limited time, or always awake
     let awake = prop_oneof![1 => Just(Some(0)), 1 => (0..150 * MS).prop_map(Some), 4 => Just(None)];
     (
         node(),
@@ -317,7 +318,7 @@ fn loss() -> impl Strategy<Value = Loss> {
     ]
 }
 
-/// None, constant or of a trace, with opportunities at once and long waits.
+/// Draws a link rate: unlimited, constant or from a trace, with opportunities at the start and with long gaps.
 fn rate() -> impl Strategy<Value = LinkRate> {
     let constant = prop::sample::select(vec![500_000_u64, 5_000_000, 100_000_000]);
     let gap = prop_oneof![2 => Just(0_u32), 3 => 1..9_u32, 1 => 9..200_u32];
@@ -348,7 +349,7 @@ fn wire() -> impl Strategy<Value = Wire> {
     })
 }
 
-/// Two groups of stations, or none. Those whose stations the scenario does not have are left out later.
+/// Draws two groups of stations, or none. Groups of stations that the scenario lacks are removed later.
 fn groups() -> impl Strategy<Value = Vec<BottleneckGroup>> {
     let group = || (0.05..20.0_f64, prop::option::of(50_000..4_000_000_u64));
     let named = |name: &str, (share, max_bps): (f64, Option<u64>), stations: &[usize]| {
@@ -367,7 +368,7 @@ fn groups() -> impl Strategy<Value = Vec<BottleneckGroup>> {
     })
 }
 
-/// A bottleneck, mostly none, that begins late or at once with a rate of its own or an estimated one.
+/// Draws a bottleneck, in most cases none, that starts late or immediately, with a given or an estimated rate.
 fn bottleneck() -> impl Strategy<Value = Option<BottleneckSettings>> {
     let fairness = prop::sample::select(vec![
         BottleneckFairness::Station,
@@ -437,7 +438,7 @@ fn shares() -> impl Strategy<Value = SharingSetting> {
     )
 }
 
-/// Every third flow is of no class.
+/// Returns the classes of the flows; every third flow has no class.
 fn classes(flows: u32) -> Vec<SharingClass> {
     let class = |number: u32| SharingClass {
         name: format!("class-{number}"),
@@ -542,7 +543,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     (&mut flow.transport, flow.ends)
                     && (udp.arrivals, direction) == (Arrivals::Greedy, Direction::Down)
                 {
-                    // small ones over a fast wire take long
+                    // small datagrams over a fast wire take long to simulate
                     udp.payload_bytes = udp.payload_bytes.max(1_000);
                     scenario.stations[station].power_save = None; // its check refuses it
                 }
@@ -564,7 +565,7 @@ proptest! {
     }
 }
 
-/// What may change in motion, set to something else.
+/// New values of the settings that may change during a run.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     access: Access,
@@ -584,7 +585,7 @@ fn change() -> impl Strategy<Value = Change> {
     (access(), 1..150_u32, 100_000..20_000_000_u64, MS..300 * MS).prop_map(change)
 }
 
-/// The scenario after a change.
+/// Returns the scenario after a change.
 fn changed(scenario: &Scenario, change: Change) -> Scenario {
     let mut other = scenario.clone();
     let nodes = other.stations.iter_mut().map(|station| &mut station.node);
@@ -621,8 +622,8 @@ fn unbroken(scenario: &Scenario) -> String {
     }
 }
 
-/// Steps and readings move no bit, a change at the start is one of the scenario, and after changes on the way
-/// the laws hold.
+/// Checks that steps and readings change no bit of the result, that a change at the start is equivalent to the changed
+/// scenario, and that the invariants hold after changes during the run.
 fn check_stepping(scenario: &Scenario, change: Change) {
     let session = |scenario| match Session::new(scenario, 0, Detail::Tails) {
         Ok(session) => session,

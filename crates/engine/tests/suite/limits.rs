@@ -1,8 +1,8 @@
-//! The limit of a TCP flow: its congestion window, its receive window, its application.
+//! Limit of a TCP flow: its congestion window, its receive window, or its application.
 
 use super::queues::{mean, simulate};
 
-/// One flow over 100 Mb/s and 100 ms, without a loss: 833 packets fill the path.
+/// One flow over 100 Mb/s and 100 ms without losses: 833 packets fill the path.
 const PATH: &str = r#"
 duration = "20 s"
 warmup = "0 s"
@@ -12,7 +12,7 @@ queue = 2000
 tcp = { congestion = "newreno", delayed_ack = false, initial_window = 2, handshake = false }
 "#;
 
-/// Fractions of the time that each limit holds for flow `name`: cwnd, rwnd, application.
+/// Returns the fractions of the time in which each limit applies to flow `name`: cwnd, rwnd, application.
 fn limits(text: &str, settings: &[(&str, &str)], name: &str) -> [f64; 3] {
     let result = simulate(text, settings);
     ["cwnd", "rwnd", "app"].map(|limit| {
@@ -23,11 +23,11 @@ fn limits(text: &str, settings: &[(&str, &str)], name: &str) -> [f64; 3] {
 
 #[test]
 fn a_window_below_the_path_is_the_limit_once_slow_start_has_reached_it() {
-    // 2, 4, 8, 16: the ACK of the 14th segment makes the window 16, after three round trips
+    // Windows of 2, 4, 8, 16: the ACK of the 14th segment makes the window 16, after three round trips.
     let [cwnd, rwnd, app] = limits(PATH, &[("tcp.window", "16")], "flow-1");
     assert!((cwnd - 3.0 * 0.1 / 20.0).abs() < 2e-4, "{cwnd}");
     assert!((cwnd + rwnd - 1.0).abs() < 1e-12 && app == 0.0);
-    // the same whatever finds losses
+    // the result does not depend on the method of loss detection
     for rack in ["false", "true"] {
         let settings = [
             ("tcp.window", "16"),
@@ -49,7 +49,7 @@ fn a_window_above_path_and_queue_is_never_the_limit() {
 
 #[test]
 fn a_finite_flow_has_nothing_to_send_in_its_last_round_trip_and_no_limit_afterwards() {
-    // 2, 4, 8, 16, 32: 62 segments in five round trips, of which the last only waits
+    // Windows of 2, 4, 8, 16, 32: 62 segments in five round trips; in the last round trip the sender only waits.
     let text = r#"
 duration = "20 s"
 warmup = "0 s"

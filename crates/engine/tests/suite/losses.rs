@@ -1,4 +1,4 @@
-//! Losses of links: what a window makes of every N-th segment lost.
+//! Losses on links: the effect on the window if every N-th segment is lost.
 
 use crate::queues::{mean, simulate};
 
@@ -12,7 +12,7 @@ link.path = { from = "a", to = "b", delay = "50 ms" }
 flow.one = { from = "a", to = "b" }
 "#;
 
-/// The window climbs from W/2 to W = sqrt(8N/3) in W/2 round trips (Mathis et al. 1997): 3/4 W on average.
+/// The window grows from W/2 to W = sqrt(8N/3) in W/2 round trips (Mathis et al. 1997): 3/4 W on average.
 #[test]
 fn every_nth_segment_lost_gives_reno_the_sawtooth_of_mathis() {
     for n in [300, 1_000, 4_000] {
@@ -22,8 +22,8 @@ fn every_nth_segment_lost_gives_reno_the_sawtooth_of_mathis() {
         let window = goodput * 0.1 / (8.0 * 1_460.0);
         let largest = (8.0 * f64::from(n) / 3.0).sqrt();
         let published = 0.75 * largest;
-        // a cycle has a round trip of recovery beside W/2 of growth; half a packet each for the window used,
-        // the flight that is halved and the growth, which are of whole packets
+        // A cycle has one round trip of recovery in addition to W/2 round trips of growth. Three roundings to whole
+        // packets cost half a packet each: of the window used, of the flight that is halved, and of the growth.
         let least = published / (1.0 + 2.0 / largest) - 1.5;
         assert!(
             (least..1.01 * published).contains(&window),
@@ -32,7 +32,8 @@ fn every_nth_segment_lost_gives_reno_the_sawtooth_of_mathis() {
     }
 }
 
-/// 50 Mb/s and 100 ms are 416 packets; independent losses hold Reno far below. Direction only.
+/// 50 Mb/s and 100 ms correspond to 416 packets; independent losses keep Reno far below. Only the direction of the
+/// difference is checked.
 #[test]
 fn westwood_gets_more_than_newreno_of_a_long_fat_path_that_loses_packets() {
     let goodput = |congestion| {

@@ -1,4 +1,4 @@
-//! The queue of a Linux access point in whole cells.
+//! The queue of a Linux access point in complete cells.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ fn result(scenario: &Scenario) -> RunResult {
     lasthop_engine::run(scenario, 1, &|_| ControlFlow::Continue(())).expect("it runs")
 }
 
-/// What the summary says of an item.
+/// Returns the mean of a quantity of an item in the summary.
 fn value(result: &RunResult, table: &str, name: &str, quantity: &str) -> f64 {
     let items = result.summary[table].as_array().expect("a table");
     let item = items.iter().find(|item| item["name"] == name);
@@ -23,7 +23,7 @@ fn value(result: &RunResult, table: &str, name: &str, quantity: &str) -> f64 {
         .expect("a value")
 }
 
-/// HT20, two stations with two streams and one at the lowest rate, all with more than there is room for.
+/// Simulates three saturated stations at HT20: two stations with two streams, and one station at the lowest rate.
 fn three(queue: &str) -> RunResult {
     result(&scenario(&format!(
         r#"
@@ -72,7 +72,8 @@ fn a_device_that_holds_two_aggregates_sends_whole_ones() {
     let queue = "{ mac80211 = { aql = false, airtime_fairness = false } }, txop_limit = \"none\"";
     let result = three(queue);
     let of = |name| value(&result, "stations", name, "downlink_mpdus_per_ppdu");
-    // 65,535 bytes hold 42 packets, and 5.484 ms hold 2 at 6.5 Mb/s; few begin with the idle one's turn
+    // 65,535 bytes hold 42 packets, and 5.484 ms hold 2 packets at 6.5 Mb/s. Few aggregates begin in the turn of a
+    // station that was idle.
     assert!(
         of("fast-1") > 41.0 && of("slow") > 1.95,
         "{} {}",
@@ -93,7 +94,7 @@ fn who_asks_for_little_hardly_waits() {
         "1000",
     ]
     .map(delay);
-    // a device that holds two aggregates, and one that holds 24 ms
+    // a device that holds two aggregates, and a device that holds 24 ms
     assert!(
         exact < fair && exact < 0.02 && fair < 0.05,
         "{exact} {fair}"
@@ -101,7 +102,7 @@ fn who_asks_for_little_hardly_waits() {
     assert!(fair < fifo / 10.0, "{fair} {fifo}");
 }
 
-/// One attempt for each frame, and two categories of the access point that get in each other's way.
+/// Simulates a cell with one attempt per frame, in which two categories of the access point have internal collisions.
 fn given_up(queue: &str) -> RunResult {
     result(&scenario(&format!(
         r#"
@@ -126,7 +127,7 @@ udp_down = {{ rate = "200 Mbps", packet = "1472 B", category = "video" }}
 
 #[test]
 fn packets_given_up_inside_the_node_leave_the_device_and_nobody_waits_for_them() {
-    // it contends once, and what was taken for it counts no more
+    // the category contends once, and the air time charged for its discarded packet is returned
     let goodput = |queue| value(&given_up(queue), "stations", "old", "goodput_bps");
     let fifo = goodput("8192");
     for queue in [
@@ -140,7 +141,7 @@ fn packets_given_up_inside_the_node_leave_the_device_and_nobody_waits_for_them()
     }
 }
 
-/// Cells in which everything happens within a fifth of a second.
+/// Draws cells in which all traffic is within a fifth of a second.
 fn cell() -> impl Strategy<Value = String> {
     let queue = (1..40_u32, 1..60_u32, any::<[bool; 4]>(), 10_000..60_000_u32);
     let stations = prop::collection::vec((0..6_u32, 0..3_u32, any::<[bool; 3]>()), 1..6);
@@ -172,7 +173,7 @@ fn cell() -> impl Strategy<Value = String> {
     })
 }
 
-/// The same with disciplines that decide when packets leave, of a queue for each contender.
+/// Draws the same cells with disciplines that decide when packets leave, with one queue per contender.
 fn other_disciplines() -> impl Strategy<Value = String> {
     let queues = [
         "codel = \"1 ms\"",
@@ -201,7 +202,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_or_made_in_random_cells(text in cell()) {
-        // conservation is part of every run
+        // every run checks conservation
         let scenario = scenario(&text);
         let mut recorded = scenario.clone();
         recorded.record.frames = Some(10_000);

@@ -1,4 +1,4 @@
-//! Whole runs of the engine, one binary: linked once, its tests beside each other.
+//! Tests of complete engine runs in one binary: it is linked once, and its tests run in parallel.
 
 mod access;
 mod averages;

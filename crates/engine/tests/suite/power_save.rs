@@ -1,4 +1,4 @@
-//! Stations that sleep, and stations that answer pings late or not at all, against what theory says.
+//! Stations in power save, and stations that answer pings late or never, compared with theory.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,7 @@ use lasthop_engine::scenario::{Format, parse};
 use lasthop_engine::{RunResult, run};
 use serde_json::Value;
 
-/// The time from one beacon to the next. [s]
+/// Beacon interval. [s]
 const BEACON: f64 = 0.1024;
 
 fn simulate(text: &str) -> RunResult {
@@ -40,10 +40,10 @@ fn assert_near(value: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// Pings of the one station in a cell without other traffic: mean round-trip time, the time that 95 % do
-/// not exceed, and the part that is not answered.
+/// Returns statistics of pings to the only station in a cell without other traffic: mean round-trip time, 95th
+/// percentile, and fraction of pings without answer.
 fn pings(station: &str) -> [f64; 3] {
-    // 97.3 ms and 102.4 ms have no small common multiple: pings fall anywhere between two beacons
+    // 97.3 ms and 102.4 ms have no small common multiple: pings are spread uniformly between two beacons.
     let result = simulate(&format!(
         "duration = \"310 s\"\ncell.phy = \"802.11g\"\nvsb.wce = {{ rule = \"paper\", interval = \"97.3 ms\" }}\n\
          [station.a]\ndownload = {{ start = \"309.999 s\" }}\n{station}\n"
@@ -55,8 +55,8 @@ fn pings(station: &str) -> [f64; 3] {
     })
 }
 
-/// A ping waits for the beacon, uniformly between 0 and the interval: 3,083 pings, whose mean would have a
-/// standard error of 0.5 ms if they were drawn.
+/// A ping waits for the beacon, uniformly between 0 and the beacon interval. The mean wait of 3,083 random pings would
+/// have a standard error of 0.5 ms.
 #[test]
 fn a_ping_to_a_station_that_sleeps_is_answered_after_the_next_beacon() {
     let [awake, _, _] = pings("");
@@ -65,17 +65,17 @@ fn a_ping_to_a_station_that_sleeps_is_answered_after_the_next_beacon() {
     assert_near(asleep - awake, BEACON / 2.0, 0.0005);
     assert_near(most - awake, 0.95 * BEACON, 0.001);
     assert!(lost < 0.001, "{lost}");
-    // 100 ms after the last answer the next ping has come: it stays awake
+    // the next ping arrives before 100 ms have passed since the last answer: the station stays awake
     let [phone, _, _] = pings("power_save = \"100 ms\"");
     assert_near(phone, awake, 0.0001);
-    // 90 ms: a ping that is answered at once finds it asleep 97.3 ms later; one that waited for more than
-    // 7.3 ms finds it awake
+    // Time-out of 90 ms: a ping that is answered immediately finds the station asleep 97.3 ms later. A ping that waited
+    // for more than 7.3 ms finds it awake.
     let [drowsy, _, _] = pings("power_save = \"90 ms\"");
     let asleep = 1.0 / (2.0 - 0.0073 / BEACON);
     assert_near(drowsy - awake, asleep * BEACON / 2.0, 0.0005);
 }
 
-/// Goodput of the one station, with a window of so many packets and a wire with this round-trip time. [bit/s]
+/// Returns the goodput of the only station, with this window of packets and this round-trip time of the wire. [bit/s]
 fn goodput(flow: &str, window: u32, wire_ms: u32, station: &str) -> f64 {
     let result = simulate(&format!(
         "duration = \"60 s\"\ncell = {{ phy = \"802.11b\", ap_queue = 200 }}\nwire.delay = \"{} ms\"\n\
@@ -85,23 +85,23 @@ fn goodput(flow: &str, window: u32, wire_ms: u32, station: &str) -> f64 {
     mean(&result, "stations", "a", "goodput_bps")
 }
 
-/// A segment and its ACK take 2.1 ms on the air; the first one lets another come 40 ms later, when the
-/// station sleeps again.
+/// A segment and its ACK take 2.1 ms on the air. The ACK of the first segment lets another segment arrive 40 ms later,
+/// when the station sleeps again.
 #[test]
 fn a_window_passes_with_each_beacon_while_it_takes_less_time_than_the_round_trip() {
     for flow in ["download", "upload"] {
         for window in [4, 8, 12] {
             let expected = f64::from(window) * 1460.0 * 8.0 / BEACON;
             let measured = goodput(flow, window, 40, "power_save = \"0 s\"");
-            // the run is no whole number of beacon intervals: one window of 488
+            // the run is not a whole number of beacon intervals: an error of one window in 488
             assert_near(measured / expected, 1.0, 0.004);
         }
     }
 }
 
-/// As Krashinsky and Balakrishnan (MobiCom 2002) say of windows beyond the rate of the air times the
-/// round-trip time of the wire: there is always more data, so that the station never sleeps. Here it does
-/// now and then, when the whole window waits as ACKs in its queue.
+/// Krashinsky and Balakrishnan (MobiCom 2002): if the window exceeds the rate of the air times the round-trip time of
+/// the wire, there is always more data, so that the station never sleeps. Here it sleeps rarely, when the complete
+/// window waits as ACKs in its queue.
 #[test]
 fn a_window_that_fills_the_air_keeps_the_station_awake() {
     let asleep = goodput("download", 42, 10, "power_save = \"0 s\"");
@@ -117,7 +117,7 @@ fn a_phone_is_as_fast_as_a_station_that_never_sleeps() {
     assert!(awake > 1.5 * goodput("download", 8, 40, "power_save = \"0 s\""));
 }
 
-/// A station that gets datagrams of 100 bytes, one every 40.1 ms at first, in a cell with these settings.
+/// Simulates a station that gets datagrams of 100 bytes in a cell with these settings.
 fn datagrams(cell: &str, rate: &str) -> RunResult {
     simulate(&format!(
         "duration = \"400 s\"\ncell = {{ phy = \"802.11g\", {cell} }}\nudp.packet = \"100 B\"\n\
@@ -127,8 +127,8 @@ fn datagrams(cell: &str, rate: &str) -> RunResult {
 
 const EACH_40_MS: &str = "19.95 kbps";
 
-/// They wait for half a beacon interval on average, and as many wait as come in that time (Little). The
-/// few that come while others are on the air after a beacon do not wait.
+/// Datagrams wait for half a beacon interval on average, and the number that waits follows from Little's law. The few
+/// datagrams that arrive during transmissions after a beacon do not wait.
 #[test]
 fn what_is_kept_is_counted() {
     let result = datagrams("", EACH_40_MS);
@@ -140,8 +140,8 @@ fn what_is_kept_is_counted() {
     assert_near(delay, BEACON / 2.0, 0.0005);
 }
 
-/// 10.24 come from one beacon to the next, 0.1 of them while others are on the air, which takes 1 ms; the
-/// last 5 are kept.
+/// 10.24 datagrams arrive per beacon interval, 0.1 of them during the transmissions after a beacon, which take 1 ms;
+/// the last 5 are kept.
 #[test]
 fn a_full_buffer_loses_the_oldest() {
     let result = datagrams("power_save_queue = 5", "80 kbps");
@@ -149,7 +149,7 @@ fn a_full_buffer_loses_the_oldest() {
     assert_near(lost, 1.0 - 5.0 / 10.14, 0.002);
     let lost = mean(&result, "flows", "a/udp-down/1", "loss_probability");
     assert_near(lost, 5.14 / 10.24, 0.002);
-    // waits of those that are not lost are uniform over 50 ms
+    // the waits of the datagrams that are not lost are uniform over 50 ms
     let delay = mean(&result, "flows", "a/udp-down/1", "one_way_delay_s");
     assert_near(delay, 0.025, 0.001);
 }
@@ -182,7 +182,7 @@ fn a_station_that_only_sends_is_not_touched() {
 fn answers_come_as_late_as_is_said_and_not_always() {
     let [awake, _, _] = pings("");
     let [late, most, lost] = pings("ping_delay = \"300 ms\"");
-    // an answer at once waits for up to 15 slots of 9 us, a late one finds the medium idle
+    // an immediate answer waits for up to 15 slots of 9 us; a late answer finds the medium idle
     assert_near(late - awake, 0.3, 0.0002);
     assert!(most < 0.32, "{most}");
     assert_near(lost, 0.0, 0.002); // three are on their way at the end
@@ -191,7 +191,7 @@ fn answers_come_as_late_as_is_said_and_not_always() {
     assert_near(lost, 0.3, 0.025); // three standard deviations
     let [_, _, lost] = pings("ping_loss = 1");
     assert_near(lost, 1.0, 0.0);
-    // late between 110 s and 210 s, a third of the time that is measured
+    // the station answers late between 110 s and 210 s, a third of the measured time
     let [flapping, most, _] = pings(
         "pings.late = { at = \"110 s\", ping_delay = \"300 ms\" }\n\
          pings.well = { at = \"210 s\", ping_delay = \"0 s\" }",

@@ -1,5 +1,5 @@
-//! Durations of PPDUs beside a second implementation, by somebody who had not seen the first. Its own
-//! values were held against ns-3 3.44's (`ns3`) and those of a chip maker's driver.
+//! Durations of PPDUs compared with a second implementation, whose author had not seen the first. The second
+//! implementation was checked against ns-3 3.44 (`ns3`) and against a chip maker's driver.
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::mac::ppdu::{Coding, Departures, Generation, Modulation};

@@ -1,12 +1,11 @@
-//! Disciplines at work in a cell and on a link: what a threshold is, what a sparse flow waits, what
-//! delay and loss come out.
+//! Queue disciplines in a cell and on a link: effect of a threshold, wait of a sparse flow, resulting delay and loss.
 
 use std::ops::ControlFlow;
 
 use lasthop_engine::RunResult;
 use lasthop_engine::scenario::{Format, parse};
 
-/// Two uploads and two downloads beside a trickle of datagrams to a station of its own.
+/// Two uploads and two downloads together with a low-rate flow of datagrams to another station.
 const CELL: &str = r#"
 duration = "20 s"
 warmup = "5 s"
@@ -41,7 +40,7 @@ pub(crate) fn simulate(text: &str, settings: &[(&str, &str)]) -> RunResult {
     }
 }
 
-/// The mean of `quantity` of the item `name` of `list`.
+/// Returns the mean of `quantity` of the item `name` of `list`.
 pub(crate) fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
     let items = result.summary[list].as_array();
     let item = items.and_then(|items| items.iter().find(|item| item["name"] == name));
@@ -79,7 +78,7 @@ fn pie_holds_the_delay_of_a_link_at_its_target() {
         let result = simulate(DUMBBELL, &[("queue", "500"), ("queue.pie", &pie)]);
         mean(&result, "queues", "bottleneck", "sojourn_s")
     };
-    // twenty windows in sawteeth: the mean is held, the integral part leaves no offset
+    // Twenty windows with sawteeth: the discipline holds the mean delay, and its integral term leaves no offset.
     for (target, seconds) in [("15 ms", 0.015), ("40 ms", 0.040)] {
         let delay = sojourn(target);
         assert!(
@@ -104,8 +103,8 @@ dumbbell = { flows = 60, bottleneck = "15 Mbps", rtt = "160 ms", rtt_spread = "8
         let pi = format!("{{ limit = 800, pi = {target} }}");
         let result = simulate(ROUTER, &[("queue", &pi)]);
         let occupancy = mean(&result, "queues", "bottleneck", "occupancy_packets");
-        // p moves by (a - b) times the sum of the distances: were it to move by as much as 0.01 over the
-        // 34,000 steps measured, the mean would be 5 packets off
+        // p changes by (a - b) times the sum of the distances to the target. If p had changed by as much as 0.01 over
+        // the 34,000 steps measured, the mean would be off by 5 packets.
         assert!(
             (occupancy - packets).abs() < 5.0,
             "{occupancy} for {packets}"
@@ -145,7 +144,7 @@ fn a_queue_that_may_mark_says_how_many_it_did() {
         bottleneck.map(|queue| queue["mark_probability"]["mean"].clone())
     };
     assert_eq!(marks("false"), Some(serde_json::Value::Null));
-    // these flows are not ECN-capable: they lose packets instead
+    // these flows are not ECN-capable: their packets are lost and not marked
     assert_eq!(marks("true"), Some(0.0.into()));
 }
 
@@ -163,7 +162,7 @@ fn ecn_capable_flows_are_marked_and_hardly_lose_anything() {
         let measured = |quantity| mean(&result, "queues", "bottleneck", quantity);
         let (marks, drops) = (measured("mark_probability"), measured("drop_probability"));
         assert!(marks > 0.02, "{discipline}: {marks} marked");
-        // PIE drops from a probability of 0.1 on, which it reaches now and then
+        // PIE drops packets if the probability is 0.1 or more, which it sometimes reaches
         let most = if discipline.starts_with("pie") {
             0.04
         } else {
@@ -181,7 +180,7 @@ fn proportional_drops_lose_the_slope_times_the_queue() {
     let result = simulate(DUMBBELL, &table);
     let measured = |quantity| mean(&result, "queues", "bottleneck", quantity);
     let expected = slope * measured("occupancy_packets");
-    // arrivals come in bursts, and so find more than the mean over time
+    // arrivals come in bursts, and so find a longer queue than the average over time
     let ratio = measured("drop_probability") / expected;
     assert!((0.9..1.25).contains(&ratio), "{ratio}");
 }

@@ -7,7 +7,7 @@ use lasthop_engine::scenario::*;
 
 pub const MS: u64 = 1_000_000;
 
-/// 802.11b with the frame sizes of paper 003, Table 2.
+/// Returns a scenario of 802.11b with the frame sizes of paper 003, Table 2.
 pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
     let node = Node {
         control_rate_bps: 2_000_000,
@@ -119,7 +119,7 @@ pub fn tcp(window_packets: u32) -> TcpSettings {
     }
 }
 
-/// Adds a flow; its name is made unique by its number.
+/// Adds a flow; a number makes its name unique.
 pub fn add_flow(
     scenario: &mut Scenario,
     station: usize,
@@ -146,7 +146,7 @@ pub fn greedy() -> Transport {
     })
 }
 
-/// Seven (or any number of) stations, one download each.
+/// Returns a scenario with the given number of stations, one download each.
 pub fn downloads(stations: usize, window: u32, seconds: u64) -> Scenario {
     let mut scenario = dot11b(stations, seconds);
     for station in 0..stations {

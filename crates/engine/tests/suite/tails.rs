@@ -1,4 +1,4 @@
-//! What means hide: Jain's index second by second, stations that starve, long waits.
+//! Statistics that averages hide: Jain's index per second, starved stations, long waits.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use lasthop_engine::{Detail, RunResult, run_in_detail, run_replication};
 
 use super::queues::{mean, simulate};
 
-/// Three downloads, one of which ends early and one of which comes late.
+/// Three downloads, of which one ends early and one starts late.
 const CELL: &str = r#"
 duration = "31 s"
 warmup = "5 s"
@@ -21,7 +21,8 @@ station.c.download = { connections = 1, start = "9.5 s" }
 station.phone.udp_down = { rate = "64 kbps", packet = "160 B" }
 "#;
 
-/// PIFS for the access point and windows of 1 for seven stations: who lost the medium waits on.
+/// PIFS for the access point and contention windows of 1 for seven stations: a station that lost the medium keeps
+/// waiting.
 const CAPTURE: &str = r#"
 duration = "66 s"
 warmup = "6 s"
@@ -31,7 +32,7 @@ tcp.congestion = "reno"
 station.sta = { count = 7, upload = 1 }
 "#;
 
-/// Endpoints of these flows act ahead of time.
+/// Flows whose endpoints are simulated ahead of the global clock.
 const ROUTER: &str = r#"
 duration = "12 s"
 warmup = "3 s"
@@ -41,7 +42,7 @@ queue = 30
 tcp = { congestion = "reno", delayed_ack = false }
 "#;
 
-/// Users that open and close connections, each a flow of its own.
+/// Users that open and close connections; each connection is a separate flow.
 const USERS: &str = r#"
 duration = "30 s"
 warmup = "2 s"
@@ -101,8 +102,8 @@ fn asking_for_tails_moves_no_other_value() {
     }
 }
 
-/// The series has what each flow got in each second; of 26 windows the second smallest index is the 5th
-/// percentile. A station that has nothing to ask for is left out.
+/// The series has the data that each flow got in each second; the second smallest Jain's index of 26 windows is the 5th
+/// percentile. A station without demand is left out.
 #[test]
 fn windows_are_those_of_the_series() {
     let result = with_tails(CELL, Detail::Tails, "1 s");
@@ -120,7 +121,7 @@ fn windows_are_those_of_the_series() {
     let mut indices: Vec<f64> = (0..26)
         .map(|k| {
             let mut shares = vec![a[k]];
-            // windows from 5 s on: the stop at 20 s ends the 15th, the start at 9.5 s is in the 5th
+            // windows from 5 s on: the stop at 20 s ends the 15th window, the start at 9.5 s is in the 5th window
             shares.extend((k < 15).then_some(b[k]));
             shares.extend((k >= 5).then_some(c[k]));
             let sum: f64 = shares.iter().sum();
@@ -135,7 +136,7 @@ fn windows_are_those_of_the_series() {
         "{found} {:?}",
         &indices[..3]
     );
-    // the phone gets all it asks for
+    // the phone gets all the data that it demands
     assert!(result.samples["stations"]["phone"]["longest_starved_s"][0].is_null());
 }
 
@@ -159,7 +160,7 @@ fn capture_starves_stations_for_seconds() {
     assert!(captured > 2.0 && shared < 0.5, "{captured} {shared}");
 }
 
-/// The distribution has the very samples that the mean is of, in each replication and in all together.
+/// The distribution has the same samples as the mean, in each replication and in all replications together.
 #[test]
 fn round_trip_times_are_those_of_the_mean() {
     for (text, user) in [(CELL, "a/down/1"), (ROUTER, "flow-1"), (USERS, "far")] {
@@ -198,7 +199,7 @@ fn round_trip_times_are_those_of_the_mean() {
     }
 }
 
-/// Datagrams every 100 ms behind a wire of 30 ms: nobody waits long, and all alike.
+/// Datagrams every 100 ms after a wire of 30 ms: no datagram waits long, and all have the same delay.
 #[test]
 fn percentiles_of_equal_delays_are_their_mean() {
     let text = "duration = \"20 s\"\nreplications = 1\n[cell]\nphy = \"802.11b\"\n[wire]\n\
@@ -215,7 +216,8 @@ fn percentiles_of_equal_delays_are_their_mean() {
     assert_eq!(sojourn, p99);
 }
 
-/// A class's percentile is over the datagrams of all its flows, not a mean of theirs.
+/// The percentile of a class is computed over the datagrams of all its flows; it is not a mean of the flows'
+/// percentiles.
 #[test]
 fn a_class_has_the_percentile_of_all_its_datagrams() {
     let text = "duration = \"20 s\"\nreplications = 1\n\
@@ -241,7 +243,7 @@ fn a_series_with_tails_contains_the_delays_of_flows() {
     let plain = with_tails(CELL, Detail::Means, "100 ms");
     let others = plain.series.expect("a series").tracks.len();
     assert_eq!(series.tracks.len(), others + 4);
-    // one datagram every 20 ms: each interval has equally many
+    // one datagram every 20 ms: each interval has the same number of datagrams
     let track = series
         .tracks
         .iter()

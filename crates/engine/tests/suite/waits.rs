@@ -1,8 +1,8 @@
-//! How long the datagrams of each flow wait in each queue on their path.
+//! Waits of the datagrams of each flow in each queue on their path.
 
 use super::queues::{mean, simulate};
 
-/// One flow that is as bursty as the exponential distribution, through two queues of 12 ms and 6 ms a packet.
+/// One flow with exponential gaps, through two queues with service times of 12 ms and 6 ms per packet.
 const WIRED: &str = r#"
 duration = "200 s"
 warmup = "20 s"
@@ -16,7 +16,7 @@ to = "c"
 udp = { rate = "800 kbps", packet = "1500 B", arrivals = "poisson" }
 "#;
 
-/// A call both ways among bulk flows.
+/// A call in both directions among bulk flows.
 const CELL: &str = r#"
 duration = "12 s"
 warmup = "2 s"
@@ -79,7 +79,7 @@ fn waits_and_propagation_add_up_to_the_one_way_delay() {
     let at = |link: &str| mean(&result, "waits", &format!("f at {link}"), "wait_s");
     let delay = mean(&result, "flows", "f", "one_way_delay_s");
     let parts = at("a-b") + at("b-c") + 0.015;
-    // few packets of 12,000 leave one queue and not the other in the time measured
+    // few packets of 12,000 leave only one of the queues in the measured time
     assert!((parts / delay - 1.0).abs() < 2e-3, "{parts} {delay}");
 }
 
@@ -129,7 +129,7 @@ fn each_flow_waits_in_the_queues_of_its_path_and_no_other() {
                 .filter_map(|item| item["wait_s"]["mean"].as_f64())
                 .sum();
             let delay = mean(&result, "flows", flow, "one_way_delay_s");
-            // a frame leaves its queue with its MAC ACK, which arrives up to 0.2 ms after it
+            // a frame leaves its queue with its MAC ACK, which arrives up to 0.2 ms after the frame
             let rest = sum + 0.010 - delay;
             assert!(
                 rest.abs() < 4e-4 + 0.01 * delay,

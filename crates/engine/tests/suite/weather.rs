@@ -31,13 +31,13 @@ fn simulate(settings: &[(&str, &str)]) -> RunResult {
     }
 }
 
-/// All that is measured, except the number of events: a change is one of them.
+/// Returns all measured quantities except the number of events, which includes the change.
 fn measured(result: &RunResult) -> Vec<&Value> {
     let lists = ["flows", "stations", "aps", "queues", "cells"];
     lists.iter().map(|list| &result.summary[list]).collect()
 }
 
-/// Part of the attempts of the access point's frames that fail; nothing collides. [-]
+/// Returns the fraction of the access point's transmission attempts that fail; there are no collisions. [-]
 fn failures(result: &RunResult) -> f64 {
     let failures = &result.summary["aps"][0]["frame_failure_rate"]["mean"];
     failures.as_f64().unwrap_or_else(|| panic!("{failures}"))
@@ -61,14 +61,14 @@ fn nothing_is_different_before_a_change() {
         "{ end = { at = \"12 s\", snr = \"-20 dB\" } }",
     );
     let plain = simulate(&before);
-    // the change is at the end of the shorter run, 8 s before that of the longer one
+    // the change is at the end of the shorter run, 8 s before the end of the longer run
     let longer = simulate(&[change]);
     let changed = simulate(&[("duration", "12.000001 s"), change]);
     assert_eq!(failures(&plain), failures(&changed));
     assert!(failures(&longer) > 3.0 * failures(&plain));
 }
 
-/// Measured over the last ten seconds, in about 20,000 frames; those of `b` are lost at the rates given.
+/// Measured over the last ten seconds, in about 20,000 frames; frames of `b` are lost at the given rates.
 #[test]
 fn from_its_time_on_the_channel_is_as_if_it_had_always_been_so() {
     let changes =
@@ -86,7 +86,7 @@ fn from_its_time_on_the_channel_is_as_if_it_had_always_been_so() {
     );
 }
 
-/// Every frame ends after the change, so that none of those of `b` that waited gets through.
+/// Every frame ends after the change, so that no waiting frame of `b` gets through.
 #[test]
 fn frames_that_wait_meet_the_new_channel() {
     let settings = [

@@ -9,7 +9,7 @@ import { BOX_PX, LANE_PX, colorOf, framesIn, heightOf, isDense, lanesTop, xOf, t
 import { shortKindOf } from "./words";
 
 const FONT = "system-ui, sans-serif";
-/** Number of frames after the view whose countdowns may reach into it. */
+/** Number of frames after the view whose countdowns may begin within the view. */
 const BEYOND = 80;
 
 export function draw(ctx: CanvasRenderingContext2D, scene: Scene): void {
@@ -112,10 +112,10 @@ function drawLost(ctx: CanvasRenderingContext2D, frame: Frame, { left, top, wide
   }
 }
 
-/** Writes kind and receiver into a box, or only the kind, if there is room. */
+/** Writes kind and receiver into a box, or only the kind if there is less room. */
 function drawWords(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, { left, top, wide }: Box) {
   if (wide < 16) return;
-  // words are centred in the visible part of a box
+  // texts are centred in the visible part of a box
   const from = Math.max(left, scene.gutter_px);
   const room = Math.min(left + wide, scene.width_px) - from - 4;
   ctx.font = `11px ${FONT}`;

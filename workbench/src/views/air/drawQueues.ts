@@ -10,7 +10,7 @@ import { AXIS_PX, QUEUE_PX, xOf, type Scene } from "./scene";
 
 const FONT = "system-ui, sans-serif";
 
-/** Draws the axis of time. Instants have as many decimals as they need to differ. */
+/** Draws the time axis. Instants have as many decimals as are necessary to distinguish them. */
 export function drawAxis(ctx: CanvasRenderingContext2D, scene: Scene, height_px: number): void {
   const { from_s, to_s, gutter_px, width_px } = scene;
   const marks = ticks(to_s, Math.max(2, (width_px - gutter_px) / 90), from_s);
@@ -77,10 +77,13 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   });
 }
 
-/** Number of queues that have different looks. */
+/** Number of queues that have different line styles. */
 const MOST_LOOKS = 15;
 
-/** Returns the number of a queue's look. It stays while other queues come and go, unless there are too many. */
+/**
+ * Returns the number of a queue's line style. It stays constant while other queues appear and disappear, unless there
+ * are too many queues.
+ */
 function placeOf({ tracks }: Series, queue: Track, at: number): number {
   const all = tracks.filter(({ quantity }) => quantity === queue.quantity);
   return all.length <= MOST_LOOKS ? all.indexOf(queue) : at;
@@ -103,7 +106,7 @@ function drawLevels(
   }
 }
 
-/** Draws a line through the samples. Several samples of a pixel become one vertical stroke. */
+/** Draws a line through the samples. Several samples of one pixel become one vertical stroke. */
 function drawLine(
   ctx: CanvasRenderingContext2D,
   scene: Scene,

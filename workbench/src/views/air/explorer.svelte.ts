@@ -8,17 +8,17 @@ import { accessOf, countdownOf, type Access, type Countdown } from "./idle";
 import { Store } from "./store";
 import { tellFrame } from "./words";
 
-/** Shortest interval in view, and number of frames in view at first. [s], [frames] */
+/** Shortest interval in view [s], and number of frames in view at the start. */
 const LEAST_S = 20e-6;
 const AT_FIRST = 36;
 
 export class Explorer {
   view = $state.raw<[number, number]>([0, 1]);
   selected = $state.raw<Frame | null>(null);
-  /** The selected frame in a sentence. */
+  /** Description of the selected frame in one sentence. */
   announcement = $state("");
   failure = $state("");
-  /** Grows with each block that arrives. */
+  /** Number of changes of the fetched frames; it grows with each block that arrives. */
   arrived = $state(0);
   readonly access: Access | null;
   readonly store: Store;
@@ -50,13 +50,15 @@ export class Explorer {
     return countdown;
   };
 
-  /** Shows a few dozen frames: from the requested instant, else from where the record
-   * begins, or from its middle if it begins with the run, since the air is idle then. */
+  /**
+   * Shows a few dozen frames from the requested instant, or from the start of the recording. If the recording starts
+   * with the run, its middle is shown, since the air is idle at the start.
+   */
   async start(asked_s: number | null): Promise<void> {
     const { from_s, to_s } = this.air;
     const isInside = asked_s !== null && asked_s >= from_s && asked_s < to_s;
     const at_s = isInside ? asked_s : from_s > 0 ? from_s : (from_s + to_s) / 2;
-    // frames of aggregates are long: a few blocks may have hardly any
+    // frames of aggregates are long: a few blocks may contain very few of them
     let reach_s = this.store.span_s;
     do {
       reach_s *= 2;
@@ -75,7 +77,7 @@ export class Explorer {
     this.look(begin.start_s - 0.04 * span_s, begin.start_s + span_s);
   }
 
-  /** Moves the view within the record. */
+  /** Moves the view within the recording. */
   look = (from_s: number, to_s: number): void => {
     const { air } = this;
     const whole_s = Math.max(air.to_s - air.from_s, LEAST_S);
@@ -93,7 +95,7 @@ export class Explorer {
     this.look(middle_s - span_s / 2, middle_s + span_s / 2);
   };
 
-  /** Selects the first frame in view, once it has arrived, if the selected frame has left the view. */
+  /** Selects the first frame in view after it has arrived, if the selected frame is no longer in view. */
   private follow(): void {
     const { selected, store, view } = this;
     if (!selected || this.isInView(selected) || !store.has(...view)) return;
@@ -159,7 +161,7 @@ export class Explorer {
     this.choose(this.store.frames.at(isLast ? -1 : 0) ?? null);
   };
 
-  /** Goes to an instant. Outside of the record, frames are recorded from this instant on. */
+  /** Goes to an instant. If the instant is outside the recording, a new recording starts from it. */
   go(at_s: number): void {
     const span_s = this.view[1] - this.view[0];
     if (at_s >= this.air.from_s && at_s < this.air.to_s) this.look(at_s, at_s + span_s);
@@ -173,7 +175,7 @@ export class Explorer {
 
   private async load(from_s: number, to_s: number): Promise<void> {
     try {
-      // countdowns begin before their frames, and those of later frames reach into the view
+      // countdowns begin before their frames, and countdowns of later frames extend into the view
       await this.store.load(from_s - this.store.span_s, to_s + this.store.span_s);
       this.failure = "";
     } catch (error) {

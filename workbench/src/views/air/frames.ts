@@ -23,11 +23,11 @@ type Row<Columns> = { [Name in keyof Columns]: Columns[Name] extends (infer Valu
 export interface Frame extends Omit<Row<Frames>, "duration_s"> {
   end_s: number;
   look: Look;
-  /** Places in the aggregate of MPDUs that were lost, where that was recorded. */
+  /** Positions of lost MPDUs in the aggregate, if they were recorded. */
   lost: number[];
 }
 
-/** Columns that the engine gives in addition to those of `Frames`: numbers of MPDUs, and of those lost. */
+/** Columns that the engine gives in addition to those of `Frames`: numbers of all MPDUs and of the lost MPDUs. */
 interface Numbered {
   sequence?: (number[] | null)[];
   lost?: (number[] | null)[];
@@ -71,7 +71,9 @@ export interface Busy {
   busy: number;
 }
 
-/** Counts the frames of an interval; `longest_s` is the longest frame that may reach into it. */
+/**
+ * Counts the frames of an interval. `longest_s` is the length of the longest frame that may extend into the interval.
+ */
 export function busyOf(
   frames: readonly Frame[],
   from_s: number,

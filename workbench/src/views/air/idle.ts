@@ -9,7 +9,7 @@ import { numberOf, tableOf, tablesOf, textOf } from "../answer";
 import { firstIndex } from "../search";
 import type { Frame } from "./frames";
 
-/** Instants that are closer are equal. [s] */
+/** Largest distance of two instants that are considered equal. [s] */
 const ROUNDING_S = 1e-7;
 const ACK_BYTES = 14;
 const OFDM_SYMBOL_S = 4e-6;
@@ -19,9 +19,9 @@ const EXTENSIONS_S: Record<string, number> = { "802.11g": 6e-6, "802.11a": 0 };
 /** Rules of access to the medium. */
 export interface Access {
   slot_s: number;
-  /** Time that a node waits before it counts, by its name and its category. [s] */
+  /** Returns the time that a node waits before it counts, by its name and its category. [s] */
   aifs_s: (node: string, flow: string | null) => number;
-  /** Time that all nodes wait in addition to AIFS after the last frames. [s] */
+  /** Returns the time that all nodes wait in addition to AIFS after the last frames. [s] */
   lead_s: (last: readonly Frame[]) => number;
   /** Whether a slot in which another node begins to send is counted (EDCA). */
   countsBusy: boolean;
@@ -33,7 +33,7 @@ export interface Gap {
   end_s: number;
   /** Time that all nodes wait in addition to AIFS. [s] */
   lead_s: number;
-  /** False if the frames before it were not fetched. */
+  /** False if the frames before the gap were not fetched. */
   isKnown: boolean;
 }
 
@@ -45,13 +45,13 @@ export interface Counted {
 }
 
 export interface Countdown {
-  /** Intervals, the last one first. */
+  /** Intervals of the countdown, the last interval first. */
   stretches: Counted[];
-  /** Number of slots before the beginning of the record. */
+  /** Number of slots before the beginning of the recording. */
   missing: number;
 }
 
-/** The access rules of a scenario with a cell; null without one. */
+/** Returns the access rules of a scenario with a cell; null without a cell. */
 export function accessOf(scenario: Scenario): Access | null {
   const cell = tableOf(scenario, "cell");
   const slot_s = numberOf(cell, "slot_s");
@@ -80,7 +80,7 @@ export function accessOf(scenario: Scenario): Access | null {
   return { slot_s, aifs_s, lead_s, countsBusy: textOf(cell, "countdown") === "edca" };
 }
 
-/** Duration of a frame on the air, preamble included. [s] */
+/** Returns the duration of a frame on the air, preamble included. [s] */
 function frame_s(cell: Scenario, bytes: number, rate_bps: number): number {
   const preamble_s = numberOf(cell, "preamble_s") ?? 0;
   const extension_s = EXTENSIONS_S[textOf(cell, "phy") ?? ""];
@@ -90,7 +90,7 @@ function frame_s(cell: Scenario, bytes: number, rate_bps: number): number {
   return preamble_s + symbols * OFDM_SYMBOL_S + extension_s;
 }
 
-/** Duration of the response that EIFS includes (IEEE 802.11-2020, table 10-8). [s] */
+/** Returns the duration of the response that EIFS includes (IEEE 802.11-2020, table 10-8). [s] */
 function expectedResponse_s({ mcs, rate_bps }: Frame): number {
   if (mcs !== null) return mcs === 0 ? 68e-6 : mcs <= 2 ? 44e-6 : 32e-6;
   const known: Record<number, number> = {

@@ -5,10 +5,10 @@ import { tablesOf, textOf } from "../answer";
 import { firstIndex } from "../search";
 import { firstFrom, type Frame } from "./frames";
 
-/** Most nodes that all have a lane. Of more nodes, only those that send have a lane. */
+/** Largest number of nodes that all have a lane. With more nodes, only those that send have a lane. */
 export const ALL_LANES = 10;
 
-/** All nodes of the cell, the access point first. */
+/** Returns all nodes of the cell, the access point first. */
 export function nodesOf(scenario: Scenario): string[] {
   return ["ap", ...tablesOf(scenario, "stations").map((station) => textOf(station, "name") ?? "")];
 }
@@ -21,7 +21,7 @@ export function lanesOf(
   to_s: number,
 ): string[] {
   if (nodes.length <= ALL_LANES) return [...nodes];
-  // nodes that send just outside keep their lanes, so that lanes do not jump when the view moves
+  // nodes that send shortly before or after the view keep their lanes, so that lanes do not jump when the view moves
   const around_s = to_s - from_s;
   const senders = new Set<string>();
   for (let at = firstFrom(frames, from_s - around_s); at < frames.length; at += 1) {
@@ -32,10 +32,10 @@ export function lanesOf(
   return nodes.filter((node) => senders.has(node));
 }
 
-/** Most queues that are drawn above the lanes. */
+/** Largest number of queues that are drawn above the lanes. */
 export const MOST_QUEUES = 5;
 
-/** Fraction of the longest queue below which a queue would be only a line at the bottom. */
+/** Fraction of the longest queue below which a queue is not drawn, since it would be only a line at the bottom. [-] */
 const LEAST_SEEN = 0.02;
 
 /** Returns the longest queues of an interval, in the order of nodes. */
@@ -64,7 +64,10 @@ export function queuesOf(
   return tracks.filter((track) => chosen.includes(track));
 }
 
-/** Returns the samples of an interval and one on each side: the first, and the end. */
+/**
+ * Returns the index range of the samples of an interval, with one more sample on each side: the first index, and the
+ * end.
+ */
 export function sampledIn(series: Series, from_s: number, to_s: number): [number, number] {
   const [first, end] = [from_s, to_s].map((limit_s) => firstIndex(series.time_s, (time_s) => time_s < limit_s)) as [number, number];
   return [Math.max(0, first - 1), Math.min(series.time_s.length, end + 1)];
@@ -72,7 +75,7 @@ export function sampledIn(series: Series, from_s: number, to_s: number): [number
 
 /** The load of each column of pixels of each lane, for frames that are thinner than a pixel. */
 export interface Columns {
-  /** By lane and column: time on the air, and the part of it that was not received. [fraction of a column] */
+  /** Time on the air, and time on the air that was not received, by lane and column. [fraction of a column] */
   busy: Float32Array;
   failed: Float32Array;
   count: number;

@@ -1,4 +1,4 @@
-/** The contents of a picture of the air, and the places of frames. */
+/** The contents of a picture of the air, and the positions of frames. */
 
 import type { Series, Track } from "../../engine/answers";
 import { firstFrom, type Frame } from "./frames";
@@ -11,7 +11,7 @@ export const QUEUE_PX = 98;
 
 export interface Scene {
   width_px: number;
-  /** Room for names on the left. */
+  /** Width of the area for names on the left. [px] */
   gutter_px: number;
   from_s: number;
   to_s: number;
@@ -30,11 +30,11 @@ export interface Scene {
 /** Number of colours for stations. More stations repeat them. */
 export const COLORS = 5;
 
-/** The name of a frame's colour. */
+/** Returns the name of a frame's colour. */
 export function colorOf({ stations }: Pick<Scene, "stations">, frame: Frame): string {
   if (frame.fate !== "delivered") return frame.fate;
   if (!stations) return frame.look;
-  // the access point is at one end of every frame
+  // the access point is the sender or receiver of every frame
   const isFromAp = stations.get(frame.sender) === 0 && frame.receiver !== null;
   const number = stations.get(isFromAp ? (frame.receiver as string) : frame.sender) ?? 0;
   return String(1 + ((number + COLORS - 1) % COLORS));
@@ -59,7 +59,7 @@ export function timeOf(scene: Scene, x_px: number): number {
   return from_s + ((x_px - gutter_px) / (width_px - gutter_px)) * (to_s - from_s);
 }
 
-/** Returns whether columns are drawn, since columns of pixels have several frames. */
+/** Returns whether columns are drawn because a pixel column contains several frames. */
 export function isDense(scene: Scene): boolean {
   const { frames, from_s, to_s } = scene;
   return (

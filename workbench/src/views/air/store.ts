@@ -1,11 +1,11 @@
-/** Fetched frames: blocks of the record, and the idle gaps between frames. */
+/** Fetched frames: blocks of the recording, and the idle gaps between frames. */
 
 import type { Air } from "../shown";
 import { framesOf, type Frame } from "./frames";
 import { gapsOf, type Access, type Gap } from "./idle";
 
 const BLOCKS = 64;
-/** Most blocks of one call, so that no call takes long. */
+/** Largest number of blocks per call, so that no call takes long. */
 const AT_ONCE = 8;
 
 interface Block {
@@ -55,7 +55,7 @@ export class Store {
 
   private async fetch(run: number[]): Promise<void> {
     const start_s = this.start_s(run[0]!);
-    // the last block includes frames that begin at the very end
+    // the last block includes frames that begin exactly at its end
     const isEnd = run.at(-1) === BLOCKS - 1;
     const end_s = isEnd ? Infinity : this.start_s(run.at(-1)! + 1);
     try {

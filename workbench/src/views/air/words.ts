@@ -22,7 +22,7 @@ const PACKETS: Record<NonNullable<Frame["packet"]>, string> = {
   "syn-ack": "TCP SYN-ACK",
 };
 
-/** Short names that are not the name in capitals. */
+/** Short names that differ from the name in capitals. */
 const SHORT: Record<string, string> = {
   data: "data",
   segment: "data",
@@ -66,7 +66,7 @@ export function backoffOf(frame: Frame, countdown: Countdown | null): string | n
   return parts > 1 ? `${slots} in ${parts} parts, because it froze while others sent` : slots;
 }
 
-/** Responses are not sent again. */
+/** Returns whether a frame may be sent again; responses are not. */
 function hasAttempts({ kind }: Frame): boolean {
   return kind === "data" || kind === "rts";
 }

@@ -1,8 +1,8 @@
-/** Drawing on a canvas. */
+/** Helpers for drawing on a canvas. */
 
 import { shortened } from "../names";
 
-/** Returns a context that draws in CSS pixels, as sharp as the screen; null before the canvas has a size. */
+/** Returns a context that draws in CSS pixels at the resolution of the screen; null before the canvas has a size. */
 export function sharp(
   canvas: HTMLCanvasElement | undefined,
   width_px: number,
@@ -33,7 +33,7 @@ export function strokeLines(ctx: CanvasRenderingContext2D, color: string, segmen
   ctx.stroke();
 }
 
-/** Returns a text without its middle if there is no room for all of it. */
+/** Returns a text, shortened in its middle if it does not fit. */
 export function fitted(ctx: CanvasRenderingContext2D, text: string, room_px: number): string {
   if (ctx.measureText(text).width <= room_px) return text;
   let most = [...text].length - 1;

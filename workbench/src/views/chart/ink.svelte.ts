@@ -16,7 +16,7 @@ if (typeof window !== "undefined") {
   });
 }
 
-/** Grows with each change of the theme. An effect that reads it draws again. */
+/** Returns a number that grows with each change of the theme. An effect that reads it draws again. */
 export function themeVersion(): number {
   return version;
 }

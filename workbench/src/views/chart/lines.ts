@@ -12,7 +12,7 @@ export interface Line {
   alpha?: number;
   /** Whether the line continues over unknown values. */
   spansGaps?: boolean;
-  /** Steps after each point (1) or before it (-1). */
+  /** Direction of steps: after each point (1) or before it (-1). */
   isStepped?: 1 | -1;
 }
 
@@ -23,7 +23,7 @@ export interface Mark {
   label: string;
   color: string;
   dash: number[];
-  /** Whether a level has its name on the left. */
+  /** Whether the name of a level is on the left. */
   isLeft?: boolean;
   /** Row of the name of an instant above the plot. */
   row?: number;
@@ -37,19 +37,19 @@ export interface Place {
   most: number;
 }
 
-/** Returns one of fifteen looks: five colours, then the same dashed, then in dashes and dots. */
+/** Returns one of fifteen line styles: five solid colours, then the same colours dashed, then dash-dotted. */
 export function looks(at: number): { color: string; dash?: number[] } {
   const color = String(1 + (at % 5));
   const dash = [undefined, [6, 4], [9, 3, 2, 3]][Math.floor(at / 5) % 3];
   return dash ? { color, dash } : { color };
 }
 
-/** The name of a kept run's line. */
+/** Returns the name of a kept run's line. */
 export function ghostName(name: string): string {
   return `${name} (kept)`;
 }
 
-/** A line of a kept run: paler and wider than the line of the present run. */
+/** Returns the line of a kept run, paler and wider than the line of the present run. */
 export function ghostOf<L extends Pick<Line, "label">>(line: L): L & { alpha: number; width: number } {
   return { ...line, label: ghostName(line.label), alpha: 0.45, width: 4 };
 }

@@ -1,11 +1,14 @@
-/** The choice of the first tab, and the calls of an explanation in words. */
+/** The choice of the first tab, and descriptions of calls. */
 
 import type { Answer, Call, Estimate, Item, Scenario } from "../../engine/answers";
 import { estimateOf, itemsOf, numberOf, tableOf, tablesOf, textOf } from "../answer";
 import { estimate, short } from "../digits";
 import { type Table, tableOfList } from "../numbers/tables";
 
-/** Flows for which delay matters more than goodput: paced datagrams, sensors, web and finite flows. */
+/**
+ * Returns whether a scenario has flows for which delay matters more than goodput: paced datagrams, sensors, web and
+ * finite flows.
+ */
 export function wantsDelay(scenario: Scenario): boolean {
   const flows = [scenario, tableOf(scenario, "csma")].flatMap((part) => tablesOf(part, "flows"));
   return flows.some((flow) => {
@@ -16,7 +19,7 @@ export function wantsDelay(scenario: Scenario): boolean {
   });
 }
 
-/** The delay and loss of a direction in a sentence, with their intervals. */
+/** Returns the delay and loss of a direction in one sentence, with their intervals. */
 export function sentenceOf({ delay_p99_s, loss, waits_at, wait_share }: Call): string {
   const delay = scaled(delay_p99_s, 1e3);
   const within = delay === null ? "no packet arrives" : `99 % of packets arrive within ${delay} ms`;
@@ -33,7 +36,7 @@ function scaled(value: Estimate | null, scale: number): string | null {
 const OF_FLOWS = /^(one_way_delay|rtt|report_|completion)|^loss_probability$/;
 const OF_CLASSES = /^completion/;
 
-/** Tables of the flows and classes that have a delay, with their delays and losses only. */
+/** Returns tables of the flows and classes that have a delay, only with their delays and losses. */
 export function delayTables(answer: Answer | null): Table[] {
   const wanted = { flows: OF_FLOWS, classes: OF_CLASSES };
   return Object.entries(wanted).flatMap(([list, keys]) => {
@@ -43,7 +46,7 @@ export function delayTables(answer: Answer | null): Table[] {
     const delays = items.map(
       (item) => Object.fromEntries(Object.entries(item).filter(([key]) => key === "name" || keys.test(key))) as Item,
     );
-    // datagrams come first, and so do their columns
+    // datagrams come first, and their columns also come first
     delays.sort((a, b) => Number("one_way_delay_s" in b) - Number("one_way_delay_s" in a));
     return delays.length ? [{ ...tableOfList(list, delays), title: `Delay and loss of ${list}` }] : [];
   });

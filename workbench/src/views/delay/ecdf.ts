@@ -14,7 +14,7 @@ export function histogramOf({ name, edges_s, counts }: Distribution): Histogram 
   return { name, edges_s, counts, total: counts.reduce((sum, count) => sum + count, 0) };
 }
 
-/** Merges histograms. The values of a cell are spread evenly over it. */
+/** Merges histograms. The values of a cell are spread evenly over the cell. */
 export function merged(name: string, parts: readonly Histogram[]): Histogram {
   const edges_s = unionOf(parts);
   const counts = new Array<number>(Math.max(0, edges_s.length - 1)).fill(0);

@@ -13,11 +13,11 @@ export interface Column {
 export interface Table {
   title: string;
   columns: Column[];
-  /** The first cell is the row's name. */
+  /** Rows of cells; the first cell is the row's name. */
   rows: string[][];
 }
 
-/** Returns the columns of some heads. Each head is a title, and its unit in brackets if it has one. */
+/** Returns the columns for some heads. Each head is a title, followed by its unit in brackets if it has one. */
 export function columnsOf(...heads: string[]): Column[] {
   return heads.map((head) => {
     const [, title = head, unit = ""] = /^(.*) \[(.*)\]$/.exec(head) ?? [];

@@ -1,7 +1,9 @@
-/** Drop curves: the drop probability of a packet as a function of the queue length.
+/**
+ * Drop curves: the drop probability of a packet as a function of the queue length.
  *
- * They agree with crates/engine/src/queue: red.rs (`base_probability`, `spread`), proportional.rs,
- * settings.rs (`most_packets`); a packet that finds `limit` packets is always lost. */
+ * They agree with crates/engine/src/queue: red.rs (`base_probability`, `spread`), proportional.rs, settings.rs
+ * (`most_packets`). A packet that finds `limit` packets is always lost.
+ */
 
 import type { Scenario } from "../../engine/answers";
 import { numberOf, textOf } from "../answer";
@@ -21,16 +23,16 @@ export interface Level {
 
 export interface Law {
   title: string;
-  /** Drop probability over the length; empty if it does not depend on the length. */
+  /** Drop probability as a function of the length; empty if it does not depend on the length. */
   curve: Point[];
-  /** Fraction of packets dropped at a constant length if drops are spaced; else empty. */
+  /** Fraction of packets dropped at a constant length if drops are spaced; otherwise empty. */
   spaced: Point[];
   levels: Level[];
   /** The quantity that the discipline controls, and a note on the picture. */
   note: string;
 }
 
-/** Returns RED's p_b at an average queue. */
+/** Returns RED's drop probability p_b at an average queue length. */
 export function redProbability(red: Scenario, average: number): number {
   const { min_th, max_th, max_p, gentle } = redOf(red);
   if (average < min_th) return 0;
@@ -39,17 +41,19 @@ export function redProbability(red: Scenario, average: number): number {
   return Math.min(1, max_p + ((1 - max_p) * (average - max_th)) / max_th);
 }
 
-/** Returns p_a of the packet `count` packets after the last drop. */
+/** Returns RED's drop probability p_a of the packet that is `count` packets after the last drop. */
 function spread(p_b: number, wait: boolean, count: number): number {
   const expected = count * p_b;
   if (wait) return expected < 1 ? 0 : expected < 2 ? Math.min(1, p_b / (2 - expected)) : 1;
   return expected < 1 ? Math.min(1, p_b / (1 - expected)) : 1;
 }
 
-/** Returns the fraction of packets that RED drops at a constant p_b. Drops are spaced evenly, not independent.
+/**
+ * Returns the fraction of packets that RED drops at a constant p_b. Drops are spaced evenly, not independent.
  *
- * The inverse of the mean distance between drops (Floyd and Jacobson 1993, section VII). The first packet
- * after a drop counts as one. */
+ * The fraction is the inverse of the mean distance between drops (Floyd and Jacobson 1993, section VII). The first
+ * packet after a drop has the count one.
+ */
 export function spacedProbability(p_b: number, wait: boolean): number {
   if (p_b <= 0) return 0;
   if (p_b >= 1) return 1;
@@ -117,7 +121,7 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
   }
 }
 
-/** The curves of a discipline that is not a function of the queue length. */
+/** Empty curves for a discipline that is not a function of the queue length. */
 const NO_CURVE: Pick<Law, "curve" | "spaced"> = { curve: [], spaced: [] };
 
 function at(packets: number, probability: number): Point {
@@ -159,7 +163,7 @@ function red(queue: Scenario, full: Level): Law {
   return { title: "RED", curve, spaced, levels, note };
 }
 
-/** Disciplines that control the waiting time. */
+/** Returns the curves of a discipline that controls the waiting time. */
 function delayed(discipline: string, queue: Scenario, full: Level, rate_bps: number | null): Law {
   const title = { codel: "CoDel", fq_codel: "FQ-CoDel", mac80211: "mac80211", pie: "PIE" }[discipline] ?? discipline;
   const target_s = numberOf(queue, "target_s") ?? 0;
@@ -170,7 +174,7 @@ function delayed(discipline: string, queue: Scenario, full: Level, rate_bps: num
   return { ...NO_CURVE, title, levels: [full], note };
 }
 
-/** Two queues that are coupled by the base probability of a controller. */
+/** Returns the curves of two queues that are coupled by the base probability of a controller. */
 function coupled(queue: Scenario, full: Level): Law {
   const target_s = numberOf(queue, "target_s") ?? 0;
   const k = numberOf(queue, "coupling") ?? 2;
@@ -180,7 +184,7 @@ function coupled(queue: Scenario, full: Level): Law {
   return { ...NO_CURVE, title: "DualPI2", levels: [full], note };
 }
 
-/** Returns the probability of the curve at a length. */
+/** Returns the probability of the curve at a queue length. */
 export function probabilityAt(curve: readonly Point[], packets: number): number {
   let before = curve[0];
   for (const point of curve) {
@@ -194,7 +198,7 @@ export function probabilityAt(curve: readonly Point[], packets: number): number 
   return before?.probability ?? 0;
 }
 
-/** Returns the end of the vertical axis. It includes all measured lengths, and levels slightly above them. */
+/** Returns the end of the vertical axis. It includes all measured lengths, and all levels slightly above them. */
 export function axisEnd(law: Law, longest: number): number {
   const inner = law.levels.filter(({ name }) => name !== "limit").map(({ packets }) => packets);
   const needed = Math.max(longest, ...inner, 1) * 1.12;
@@ -202,7 +206,7 @@ export function axisEnd(law: Law, longest: number): number {
   return limit <= 1.8 * needed ? Math.max(needed, limit * 1.08) : needed;
 }
 
-/** Returns the end of the axis of the probability: 1 for a step, else the largest probability in view. */
+/** Returns the end of the probability axis: 1 for a step, otherwise the largest probability in view. */
 export function probabilityEnd(law: Law, end_packets: number, measured: number): number {
   const inView = law.curve.filter(
     ({ packets, probability }) => packets <= end_packets && probability < 1,

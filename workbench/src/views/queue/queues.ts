@@ -4,16 +4,16 @@ import type { Answer, Scenario, Series, Track } from "../../engine/answers";
 import { itemsOf, meanOf, numberOf, tableOf, tablesOf, textOf } from "../answer";
 
 export interface Queue {
-  /** Its name in the answer's list. */
+  /** Name of the queue in the answer's list. */
   name: string;
   /** Discipline and parameters of the checked scenario. */
   setting: Scenario;
   limit_packets: number;
-  /** Rate at which it drains; null if unknown. [bit/s] */
+  /** Rate at which the queue drains; null if unknown. [bit/s] */
   rate_bps: number | null;
 }
 
-/** Queues with a limit, those with a discipline first. */
+/** Returns the queues with a limit; queues with a discipline come first. */
 export function queuesOf(scenario: Scenario): Queue[] {
   const queues: Queue[] = [];
   const add = (name: string | null, from: Scenario | null, rate_bps: number | null) => {
@@ -38,10 +38,13 @@ export function queuesOf(scenario: Scenario): Queue[] {
   return [...queues.filter((queue) => !isPlain(queue)), ...queues.filter(isPlain)];
 }
 
-/** Most queues in the list of choices. */
+/** Largest number of queues in the list of choices. */
 const MOST = 60;
 
-/** Returns the queues that an answer has. Of drop-tail queues, those with drops come first, then the longest. */
+/**
+ * Returns the queues for which an answer has values. Among drop-tail queues, those with drops come first, then the
+ * longest.
+ */
 export function measuredQueues(queues: Queue[], answer: Answer | null): Queue[] {
   const weights = new Map(
     itemsOf(answer, "queues").map((item) => [
@@ -61,9 +64,9 @@ export function measuredQueues(queues: Queue[], answer: Answer | null): Queue[] 
 
 /** Measured values of a queue. */
 export interface Operating {
-  /** Mean over time. */
+  /** Mean queue length over time. [packets] */
   packets: number | null;
-  /** Fraction of the packets that were dropped or marked. */
+  /** Fraction of the packets that were dropped or marked. [-] */
   probability: number | null;
   sojourn_s: number | null;
 }

@@ -18,15 +18,15 @@ export interface Bar {
   /** The station of a flow. The bars of one station form a group under its name. */
   group: string | null;
   goodput_bps: number;
-  /** Half width of the interval; null where there is none. [bit/s] */
+  /** Half width of the confidence interval; null if there is none. [bit/s] */
   half_bps: number | null;
-  /** Parts of the bar, whose sum is its goodput. */
+  /** Parts of the bar; their sum is its goodput. */
   parts: Part[];
   /** The predicted goodput, or the predicted share of the total of this run. [bit/s] */
   predicted_bps: number | null;
-  /** Its goodput in the kept run; null if the kept run does not have it. [bit/s] */
+  /** Goodput of the same item in the kept run; null if the kept run does not have the item. [bit/s] */
   kept_bps: number | null;
-  /** Whether it sends only reports, as sensors do, and so needs no share. */
+  /** Whether the item sends only reports, like sensors, and therefore needs no share. */
   isReporter: boolean;
 }
 
@@ -37,7 +37,7 @@ export function waysOf(answer: Answer): By[] {
   return (["stations", "flows", "classes"] as const).filter(has);
 }
 
-/** The bars of a list, flows ordered by their stations. */
+/** Returns the bars of a list; flows are ordered by their stations. */
 export function barsOf(
   answer: Answer,
   by: By,
@@ -68,7 +68,7 @@ export function barsOf(
   return by === "flows" ? together(bars) : bars;
 }
 
-/** Returns the names of items whose flows are all of sensors. */
+/** Returns the names of items whose flows all belong to sensors. */
 function reportersOf(scenario: Scenario, by: By): Set<string> {
   const key = { stations: "station", flows: "name", classes: "class" }[by];
   const reporting = new Set<string>();
@@ -80,7 +80,7 @@ function reportersOf(scenario: Scenario, by: By): Set<string> {
   return new Set([...reporting].filter((name) => !others.has(name)));
 }
 
-/** Returns whether the prediction of a list has shares, and no goodput. */
+/** Returns whether the prediction of a list has only shares, and no goodput. */
 export function saysSharesAlone(by: By, prediction: Answer | null): boolean {
   const items = itemsOf(prediction, by);
   const says = (quantity: string) => items.some((item) => meanOf(item, quantity) !== null);
@@ -114,7 +114,7 @@ function flowsByStation(answer: Answer): Map<string, Item[]> {
   return flows;
 }
 
-/** Returns the goodput by direction. The direction "other" is unknown. */
+/** Returns the goodput by direction. Goodput of unknown direction is in "other". */
 function partsOf(item: Item, whole_bps: number, flows: Item[] | undefined): Part[] {
   const sums = { down: 0, up: 0, other: 0 };
   for (const flow of flows ?? [item]) {
@@ -133,7 +133,7 @@ function directionOf(flow: Item): Direction {
   return word === "down" || word === "up" ? word : "other";
 }
 
-/** Bars of one group side by side, groups in the order of their first bar. */
+/** Returns the bars with those of one group side by side; groups are in the order of their first bar. */
 function together(bars: Bar[]): Bar[] {
   const groups = new Map<string | null, Bar[]>();
   for (const bar of bars) groups.set(bar.group, [...(groups.get(bar.group) ?? []), bar]);
@@ -156,11 +156,15 @@ export function total_bps(bars: Bar[]): number {
   return bars.reduce((sum, bar) => sum + bar.goodput_bps, 0);
 }
 
-/** Limit of drawn intervals, as a multiple of the longest bar. Intervals of two replications may be ten times as long. */
+/**
+ * Limit of drawn intervals, as a multiple of the longest bar. Intervals of two replications may be ten times as long as
+ * the bar. [-]
+ */
 const BEYOND = 1.5;
 
-/** The end of the axis: all bars and predictions are below it, and intervals unless they are huge.
- * [bit/s] */
+/**
+ * Returns the end of the axis: all bars and predictions are below it, and intervals unless they are very long. [bit/s]
+ */
 export function axisEnd_bps(bars: Bar[]): number {
   const longest = Math.max(
     ...bars.map((bar) => Math.max(bar.goodput_bps, bar.predicted_bps ?? 0, bar.kept_bps ?? 0)),
@@ -173,7 +177,7 @@ export function axisEnd_bps(bars: Bar[]): number {
 
 const NAMED = 6;
 
-/** The picture in a sentence. */
+/** Returns a description of the picture in one sentence. */
 export function sentence(bars: Bar[]): string {
   const [first, ...rest] = [...bars].sort((a, b) => b.goodput_bps - a.goodput_bps);
   if (!first) return "No goodput has been measured.";

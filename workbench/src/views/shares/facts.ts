@@ -4,10 +4,10 @@ import type { Answer, Item } from "../../engine/answers";
 import { estimateOf, itemsOf, meanOf } from "../answer";
 import { estimate, plain } from "../digits";
 
-/** Most classes that are listed. */
+/** Largest number of classes that are listed. */
 const MOST_CLASSES = 3;
 
-/** Returns titles and texts of the cell, else of classes, else of all flows. */
+/** Returns titles and texts of the cell, otherwise of classes, otherwise of all flows. */
 export function factsOf(answer: Answer | null): [string, string][] {
   const facts: [string, string][] = [];
   const tell = (title: string, item: Item, quantity: string, scale = 1, unit = "") => {

@@ -2,20 +2,20 @@
 
 import type { Bar } from "./bars";
 
-/** Room above the first bar, height of a bar, and of its row. */
+/** Height of the area above the first bar, height of a bar, and height of a row. [px] */
 export const HEAD_PX = 24;
 export const BAR_PX = 15;
 const ROW_PX = 26;
-/** Height of a row whose name is above its bar. */
+/** Height of a row with the name above its bar. [px] */
 const NARROW_ROW_PX = 40;
 const HEADING_PX = 20;
 
 export interface Row {
   bar: Bar;
-  /** The name of a group, at its first bar. */
+  /** Name of a group, at its first bar. */
   heading: string | null;
   heading_y: number;
-  /** Top of the bar, base line of its name, and end of the row. */
+  /** Vertical positions: top of the bar, base line of its name, and end of the row. [px] */
   y: number;
   text_y: number;
   bottom: number;

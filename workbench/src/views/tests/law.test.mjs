@@ -52,7 +52,7 @@ test("spaced drops are as frequent as in the engine: 1 in 10 and 1 in 29.5 at p_
 });
 
 test("the spaced rate follows from the rule", () => {
-  // queue/red.rs, spread: the probability of a drop at the count-th packet
+  // queue/red.rs, `spread`: the probability of a drop at the count-th packet
   const spread = (p_b, count, wait) => {
     const expected = count * p_b;
     if (wait) return expected < 1 ? 0 : expected < 2 ? Math.min(1, p_b / (2 - expected)) : 1;
@@ -89,7 +89,7 @@ test("plain queues drop a packet that arrives at the limit", () => {
 });
 
 test("proportional drops grow with the backlog, up to the limit", () => {
-  // the engine's test: slope 0.002, 50 packets 0.1, 200 packets 0.4, at 300 all
+  // values of the engine's test: slope 0.002; 0.1 at 50 packets, 0.4 at 200 packets, 1 at 300 packets
   const { curve } = lawOf({ discipline: "proportional", slope: 0.002 }, 300, null);
   for (const [packets, p] of [
     [0, 0],

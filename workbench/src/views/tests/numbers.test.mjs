@@ -46,7 +46,7 @@ test("ticks of a logarithm are 1, 2 and 5 times powers of ten", () => {
   assert.deepEqual(logTicks(0.2, 900), [1, 10, 100]);
   assert.deepEqual(logTicks(108, 1080), [200, 500, 1000]);
   assert.deepEqual(logTicks(0, 5), []);
-  // of a short stretch, where these are hardly any
+  // a short range contains hardly any powers of ten
   assert.deepEqual(logTicks(196, 231), [200, 210, 220, 230]);
 });
 

@@ -2,7 +2,7 @@
 
 import type { Series, Track } from "../../engine/answers";
 
-/** Most items that have a line each. */
+/** Largest number of items with a line each. */
 export const MOST_LINES = 12;
 
 /** A quantity of the items of a list. */
@@ -16,7 +16,7 @@ export interface Choice extends Sort {
   count: number;
 }
 
-/** The items that have lines: those with the highest or lowest means, or twelve from a place on. */
+/** The items that have lines: those with the highest or lowest means, or twelve items from an index on. */
 export type Pick = "most" | "least" | number;
 
 export interface Sampled {
@@ -25,7 +25,7 @@ export interface Sampled {
   values: (number | null)[];
 }
 
-/** Quantities in the order in which people look for them. */
+/** Quantities in the order in which they are offered. */
 const ORDER = ["goodput_bps", "occupancy_packets", "cwnd_packets", "one_way_delay_s", "rtt_s", "utilisation"];
 
 /** Returns the sampled quantities: a choice for each quantity of a list. */
@@ -64,7 +64,7 @@ export function sampledOf(series: Series, choice: Choice, pick: Pick, from_s: nu
   return lines;
 }
 
-/** The lines of another run with the same names, sampled at given times; null outside that run. */
+/** Returns the lines of another run with the same names, sampled at given times; null outside that run. */
 export function resampled(
   series: Series,
   choice: Sort,
@@ -102,7 +102,7 @@ export function smoothed(values: (number | null)[], count: number): (number | nu
   });
 }
 
-/** Whether a sum over items means something. */
+/** Returns whether a sum over items is meaningful. */
 function isAdditive(quantity: string): boolean {
   return /_bps$|_packets$|^connections$/.test(quantity);
 }
@@ -119,7 +119,7 @@ function picked(series: Series, tracks: Track[], pick: Pick, from_s: number): Tr
   return tracks.filter((track) => chosen.has(track));
 }
 
-/** Index of the first sample at or after an instant; 0 where there is none. */
+/** Returns the index of the first sample at or after an instant; 0 if there is none. */
 export function firstAfter(series: Series, from_s: number): number {
   return Math.max(
     0,
@@ -137,7 +137,7 @@ function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Returns the sum or the mean at each instant over the items that are known at that instant. */
+/** Returns the sum or the mean at each instant over the items whose values are known then. */
 function combined(tracks: Track[], isMean: boolean): (number | null)[] {
   const count = Math.max(0, ...tracks.map(({ values }) => values.length));
   return Array.from({ length: count }, (_, k) => {

@@ -1,4 +1,4 @@
-//! Random networks by conflict graph: every access, several hops, wires, hidden nodes, errors.
+//! Random networks with a conflict graph: every access method, several hops, wires, hidden nodes, errors.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{cases, change, check_stepping, loss, queue, rate, result, tcp_settings};
 use crate::support::{MS, dot11b};
 
-/// How two links stand to each other: apart, in conflict, or one destroys what the other sends.
+/// Relation of two links: independent, in conflict, or one link destroys packets of the other link.
 #[derive(Clone, Copy, Debug)]
 enum Pair {
     Apart,
@@ -64,7 +64,7 @@ fn links() -> impl Strategy<Value = Vec<CsmaLink>> {
     })
 }
 
-/// Both directions of a wire, some of which take no time.
+/// Draws both directions of a wire; some wires have no delay.
 fn wires() -> impl Strategy<Value = Vec<LinkSettings>> {
     let wire = (rate(), 0..20_u64, queue(), loss());
     prop::collection::vec(wire, 0..3).prop_map(|wires| {
@@ -136,7 +136,7 @@ fn udp() -> impl Strategy<Value = UdpSettings> {
     })
 }
 
-/// A way over some of the links and wires, in any order.
+/// Draws a flow with a route over some of the links and wires, in any order.
 fn flow(links: usize, wires: usize) -> impl Strategy<Value = CsmaFlow> {
     let hops = (0..links)
         .map(Hop::Wireless)
@@ -181,7 +181,7 @@ fn air() -> impl Strategy<Value = CsmaAir> {
     )
 }
 
-/// What the checks of a file would refuse is left out.
+/// Removes the settings that the checks of a file would refuse.
 fn mend(csma: &mut Csma, wires: &[LinkSettings]) {
     let is_adaptive = matches!(csma.access, CsmaAccess::Adaptive(_));
     csma.price.aqm &= is_adaptive;
@@ -204,7 +204,7 @@ fn mend(csma: &mut Csma, wires: &[LinkSettings]) {
         if !flow.route.iter().any(takes_time) {
             flow.route.push(Hop::Wireless(0));
         }
-        // A flow over wires alone pays no price: it would open as many connections as there may be,
+        // A flow over wires only pays no congestion price. It would open the largest permitted number of connections,
         // and one such network took a minute.
         let pays = |hop: &Hop| matches!(hop, Hop::Wireless(_));
         if !matches!(csma.connections, Connections::One) && !flow.route.iter().any(pays) {
@@ -288,7 +288,7 @@ fn network() -> impl Strategy<Value = Scenario> {
         })
 }
 
-/// Air times of all links, return links included.
+/// Returns the air times of all links, return links included.
 fn airtimes(summary: &Value) -> Vec<f64> {
     let links = summary["links"].as_array().into_iter().flatten();
     links
@@ -326,7 +326,8 @@ proptest! {
         }
         let is_double = csma.acks == CsmaAcks::Contend;
         for (one, link) in csma.links.iter().enumerate() {
-            // a link and its return link are never active together, nor is one in conflict with them
+            // a link and its return link are never active simultaneously, and neither is active together with a link in
+            // conflict
             let own = |link: usize| air[link] + if is_double { air[csma.links.len() + link] } else { 0.0 };
             for &other in &link.conflicts {
                 prop_assert!(own(one) + own(other) < 1.0 + 1e-9, "{one} {other}: {air:?}");

@@ -1,14 +1,14 @@
-//! Frame durations from the standard's formulas, in integer nanoseconds.
+//! Frame durations from the formulas of the standard, in integer nanoseconds.
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::scenario::{Access, Cell, PhyKind};
 
-/// MAC ACK and CTS. [bytes]
+/// Length of a MAC ACK and of a CTS. [bytes]
 pub const ACK_BYTES: u32 = 14;
-/// RTS. [bytes]
+/// Length of an RTS. [bytes]
 pub const RTS_BYTES: u32 = 20;
 
-/// Duration of a MAC frame of `bytes` at `rate_bps`.
+/// Returns the duration of a MAC frame of `bytes` at `rate_bps`.
 pub fn frame(cell: &Cell, bytes: u32, rate_bps: u64) -> Span {
     let bits = u64::from(bytes) * 8;
     if matches!(cell.phy.kind, PhyKind::Dot11a | PhyKind::Dot11g) {
@@ -22,22 +22,22 @@ pub fn frame(cell: &Cell, bytes: u32, rate_bps: u64) -> Span {
     cell.phy.preamble + Span(nanoseconds as u64)
 }
 
-/// MAC frame that carries an IP packet. [bytes]
+/// Returns the length of the MAC frame that carries an IP packet. [bytes]
 pub fn data_bytes(cell: &Cell, ip_bytes: u32) -> u32 {
     ip_bytes + cell.mac_header_bytes + cell.llc_bytes
 }
 
-/// SIFS and the MAC ACK that EIFS contains: EIFS without AIFS.
+/// Returns SIFS plus the MAC ACK that EIFS contains: EIFS without AIFS.
 pub fn eifs_lead(cell: &Cell) -> Span {
     cell.phy.sifs + frame(cell, ACK_BYTES, cell.phy.eifs_rate_bps)
 }
 
-/// AIFS of a node's category.
+/// Returns the AIFS of a node's category.
 pub fn aifs(cell: &Cell, access: &Access) -> Span {
     cell.phy.sifs + cell.phy.slot * u64::from(access.aifsn)
 }
 
-/// Rate of a control frame of a node that goes up to `most_bps`, around data at `data_bps`: it is
+/// Returns the rate of a control frame of a node with largest control rate `most_bps`, for data at `data_bps`; it is
 /// never faster than the data.
 pub fn control_rate(cell: &Cell, most_bps: u64, data_bps: u64) -> u64 {
     let rates_mbps: &[f64] = match cell.phy.kind {

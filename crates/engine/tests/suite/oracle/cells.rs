@@ -12,7 +12,7 @@ use super::node::Packet;
 
 const MBPS: u64 = 1_000_000;
 
-/// The timing of three presets.
+/// Returns the timing of one of three presets.
 pub fn phy(kind: PhyKind) -> Phy {
     let (slot, preamble, eifs_mbps) = match kind {
         PhyKind::Dot11g => (9, 20, 6),
@@ -29,7 +29,7 @@ pub fn phy(kind: PhyKind) -> Phy {
     }
 }
 
-/// Access parameters of the presets' stations, with an endless queue.
+/// Returns the access parameters of a station of the presets, with an unlimited queue.
 pub fn access(cwmin: u32) -> Node {
     Node {
         control_rate_bps: 2 * MBPS,
@@ -44,7 +44,7 @@ pub fn access(cwmin: u32) -> Node {
     }
 }
 
-/// A station at 11 Mb/s without channel errors.
+/// Returns a station at 11 Mb/s without channel errors.
 pub fn station(number: usize, node: Node) -> Station {
     Station {
         name: format!("s{number}"),
@@ -63,7 +63,7 @@ pub fn station(number: usize, node: Node) -> Station {
     }
 }
 
-/// A scenario without flows: arrivals come from the test, in category best effort.
+/// Returns a scenario without flows: the test generates arrivals, in category best effort.
 pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
     Scenario {
         name: String::from("oracle"),
@@ -110,7 +110,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
     }
 }
 
-/// Lets every node contend in `categories`: the flows are there for nothing else.
+/// Lets every node contend in `categories`. The flows only declare the categories and send nothing.
 pub fn use_categories(scenario: &mut Scenario, categories: &[Category]) {
     let silence = Transport::Udp(UdpSettings {
         arrivals: Arrivals::Constant,
@@ -130,7 +130,7 @@ pub fn use_categories(scenario: &mut Scenario, categories: &[Category]) {
     }
 }
 
-/// Best effort alone, or some of the categories.
+/// Draws best effort only, or several of the categories.
 pub fn any_categories() -> impl Strategy<Value = Vec<Category>> {
     prop_oneof![
         1 => Just(vec![Category::BestEffort]),
@@ -138,7 +138,7 @@ pub fn any_categories() -> impl Strategy<Value = Vec<Category>> {
     ]
 }
 
-/// A cell of one to five stations, and packets to send in it.
+/// Draws a cell of one to five stations and the packets to send in it.
 pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
     (
         select(vec![PhyKind::Dot11b, PhyKind::Dot11g, PhyKind::Dot11gLong]),
@@ -175,8 +175,8 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
         )
 }
 
-/// Small windows, so that draws of 0, collisions and discards abound; control rates on both
-/// sides of the EIFS rate, so that the NAV may outlast EIFS.
+/// Draws access parameters with small windows, so that draws of 0, collisions and discards are frequent. Control rates
+/// are above or below the EIFS rate, so that the NAV may outlast EIFS.
 pub fn any_access() -> impl Strategy<Value = Node> {
     let control = select(vec![MBPS, 6 * MBPS, 24 * MBPS]);
     (
@@ -204,7 +204,7 @@ pub fn any_access() -> impl Strategy<Value = Node> {
         })
 }
 
-/// Half of the categories send one frame at a time.
+/// Draws a category's access parameters; half of the categories send one frame per opportunity.
 fn any_category() -> impl Strategy<Value = Access> {
     let contention = (1_u32..5, 0_u32..20, 0_u32..80);
     let limit = || option::of((0_u64..8_000_000).prop_map(Span));
@@ -243,8 +243,8 @@ fn any_station() -> impl Strategy<Value = Station> {
 /// for the category, size, reply.
 type AnyPacket = (u64, [u32; 3], u32, Option<u32>);
 
-/// Up to 120 packets within 40 ms. Most instants are whole microseconds, as are most frame ends
-/// and slot boundaries of 802.11g, so that ties occur.
+/// Draws up to 120 packets within 40 ms. Most instants are whole microseconds, like most frame ends and slot boundaries
+/// of 802.11g, so that simultaneous events occur.
 fn any_packets() -> impl Strategy<Value = Vec<AnyPacket>> {
     let instant = prop_oneof![
         4 => (0_u64..40_000).prop_map(|us| us * 1_000),

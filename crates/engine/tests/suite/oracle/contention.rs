@@ -1,13 +1,13 @@
-//! One node's contention for the medium in one access category, a rule of the standard at a time.
+//! Contention of one node for the medium in one access category, rule by rule of the standard.
 
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::scenario::{Access, Category, CountdownRule, Node as Settings};
 
-/// A node, 0 the access point, and one of its access categories.
+/// A node (0 is the access point) and one of its access categories.
 pub type Who = (u32, Category);
 
-/// What a node does about the medium. `slots` is the backoff counter; `None` once it has run out
-/// and nothing was there to send.
+/// State of a node's contention. `slots` is the backoff counter; it is `None` after the counter has run out
+/// and there was nothing to send.
 ///
 /// ```text
 /// Idle --packet--> Transmit                          (immediate access)
@@ -21,39 +21,39 @@ pub type Who = (u32, Category);
 pub enum Contention {
     /// Medium idle for AIFS (EIFS) or longer, counter run out, nothing to send.
     Idle,
-    /// Medium idle, but not yet for AIFS (EIFS); counts down from `until` on.
+    /// Medium idle, but not yet for AIFS (EIFS); the countdown begins at `until`.
     Defer { until: Time, slots: Option<u32> },
-    /// Counting down: at `tick` one slot less.
+    /// Countdown: at `tick` the counter falls by one slot.
     Backoff { tick: Time, slots: u32 },
     /// Medium busy; the counter keeps its value.
     Frozen { slots: Option<u32> },
-    /// Own exchange on the air.
+    /// The node's own exchange is on the air.
     Transmit,
-    /// Own frame over, no answer: failed, which the node knows at `until` or, by default, when
-    /// the others' EIFS leaves only AIFS. `after_cts`: it was the data frame behind a CTS.
+    /// The node's own frame has ended without a response and has failed. The node detects the failure at `until`. By
+    /// default it detects the failure when only AIFS remains of the other nodes' EIFS. `after_cts`: whether the frame
+    /// was a data frame after a CTS.
     AwaitAck {
         until: Option<Time>,
         after_cts: bool,
     },
 }
 
-/// What an attempt that failed did to the contender.
+/// Effect of a failed attempt on the contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// Whether its attempts have reached their limit.
+    /// Whether the number of attempts has reached its limit.
     pub at_limit: bool,
 }
 
-/// Where the node's random numbers come from.
+/// Source of the random numbers of a node.
 pub trait Draws {
-    /// Uniform integer on `[0, cw]` from the stream of `who`.
+    /// Returns a uniform integer on `[0, cw]` from the stream of `who`.
     fn backoff(&mut self, who: Who, cw: u32) -> u32;
-    /// Whether channel errors spoil the data frame that `from` has just sent to node `to`.
+    /// Returns whether channel errors destroy the data frame that `from` has just sent to node `to`.
     fn corrupted(&mut self, from: Who, to: u32) -> bool;
 }
 
-/// A node in one category, as far as it contends: window, attempts, counter, opportunity. What it has
-/// to send is somebody else's affair.
+/// Contention state of a node in one category: window, attempts, counter, opportunity. The queue is modelled elsewhere.
 #[derive(Debug)]
 pub struct Contender {
     pub who: Who,
@@ -66,9 +66,9 @@ pub struct Contender {
     cw: u32,
     short_attempts: u32,
     long_attempts: u32,
-    /// Packets that may follow in the present transmission opportunity.
+    /// Number of packets that may follow in the present transmission opportunity.
     may_follow: u32,
-    /// When the present transmission opportunity ends.
+    /// End of the present transmission opportunity.
     opportunity_ends: Time,
     pub state: Contention,
 }
@@ -99,7 +99,7 @@ impl Contender {
         }
     }
 
-    /// The end of the wait or of the slot that the node counts, on an idle medium.
+    /// Returns the end of the wait or of the slot that the node counts while the medium is idle.
     pub fn deadline(&self) -> Option<Time> {
         match self.state {
             Contention::Defer { until, .. } => Some(until),
@@ -111,25 +111,25 @@ impl Contender {
         }
     }
 
-    /// When an opportunity that begins at `now` ends.
+    /// Returns the end of an opportunity that begins at `now`.
     pub fn limit_from(&self, now: Time) -> Time {
         let limit = self.access.txop_limit;
         limit.map_or(Time::NEVER, |limit| now + limit)
     }
 
-    /// Nobody else has begun to send at `now`: the transmission opportunity begins.
+    /// Begins the transmission opportunity at `now`, if no other node has begun to send.
     pub fn wins(&mut self, now: Time) {
         self.may_follow = self.access.txop_packets.map_or(u32::MAX, |most| most - 1);
         self.opportunity_ends = self.limit_from(now);
     }
 
-    /// When the present transmission opportunity ends.
+    /// Returns the end of the present transmission opportunity.
     pub fn opportunity_ends(&self) -> Time {
         self.opportunity_ends
     }
 
-    /// After a response: whether the next exchange, whose response would end at `end`, follows in the
-    /// same transmission opportunity.
+    /// Returns, after a response, whether the next exchange follows in the same transmission opportunity; `end` is the
+    /// end of its response.
     pub fn goes_on(&mut self, end: Time) -> bool {
         if self.may_follow == 0 || end > self.opportunity_ends {
             return false;
@@ -139,15 +139,15 @@ impl Contender {
         true
     }
 
-    /// After a response, with nothing more to send: whether a CF-End frame that would end at `end` ends
-    /// the transmission opportunity.
+    /// Returns, after a response with nothing more to send, whether a CF-End frame that would end at `end` ends the
+    /// transmission opportunity.
     pub fn closes(&self, end: Time) -> bool {
         self.access.txop_limit.is_some() && end <= self.opportunity_ends
     }
 
-    /// The node has something to send, and had nothing before; returns whether it is sent at once.
+    /// Notes that the node has something to send and had nothing before. Returns whether it is sent immediately.
     pub fn has_something(&mut self, draws: &mut dyn Draws) -> bool {
-        // There was nothing to send, so this is post-backoff, running or over.
+        // There was nothing to send, so the counter is that of post-backoff, running or expired.
         match &mut self.state {
             Contention::Idle => {
                 self.state = Contention::Transmit;
@@ -162,13 +162,14 @@ impl Contender {
             } => {
                 *slots = Some(draws.backoff(self.who, self.cw));
             }
-            // Post-backoff goes on as the packet's backoff. The other states have a packet.
+            // Post-backoff continues as the packet's backoff. In the remaining states the node has a packet already.
             _ => {}
         }
         false
     }
 
-    /// `deadline` has come, `something` is there to send or not; returns whether the node transmits now.
+    /// Handles the arrival of `deadline`; `something`: whether there is something to send. Returns whether the node
+    /// transmits now.
     pub fn count_down(&mut self, something: bool) -> bool {
         let (now, slots) = match self.state {
             Contention::Defer { until, slots } => (until, slots.unwrap_or(0)),
@@ -186,13 +187,13 @@ impl Contender {
         self.state == Contention::Transmit
     }
 
-    /// Another node begins to send.
+    /// Notes that another node begins to send.
     pub fn medium_busy(&mut self, something: bool) {
         self.state = match self.state {
             Contention::Idle => Contention::Frozen { slots: None },
             Contention::Defer { slots, .. } => Contention::Frozen { slots },
             Contention::Backoff { slots, .. } => {
-                // `slots` counts slots that have ended; an EDCA counter fell when this one began
+                // `slots` counts slots that have ended; an EDCA counter is decremented at the beginning of a slot
                 let begun = u32::from(self.rule == CountdownRule::Edca);
                 let run_out = !something && slots == begun;
                 Contention::Frozen {
@@ -204,8 +205,8 @@ impl Contender {
         };
     }
 
-    /// The medium falls idle at `now`, after a good frame or after one that only its senders
-    /// could read (`eifs_lead`). Returns what the node's own attempt came to, if it failed.
+    /// Notes that the medium falls idle at `now`, after a good frame or after a frame that only its senders could read
+    /// (`eifs_lead`). Returns the failure of the node's own attempt, if it failed.
     pub fn medium_idle(
         &mut self,
         now: Time,
@@ -215,8 +216,8 @@ impl Contender {
         let eifs = now + eifs_lead.unwrap_or(Span::ZERO);
         let (resume, slots, failed) = match self.state {
             Contention::Frozen { slots } => (eifs, slots, None),
-            // Settling the failure before the node knows of it changes nothing but the room in the queue
-            // after a discard.
+            // The failure is handled before the node detects it. This affects only the room in the queue after a
+            // discard.
             Contention::AwaitAck { until, after_cts } => {
                 let failed = self.failed(after_cts);
                 (
@@ -234,14 +235,15 @@ impl Contender {
         failed
     }
 
-    /// A higher category of the node sends instead: as if collided, but the medium is busy at once.
+    /// Handles an internal collision: a higher category of the node sends. The effect is that of a collision, but the
+    /// medium is busy immediately.
     pub fn yields(&mut self, draws: &mut dyn Draws) -> Failed {
         let failed = self.failed(false);
         self.post_backoff(draws);
         failed
     }
 
-    /// Own exchange succeeded: post-backoff begins whether or not something waits.
+    /// Ends a successful exchange of the node: post-backoff begins, whether or not another packet waits.
     pub fn succeeded(&mut self, draws: &mut dyn Draws) {
         self.start_afresh();
         self.post_backoff(draws);
@@ -253,7 +255,7 @@ impl Contender {
         };
     }
 
-    /// Own attempt failed: a wider window, or at the limit of attempts the smallest again.
+    /// Handles a failed attempt of the node: doubles the window, or resets it at the attempt limit.
     fn failed(&mut self, after_cts: bool) -> Failed {
         let (attempts, limit) = if after_cts {
             (&mut self.long_attempts, self.attempts_long)

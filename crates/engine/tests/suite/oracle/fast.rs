@@ -1,4 +1,4 @@
-//! Drives the engine's cell with queues of its own and writes the oracle's trace.
+//! Driver that runs the engine's cell with separate queues and writes the oracle's trace.
 
 use std::collections::VecDeque;
 
@@ -12,11 +12,11 @@ use super::contention::Who;
 use super::medium::{Arrival, Attempt, FIRST_REPLY, Outcome, Trace};
 use super::node::Packet;
 
-/// A contender's queue; the head is with the cell.
+/// A contender's queue; its head is in the cell.
 struct Queue {
     limit: usize,
     waiting: VecDeque<Packet>,
-    /// A delivered packet takes its place until the end of the MAC ACK.
+    /// Instant of the end of the MAC ACK; until then a delivered packet occupies its place.
     leaves: Time,
     failures: u32,
 }
@@ -37,7 +37,7 @@ fn frame(packet: &Packet) -> Frame {
     }
 }
 
-/// Plays `arrivals` (in order of time) to the engine's cell until nothing is left to send.
+/// Runs the engine's cell with `arrivals` (in order of time) until no packet is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Trace {
     let bss = scenario.only_bss();
     let cell = scenario.hotspot().medium(streams);
@@ -143,7 +143,7 @@ impl Driver {
         }
     }
 
-    /// The head of `contender`'s queue is done with; hands the next one to the cell.
+    /// Removes the head of `contender`'s queue and hands the next packet to the cell.
     fn next(&mut self, contender: u32) -> Packet {
         let queue = &mut self.queues[contender as usize];
         queue.failures = 0;

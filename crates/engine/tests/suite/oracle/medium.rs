@@ -1,8 +1,7 @@
 //! The medium that every node hears, frame by frame and slot by slot.
 //!
-//! Order of events at one instant: frames end; countdowns, and all nodes whose counters run out
-//! send together; arrivals in the order given, which find the medium busy if someone has just
-//! begun to send.
+//! Events at the same instant have this order: frames end; countdowns end, and all nodes with an expired counter send
+//! together; arrivals in the order given. An arrival finds the medium busy if a node has just begun to send.
 
 use std::collections::VecDeque;
 
@@ -13,7 +12,7 @@ use super::air;
 use super::contention::{Contention, Draws, Who};
 use super::node::{Node, Packet};
 
-/// A packet that comes to a node's queue from outside the cell.
+/// A packet that arrives at a node's queue from outside the cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     pub at: Time,
@@ -21,7 +20,7 @@ pub struct Arrival {
     pub packet: Packet,
 }
 
-/// How an attempt ended.
+/// Outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Delivered,
@@ -40,21 +39,21 @@ pub struct Attempt {
     pub outcome: Outcome,
 }
 
-/// Everything that happened.
+/// All events of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     pub attempts: Vec<Attempt>,
-    /// End of the data frame, receiver, packet.
+    /// Deliveries: end of the data frame, receiver, packet.
     pub deliveries: Vec<(Time, u32, u32)>,
     /// Packets that found the queue full: instant, sender, packet.
     pub dropped: Vec<(Time, Who, u32)>,
-    /// Packets given up at the attempt limit: end of the last attempt's busy period (end of the data
-    /// frame of the category that won an internal collision), sender, packet.
+    /// Packets discarded at the attempt limit: instant, sender, packet. The instant is the end of the last attempt's
+    /// busy period, or after an internal collision the end of the winner's data frame.
     pub discarded: Vec<(Time, Who, u32)>,
 }
 
 impl Trace {
-    /// The same with what happens at one instant in order of nodes.
+    /// Returns the trace with simultaneous events in order of nodes.
     pub fn in_order(mut self) -> Trace {
         self.attempts
             .sort_by_key(|attempt| (attempt.start, attempt.who));
@@ -63,7 +62,7 @@ impl Trace {
     }
 }
 
-/// Frames on the air.
+/// Kinds of frames on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Rts,
@@ -77,25 +76,25 @@ enum Kind {
 struct Frame {
     end: Time,
     kind: Kind,
-    /// Whose packet this is about: an index of the medium's `nodes`.
+    /// Sender of the packet to which the frame belongs: an index of the medium's `nodes`.
     owner: usize,
     packet: Packet,
 }
 
-/// A cell of nodes, each once for every category.
+/// A cell of nodes; each node occurs once per category.
 pub struct Medium<'a> {
     scenario: &'a Scenario,
     draws: &'a mut dyn Draws,
     nodes: Vec<Node>,
     on_air: Vec<Frame>,
-    /// Whether nobody but their senders can read the frames of this busy period.
+    /// Whether only the senders can read the frames of this busy period.
     unreadable: bool,
     /// Whether the data frame on the air follows another in the same transmission opportunity.
     following: bool,
-    /// A SIFS gap: this frame begins then.
+    /// During a SIFS gap: the frame that follows it, and its start.
     reply: Option<(Time, Frame)>,
-    /// Until when the last RTS has reserved the medium. Its own sender may send before that, after a
-    /// time-out shorter than a MAC ACK; the reservation is then forgotten.
+    /// End of the reservation by the last RTS. The sender of the RTS may send earlier, after a time-out shorter than a
+    /// MAC ACK; the reservation is then cancelled.
     nav: Time,
     replies: u32,
     trace: Trace,
@@ -104,7 +103,7 @@ pub struct Medium<'a> {
 /// Id of the first packet that a receiver makes as a reply.
 pub const FIRST_REPLY: u32 = 1_000_000;
 
-/// Plays `arrivals` (in order of time) to a cell until nothing is left to send.
+/// Runs a cell with `arrivals` (in order of time) until no packet is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], draws: &mut dyn Draws) -> Trace {
     let settings =
         std::iter::once(&scenario.bss[0].cell.ap).chain(scenario.stations.iter().map(|s| &s.node));
@@ -164,7 +163,7 @@ impl Medium<'_> {
         self.trace
     }
 
-    /// Whether a frame is on the air or about to follow SIFS after one.
+    /// Returns whether a frame is on the air or follows SIFS after another frame.
     fn busy(&self) -> bool {
         !self.on_air.is_empty() || self.reply.is_some()
     }
@@ -204,7 +203,7 @@ impl Medium<'_> {
         }
     }
 
-    /// All `senders` begin their first frame; everyone else hears it.
+    /// Lets all `senders` begin their first frame; all other nodes hear the medium busy.
     fn send(&mut self, now: Time, senders: &[usize]) {
         self.unreadable = senders.len() > 1;
         self.following = false;
@@ -289,7 +288,7 @@ impl Medium<'_> {
         }
     }
 
-    /// Packets that were given up in an internal collision leave.
+    /// Removes packets that were discarded in an internal collision.
     fn settle(&mut self, now: Time) {
         for node in &mut self.nodes {
             if let Some(packet) = node.settle() {
@@ -298,7 +297,8 @@ impl Medium<'_> {
         }
     }
 
-    /// The frame's sender waits for a MAC ACK in vain; `others_end`: other frames now or later.
+    /// Lets the frame's sender wait for a MAC ACK that does not come; `others_end`: whether other frames end now or
+    /// later.
     fn await_ack(&mut self, now: Time, frame: Frame, others_end: bool) {
         let cell = &self.scenario.bss[0].cell;
         let until = match cell.collider_wait {
@@ -316,7 +316,7 @@ impl Medium<'_> {
         cell.rts_threshold_bytes.is_some_and(|most| bytes > most)
     }
 
-    /// A frame that did not collide ends.
+    /// Ends a frame that did not collide.
     fn good_frame(&mut self, now: Time, frame: Frame) {
         let Frame { owner, packet, .. } = frame;
         let next = match frame.kind {
@@ -357,7 +357,7 @@ impl Medium<'_> {
         if let (Kind::Data, Some(ip_bytes)) = (frame.kind, packet.reply_bytes) {
             let id = FIRST_REPLY + self.replies;
             self.replies += 1;
-            // A station answers the access point, and the access point the station.
+            // A station replies to the access point, and the access point replies to the station.
             let (to, category) = self.nodes[owner].who;
             let reply = Packet {
                 id,
@@ -369,8 +369,8 @@ impl Medium<'_> {
         }
     }
 
-    /// After the MAC ACK: the next packet of `owner` follows SIFS later, without RTS, if there is one
-    /// and the transmission opportunity lasts.
+    /// Returns, after the MAC ACK, whether the next packet of `owner` follows SIFS later without RTS. It follows if
+    /// there is a packet and the transmission opportunity lasts long enough.
     fn goes_on(&mut self, now: Time, owner: usize) -> bool {
         let Some(&packet) = self.nodes[owner].queue.front() else {
             return false;
@@ -395,8 +395,8 @@ impl Medium<'_> {
         true
     }
 
-    /// After the MAC ACK for `packet`, the last of its transmission opportunity: a CF-End frame, at
-    /// the rate of an RTS to the same receiver.
+    /// Sends a CF-End frame after the MAC ACK for `packet`, the last packet of its transmission opportunity, at the
+    /// rate of an RTS to the same receiver.
     fn close(&mut self, now: Time, owner: usize, packet: Packet) {
         let begins = now + self.scenario.bss[0].cell.phy.sifs;
         let cf_end = self.frame(begins, Kind::CfEnd, owner, packet);

@@ -1,6 +1,6 @@
-//! The fast DCF cell against a slow oracle: plain per-node state machines that hear every frame
-//! (`node`, `medium`), fed with the same arrivals and the same random streams. Cells that aggregate have
-//! an oracle of their own (`aggregates`).
+//! The fast DCF cell compared with a slow oracle: plain state machines per node that hear every frame (`node`,
+//! `medium`). Both have the same arrivals and the same random streams. Cells with aggregation have a separate oracle
+//! (`aggregates`).
 
 mod aggregates;
 mod air;
@@ -21,8 +21,8 @@ use medium::{Arrival, Trace};
 
 use proptest::prelude::*;
 
-/// Draws from the streams that the engine uses: `NAME/backoff` and `NAME/channel` of the sender,
-/// `NAME/CATEGORY/...` for other categories than best effort.
+/// Draws from the streams that the engine uses: `NAME/backoff` and `NAME/channel` of the sender, and
+/// `NAME/CATEGORY/...` for categories other than best effort.
 struct EngineDraws<'a> {
     scenario: &'a Scenario,
     backoff: HashMap<Who, Stream>,
@@ -72,7 +72,7 @@ fn stream(streams: &mut HashMap<Who, Stream>, who: Who) -> &mut Stream {
     streams.get_mut(&who).expect("every node and category")
 }
 
-/// What the two cells make of the same arrivals and streams: the fast one, then the oracle.
+/// Returns the traces of the engine's cell and of the oracle for the same arrivals and streams, in this order.
 fn both(scenario: &Scenario, arrivals: &[Arrival], seed: u64) -> (Trace, Trace) {
     let streams = Streams::new(seed, 0);
     let slow = medium::play(

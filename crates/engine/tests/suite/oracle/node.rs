@@ -10,13 +10,13 @@ use super::contention::{Contender, Draws, Who};
 /// A packet for the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Number that names it in the trace.
+    /// Number of the packet in the trace.
     pub id: u32,
-    /// Receiving node.
+    /// Number of the receiving node.
     pub to: u32,
-    /// IP packet. [bytes]
+    /// Length of the IP packet. [bytes]
     pub ip_bytes: u32,
-    /// Size of the packet with which the receiver answers at once, if it does. [bytes]
+    /// Size of the receiver's immediate reply, if it replies. [bytes]
     pub reply_bytes: Option<u32>,
 }
 
@@ -26,9 +26,9 @@ pub struct Node {
     pub who: Who,
     pub contender: Contender,
     queue_packets: usize,
-    /// Whether the packet at the head has been on the air.
+    /// Whether the packet at the head of the queue has been on the air.
     sent: bool,
-    /// Whether the packet at the head was given up in an internal collision.
+    /// Whether the packet at the head of the queue was discarded in an internal collision.
     doomed: bool,
     pub queue: VecDeque<Packet>,
 }
@@ -45,12 +45,12 @@ impl Node {
         }
     }
 
-    /// The head of the queue goes on the air; returns whether for another time.
+    /// Sends the head of the queue; returns whether it was sent before.
     pub fn sends(&mut self) -> bool {
         std::mem::replace(&mut self.sent, true)
     }
 
-    /// A packet arrives; returns whether it found room and whether it is sent at once.
+    /// Adds a packet that arrives; returns whether the queue had room and whether the packet is sent immediately.
     pub fn arrival(&mut self, packet: Packet, draws: &mut dyn Draws) -> (bool, bool) {
         if self.queue.len() >= self.queue_packets {
             return (false, false);
@@ -60,18 +60,18 @@ impl Node {
         (true, at_once)
     }
 
-    /// The contender's deadline has come; returns whether the node transmits now.
+    /// Handles the contender's deadline; returns whether the node transmits now.
     pub fn count_down(&mut self) -> bool {
         self.contender.count_down(!self.queue.is_empty())
     }
 
-    /// Another node begins to send.
+    /// Notes that another node begins to send.
     pub fn medium_busy(&mut self) {
         self.contender.medium_busy(!self.queue.is_empty());
     }
 
-    /// The medium falls idle at `now`, after a good frame or after one that only its senders
-    /// could read (`eifs_lead`). Returns the node's packet if it is discarded now.
+    /// Notes that the medium falls idle at `now`, after a good frame or after a frame that only its senders could read
+    /// (`eifs_lead`). Returns the node's packet if it is discarded now.
     pub fn medium_idle(
         &mut self,
         now: Time,
@@ -82,23 +82,23 @@ impl Node {
         failed.at_limit.then(|| self.leave())
     }
 
-    /// A higher category of the node sends instead.
+    /// Handles an internal collision: a higher category of the node sends.
     pub fn yields(&mut self, draws: &mut dyn Draws) {
         self.doomed = self.contender.yields(draws).at_limit;
     }
 
-    /// The exchange of the higher category is over: the packet that was given up for it leaves.
+    /// Ends the exchange of the higher category: returns the packet that was discarded in the internal collision.
     pub fn settle(&mut self) -> Option<Packet> {
         std::mem::take(&mut self.doomed).then(|| self.leave())
     }
 
-    /// Own exchange succeeded: the packet leaves.
+    /// Ends a successful exchange of the node: its packet leaves.
     pub fn acknowledged(&mut self, draws: &mut dyn Draws) {
         self.leave();
         self.contender.succeeded(draws);
     }
 
-    /// The head of the queue is done with, for better or worse.
+    /// Removes the head of the queue, delivered or discarded.
     fn leave(&mut self) -> Packet {
         self.sent = false;
         self.queue

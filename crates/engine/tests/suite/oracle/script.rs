@@ -1,15 +1,15 @@
-//! Random draws that a test writes down.
+//! Random draws that a test specifies.
 
 use lasthop_engine::scenario::Category;
 
 use super::contention::{Draws, Who};
 
-/// Draws from a script, per node; channel errors from a script, in order.
+/// Scripted draws: backoffs per node, and channel errors in order.
 #[derive(Default)]
 pub struct Script {
-    /// Window that is expected, and slots, draw by draw.
+    /// Expected window and number of slots of each draw, per node.
     pub backoff: Vec<Vec<(u32, u32)>>,
-    /// The same for category voice.
+    /// Expected window and number of slots of each draw for category voice, per node.
     pub voice: Vec<Vec<(u32, u32)>>,
     pub corrupted: Vec<bool>,
 }
@@ -35,7 +35,7 @@ impl Draws for Script {
 }
 
 impl Script {
-    /// Every backoff of the script must have been drawn.
+    /// Checks that every backoff of the script has been drawn.
     pub fn must_be_used_up(&self) {
         assert!(
             self.backoff.iter().chain(&self.voice).all(Vec::is_empty),

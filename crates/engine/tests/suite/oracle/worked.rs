@@ -1,6 +1,6 @@
-//! The oracle itself, on timelines worked by hand. 802.11b: slot 20 us, SIFS 10 us, DIFS 50 us,
-//! MAC ACK at 2 Mb/s 248 us, EIFS 10 + 304 + 50 us. Packets of 1064 bytes make frames of 1100
-//! bytes, 992 us at 11 Mb/s; of 514 bytes, 592 us.
+//! The oracle itself, on timelines worked by hand. 802.11b: slot 20 us, SIFS 10 us, DIFS 50 us, MAC ACK at 2 Mb/s 248
+//! us, EIFS 10 + 304 + 50 us. Packets of 1064 bytes make frames of 1100 bytes, 992 us at 11 Mb/s. Packets of 514 bytes
+//! make frames of 592 us.
 
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::scenario::{
@@ -33,7 +33,7 @@ fn arrival(at_us: u64, node: u32, id: u32, ip_bytes: u32) -> Arrival {
     }
 }
 
-/// Start [us], node, packet, outcome of each attempt; every draw of the script must be used.
+/// Returns start [us], node, packet and outcome of each attempt; checks that every draw of the script is used.
 fn attempts(
     scenario: &Scenario,
     arrivals: &[Arrival],
@@ -98,9 +98,9 @@ fn a_packet_that_finds_the_medium_busy_draws_and_a_frozen_counter_keeps_its_valu
 
 #[test]
 fn an_edca_counter_falls_when_a_slot_begins_in_which_another_node_sends() {
-    // As before, but node 2 counts at 1400, 1420 and 1440: 2 left, from 2740: 2780. The AP's
-    // post-backoff of 3 falls at 2740, 2760 and 2780, so that its packet of 2900 draws anew; a DCF
-    // counter would have a slot left.
+    // As before, but node 2 counts at 1400, 1420 and 1440: 2 slots left, from 2740: 2780. The AP's post-backoff of 3
+    // slots falls at 2740, 2760 and 2780, so that its packet of 2900 draws a new backoff. A DCF counter would have one
+    // slot left.
     let mut scenario = two_stations();
     scenario.bss[0].cell.countdown = CountdownRule::Edca;
     let arrivals = [
@@ -130,8 +130,8 @@ fn an_edca_counter_falls_when_a_slot_begins_in_which_another_node_sends() {
     );
 }
 
-/// Nodes 1 and 2 draw 4 during the AP's frame (100..1350) and collide at 1480; the frames end
-/// at 2072 and 2472.
+/// Runs a scenario in which nodes 1 and 2 draw 4 slots during the AP's frame (100..1350) and collide at 1480; the
+/// frames end at 2072 and 2472.
 fn collision(scenario: &Scenario, second_draws: (u32, u32)) -> Vec<(u64, u32, u32, Outcome)> {
     let arrivals = [
         arrival(100, 0, 0, 1064),
@@ -205,7 +205,7 @@ fn colliders_whose_frames_end_together_may_both_wait_eifs() {
     ];
     let mut scenario = two_stations();
     scenario.bss[0].cell.ack_timeout = Some(Span(300_000));
-    // both from 2472 + 300 + 50 = 2822 on, or from 2836 on like the AP
+    // both resume at 2472 + 300 + 50 = 2822, or at 2836 like the AP
     for (wait, resumes) in [(ColliderWait::Aifs, 2_822), (ColliderWait::Eifs, 2_836)] {
         scenario.bss[0].cell.collider_wait = wait;
         let script = Script {
@@ -227,8 +227,8 @@ fn colliders_whose_frames_end_together_may_both_wait_eifs() {
 
 #[test]
 fn a_corrupted_frame_makes_the_others_wait_eifs() {
-    // Node 1's frame 100..1092 is lost: node 1 times out at 1406 and resumes at 1456, as does
-    // node 2, which came during the frame: 1092 + 364 = 1456.
+    // Node 1's frame 100..1092 is lost: node 1 times out at 1406 and resumes at 1456. Node 2 also resumes at 1092 + 364
+    // = 1456, since its packet arrived during the frame.
     let arrivals = [arrival(100, 1, 0, 1064), arrival(200, 2, 1, 1064)];
     let script = Script {
         backoff: vec![vec![], vec![(63, 5), (31, 9)], vec![(31, 2), (31, 31)]],
@@ -258,7 +258,7 @@ fn the_attempt_limit_discards_and_resets_the_window() {
         ..Script::default()
     };
     let (seen, trace) = attempts(&scenario, &arrivals, script);
-    // 100..1092, again at 1456..2448, given up; the next one at 2448 + 364 + 20.
+    // 100..1092, again at 1456..2448, discarded; the next packet is sent at 2448 + 364 + 20.
     assert_eq!(
         seen,
         [
@@ -354,7 +354,7 @@ fn a_shorter_ack_timeout_gives_the_sender_a_head_start() {
     );
 }
 
-/// Two stations, one of which may send `txop_packets` frames in a row.
+/// Returns a scenario with two stations, in which station 1 may send `txop_packets` frames per opportunity.
 fn station_1_may_send(txop_packets: u32) -> Scenario {
     let mut scenario = two_stations();
     scenario.stations[0].node.best_effort.txop_packets = Some(txop_packets);
@@ -363,8 +363,8 @@ fn station_1_may_send(txop_packets: u32) -> Scenario {
 
 #[test]
 fn a_packet_that_comes_before_the_mac_ack_ends_joins_the_transmission_opportunity() {
-    // Data 100..1092, MAC ACK 1102..1350. The packet of 1349 follows at 1360, until 2610; that of
-    // 2610 comes too late: 4 slots from 2660. Post-backoff is drawn after each frame.
+    // Data 100..1092, MAC ACK 1102..1350. The packet that arrived at 1349 follows at 1360, until 2610. The packet that
+    // arrives at 2610 is too late for the opportunity: 4 slots from 2660. Post-backoff is drawn after each frame.
     let arrivals = [
         arrival(100, 1, 0, 1064),
         arrival(1_349, 1, 1, 1064),
@@ -387,8 +387,8 @@ fn a_packet_that_comes_before_the_mac_ack_ends_joins_the_transmission_opportunit
 
 #[test]
 fn a_cf_end_truncates_an_opportunity_in_which_it_fits() {
-    // Data 100..1092, MAC ACK 1102..1350, CF-End (272 us) 1360..1632, AIFS until 1682. The packet
-    // of 1350 comes too late for the opportunity: 4 slots.
+    // Data 100..1092, MAC ACK 1102..1350, CF-End (272 us) 1360..1632, AIFS until 1682. The packet that arrives at 1350
+    // is too late for the opportunity: 4 slots.
     let starts = |limit_us: u64| {
         let mut scenario = two_stations();
         scenario.bss[0].cell.cf_end = true;
@@ -428,8 +428,8 @@ fn a_lost_frame_ends_the_transmission_opportunity() {
 
 #[test]
 fn only_the_first_frame_of_an_opportunity_has_rts_and_cts() {
-    // RTS 272, CTS 248: data 640..1632, MAC ACK until 1890; the next data frame, at 1900, is lost; it
-    // counts as short and is tried again with RTS.
+    // RTS 272 us, CTS 248 us: data 640..1632, MAC ACK until 1890. The next data frame, at 1900, is lost. Its loss
+    // counts as a short-frame attempt, and it is sent again with RTS.
     let mut scenario = station_1_may_send(2);
     scenario.bss[0].cell.rts_threshold_bytes = Some(1_000);
     scenario.stations[0].node.attempts_long = 1;
@@ -448,8 +448,8 @@ fn only_the_first_frame_of_an_opportunity_has_rts_and_cts() {
 
 #[test]
 fn a_category_that_yields_counts_a_failure_but_is_not_on_the_air() {
-    // Both categories of node 1 come during the AP's frame (100..1350) and are ready at 1440: voice
-    // sends until 2690, best effort doubles its window and has 1 slot from 2740.
+    // Both categories of node 1 get a packet during the AP's frame (100..1350) and are ready at 1440. Voice sends until
+    // 2690; best effort doubles its window and has 1 slot from 2740.
     let voice = |mut arrival: Arrival| {
         arrival.who.1 = Category::Voice;
         arrival
@@ -476,7 +476,7 @@ fn a_category_that_yields_counts_a_failure_but_is_not_on_the_air() {
         ]
     );
     assert!(!trace.attempts[2].retry);
-    // with a single attempt best effort gives its packet up, at the end of the data frame
+    // with a limit of one attempt best effort discards its packet, at the end of the data frame
     scenario.stations[0].node.attempts_short = 1;
     let mut given_up = script();
     given_up.backoff[1] = vec![(31, 2), (31, 1)];

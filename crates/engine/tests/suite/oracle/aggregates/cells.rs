@@ -1,4 +1,4 @@
-//! Random small cells that aggregate, with random traffic.
+//! Random small cells with aggregation, with random traffic.
 
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::mac::ppdu::{Generation, Modulation};
@@ -17,7 +17,8 @@ use super::radios::{RADIOS, Radio, any_modulation, in_cell};
 const MBPS: u64 = 1_000_000;
 const US: u64 = 1_000;
 
-/// Boxed, since the trees of all that is drawn for a cell would not fit a thread's stack otherwise.
+/// Draws the aggregation settings. The strategy is boxed: otherwise the trees of all values drawn for a cell would not
+/// fit into a thread's stack.
 fn any_aggregation() -> BoxedStrategy<Aggregation> {
     let most = || Just(u32::MAX);
     (
@@ -45,8 +46,8 @@ fn any_aggregation() -> BoxedStrategy<Aggregation> {
         .boxed()
 }
 
-/// A node's access, with a queue of its own size. Who never gives up needs a window in which two do not
-/// collide for ever.
+/// Draws a node's access parameters and its queue size. A node without an attempt limit needs a contention window in
+/// which two nodes do not collide indefinitely.
 fn any_access() -> impl Strategy<Value = Node> {
     let limit = prop_oneof![2 => 1_u32..8, 3 => 8_u32..100];
     let aggregations = (any_aggregation(), option::of(any_aggregation()));
@@ -74,8 +75,8 @@ fn any_access() -> impl Strategy<Value = Node> {
     })
 }
 
-/// A station before the cell is known: whether it is a legacy one, numbers for its generation, MCS and
-/// streams.
+/// A station before the cell is known: the station, whether it is a legacy station, and numbers from which its
+/// generation, MCS and streams are derived.
 type AnyStation = (Station, bool, [u32; 3]);
 
 fn any_station(legacy: f64) -> impl Strategy<Value = AnyStation> {
@@ -111,12 +112,12 @@ fn any_station(legacy: f64) -> impl Strategy<Value = AnyStation> {
     )
 }
 
-/// A cell of one to five stations, and packets to send in it.
+/// Draws a cell of one to five stations and the packets to send in it.
 pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
     select(RADIOS.to_vec()).prop_flat_map(|radio| cell_of(radio, 0.2))
 }
 
-/// The same with stations of which some or all are legacy ones.
+/// Draws a cell in which some or all stations are legacy stations, and the packets to send in it.
 pub fn cell_of(radio: Radio, legacy: f64) -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
     let threshold = option::weighted(0.4, prop_oneof![100_u32..1_600, 1_600_u32..12_000]);
     let longer = option::weighted(0.3, 50_u64..3_000);
@@ -156,7 +157,7 @@ pub fn cell_of(radio: Radio, legacy: f64) -> impl Strategy<Value = (Scenario, Ve
         })
 }
 
-/// The station in a cell.
+/// Returns the station with its modulation in this cell.
 fn settle(station: AnyStation, radio: Radio, own: Modulation, number: usize) -> Station {
     let (station, legacy, [generation, mcs, streams]) = station;
     let name = format!("s{number}");
@@ -182,15 +183,15 @@ fn settle(station: AnyStation, radio: Radio, own: Modulation, number: usize) -> 
     }
 }
 
-/// Packets that come together, before nodes and categories are known: instant of the first and gap
-/// [ns], two numbers for the nodes and one for the category, sizes, reply.
+/// Packets that arrive together, before nodes and categories are known: instant of the first and gap [ns], two numbers
+/// for the nodes and one for the category, sizes, reply.
 type AnyBurst = ((u64, u64), [u32; 3], Vec<u32>, Option<u32>);
 
-/// Most packets that come from outside.
+/// Largest number of packets that arrive from outside the cell.
 const MOST_PACKETS: usize = 120;
 
-/// Bursts within 40 ms. Most instants are whole microseconds, as are most frame ends and slot boundaries,
-/// so that ties occur.
+/// Draws bursts within 40 ms. Most instants are whole microseconds, like most frame ends and slot boundaries, so that
+/// simultaneous events occur.
 fn any_bursts() -> impl Strategy<Value = Vec<AnyBurst>> {
     let instant = prop_oneof![
         4 => (0_u64..38_000).prop_map(|us| us * US),

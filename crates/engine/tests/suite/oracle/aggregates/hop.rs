@@ -1,4 +1,4 @@
-//! From a category of one node of the cell to another node: what may be sent, and how long it is on the air.
+//! The path from a category of one node of the cell to another node: what may be sent, and its duration on the air.
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::mac::ppdu::Modulation;
@@ -8,7 +8,7 @@ use lasthop_engine::scenario::{self, Category, Cell, Direction, Rates, Scenario,
 use super::super::air::{ACK_BYTES, RTS_BYTES};
 use super::lengths;
 
-/// One of the two nodes is the access point (0).
+/// A sender's category and a receiver. One of the two nodes is the access point (0).
 #[derive(Clone, Copy, Debug)]
 pub struct Hop<'a> {
     scenario: &'a Scenario,
@@ -49,7 +49,7 @@ impl<'a> Hop<'a> {
         }
     }
 
-    /// How the sender aggregates, in a cell that does.
+    /// Returns the sender's aggregation settings, if the cell aggregates.
     fn own(&self) -> Option<&'a Aggregation> {
         let own = self.sender().aggregation.as_ref();
         own.map(|own| own.of(self.category))
@@ -67,7 +67,7 @@ impl<'a> Hop<'a> {
         self.cell().rates(self.station(), direction)
     }
 
-    /// Most MPDUs in a PPDU, which is also the window; 1 without a BlockAck agreement.
+    /// Returns the largest number of MPDUs in a PPDU, which is also the window; 1 without a BlockAck agreement.
     pub fn window(&self) -> u32 {
         match (self.modulation(), self.own()) {
             (Some(modulation), Some(own)) => own.mpdus.min(modulation.generation.most_mpdus()),
@@ -75,28 +75,28 @@ impl<'a> Hop<'a> {
         }
     }
 
-    /// Whether MPDUs are under a BlockAck agreement.
+    /// Returns whether MPDUs are sent under a BlockAck agreement.
     pub fn has_agreement(&self) -> bool {
         self.window() > 1
     }
 
-    /// Attempts for an MPDU, or a BlockAckReq, under an agreement.
+    /// Returns the attempt limit of an MPDU, or a BlockAckReq, under an agreement.
     pub fn attempts(&self) -> Option<u32> {
         self.own().and_then(|own| own.attempts)
     }
 
-    /// Whether a BlockAckReq follows an aggregate without response.
+    /// Returns whether a BlockAckReq follows an aggregate without response.
     pub fn bar_after_failure(&self) -> bool {
         self.has_agreement() && self.own().is_some_and(|own| own.bar_after_failure)
     }
 
-    /// How long the receiver holds MPDUs back.
+    /// Returns the longest time for which the receiver holds MPDUs back.
     pub fn reorder_timeout(&self) -> Option<Span> {
         let own = self.receiver().aggregation.as_ref();
         own.and_then(|own| own.of(self.category).reorder_timeout)
     }
 
-    /// Whether these packets may share an MPDU.
+    /// Returns whether packets of these lengths may share an MPDU.
     pub fn may_share(&self, ip_bytes: &[u32]) -> bool {
         let (Some(modulation), Some(own)) = (self.modulation(), self.own()) else {
             return false;
@@ -106,7 +106,7 @@ impl<'a> Hop<'a> {
         own.is_some_and(|most| lengths::amsdu(self.cell(), ip_bytes) <= most)
     }
 
-    /// Whether a PPDU with MPDUs of these lengths is within the limits of the PHY and of the sender.
+    /// Returns whether a PPDU with MPDUs of these lengths is within the limits of the PHY and of the sender.
     pub fn may_aggregate(&self, mpdu_bytes: &[u32]) -> bool {
         let (Some(modulation), Some(own)) = (self.modulation(), self.own()) else {
             return false;
@@ -122,7 +122,7 @@ impl<'a> Hop<'a> {
         lengths::psdu(generation, mpdu_bytes)
     }
 
-    /// Whether RTS goes ahead of a PPDU with MPDUs of these lengths, if it opens an opportunity.
+    /// Returns whether RTS precedes a PPDU with MPDUs of these lengths at the start of a transmission opportunity.
     pub fn needs_rts(&self, mpdu_bytes: &[u32]) -> bool {
         let ppdus = self.cell().ppdus.as_ref();
         let longest = ppdus.and_then(|ppdus| ppdus.rts_longer_than);
@@ -131,7 +131,7 @@ impl<'a> Hop<'a> {
             || longest.is_some_and(|longest| self.ppdu(mpdu_bytes) > longest)
     }
 
-    /// A PPDU with MPDUs of these lengths.
+    /// Returns the duration of a PPDU with MPDUs of these lengths.
     pub fn ppdu(&self, mpdu_bytes: &[u32]) -> Span {
         let bytes = self.psdu_bytes(mpdu_bytes);
         match self.modulation() {
@@ -140,7 +140,7 @@ impl<'a> Hop<'a> {
         }
     }
 
-    /// The response to a PPDU with so many MPDUs: MAC ACK or BlockAck.
+    /// Returns the duration of the response to a PPDU with this many MPDUs: MAC ACK or BlockAck.
     pub fn response(&self, mpdus: usize) -> Span {
         if mpdus == 1 {
             self.plain(ACK_BYTES, self.rates().response_bps)
@@ -158,7 +158,7 @@ impl<'a> Hop<'a> {
         self.plain(lengths::BAR_BYTES, self.rates().rts_bps)
     }
 
-    /// RTS, or CF-End.
+    /// Returns the duration of RTS, or of CF-End.
     pub fn rts(&self) -> Span {
         self.plain(RTS_BYTES, self.rates().rts_bps)
     }
@@ -167,20 +167,20 @@ impl<'a> Hop<'a> {
         self.plain(ACK_BYTES, self.rates().response_bps)
     }
 
-    /// RTS and CTS with the SIFS behind each.
+    /// Returns the duration of RTS and CTS with the SIFS after each.
     pub fn protection(&self) -> Span {
         let sifs = self.cell().phy.sifs;
         self.rts() + sifs + self.cts() + sifs
     }
 
-    /// A non-HT OFDM frame: SERVICE and tail are 22 bits, symbols take 4 us.
+    /// Returns the duration of a non-HT OFDM frame: SERVICE and tail are 22 bits, symbols take 4 us.
     fn plain(&self, bytes: u32, rate_bps: u64) -> Span {
         let phy = &self.cell().phy;
         let symbols = (22 + 8 * u64::from(bytes)).div_ceil(rate_bps * 4 / 1_000_000);
         phy.preamble + Span(4_000 * symbols) + phy.signal_extension
     }
 
-    /// The response that others expect behind a frame that they could not read: RTS and BlockAckReq, or
+    /// Returns the duration of the response that other nodes expect after an unreadable frame: RTS and BlockAckReq, or
     /// a PPDU with data.
     pub fn expected_response(&self, is_control: bool) -> Span {
         let phy = &self.cell().phy;

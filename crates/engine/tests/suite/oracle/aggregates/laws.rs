@@ -1,5 +1,5 @@
-//! What holds in every cell that aggregates, and what the oracle of cells without aggregates says of those
-//! that it can play too.
+//! Invariants of every cell with aggregation, and a comparison with the oracle of cells without aggregates where both
+//! apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ fn ids<'a, A: 'a, B: 'a>(list: &'a [(A, B, u32)]) -> impl Iterator<Item = u32> +
     list.iter().map(|(_, _, id)| *id)
 }
 
-/// Sender and receiver of every packet: those that come from outside, and replies.
+/// Returns sender and receiver of every packet, both of packets from outside and of replies.
 fn flows(arrivals: &[Arrival], trace: &AggregateTrace) -> BTreeMap<u32, (Who, u32)> {
     let outside = arrivals
         .iter()
@@ -72,7 +72,7 @@ fn each_packet_ends_in_one_place(
     Ok(())
 }
 
-/// Packets from outside, and replies, are each handed up in the order in which they came.
+/// Checks that packets from outside, and replies, are each delivered in the order in which they arrived.
 fn packets_stay_in_order(
     arrivals: &[Arrival],
     trace: &AggregateTrace,
@@ -87,8 +87,8 @@ fn packets_stay_in_order(
     Ok(())
 }
 
-/// PPDUs keep to their window, MPDUs stay as they were formed, and none is sent again once it was received
-/// or too often.
+/// Checks that PPDUs stay within their window and that MPDUs stay unchanged after they are formed. No MPDU is sent
+/// again after it was received, or more often than the attempt limit.
 fn mpdus_keep_to_the_rules(
     scenario: &Scenario,
     trace: &AggregateTrace,
@@ -137,7 +137,7 @@ fn all_laws(scenario: &Scenario, arrivals: &[Arrival], seed: u64) -> Result<(), 
     mpdus_keep_to_the_rules(scenario, &trace)
 }
 
-/// The same cell of legacy stations without the PPDUs of others, and what both make of it.
+/// Runs both oracles on the same cell of legacy stations and returns both traces; the older oracle has no PPDU rules.
 fn beside_the_older_oracle(
     mut scenario: Scenario,
     arrivals: &[Arrival],
@@ -161,7 +161,7 @@ fn beside_the_older_oracle(
     (frame_by_frame(here).in_order(), there.in_order())
 }
 
-/// A trace in which each PPDU has one packet, as the other oracle writes it.
+/// Converts a trace in which each PPDU has one packet into the format of the other oracle.
 fn frame_by_frame(trace: AggregateTrace) -> medium::Trace {
     let mut sent_before = BTreeSet::new();
     let attempt = |attempt: Attempt| {
@@ -195,7 +195,7 @@ fn frame_by_frame(trace: AggregateTrace) -> medium::Trace {
     }
 }
 
-/// Cells of legacy stations alone.
+/// Draws cells that have only legacy stations.
 fn legacy_cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
     let has_legacy = |radio: &Radio| radio.legacy().is_some();
     let radios: Vec<Radio> = RADIOS.into_iter().filter(has_legacy).collect();
@@ -243,7 +243,7 @@ proptest! {
     }
 }
 
-/// In how many random cells, always the same, each thing happens.
+/// Returns the number of random cells in which each event occurs; the cells are always the same.
 fn census(cells: u32) -> BTreeMap<&'static str, u32> {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);

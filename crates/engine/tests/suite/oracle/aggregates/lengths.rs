@@ -1,21 +1,21 @@
-//! How long MPDUs and PSDUs are (IEEE 802.11-2020, 9.3.2.2 and 9.7), each summed up from its parts.
+//! Lengths of MPDUs and PSDUs (IEEE 802.11-2020, 9.3.2.2 and 9.7), each added up from its fields.
 
 use lasthop_engine::mac::ppdu::Generation;
 use lasthop_engine::scenario::Cell;
 
-/// BlockAckReq. [bytes]
+/// Length of a BlockAckReq. [bytes]
 pub const BAR_BYTES: u32 = 24;
-/// Delimiter in front of an MPDU in an A-MPDU. [bytes]
+/// Length of the delimiter before an MPDU in an A-MPDU. [bytes]
 const DELIMITER: u32 = 4;
-/// Destination, source and length in front of an MSDU in an A-MSDU. [bytes]
+/// Length of destination, source and length field before an MSDU in an A-MSDU. [bytes]
 const SUBFRAME_HEADER: u32 = 14;
 
-/// BlockAck of a window of so many MPDUs. [bytes]
+/// Returns the length of a BlockAck for a window of this many MPDUs. [bytes]
 pub fn block_ack(window: u32) -> u32 {
     if window <= 64 { 32 } else { 56 }
 }
 
-/// A-MSDU of IP packets of these lengths: all but the last are padded. [bytes]
+/// Returns the length of an A-MSDU with IP packets of these lengths; all subframes but the last are padded. [bytes]
 pub fn amsdu(cell: &Cell, ip_bytes: &[u32]) -> u32 {
     padded_sum(
         ip_bytes
@@ -24,7 +24,7 @@ pub fn amsdu(cell: &Cell, ip_bytes: &[u32]) -> u32 {
     )
 }
 
-/// MPDU with IP packets of these lengths. [bytes]
+/// Returns the length of an MPDU with IP packets of these lengths. [bytes]
 pub fn mpdu(cell: &Cell, ip_bytes: &[u32]) -> u32 {
     let body = match ip_bytes {
         [alone] => cell.llc_bytes + alone,
@@ -33,7 +33,7 @@ pub fn mpdu(cell: &Cell, ip_bytes: &[u32]) -> u32 {
     cell.mac_header_bytes + body
 }
 
-/// PSDU of MPDUs of these lengths, of a generation or of none. [bytes]
+/// Returns the length of a PSDU with MPDUs of these lengths, for a generation or for a legacy station. [bytes]
 pub fn psdu(generation: Option<Generation>, mpdu_bytes: &[u32]) -> u32 {
     match (generation, mpdu_bytes) {
         (None | Some(Generation::Ht), [alone]) => *alone,
@@ -41,7 +41,7 @@ pub fn psdu(generation: Option<Generation>, mpdu_bytes: &[u32]) -> u32 {
     }
 }
 
-/// Sum of parts, each but the last padded to a multiple of 4.
+/// Returns the sum of the parts, each but the last padded to a multiple of 4.
 fn padded_sum(parts: impl Iterator<Item = u32>) -> u32 {
     parts.fold(0, |sum: u32, part| sum.next_multiple_of(4) + part)
 }

@@ -1,8 +1,8 @@
-//! The medium of a cell that aggregates, which every node hears.
+//! The medium of a cell with aggregation, which every node hears.
 //!
-//! Order of events at one instant: frames end; what follows a SIFS after one begins; countdowns, and all
-//! nodes whose counters run out send together; receivers' time-outs, in order of senders and receivers;
-//! arrivals in the order given.
+//! Events at the same instant have this order: frames end; frames begin that follow a SIFS; countdowns end, and all
+//! nodes with an expired counter send together; time-outs of receivers, in order of senders and receivers; arrivals in
+//! the order given.
 
 mod exchange;
 
@@ -20,7 +20,7 @@ use super::receiver::Reordering;
 use super::sender::{Sender, Sent};
 use super::trace::{AggregateTrace, Attempt, Outcome};
 
-/// Frames on the air.
+/// Kinds of frames on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Rts,
@@ -36,19 +36,19 @@ enum Kind {
 struct Frame {
     end: Time,
     kind: Kind,
-    /// Whose exchange it belongs to: an index of the medium's `senders`.
+    /// Sender of the exchange to which the frame belongs: an index of the medium's `senders`.
     owner: usize,
 }
 
-/// What begins SIFS after a frame.
+/// Event that begins SIFS after a frame.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     Frame(Frame),
-    /// The next exchange of the same opportunity, of this sender, which is formed then.
+    /// The next exchange of the same opportunity, by this sender; it is formed at that instant.
     Exchange(usize),
 }
 
-/// A cell of nodes, each once for every category.
+/// A cell of nodes; each node occurs once per category.
 pub struct Medium<'a> {
     scenario: &'a Scenario,
     draws: &'a mut dyn Draws,
@@ -56,17 +56,17 @@ pub struct Medium<'a> {
     receivers: BTreeMap<(Who, u32), Reordering>,
     now: Time,
     on_air: Vec<Frame>,
-    /// Whether nobody but their senders can read the frames of this busy period.
+    /// Whether only the senders can read the frames of this busy period.
     unreadable: bool,
-    /// A SIFS gap: this begins then.
+    /// During a SIFS gap: instant and kind of the event that follows it.
     next: Option<(Time, Next)>,
-    /// Until when the last RTS has reserved the medium.
+    /// End of the reservation by the last RTS.
     nav: Time,
     replies: u32,
     trace: AggregateTrace,
 }
 
-/// Plays `arrivals` (in order of time) to a cell until nothing is left to send.
+/// Runs a cell with `arrivals` (in order of time) until no packet is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], draws: &mut dyn Draws) -> AggregateTrace {
     let settings =
         std::iter::once(&scenario.bss[0].cell.ap).chain(scenario.stations.iter().map(|s| &s.node));
@@ -140,7 +140,7 @@ impl<'a> Medium<'a> {
         self.trace
     }
 
-    /// From a sender to the receiver of its exchange, or of the next one.
+    /// Returns the path from a sender to the receiver of its current or next exchange.
     fn hop(&self, owner: usize) -> Hop<'a> {
         let sender = &self.senders[owner];
         let on_air = sender.exchange.as_ref().map(|exchange| exchange.to);
@@ -152,7 +152,7 @@ impl<'a> Medium<'a> {
         self.scenario.bss[0].cell.phy.sifs
     }
 
-    /// Whether a frame is on the air or about to follow SIFS after one.
+    /// Returns whether a frame is on the air or follows SIFS after another frame.
     fn busy(&self) -> bool {
         !self.on_air.is_empty() || self.next.is_some()
     }
@@ -198,7 +198,8 @@ impl<'a> Medium<'a> {
         }
     }
 
-    /// All these senders begin an opportunity, if they are alone; everyone else hears it.
+    /// Lets all these senders begin an opportunity, successfully if there is only one; all other nodes hear the medium
+    /// busy.
     fn send(&mut self, sending: &[usize]) {
         self.unreadable = sending.len() > 1;
         self.nav = self.now;
@@ -215,13 +216,13 @@ impl<'a> Medium<'a> {
         }
     }
 
-    /// The next exchange of the same opportunity.
+    /// Begins the next exchange of the same opportunity.
     fn follow(&mut self, owner: usize) {
         let ends = self.senders[owner].contender.opportunity_ends();
         self.begin(owner, false, ends);
     }
 
-    /// A sender forms an exchange, and its first frame begins.
+    /// Lets a sender form an exchange and begin its first frame.
     fn begin(&mut self, owner: usize, opens: bool, ends: Time) {
         let hop = self.hop(owner);
         let sender = &mut self.senders[owner];
@@ -262,7 +263,7 @@ impl<'a> Medium<'a> {
             self.on_air.iter().partition(|frame| frame.end == now);
         self.on_air = rest;
         let others_end = ended.len() > 1 || !self.on_air.is_empty();
-        // What is on the air is looked at before exchanges are over.
+        // Frames on the air are examined before exchanges end.
         let leads = ended.iter().map(|frame| self.eifs_lead(frame));
         let lead = leads.max().expect("a frame has ended");
         for frame in ended {
@@ -277,7 +278,7 @@ impl<'a> Medium<'a> {
         }
     }
 
-    /// What EIFS adds to AIFS if this frame is the last that could not be read.
+    /// Returns the time that EIFS adds to AIFS if this frame is the last unreadable frame.
     fn eifs_lead(&self, frame: &Frame) -> Span {
         let Some(exchange) = &self.senders[frame.owner].exchange else {
             return Span::ZERO; // a CF-End frame, which is always read
@@ -309,7 +310,7 @@ impl<'a> Medium<'a> {
         }
     }
 
-    /// Packets that were given up in an internal collision leave.
+    /// Removes packets that were discarded in an internal collision.
     fn settle(&mut self) {
         for index in 0..self.senders.len() {
             let given_up = self.senders[index].settle();
@@ -323,7 +324,8 @@ impl<'a> Medium<'a> {
         self.trace.given_up.extend(given_up);
     }
 
-    /// The frame's sender waits for an answer in vain; `others_end`: other frames now or later.
+    /// Lets the frame's sender wait for a response that does not come; `others_end`: whether other frames end now or
+    /// later.
     fn await_ack(&mut self, frame: Frame, others_end: bool) {
         let cell = &self.scenario.bss[0].cell;
         let until = match cell.collider_wait {

@@ -1,6 +1,6 @@
-//! The slow oracle of a cell that aggregates (802.11n, ac, ax): what each contender has to send
-//! (`sender`), what each receiver holds back (`receiver`), and the medium that all of them hear. It
-//! contends as the oracle of a cell without aggregates does (`contention`).
+//! The slow oracle of a cell with aggregation (802.11n, ac, ax). It models the send state of each contender (`sender`),
+//! the reordering at each receiver (`receiver`), and the medium that all nodes hear. It contends like the oracle of a
+//! cell without aggregates (`contention`).
 
 pub mod cells;
 mod fast;
@@ -25,7 +25,7 @@ use proptest::prelude::*;
 use super::medium::Arrival;
 use super::{EngineDraws, config};
 
-/// The first thing in which two traces differ.
+/// Returns the first difference between two traces.
 fn difference(fast: &AggregateTrace, slow: &AggregateTrace) -> Option<String> {
     fn first<T: PartialEq + std::fmt::Debug>(what: &str, fast: &[T], slow: &[T]) -> Option<String> {
         let same = fast.iter().zip(slow).take_while(|(a, b)| a == b).count();
@@ -51,7 +51,7 @@ fn difference(fast: &AggregateTrace, slow: &AggregateTrace) -> Option<String> {
         .or_else(|| first("held", held, &slow.held))
 }
 
-/// What the two cells make of the same arrivals and streams: the fast one, then the oracle.
+/// Returns the traces of the engine's cell and of the oracle for the same arrivals and streams, in this order.
 fn both(scenario: &Scenario, arrivals: &[Arrival], seed: u64) -> (AggregateTrace, AggregateTrace) {
     let streams = Streams::new(seed, 0);
     let mut draws = EngineDraws::new(scenario, &streams);

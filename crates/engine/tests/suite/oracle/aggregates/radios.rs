@@ -1,4 +1,4 @@
-//! Physical layers of cells that aggregate, and modulations of their stations.
+//! Physical layers of cells with aggregation, and modulations of their stations.
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::mac::ppdu::{Coding, Departures, Generation, Modulation};
@@ -17,7 +17,7 @@ pub struct Radio {
     pub band: Band,
 }
 
-/// All that there are.
+/// All combinations of kind and band.
 pub const RADIOS: [Radio; 6] = [
     radio(PhyKind::Dot11n, Band::Ghz2_4),
     radio(PhyKind::Dot11n, Band::Ghz5),
@@ -36,7 +36,7 @@ impl Radio {
         self.kind.generation().expect("one that aggregates")
     }
 
-    /// The physical layer of stations that do not aggregate, if the band has one.
+    /// Returns the physical layer of stations that do not aggregate, if the band has one.
     pub fn legacy(self) -> Option<PhyKind> {
         match self.band {
             Band::Ghz2_4 => Some(PhyKind::Dot11g),
@@ -45,7 +45,7 @@ impl Radio {
         }
     }
 
-    /// Timing of the cell, that of control frames and of older stations.
+    /// Returns the timing of the cell, of its control frames and of legacy stations.
     pub fn phy(self) -> Phy {
         let at_2_4 = self.band == Band::Ghz2_4;
         Phy {
@@ -58,7 +58,7 @@ impl Radio {
         }
     }
 
-    /// Widths of its channel.
+    /// Returns the channel widths that the cell may have.
     fn widths(self) -> Vec<Width> {
         let mut all = vec![Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160];
         if self.kind == PhyKind::Dot11n || self.band == Band::Ghz2_4 {
@@ -67,7 +67,7 @@ impl Radio {
         all
     }
 
-    /// Generations of stations that aggregate.
+    /// Returns the generations of stations that aggregate.
     pub fn generations(self) -> Vec<Generation> {
         match (self.kind, self.band) {
             (PhyKind::Dot11n, _) => vec![Generation::Ht],
@@ -78,7 +78,7 @@ impl Radio {
         }
     }
 
-    /// Rules of PPDUs of this modulation, without any RTS of their own.
+    /// Returns the PPDU rules for this modulation, without an RTS rule.
     pub fn ppdus(self, modulation: Modulation, eifs: EifsRule) -> Ppdus {
         const TEXT: &str =
             "duration = \"1 s\"\ncell.phy = \"802.11n\"\n[station.one]\ndownload = 1\n";
@@ -101,7 +101,7 @@ impl Radio {
         }
     }
 
-    /// MCS 0 with one stream, a long guard interval, at 20 MHz.
+    /// Returns MCS 0 with one stream, a long guard interval, at 20 MHz.
     pub fn plain(self) -> Modulation {
         let he = self.generation() == Generation::He;
         Modulation {
@@ -160,8 +160,8 @@ pub fn any_modulation(radio: Radio) -> impl Strategy<Value = Modulation> {
         })
 }
 
-/// A station's modulation in a cell of another, of its generation or of an earlier one. Numbers too high
-/// for it wrap around.
+/// Returns the modulation of a station in a cell with modulation `own`, of the same or an earlier generation. Numbers
+/// that are too high wrap around.
 pub fn in_cell(own: Modulation, generation: Generation, mcs: u32, streams: u32) -> Modulation {
     let width_mhz = match generation {
         Generation::Ht => own.width_mhz.min(40),

@@ -1,6 +1,6 @@
-//! What a receiver does with the MPDUs of one sender under a BlockAck agreement (IEEE 802.11-2020,
-//! 10.25.6.6): it hands their packets up in order of number. Without an agreement the window is 1, and
-//! nothing is ever held.
+//! Reordering at a receiver of MPDUs from one sender under a BlockAck agreement (IEEE 802.11-2020, 10.25.6.6): the
+//! receiver delivers their packets in order of sequence number. Without an agreement the window is 1, and no MPDU is
+//! held.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use lasthop_engine::kernel::time::{Span, Time};
 
 use super::super::node::Packet;
 
-/// An MPDU that is held back for one before it.
+/// An MPDU that is held until an earlier MPDU arrives.
 #[derive(Debug)]
 struct Held {
     since: Time,
     packets: Vec<Packet>,
 }
 
-/// What became of MPDUs.
+/// Packets that leave the receiver.
 #[derive(Debug, Default)]
 pub struct Taken {
-    /// Packets handed up, in order.
+    /// Packets delivered, in order.
     pub handed_up: Vec<Packet>,
-    /// Packets dropped, since their turn is over.
+    /// Packets dropped, since later packets have been delivered already.
     pub too_late: Vec<Packet>,
 }
 
@@ -29,7 +29,7 @@ pub struct Taken {
 pub struct Reordering {
     window: u32,
     timeout: Option<Span>,
-    /// Number that is expected next.
+    /// Sequence number that is expected next.
     start: u32,
     held: BTreeMap<u32, Held>,
 }
@@ -48,12 +48,12 @@ impl Reordering {
         self.start
     }
 
-    /// Packets that are held.
+    /// Returns the packets that are held.
     pub fn held(&self) -> impl Iterator<Item = &Packet> {
         self.held.values().flat_map(|held| &held.packets)
     }
 
-    /// An MPDU has been received at `now`.
+    /// Receives an MPDU at `now`.
     pub fn take(&mut self, now: Time, number: u32, packets: Vec<Packet>, taken: &mut Taken) {
         if number < self.start {
             taken.too_late.extend(packets);
@@ -68,8 +68,8 @@ impl Reordering {
         }
     }
 
-    /// The window begins at `start` if it began earlier: all that is held below is handed up, then what
-    /// is there from `start` on without a gap.
+    /// Moves the start of the window to `start` if it was lower. Delivers all held MPDUs with lower numbers, then those
+    /// from `start` on without a gap.
     pub fn move_to(&mut self, start: u32, taken: &mut Taken) {
         self.start = self.start.max(start);
         while let Some(first) = self.held.first_entry()
@@ -81,13 +81,13 @@ impl Reordering {
         }
     }
 
-    /// When the held MPDU with the lowest number has been held for long enough.
+    /// Returns the instant at which the hold time of the lowest held sequence number ends.
     pub fn deadline(&self) -> Option<Time> {
         let (_, first) = self.held.first_key_value()?;
         self.timeout.map(|timeout| first.since + timeout)
     }
 
-    /// It has: the receiver waits no longer for what is missing before it.
+    /// Handles the time-out: the receiver no longer waits for the MPDUs that are missing before the first held MPDU.
     pub fn time_out(&mut self, taken: &mut Taken) {
         let first = self.held.keys().next().copied();
         self.move_to(first.expect("something is held"), taken);

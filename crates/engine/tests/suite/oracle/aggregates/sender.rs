@@ -1,5 +1,5 @@
-//! What a contender has to send: packets in order of arrival, MPDUs made of them, and for each receiver
-//! the numbers that are under way.
+//! Send state of a contender: packets in order of arrival, the MPDUs made of them, and the sequence numbers in flight
+//! to each receiver.
 
 mod forming;
 
@@ -11,24 +11,24 @@ use super::super::contention::{Contender, Failed, Who};
 use super::super::node::Packet;
 use super::hop::Hop;
 
-/// A packet in the queue, and the number of the MPDU that it has become a part of.
+/// A packet in the queue, and the number of the MPDU that contains it.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
     packet: Packet,
     number: Option<u32>,
 }
 
-/// An MPDU that has been formed, and is neither given up nor known to be received.
+/// An MPDU that has been formed, and is neither discarded nor known to be received.
 #[derive(Debug)]
 struct Mpdu {
     packets: Vec<Packet>,
-    /// Attempts that failed.
+    /// Number of failed attempts.
     attempts: u32,
-    /// Whether the receiver has it, and the response says so.
+    /// Whether the receiver has the MPDU and the response acknowledges it.
     received: bool,
 }
 
-/// Numbers of MPDUs to one receiver.
+/// Sequence numbers of MPDUs to one receiver.
 #[derive(Debug, Default)]
 struct Window {
     /// Number of the next MPDU that is formed.
@@ -37,22 +37,22 @@ struct Window {
 }
 
 impl Window {
-    /// The lowest number neither acknowledged nor given up.
+    /// Returns the lowest number that is neither acknowledged nor discarded.
     fn start(&self) -> u32 {
         let mut missing = self.under_way.iter().filter(|(_, mpdu)| !mpdu.received);
         missing.next().map_or(self.next, |(&number, _)| number)
     }
 }
 
-/// A BlockAckReq that is due.
+/// A BlockAckReq that must be sent.
 #[derive(Clone, Copy, Debug)]
 struct BlockAckReq {
     to: u32,
-    /// Attempts that failed.
+    /// Number of failed attempts.
     attempts: u32,
 }
 
-/// What goes on the air.
+/// Content of a frame on the air.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sent {
     BlockAckReq,
@@ -60,7 +60,7 @@ pub enum Sent {
     Mpdus(Vec<(u32, Vec<u32>)>),
 }
 
-/// The exchange that a contender has on the air, or is about to.
+/// The current or next exchange of a contender.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     pub to: u32,
@@ -69,12 +69,12 @@ pub struct Exchange {
     pub data: Span,
     /// Duration of the response.
     pub response: Span,
-    /// Whether RTS and CTS go ahead.
+    /// Whether RTS and CTS precede the PPDU.
     pub rts: bool,
 }
 
 impl Exchange {
-    /// Numbers of its MPDUs.
+    /// Returns the numbers of the MPDUs of the exchange.
     pub fn numbers(&self) -> Vec<u32> {
         match &self.sent {
             Sent::BlockAckReq => Vec::new(),
@@ -93,7 +93,7 @@ pub struct Sender {
     queue: Vec<Queued>,
     windows: BTreeMap<u32, Window>,
     due: Option<BlockAckReq>,
-    /// What was given up in an internal collision, and leaves when the other category's frame is over.
+    /// Packets that were discarded in an internal collision; they leave when the frame of the other category ends.
     doomed: Vec<u32>,
 }
 
@@ -111,12 +111,12 @@ impl Sender {
         }
     }
 
-    /// Whether there is something to send.
+    /// Returns whether there is something to send.
     pub fn has_something(&self) -> bool {
         self.due.is_some() || !self.queue.is_empty()
     }
 
-    /// A packet arrives; returns whether it found room.
+    /// Adds a packet that arrives; returns whether the queue had room.
     pub fn arrival(&mut self, packet: Packet) -> bool {
         let room = self.queue.len() < self.queue_packets;
         if room {
@@ -126,30 +126,30 @@ impl Sender {
         room
     }
 
-    /// Who is served next, if anybody.
+    /// Returns the receiver that is served next, if there is one.
     pub fn receiver(&self) -> Option<u32> {
         let of_oldest = || self.queue.first().map(|oldest| oldest.packet.to);
         self.due.map(|due| due.to).or_else(of_oldest)
     }
 
-    /// The lowest number to node `to` that is neither acknowledged nor given up.
+    /// Returns the lowest number to node `to` that is neither acknowledged nor discarded.
     pub fn start(&self, to: u32) -> u32 {
         self.windows.get(&to).map_or(0, Window::start)
     }
 
-    /// Packets of the MPDU with this number.
+    /// Returns the packets of the MPDU with this number.
     pub fn packets(&self, to: u32, number: u32) -> Vec<Packet> {
         self.windows[&to].under_way[&number].packets.clone()
     }
 
-    /// Packets to node `to` that are in no MPDU yet.
+    /// Returns the packets to node `to` that are not yet in an MPDU.
     fn waiting(&self, to: u32) -> impl Iterator<Item = Packet> + '_ {
         let fresh = move |queued: &&Queued| queued.packet.to == to && queued.number.is_none();
         self.queue.iter().filter(fresh).map(|queued| queued.packet)
     }
 
-    /// The PPDU has ended, and MPDUs with these numbers were `received`: the others have failed once more.
-    /// Returns packets that are given up. `expected` is the number that the receiver expects next.
+    /// Ends the PPDU, of which the MPDUs with the numbers `received` arrived and the remaining MPDUs failed once more.
+    /// Returns the packets that are discarded. `expected` is the number that the receiver expects next.
     pub fn answered(&mut self, hop: &Hop, received: &[u32], expected: u32) -> Vec<Packet> {
         let exchange = self.exchange.as_ref().expect("a PPDU");
         let (to, numbers) = (exchange.to, exchange.numbers());
@@ -164,7 +164,7 @@ impl Sender {
         self.count_attempts(hop, to, lost.collect(), expected)
     }
 
-    /// The response has ended: what has been received is acknowledged, and leaves.
+    /// Ends the response: removes and returns the packets that it acknowledges.
     pub fn acknowledged(&mut self) -> Vec<Packet> {
         let exchange = self.exchange.take().expect("an exchange");
         if exchange.sent == Sent::BlockAckReq {
@@ -183,8 +183,8 @@ impl Sender {
         self.leave(left)
     }
 
-    /// The attempt has failed as a whole, only its RTS or the PPDU too (`had_data`). Returns packets that
-    /// are given up.
+    /// Ends an attempt that failed completely: only its RTS, or also the PPDU (`had_data`). Returns the packets that
+    /// are discarded.
     pub fn failed(
         &mut self,
         hop: &Hop,
@@ -219,7 +219,7 @@ impl Sender {
         given_up
     }
 
-    /// These MPDUs have had one attempt more in vain. Returns packets that are given up.
+    /// Counts one more failed attempt for these MPDUs. Returns the packets that are discarded.
     fn count_attempts(
         &mut self,
         hop: &Hop,
@@ -248,7 +248,7 @@ impl Sender {
         self.due = Some(BlockAckReq { to, attempts: 0 });
     }
 
-    /// MPDUs are given up, and their packets leave.
+    /// Discards MPDUs and returns their packets.
     fn give_up(&mut self, to: u32, numbers: &[u32]) -> Vec<Packet> {
         let window = self.windows.get_mut(&to).expect("MPDUs to this node");
         let mpdus = numbers.iter().map(|number| {
@@ -265,8 +265,9 @@ impl Sender {
         left
     }
 
-    /// A higher category of the node sends instead. Without an agreement (a BlockAckReq is under one) the
-    /// MPDU that would have been sent, or its packet if there is none yet, is given up at the limit.
+    /// Handles an internal collision: a higher category of the node sends. Without an agreement, the MPDU to be sent
+    /// (or its packet, if no MPDU is formed yet) is discarded at the attempt limit. A BlockAckReq is sent under an
+    /// agreement.
     pub fn yields(&mut self, hop: &Hop, failed: Failed) {
         if !failed.at_limit || hop.has_agreement() {
             return;
@@ -285,7 +286,7 @@ impl Sender {
         self.doomed = doomed.collect();
     }
 
-    /// The frame of the higher category is over: what was given up for it leaves.
+    /// Ends the frame of the higher category: returns the packets that were discarded in the internal collision.
     pub fn settle(&mut self) -> Vec<Packet> {
         let doomed = std::mem::take(&mut self.doomed);
         let gone = |packet: &Packet| doomed.contains(&packet.id);

@@ -1,4 +1,4 @@
-//! An exchange on the medium, frame by frame: RTS, CTS, the PPDU, its response, and what may follow.
+//! An exchange on the medium, frame by frame: RTS, CTS, the PPDU, its response, and the frames that may follow.
 
 use lasthop_engine::kernel::time::Time;
 
@@ -12,7 +12,7 @@ use super::super::trace::Outcome;
 use super::{Frame, Kind, Medium, Next};
 
 impl Medium<'_> {
-    /// A frame that did not collide ends.
+    /// Ends a frame that did not collide.
     pub(super) fn good_frame(&mut self, frame: Frame) {
         let owner = frame.owner;
         match frame.kind {
@@ -48,7 +48,7 @@ impl Medium<'_> {
         self.next = Some((begins, Next::Frame(frame)));
     }
 
-    /// A PPDU or a BlockAckReq that did not collide ends: channel errors decide what is received.
+    /// Ends a PPDU or a BlockAckReq that did not collide: channel errors decide which MPDUs are received.
     fn data_ends(&mut self, frame: Frame) {
         let hop = self.hop(frame.owner);
         let sender = &self.senders[frame.owner];
@@ -89,13 +89,13 @@ impl Medium<'_> {
         self.receivers.entry((who, to)).or_insert_with(new)
     }
 
-    /// The number that node `to` expects next.
+    /// Returns the sequence number that node `to` expects next.
     pub(super) fn expected(&self, who: Who, to: u32) -> u32 {
         let receiver = self.receivers.get(&(who, to));
         receiver.map_or(0, Reordering::start)
     }
 
-    /// Packets of `from` reach node `to`, which may answer at once.
+    /// Delivers packets of `from` to node `to`, which may reply immediately.
     fn hand_up(&mut self, from: Who, to: u32, taken: Taken) {
         let late = taken.too_late.iter();
         let late = late.map(|packet| (self.now, to, packet.id));
@@ -116,7 +116,8 @@ impl Medium<'_> {
         }
     }
 
-    /// The first time-out of a receiver, now if it is over already, and whose MPDUs it holds.
+    /// Returns the first time-out of a receiver (now, if it has expired already), and the sender and receiver of the
+    /// held MPDUs.
     pub(super) fn first_time_out(&self) -> Option<(Time, (Who, u32))> {
         let deadlines = self.receivers.iter().filter_map(|(&flow, receiver)| {
             let deadline = receiver.deadline()?;
@@ -132,7 +133,7 @@ impl Medium<'_> {
         self.hand_up(who, to, taken);
     }
 
-    /// After the response: whether the next exchange of `owner` follows SIFS later.
+    /// Returns, after the response, whether the next exchange of `owner` follows SIFS later.
     fn goes_on(&mut self, owner: usize) -> bool {
         if !self.senders[owner].has_something() {
             return false;
@@ -146,8 +147,7 @@ impl Medium<'_> {
         goes_on
     }
 
-    /// After the last response of an opportunity: a CF-End frame, at the rate of an RTS to the same
-    /// receiver.
+    /// Sends a CF-End frame after the last response of an opportunity, at the rate of an RTS to the same receiver.
     fn close(&mut self, owner: usize, hop: &Hop) {
         let begins = self.now + self.sifs();
         let end = begins + hop.rts();

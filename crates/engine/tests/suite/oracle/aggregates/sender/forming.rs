@@ -1,4 +1,4 @@
-//! How a sender forms what goes on the air: which MPDUs find room in a PPDU, and which packets in an MPDU.
+//! How a sender forms an exchange: which MPDUs fit into a PPDU, and which packets fit into an MPDU.
 
 use lasthop_engine::kernel::time::{Span, Time};
 
@@ -8,7 +8,7 @@ use super::super::lengths;
 use super::{Exchange, Mpdu, Sender, Sent};
 
 impl Sender {
-    /// From its start to the end of its response: the smallest exchange that could be next.
+    /// Returns the duration of the smallest possible next exchange, from its start to the end of its response.
     pub fn smallest(&self, hop: &Hop) -> Span {
         let sifs = hop.cell().phy.sifs;
         if self.due.is_some() {
@@ -25,8 +25,8 @@ impl Sender {
         hop.ppdu(&[mpdu_bytes]) + sifs + hop.response(1)
     }
 
-    /// Forms what goes on the air at `now`, in an opportunity that lasts until `ends`; whether it `opens`
-    /// one.
+    /// Forms the exchange that begins at `now` in an opportunity that lasts until `ends`; `opens`: whether it is the
+    /// first exchange of the opportunity.
     pub fn form(&mut self, hop: &Hop, now: Time, opens: bool, ends: Time) -> &Exchange {
         let to = self.receiver().expect("something to send");
         let exchange = if self.due.is_some() {
@@ -61,8 +61,8 @@ impl Sender {
         self.exchange.insert(exchange)
     }
 
-    /// Numbers and lengths of the MPDUs to node `to` that find room: first those formed before, then new
-    /// ones. The first that does not fit ends the PPDU.
+    /// Returns numbers and lengths of the MPDUs to node `to` that fit: first MPDUs formed before, then new MPDUs. The
+    /// first MPDU that does not fit ends the PPDU.
     fn aggregate(&mut self, to: u32, room: &Room) -> Vec<(u32, u32)> {
         let hop = room.hop;
         let window = self.windows.entry(to).or_default();
@@ -99,7 +99,7 @@ impl Sender {
         }
     }
 
-    /// These waiting packets become the next MPDU.
+    /// Makes the next MPDU of these waiting packets.
     fn give_number(&mut self, to: u32, packets: Vec<Packet>) {
         let window = self.windows.entry(to).or_default();
         let number = window.next;
@@ -123,25 +123,25 @@ fn mpdu_bytes(hop: &Hop, packets: &[Packet]) -> u32 {
     lengths::mpdu(hop.cell(), &ip_bytes)
 }
 
-/// What a PPDU has room for.
+/// Limits of a PPDU.
 struct Room<'a> {
     hop: &'a Hop<'a>,
-    /// When the exchange begins.
+    /// Instant at which the exchange begins.
     now: Time,
-    /// Whether it opens an opportunity.
+    /// Whether the exchange is the first of its opportunity.
     opens: bool,
-    /// When the opportunity ends.
+    /// Instant at which the opportunity ends.
     ends: Time,
 }
 
 impl Room<'_> {
-    /// Whether an MPDU of `bytes` may join `mpdus`. The first is always allowed: it opens an opportunity, or
-    /// has been looked at before it was decided to go on.
+    /// Returns whether an MPDU of `bytes` may join `mpdus`. The first MPDU is always allowed: it opens an opportunity,
+    /// or was checked when the opportunity was continued.
     fn has_for(&self, mpdus: &[(u32, u32)], bytes: u32) -> bool {
         mpdus.is_empty() || self.has_within(mpdus, bytes)
     }
 
-    /// Whether it may join them within all limits.
+    /// Returns whether an MPDU of `bytes` may join `mpdus` within all limits.
     fn has_within(&self, mpdus: &[(u32, u32)], bytes: u32) -> bool {
         let before = mpdus.iter().map(|(_, bytes)| *bytes);
         let lengths: Vec<u32> = before.chain([bytes]).collect();

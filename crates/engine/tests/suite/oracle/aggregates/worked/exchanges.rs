@@ -1,4 +1,4 @@
-//! Exchanges that collide or fail, outside or inside a node; A-MSDUs; EIFS.
+//! Exchanges that collide or fail, on the medium or inside a node; A-MSDUs; EIFS.
 
 use lasthop_engine::mac::ppdu::Modulation;
 use lasthop_engine::mac::{Aggregation, EifsRule};
@@ -9,9 +9,9 @@ use super::super::Sent;
 use super::super::hop::Hop;
 use super::{AGGREGATION, attempts, cell, of_node_1, packets, see, times};
 
-/// Both stations of a cell begin to send at 420, station 1 two packets and station 2 one: the access point's
-/// packet takes 100..324, its MAC ACK 340..368, AIFS until 402, then 2 slots. `next`: what the two draw after
-/// that.
+/// Runs a cell whose two stations begin to send at 420, station 1 two packets and station 2 one packet. The access
+/// point's packet takes 100..324, its MAC ACK 340..368, AIFS until 402, then 2 slots. `next`: the backoffs that the two
+/// stations draw afterwards.
 fn collision(aggregation: Aggregation, rts: bool, next: [Vec<(u32, u32)>; 2]) -> Vec<String> {
     let mut scenario = cell(2, aggregation);
     scenario.bss[0].cell.rts_threshold_bytes = rts.then_some(1_000);
@@ -87,7 +87,7 @@ fn an_attempt_counts_though_only_its_rts_failed() {
             "536 without 3",
         ]
     );
-    // With more attempts there is no BlockAckReq: station 1 again, at 614: RTS until 642, CTS 658..686, PPDU
+    // With more attempts no BlockAckReq is sent: station 1 sends again at 614: RTS until 642, CTS 658..686, PPDU
     // 702..1110, BlockAck 1126..1158, AIFS until 1192, a slot until 1201.
     let more = Aggregation {
         attempts: Some(2),
@@ -183,16 +183,16 @@ fn eifs_expects_the_response_that_the_modulation_would_have_had() {
     };
     let of_ppdus: Vec<u64> = (0..8).map(|mcs| expected(mcs, false)).collect();
     assert_eq!(of_ppdus, [68, 44, 44, 32, 32, 32, 32, 32]);
-    // RTS at 6 Mb/s ahead of BPSK, at 12 ahead of QPSK at 12 or 18, at 24 ahead of what is faster
+    // RTS at 6 Mb/s before BPSK, at 12 Mb/s before QPSK at 12 or 18 Mb/s, and at 24 Mb/s before faster PPDUs
     let of_rts: Vec<u64> = (0..4).map(|mcs| expected(mcs, true)).collect();
     assert_eq!(of_rts, [44, 32, 32, 28]);
 }
 
 #[test]
 fn everybody_waits_for_the_longest_of_the_responses_to_expect() {
-    // As above, but station 1 has MCS 0, 26 bits a symbol, and a packet of 562 bytes: an MPDU of 600 bytes,
-    // 4822 bits, 186 symbols, 780 us. Station 2 sends four MPDUs, which take as long: 420..1200. Behind BPSK
-    // SIFS and 68 us more than AIFS, until 1318.
+    // As above, but station 1 has MCS 0, 26 bits per symbol, and a packet of 562 bytes: an MPDU of 600 bytes, 4822
+    // bits, 186 symbols, 780 us. Station 2 sends four MPDUs, which take equally long: 420..1200. After BPSK, EIFS is
+    // SIFS and 68 us longer than AIFS, until 1318.
     let mut scenario = cell(2, AGGREGATION);
     if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
         ppdus.eifs = EifsRule::Expected;
@@ -249,9 +249,9 @@ fn what_rts_has_reserved_may_be_longer_than_eifs() {
 
 #[test]
 fn a_category_that_yields_gives_up_only_what_is_under_no_agreement() {
-    // The access point's packet takes 100..324, its MAC ACK until 368, AIFS until 402. Best effort and voice
-    // of station 1 are ready at 420: voice sends until 644, MAC ACK 660..688, AIFS until 722. Best effort
-    // has failed as often as it may, and draws from its smallest window: 1 slot.
+    // The access point's packet takes 100..324, its MAC ACK until 368, AIFS until 402. Best effort and voice of station
+    // 1 are ready at 420: voice sends until 644, MAC ACK 660..688, AIFS until 722. Best effort has reached its attempt
+    // limit, and draws from its smallest window: 1 slot.
     let seen = |mpdus| {
         let aggregation = Aggregation {
             mpdus,

@@ -1,4 +1,4 @@
-//! How long MPDUs and PPDUs are, and how long they may be.
+//! Lengths of MPDUs and PPDUs, and their limits.
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::mac::Aggregation;
@@ -12,8 +12,8 @@ use super::{AGGREGATION, attempts, cell, of_node_1, packets, see};
 
 #[test]
 fn lengths_are_padded_all_but_the_last() {
-    // Subframes 14 + 8 + 100 = 122, padded 124, and 14 + 8 + 61 = 83: 207, with 30 of MAC header 237.
-    // Delimited 241, padded 244; 4 + 99 behind it.
+    // Subframes: 14 + 8 + 100 = 122, padded 124, and 14 + 8 + 61 = 83. The A-MSDU has 207 bytes, with 30 bytes of MAC
+    // header 237. With delimiter 241, padded 244; then 4 + 99 for the next MPDU.
     let cell = cell(1, AGGREGATION).bss.remove(0).cell;
     assert_eq!(lengths::amsdu(&cell, &[100, 61]), 207);
     assert_eq!(lengths::mpdu(&cell, &[100, 61]), 237);
@@ -27,7 +27,7 @@ fn lengths_are_padded_all_but_the_last() {
     assert_eq!([64, 65].map(lengths::block_ack), [32, 56]);
 }
 
-/// Packets of each MPDU of the first PPDU for which six packets have waited.
+/// Returns the packets of each MPDU of the first PPDU after six packets have waited.
 fn first_of_six(aggregation: Aggregation) -> Vec<Vec<u32>> {
     let arrivals = [packets(100, 1, 0..1), packets(150, 1, 1..7)].concat();
     let mut script = Script {
@@ -72,7 +72,8 @@ fn a_ppdu_is_as_long_as_all_limits_allow() {
     };
     assert_eq!(time(592), alone(&[1, 2, 3]));
     assert_eq!(time(591), alone(&[1, 2]));
-    // an A-MSDU of two packets is 2968 bytes, its MPDU 2998, which alone takes 24,006 bits, 93 symbols, 408 us
+    // An A-MSDU of two packets has 2968 bytes, its MPDU 2998 bytes. A PPDU with only this MPDU has 24,006 bits, 93
+    // symbols, 408 us.
     let amsdu = |most, bytes, us: u64| {
         first_of_six(Aggregation {
             amsdu_bytes: Some(most),
@@ -88,7 +89,7 @@ fn a_ppdu_is_as_long_as_all_limits_allow() {
     assert_eq!(amsdu(2_968, 3_000, 407), alone(&[1]));
 }
 
-/// What the only station of a cell sends may be.
+/// Returns the answer of `ask` for the path from the only station of a cell to the access point.
 fn from_station<T>(scenario: &Scenario, ask: impl Fn(Hop) -> T) -> T {
     ask(Hop::new(scenario, (1, Category::BestEffort), 0))
 }
@@ -101,7 +102,7 @@ fn the_stations_generation_has_limits_too() {
         amsdu_bytes: Some(11_398),
         ..AGGREGATION
     };
-    // 540 Mb/s: 43 MPDUs are 64,672 bytes, 44 are 66,176, of 65,535
+    // At 540 Mb/s the limit is 65,535 bytes: 43 MPDUs have 64,672 bytes, 44 MPDUs have 66,176 bytes.
     let mut scenario = cell(1, aggregation);
     let own = &mut scenario.stations[0].modulation;
     *own = own.map(|own| Modulation {
@@ -112,7 +113,7 @@ fn the_stations_generation_has_limits_too() {
     assert_eq!(from_station(&scenario, |hop| hop.window()), 64);
     let fits = |mpdus| from_station(&scenario, |hop| hop.may_aggregate(&vec![1_500; mpdus]));
     assert_eq!([43, 44].map(fits), [true, false]);
-    // five packets of 1462 bytes are 7420 bytes, six 8904, of 7935
+    // The limit is 7935 bytes: five packets of 1462 bytes make 7420 bytes, six packets make 8904 bytes.
     let shares = |count| from_station(&scenario, |hop| hop.may_share(&vec![1_462; count]));
     assert_eq!([5, 6].map(shares), [true, false]);
     let station = &mut scenario.stations[0];
@@ -129,7 +130,8 @@ fn rts_goes_ahead_of_what_is_longer_in_bytes_or_in_time() {
         scenario.bss[0].cell.rts_threshold_bytes = Some(bytes);
         assert_eq!(needs(&scenario), expected, "{bytes} bytes");
     }
-    // 224 us here; from a legacy station at 54 Mb/s 12,022 bits, 56 symbols of 216, 20 + 224 = 244 us
+    // The PPDU takes 224 us here. From a legacy station at 54 Mb/s it has 12,022 bits, 56 symbols of 216 bits, and
+    // takes 20 + 224 = 244 us.
     for (us, expected) in [(223, [true, true]), (224, [false, true]), (244, [false; 2])] {
         if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
             ppdus.rts_longer_than = Some(Span(us * 1_000));
@@ -170,9 +172,10 @@ fn an_opportunity_goes_on_as_long_as_there_is_time_and_its_ppdus_are_as_long_as_
             "2008 node 1: 8 -> 8",
         ]
     );
-    // With 1571 us the BlockAck of three would end 1 us after the limit, which is at 1973. With 1386 us, at
-    // 1788, that of two would too, at 1790, and 5 goes alone. With 915 us, at 1317, even that of 1 to 4
-    // would, at 1318, so that three go: PPDU 490..1082, BlockAck until 1130, and another would end 1370.
+    // With a limit of 1571 us (until 1973) the BlockAck of three MPDUs would end 1 us too late. With 1386 us (until
+    // 1788) the BlockAck of two MPDUs would end too late, at 1790, so that 5 is sent alone. With 915 us (until 1317)
+    // the BlockAck of 1 to 4 would end at 1318, so that only three MPDUs are sent: PPDU 490..1082, BlockAck until 1130.
+    // Another exchange would end at 1370.
     let with = |limit_us: u64, slots: &[u32]| {
         let mut scenario = scenario.clone();
         scenario.stations[0].node.best_effort.txop_limit = Some(Span(limit_us * 1_000));

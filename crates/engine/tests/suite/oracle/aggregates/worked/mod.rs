@@ -26,7 +26,7 @@ use super::super::script::Script;
 use super::radios::Radio;
 use super::{AggregateTrace, Attempt, Outcome, Sent, play};
 
-/// Windows of 4 MPDUs, up to 3 attempts, receivers that wait for ever.
+/// Windows of 4 MPDUs, up to 3 attempts, receivers that wait indefinitely.
 const AGGREGATION: Aggregation = Aggregation {
     mpdus: 4,
     bytes: 65_535,
@@ -37,7 +37,7 @@ const AGGREGATION: Aggregation = Aggregation {
     reorder_timeout: None,
 };
 
-/// A cell with stations that aggregate so, as does the access point.
+/// Returns a cell in which the stations and the access point have these aggregation settings.
 fn cell(stations: u32, aggregation: Aggregation) -> Scenario {
     let radio = Radio {
         kind: PhyKind::Dot11n,
@@ -62,7 +62,7 @@ fn cell(stations: u32, aggregation: Aggregation) -> Scenario {
     scenario
 }
 
-/// Packets `ids` of 1462 bytes that come to `node` at one instant; from the access point they are for
+/// Returns packets `ids` of 1462 bytes that arrive at `node` at one instant; packets at the access point are for
 /// station 1.
 fn packets(at_us: u64, node: u32, ids: std::ops::Range<u32>) -> Vec<Arrival> {
     let arrival = |id| Arrival {
@@ -78,14 +78,14 @@ fn packets(at_us: u64, node: u32, ids: std::ops::Range<u32>) -> Vec<Arrival> {
     ids.map(arrival).collect()
 }
 
-/// Plays, and uses up all draws of backoffs.
+/// Runs the scenario and checks that all scripted backoffs were drawn.
 fn see(scenario: &Scenario, arrivals: &[Arrival], mut script: Script) -> AggregateTrace {
     let trace = play(scenario, arrivals, &mut script).in_order();
     script.must_be_used_up();
     trace
 }
 
-/// Attempts as text: start [us], node, numbers of MPDUs, numbers of those received.
+/// Returns the attempts as text: start [us], node, numbers of MPDUs, numbers of received MPDUs.
 fn attempts(trace: &AggregateTrace) -> Vec<String> {
     let numbers = |numbers: &[u32]| {
         let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
@@ -107,18 +107,18 @@ fn attempts(trace: &AggregateTrace) -> Vec<String> {
     trace.attempts.iter().map(line).collect()
 }
 
-/// Whole microseconds.
+/// Returns the time in whole microseconds.
 fn us(at: Time) -> u64 {
     assert_eq!(at.0 % 1_000, 0, "{at:?}");
     at.0 / 1_000
 }
 
-/// Instants [us] and packets, whatever else is noted of them.
+/// Returns instants [us] and packets of trace entries.
 fn times<Where>(list: &[(Time, Where, u32)]) -> Vec<(u64, u32)> {
     list.iter().map(|(at, _, id)| (us(*at), *id)).collect()
 }
 
-/// The draws of node 1 alone.
+/// Returns a script with draws of node 1 only.
 fn of_node_1(backoff: Vec<(u32, u32)>, lost: &[u32]) -> Script {
     Script {
         backoff: vec![vec![], backoff, vec![]],

@@ -1,4 +1,4 @@
-//! Windows, holes in them, and receivers that hold back what is behind.
+//! Windows, gaps in windows, and receivers that hold back MPDUs after a gap.
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::mac::Aggregation;
@@ -87,8 +87,8 @@ fn a_hole_at_the_windows_head_frame_by_frame() {
     assert_eq!((trace.too_late, trace.refused), (vec![], vec![]));
 }
 
-/// Packets 0, alone, and 1 to 4, of which those are lost that `lost` says, at a receiver that waits for so
-/// long. Slots are drawn after each exchange.
+/// Runs a cell with packet 0, sent alone, and packets 1 to 4, of which `lost` says which are lost. The receiver holds
+/// MPDUs for at most `timeout_us`. `slots` are drawn after each exchange.
 fn impatient(timeout_us: u64, slots: &[u32], lost: &[u32]) -> AggregateTrace {
     let aggregation = Aggregation {
         reorder_timeout: Some(Span(timeout_us * 1_000)),
@@ -101,15 +101,15 @@ fn impatient(timeout_us: u64, slots: &[u32], lost: &[u32]) -> AggregateTrace {
 
 #[test]
 fn a_receiver_waits_for_what_is_missing_until_its_time_out() {
-    // As above until 402: 1 to 4, until 1182. 2 is lost: 1 is handed up, 3 and 4 are held. BlockAck
-    // 1198..1230, AIFS until 1264, 15 slots until 1399. 2 again, alone, 1399..1623, MAC ACK 1639..1667.
+    // As above until 402: 1 to 4, until 1182. 2 is lost: 1 is delivered, 3 and 4 are held. BlockAck 1198..1230, AIFS
+    // until 1264, 15 slots until 1399. 2 is sent again, alone, 1399..1623, MAC ACK 1639..1667.
     let with = |timeout_us| impatient(timeout_us, &[0, 15, 0], &[0, 0, 1, 0, 0, 0]);
     let sent = [
         "100 node 1: 0 -> 0",
         "402 node 1: 1 2 3 4 -> 1 3 4",
         "1399 node 1: 2 -> 2",
     ];
-    // After 440 us, at 1622, 3 and 4 are handed up; 2 comes too late, though it is acknowledged.
+    // After 440 us, at 1622, 3 and 4 are delivered. 2 arrives too late, although it is acknowledged.
     let trace = with(440);
     assert_eq!(attempts(&trace), sent);
     assert_eq!(
@@ -226,15 +226,15 @@ fn a_receiver_is_told_of_what_was_given_up_though_more_was_received() {
         times(&trace.handed_up)[1..],
         [(1_182, 1), (1_278, 3), (1_278, 4)]
     );
-    // With 923 us it contends: AIFS until 1264, 0 slots.
+    // With 923 us the BlockAckReq needs a new contention: AIFS until 1264, 0 slots.
     let trace = with(923, [0, 0, 3]);
     assert_eq!(attempts(&trace)[2], "1264 node 1: BlockAckReq -> ");
 }
 
 #[test]
 fn a_receiver_that_has_moved_on_by_itself_is_told_nothing() {
-    // 402   1 to 4, until 1182; 2 is lost, 3 and 4 are held until 1282 and then handed up: 5 is expected.
-    // 1264  2 again, until 1488, is lost and given up. The window begins at 5 too.
+    // 402: MPDUs 1 to 4, until 1182. 2 is lost; 3 and 4 are held until 1282 and then delivered: 5 is expected. 1264: 2
+    // again, until 1488, is lost and discarded. The window also begins at 5.
     let aggregation = Aggregation {
         attempts: Some(2),
         reorder_timeout: Some(Span(100_000)),
