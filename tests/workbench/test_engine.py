@@ -58,8 +58,8 @@ def test_the_page_stays_below_its_size_limits(built_page: Path) -> None:
     # A quarter of the engine reads and checks scenarios, with all messages. The queue of a Linux
     # access point, DualPI2, DCTCP and Prague take 23 kB, and the explanation takes 25 kB.
     # Aggregation by category, greedy downlinks and counting by cohort take 12 kB, and groups take 6
-    # kB. A type for each medium, the trait of congestion controls and pacing take 7 kB. The limit is
-    # 1 % above the size before these, 619,213 bytes.
+    # kB. A type for each medium, the trait of congestion controls and pacing take 7 kB. The limit
+    # is 1 % above the size before these, 619,213 bytes.
     assert engine <= 625_405
     assert page <= 300_000
 
