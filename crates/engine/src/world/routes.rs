@@ -151,7 +151,8 @@ impl Routes {
         self.legs(packet)[0].place == Place::End
     }
 
-    /// Returns the first two legs of a flow's ACKs and of its data, as far as they exist.
+    /// Returns the first two legs of the ACKs and of the data of a flow; fewer if the route has
+    /// fewer.
     pub(super) fn first_two(&self, flow: usize) -> impl Iterator<Item = &Leg> {
         let first = self.first_legs[flow].into_iter();
         let two = first.flat_map(|first| [first as usize, first as usize + 1]);

@@ -4,7 +4,7 @@
 //! include authors of the paper. Every value here was compared with random draws of ns-2. The
 //! values printed in the paper were not compared.
 //!
-//! | what | law |
+//! | quantity | distribution |
 //! |---|---|
 //! | gap between connections | Weibull of mean 1 / rate, long memory d = 0.33 |
 //! | request | fitted quantiles, long memory d = 0.31 |

@@ -10,7 +10,7 @@ use crate::kernel::time::{Span, Time};
 
 /// Number of consecutive samples above the baseline after which the baseline is in doubt.
 const DOUBTED_AFTER: u32 = 64;
-/// Time at the minimum of C, in units of the longest delay, in which any queue drains.
+/// Time at the minimum of C after which any queue has drained, in units of the longest delay.
 const DRAIN_DELAYS: u64 = 2;
 
 /// The samples since the last sample near its baseline, and C before these samples.

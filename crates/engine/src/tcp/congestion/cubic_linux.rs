@@ -22,11 +22,11 @@
 //! - HyStart ends slow start, see `hybrid.rs`.
 //!
 //! Differs from Linux in:
-//! - HZ is 1000, regardless of the kernel's configuration.
-//! - The cube root is exact; Linux's has an error of 0.2 % on average.
-//! - No sample of the delay counts during a recovery.
+//! - HZ is 1000, regardless of the configuration of the kernel.
+//! - The cube root is exact. That of Linux has an error of 0.2 % on average.
+//! - Samples of the delay are ignored during a recovery.
 //! - An idle application does not move the epoch.
-//! - In a timeout during recovery, ssthresh may fall once more.
+//! - In a timeout during recovery, ssthresh may be reduced again.
 //!
 //! A window that is limited by the receive window does not grow, as with the cwnd validation of
 //! Linux (RFC 7661).
