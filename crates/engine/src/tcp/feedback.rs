@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! Flag    ECE on all ACKs from a mark until CWR arrives             ECT(0)
-//! Each    ECE on an ACK if the segments that it covers were marked  ECT(0), or ECT(1) if asked for
-//! Count   how many segments have been marked so far                 ECT(1)
+//! Each    ECE on an ACK if the segments that it covers were marked  ECT(0), or ECT(1) if configured
+//! Count   number of segments marked so far                          ECT(1)
 //! ```
 //!
 //! With `Each`, an ACK covers either marked or unmarked segments, but not both. If an arriving

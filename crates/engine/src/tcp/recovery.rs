@@ -46,7 +46,7 @@ pub(super) enum Recovery {
     Open { dupacks: u8 },
     /// Fast recovery, before or after its first partial ACK.
     Fast { recover: u32, partial: bool },
-    /// After a loss: duplicate ACKs may come from segments sent twice.
+    /// After a loss: duplicate ACKs are ignored, because segments sent twice may cause them.
     Careful { recover: u32 },
 }
 
@@ -66,7 +66,7 @@ pub(super) enum Reaction {
     Inflate,
     /// There is another hole: retransmit it. Restart the timer only for the `first` partial ACK.
     Partial { first: bool },
-    /// Fast recovery is over: deflate the window.
+    /// Fast recovery has ended: deflate the window.
     Recovered,
 }
 

@@ -24,7 +24,7 @@ impl Network {
         self.add_greedy(now, index as u32)
     }
 
-    /// Adds a greedy flow to the flows that fill its queue.
+    /// Adds a greedy flow to the flows that fill the same queue.
     fn add_greedy(&mut self, now: Time, flow: u32) -> Wants {
         let greedy = &mut self.flows.greedy;
         let approach = self.wires.approach(flow, greedy.has_begun(now));

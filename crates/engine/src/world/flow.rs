@@ -96,9 +96,9 @@ pub(crate) struct FlowState {
     pub(super) delivered_before: u64,
     /// Window reductions of earlier connections on this flow.
     pub(super) falls_before: Falls,
-    /// Time from a segment to the ACK that it causes.
+    /// Processing time between the arrival of a segment and the departure of its ACK.
     pub(super) ack_processing: Span,
-    /// Reports of a sensor, if they are the traffic of the endpoints.
+    /// Reports of a sensor, if the flow carries reports.
     pub(super) reports: Option<Box<Reports>>,
     /// Round-trip samples of a TCP flow since the end of the warm-up, if they are recorded.
     pub(super) rtts: Option<Box<Histogram>>,

@@ -25,7 +25,7 @@ pub(super) struct NearBase {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Baseline {
     rtt: Option<Span>,
-    /// The baseline before it was raised.
+    /// Baseline before the last rise, if it has risen.
     before_rise: Option<Span>,
     /// Number and minimum of the latest consecutive samples above the baseline with an empty queue.
     candidate: Option<(u32, Span)>,

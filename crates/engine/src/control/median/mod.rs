@@ -383,7 +383,7 @@ impl MedianEstimator {
         state.base_rtt(self.sampler.last_tick()?)
     }
 
-    /// Returns the source of a station's samples, if it has been sampled.
+    /// Returns the source of the samples of a station, if the station has been sampled.
     pub fn heard(&self, station: u32) -> Option<SampleSource> {
         let state = self.stations.get(station)?;
         state.reachability.source(self.sampler.last_tick()?)

@@ -84,7 +84,7 @@ const HISTORY: Span = Span(600_000_000);
 const CAPACITY_VALID_FOR: Span = Span(1_000_000_000);
 /// Time after which a delay between `high` and twice `high` is considered long.
 const LONG_AFTER: Span = Span(200_000_000);
-/// Utilisation of C above which it may increase.
+/// Utilisation of C above which C may increase.
 const MIN_UTILISATION: f64 = 0.75;
 /// Number of consecutive increases after which they are taken back.
 const TAKEN_BACK_AFTER: u32 = 3;
@@ -146,7 +146,7 @@ impl RateControl {
         self.rate_bps as u64
     }
 
-    /// Sets C to a rate that it had before. [bit/s]
+    /// Sets C to an earlier value. [bit/s]
     pub fn restore(&mut self, now: Time, rate_bps: u64) {
         self.measured = None;
         self.cut = None;

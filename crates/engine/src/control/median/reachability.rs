@@ -21,7 +21,7 @@ use crate::kernel::time::{Span, Time};
 const MIN_FAILURES: u32 = 5;
 const MIN_FAILING_FOR: Span = Span(2_000_000_000);
 
-/// Attempts since the last success, and the time of the first of them.
+/// Number of failed attempts since the last success, and the time of the first of these attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct FailureCount(Option<(u32, Time)>);
 

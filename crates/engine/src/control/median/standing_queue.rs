@@ -19,7 +19,7 @@ pub(super) struct StandingQueue {
     /// Number of consecutive samples above the baseline, and the longest delay among them.
     late_samples: u32,
     longest: Span,
-    /// Since when C has been at its minimum.
+    /// Time since which C has been at its minimum.
     at_min_since: Option<Time>,
     /// C at the last sample near the baseline. [bit/s]
     confirmed_bps: u64,

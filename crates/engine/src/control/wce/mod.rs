@@ -88,7 +88,7 @@ pub struct Wce {
     resumed: Option<Time>,
     /// Time of the last exponential step down.
     backed_off: Option<Time>,
-    /// Since when C has been at its minimum.
+    /// Time since which C has been at its minimum.
     at_min_since: Option<Time>,
     /// C when the base was last confirmed. [bit/s]
     confirmed_bps: u64,
@@ -129,12 +129,12 @@ impl Wce {
         self.capacity_bps
     }
 
-    /// Returns the base round-trip time, once it is known.
+    /// Returns the base round-trip time, or `None` before it is known.
     pub fn base_rtt(&self) -> Option<Span> {
         self.base.estimate()
     }
 
-    /// Returns the thresholds for the present base round-trip time.
+    /// Returns the thresholds for the current base round-trip time.
     pub fn thresholds(&self) -> Thresholds {
         let usual = self.settings.thresholds;
         let above = self.base_rtt().map_or(Span::ZERO, |base| base - usual.low);

@@ -128,7 +128,7 @@ impl Sender {
         u64::from(self.marks.reductions)
     }
 
-    /// Notes that the window was reduced.
+    /// Records that the window was reduced.
     pub(super) fn reduced(&mut self) {
         self.marks.cwr = self.marks.enabled();
         self.marks.recover = self.snd_max;

@@ -66,7 +66,7 @@ pub struct Syn {
 }
 
 impl Sender {
-    /// Begins the handshake, if the connection has one. [`open`](Sender::open) also does this.
+    /// Begins the handshake, if the connection has a handshake. [`open`](Sender::open) calls this.
     pub fn connect(&mut self) {
         if self.opening.stage == Stage::Closed {
             self.opening.stage = Stage::Due;

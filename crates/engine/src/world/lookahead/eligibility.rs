@@ -5,11 +5,11 @@
 //! the link:
 //!
 //! ```text
-//!  one other link:       ---> a ---> LINK             what leaves a does so in order
-//!  hosts equally far:    h1 ---+
-//!                        h2 ---+--> LINK              each after the same delay
-//!  answers equally far:  a ---> receivers ---+--> LINK   segments left a one by one, and each ACK
-//!                              (mere delays) +           takes as long from there
+//!  one other link:         ---> a ---> LINK                packets leave a in order
+//!  hosts equally far:      h1 ---+
+//!                          h2 ---+--> LINK                 all packets arrive after the same delay
+//!  receivers equally far:  a ---> receivers ---+--> LINK   segments leave a one by one, and all ACKs
+//!                               (pure delays)  +           arrive after the same delay
 //! ```
 //!
 //! At any other link each packet waits for an event. A link from which every packet departs by an
