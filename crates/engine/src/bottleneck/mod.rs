@@ -1,6 +1,5 @@
-//! The virtual shared bottleneck: a link in front of the access point, which both directions of the
-//! flows of a station enter, and pings from which the rate of the link is estimated (paper 002,
-//! section 4.2).
+//! The virtual shared bottleneck (paper 002, section 4.2). It is a link in front of the access
+//! point, which both directions of the flows of a station enter. Its rate is estimated from pings.
 //!
 //! ```text
 //!               +--------------------- rate ----------------------+

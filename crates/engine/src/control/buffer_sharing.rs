@@ -1,6 +1,6 @@
-//! Virtual buffer sharing: computes how often packets of each class are blocked, so that the queue
-//! holds a fraction c of its capacity B and each class has its target share of the queue (paper
-//! 000, section V).
+//! Virtual buffer sharing (paper 000, section V): computes how often packets of each class are
+//! blocked. The aim is that the queue holds a fraction c of its capacity B, and that each class has
+//! its target share of the queue.
 //!
 //! Each step reads the backlog Q and the share h_i of each class. It returns the probability p_i
 //! that an arriving packet of class i is blocked.

@@ -185,9 +185,9 @@ mod tests {
     }
 
     proptest! {
-        /// For any number of segments in the network, no more segments leave than arrived, except the fast
-        /// retransmit and one on each safe ACK ("strong packet conservation bound"). Below ssthresh, the
-        /// segments in the network do not exceed ssthresh.
+        /// For any number of segments in the network, no more segments leave than arrived ("strong
+        /// packet conservation bound"). Exceptions are the fast retransmit and one segment on each
+        /// safe ACK. Below ssthresh, the segments in the network do not exceed ssthresh.
         #[test]
         fn packets_are_conserved(
             recover_fs in 1..200_u32,

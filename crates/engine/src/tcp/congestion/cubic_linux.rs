@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(driver.window.cwnd, 220.0); // 210/20, rounded down
     }
 
-    /// RTT 10 ms at 14 packets: W_est grows by a packet per 14 * 15/8 = 26 segments, so that the
+    /// RTT 10 ms at 14 packets: W_est grows by a packet per 14 * 15/8 = 26 segments. Therefore the
     /// window grows by one packet in two round trips, half a round trip later.
     #[test]
     fn on_a_short_path_it_grows_as_reno() {

@@ -187,8 +187,9 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
     flows_with_routes(scenario, routes).map(answers).collect()
 }
 
-/// Returns for each flow whether the sender is the only user of the first link of its segments,
-/// provided that this link takes time and that segments wait for an event after it.
+/// Returns for each flow whether its sender is eligible. The sender must be the only user of the
+/// first link of its segments, this link must take time, and segments must wait for an event after
+/// it.
 fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let is_eligible = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {
