@@ -65,11 +65,11 @@ impl Ecn {
 /// Congestion flags and counters in the TCP header of a segment or an ACK. Without ECN they are not
 /// set.
 ///
-/// | bits | of a connection that |
+/// | bits | meaning |
 /// |---|---|
-/// | 0: ECE of an ACK, CWR of a segment | echoes a mark until the window was reduced (RFC 3168, section 6.1), or each as it comes (RFC 8257, section 3.2) |
-/// | 1: always set | does the latter |
-/// | 1 to 6: how many have been marked, 7: always set | counts marks (RFC 9768) |
+/// | 0: ECE of an ACK, CWR of a segment | echo of a mark until CWR (RFC 3168, 6.1), or of each mark (RFC 8257, 3.2) |
+/// | 1: always set | the connection echoes each mark |
+/// | 1 to 6: number of marked segments, 7: always set | the connection counts marks (RFC 9768) |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EcnEcho(u8);
 

@@ -80,7 +80,7 @@ impl UdpSource {
         number
     }
 
-    /// Sets the deadline one gap later.
+    /// Sets the deadline of the next burst, one gap later.
     fn wait(&mut self) {
         match self.arrivals {
             Arrivals::Constant => self.due += self.gap,

@@ -1,6 +1,5 @@
-//! The virtual shared bottleneck: a link in front of the access point, which both directions of the
-//! flows of a station enter, and pings from which the rate of the link is estimated (paper 002,
-//! section 4.2).
+//! The virtual shared bottleneck (paper 002, section 4.2). It is a link in front of the access
+//! point, which both directions of the flows of a station enter. Its rate is estimated from pings.
 //!
 //! ```text
 //!               +--------------------- rate ----------------------+
@@ -19,13 +18,13 @@
 //! the queue of the station. Neither passes the bottleneck. The world of the simulator or the
 //! emulator carries the packets. This module computes the rate, and selects the stations to ping.
 //!
-//! | question | place |
+//! | content | place |
 //! |---|---|
-//! | flows that pass it, and their leaves | `bottleneck/leaves.rs` |
+//! | flows that pass the bottleneck, and their leaves | `bottleneck/leaves.rs` |
 //! | groups of stations with a common share | `bottleneck/groups.rs` |
 //! | stations to ping, replies, measured values | here |
 //! | round-trip times of flows, for stations that do not reply to pings | `bottleneck/timing.rs` |
-//! | the rate from round-trip times | [`crate::control::wce`] |
+//! | the rate, computed from round-trip times | [`crate::control::wce`] |
 
 mod groups;
 mod leaves;

@@ -34,8 +34,8 @@ impl BaseRtt {
     /// Number of consecutive samples away from the base after which the base is in doubt.
     pub const MEMORY: u32 = 64;
 
-    /// Returns the state before the first sample: the base is at most `floor`. A sample up to `tolerance` above the
-    /// base confirms it.
+    /// Returns the state before the first sample. The base is then considered to be at most
+    /// `floor`. A sample up to `tolerance` above the base confirms the base.
     pub fn new(floor: Span, tolerance: Span) -> BaseRtt {
         BaseRtt {
             floor,

@@ -1,15 +1,16 @@
-//! Virtual buffer sharing: computes how often packets of each class are blocked, so that the queue
-//! holds a fraction c of its capacity B and each class has its target share of the queue (paper
-//! 000, section V).
+//! Virtual buffer sharing (paper 000, section V): computes how often packets of each class are
+//! blocked. The aim is that the queue holds a fraction c of its capacity B, and that each class has
+//! its target share of the queue.
 //!
 //! Each step reads the backlog Q and the share h_i of each class. It returns the probability p_i
 //! that an arriving packet of class i is blocked.
 //!
-//! - [`Law::Corrected`], Algorithm 1 as it must be meant: while (Q - cB)^2 > tol, p_i = 1 if Q >= cB
-//!   and h_i >= h_i*, else 0; within the tolerance p_i stays as it is.
-//! - [`Law::Printed`], Algorithm 1 as printed: p_i = 1 if h_i >= h_i*, even if the queue is short.
-//! - [`Law::Regulated`], a proportional-integral controller of each class's virtual buffer.
-//! - [`Law::Partition`], a drop-tail buffer for each class: p_i = 1 if Q h_i >= h_i* cB, else 0
+//! - [`Law::Corrected`] is Algorithm 1 as the authors must have meant it. While (Q - cB)^2 > tol,
+//!   p_i = 1 if Q >= cB and h_i >= h_i*, else 0. Within the tolerance p_i does not change.
+//! - [`Law::Printed`] is Algorithm 1 as printed: p_i = 1 if h_i >= h_i*, even if the queue is
+//!   short.
+//! - [`Law::Regulated`] is a proportional-integral controller of the virtual buffer of each class.
+//! - [`Law::Partition`] is a drop-tail buffer for each class: p_i = 1 if Q h_i >= h_i* cB, else 0
 //!   ("logical buffer partitioning", section II-C; "mimics a small DropTail buffer", section V).
 //!
 //! Targets apply to the classes that are present. The target of an absent class is divided among

@@ -1,5 +1,5 @@
-//! The number of TCP connections that a user keeps open, so that the rate of the user depends only
-//! on the price of its route and not on its round-trip time (paper 001, section 5).
+//! The number of TCP connections that a user keeps open (paper 001, section 5). It is chosen so
+//! that the rate of the user depends only on the price of its route, not on its round-trip time.
 //!
 //! **Channel errors in addition to interference** (the outlook of section 7.2 of the paper). The
 //! equilibrium window is `W = sqrt(2 / p)` for losses and marks alike. If links mark packets with

@@ -5,10 +5,11 @@
 //! with the probability of its class. A packet without a class is never blocked. The controller
 //! performs a step at every arrival, or at regular times.
 //!
-//! The share h_i of a class is a share of the queue or of the service. The share of the queue is the
-//! number of packets of the class, divided by the number of packets of all classes. The share of the
-//! service is the fraction of the last data segments on the air, in both directions, that belong to the
-//! class. ACKs do not count in it, so that uploads and downloads are measured in the same way.
+//! The share h_i of a class is a share of the queue or of the service. The share of the queue is
+//! the number of packets of the class, divided by the number of packets of all classes. The share
+//! of the service is the fraction of the last data segments on the air, in both directions, that
+//! belong to the class. ACKs are not included, so that uploads and downloads are measured in the
+//! same way.
 
 use super::QueueCounters;
 use super::discipline::{Backlog, DEFAULT_LIMIT, LIMIT, Verdict, moving};

@@ -146,7 +146,7 @@ impl Round {
         None
     }
 
-    /// Charges `bytes` to the first member, and removes it if it `is_empty`.
+    /// Charges `bytes` to the first member, and removes this member if it `is_empty`.
     fn send(&mut self, index: u32, bytes: i64, is_empty: bool) {
         let member = &mut self.members[index as usize];
         member.deficit -= bytes;

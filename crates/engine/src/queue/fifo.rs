@@ -32,7 +32,7 @@ impl Fifo {
         }
     }
 
-    /// Appends `packet`, marked or not, or refuses it. Returns whether it was accepted.
+    /// Appends `packet`, possibly marked, or refuses it. Returns whether it was accepted.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
         let verdict = match self.admitted.admission.drop_tail() {
@@ -181,7 +181,7 @@ mod tests {
         let mut stream = crate::kernel::streams::Streams::new(1, 0).stream("mix");
         let mut queue = drop_tail(400);
         for number in 0..300 {
-            // two packets of flow 0 for one of flow 1
+            // two packets of flow 0 per packet of flow 1
             let flow = u32::from(number % 3 == 2);
             queue.offer(
                 Time(0),

@@ -7,16 +7,16 @@
 //!
 //! | | published | ns-2 |
 //! |---|---|---|
-//! | queue that is averaged | with the packet in service | waiting packets only |
+//! | queue length that is averaged | with the packet in service | waiting packets only |
 //! | average after an idle time of m packets | (1-w)^m avg, m real | (1-w)^(m+1) avg + w q, m whole |
-//! | count when the average enters [min_th, max_th) | 0 at its first packet | its first packet always passes, the next has count 2 |
-//! | hardly any queue | may drop | never drops while at most one packet waits (in byte mode: none) |
-//! | early drops | uniform on {1, ..., 1/p_b - 1} packets apart | with `wait` (default) on {1/p_b, ..., 2/p_b - 1} |
-//! | average of max_th and above | drops all | with `gentle` (default) p_b rises from max_p to 1 at 2 max_th |
-//! | byte mode | p_b times length / reference before p_a | p_a times length / reference |
-//! | overflow | not specified: count stays | count begins again |
-//! | limit in byte mode | not specified: packets | bytes of this many packets of the mean length |
-//! | automatic weight | none, 0.002 advised | 1 - exp(-1/(10 R C)), R = max(3 (delay + 1/C), 0.1 s) |
+//! | count when the average enters [min_th, max_th) | 0 at the first packet | the first packet always passes, the next has count 2 |
+//! | short queue | may drop | never drops while at most one packet waits (in byte mode: none) |
+//! | distance of early drops | uniform on {1, ..., 1/p_b - 1} packets | with `wait` (default) uniform on {1/p_b, ..., 2/p_b - 1} packets |
+//! | average of max_th and above | drops all packets | with `gentle` (default) p_b rises from max_p to 1 at 2 max_th |
+//! | byte mode | p_b is multiplied by length / reference before p_a is computed | p_a is multiplied by length / reference |
+//! | overflow | not specified: count does not change | count restarts |
+//! | limit in byte mode | not specified: packets | bytes of this number of packets of the mean length |
+//! | automatic weight | none, 0.002 recommended | 1 - exp(-1/(10 R C)), R = max(3 (delay + 1/C), 0.1 s) |
 //!
 //! C is the rate in packets of mean length per second. With weight 1 there is no averaging.
 //!

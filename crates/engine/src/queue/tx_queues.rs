@@ -61,7 +61,7 @@ impl TxQueues {
         }
     }
 
-    /// Appends `packet`, marked or not, or refuses it. Returns whether it was accepted.
+    /// Appends `packet`, possibly marked, or refuses it. Returns whether it was accepted.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
         let verdict = match self.admitted.admission.drop_tail() {

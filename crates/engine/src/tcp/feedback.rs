@@ -5,18 +5,18 @@
 //!
 //! ```text
 //! Flag    ECE on all ACKs from a mark until CWR arrives             ECT(0)
-//! Each    ECE on an ACK if the segments that it covers were marked  ECT(0), or ECT(1) if asked for
-//! Count   how many segments have been marked so far                 ECT(1)
+//! Each    ECE on an ACK if the segments that it covers were marked  ECT(0), or ECT(1) if configured
+//! Count   number of segments marked so far                          ECT(1)
 //! ```
 //!
 //! With `Each`, an ACK covers either marked or unmarked segments, but not both. If an arriving
 //! segment differs in this from the segments of the waiting ACK, the waiting ACK leaves first.
 //!
 //! Differs from RFC 9768 in:
-//! - Packets are counted modulo 64, not modulo the 8 of the ACE field. So the count stays exact if many
-//!   consecutive ACKs are lost, as with the option of section 3.2.3.
+//! - Packets are counted modulo 64, not modulo 8 as in the ACE field. Therefore the count stays
+//!   exact if many consecutive ACKs are lost, as with the option of section 3.2.3.
 //! - A mark does not make an ACK leave earlier (section 3.2.2.5.1).
-//! - Marks on ACKs are not counted, since ACKs are never marked here.
+//! - Marks on ACKs are not counted, because ACKs are never marked here.
 //!
 //! Differs from RFC 8257 in: an ACK that leaves immediately for a segment out of order also covers the
 //! segments whose ACK was waiting.

@@ -20,12 +20,12 @@
 //! are segments to send or to retransmit.
 //!
 //! Differs from Linux in:
-//! - The congestion window never exceeds the receive window here. Where both are equal and used up, the limit is
-//!   the receive window; in Linux the congestion window is larger then.
-//! - While all data is sent and some is not acknowledged, Linux is busy. Here the limit is the
-//!   application, as for the rate samples of Linux. `tcpi_busy_time` less `tcpi_rwnd_limited` is
-//!   therefore `Cwnd` and that part of `App`.
-//! - There is no send buffer, so `tcpi_sndbuf_limited` has no counterpart.
+//! - The congestion window never exceeds the receive window here. If both are equal and used up,
+//!   the limit is the receive window. In Linux the congestion window is larger in this case.
+//! - While all data is sent and some data is not acknowledged, Linux is busy. Here the limit is the
+//!   application, as in the rate samples of Linux. Therefore `tcpi_busy_time` minus
+//!   `tcpi_rwnd_limited` is `Cwnd` plus these times of `App`.
+//! - There is no send buffer, so that `tcpi_sndbuf_limited` has no counterpart.
 
 /// The limit that a sender meets after it has sent as many segments as it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,8 +15,8 @@
 /// The state of one recovery. [packets]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateReduction {
-    /// prr_delivered: segments that arrived since the recovery began, including those that the ACK at its
-    /// beginning reported.
+    /// prr_delivered: number of segments that arrived since the recovery began, including those
+    /// reported by the ACK that began the recovery.
     delivered: u32,
     /// prr_out: segments sent since the recovery began.
     out: u32,
@@ -40,8 +40,8 @@ pub(super) struct Progress {
 impl RateReduction {
     /// Begins a recovery with an ACK before which `recover_fs` segments were outstanding and not SACKed.
     ///
-    /// In the RFC this is FlightSize, less the segments SACKed before, plus those that this ACK
-    /// acknowledges.
+    /// In the RFC, `recover_fs` is FlightSize, minus the segments SACKed before, plus the segments
+    /// that this ACK acknowledges.
     pub(super) fn new(recover_fs: u32) -> RateReduction {
         RateReduction {
             delivered: 0,
@@ -88,8 +88,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Plays ACKs of one segment each, and returns the number of segments sent after each ACK. `in_flight`
-    /// returns the segments in the network before an ACK, from its number and the number of segments sent.
+    /// Processes ACKs of one segment each, and returns the number of segments sent after each ACK.
+    /// `in_flight` returns the number of segments in the network before an ACK, from the number of
+    /// the ACK and the number of segments sent.
     fn play(
         prr: &mut RateReduction,
         ssthresh: u32,
@@ -112,10 +113,11 @@ mod tests {
         sent
     }
 
-    /// RFC 6937, section 3.1, first figure, row "sent" of PRR: of segments 0 to 19 the first is lost, and
-    /// two more segments left on the first two duplicate ACKs. This figure includes them in FlightSize:
-    /// ssthresh = 11 and RecoverFS = 22. The retransmission leaves on ACK 3, then one segment for two. None
-    /// leaves on ACK 17, when 11 are in the network, and one each on ACKs 18 and 19.
+    /// RFC 6937, section 3.1, first figure, row "sent" of PRR: the first of segments 0 to 19 is
+    /// lost, and two more segments left on the first two duplicate ACKs. The figure includes these
+    /// two in FlightSize: ssthresh = 11 and RecoverFS = 22. The retransmission leaves on ACK 3, and
+    /// then one segment leaves per two ACKs. No segment leaves on ACK 17, when 11 segments are in
+    /// the network, and one segment leaves on each of ACKs 18 and 19.
     #[test]
     fn one_segment_leaves_for_two_that_arrive() {
         let mut prr = RateReduction::new(22);
@@ -183,9 +185,9 @@ mod tests {
     }
 
     proptest! {
-        /// For any number of segments in the network, no more segments leave than arrived, except the fast
-        /// retransmit and one on each safe ACK ("strong packet conservation bound"). Below ssthresh, the
-        /// segments in the network do not exceed ssthresh.
+        /// For any number of segments in the network, no more segments leave than arrived ("strong
+        /// packet conservation bound"). Exceptions are the fast retransmit and one segment on each
+        /// safe ACK. Below ssthresh, the segments in the network do not exceed ssthresh.
         #[test]
         fn packets_are_conserved(
             recover_fs in 1..200_u32,

@@ -8,20 +8,23 @@
 //!  '------------------- sent again, from here on ---------------------'
 //! ```
 //!
-//! RACK.segment is the segment that was sent last among those that have arrived. A segment that was sent
-//! before it and has not arrived is late. It is lost when it is late by more than the [reordering
-//! window](window). Until then a timer runs. The rule also covers segments sent again, so that the loss
-//! of a retransmission is detected as well. Segments are kept in the order of transmission
-//! ([`transmissions`]), so that late segments are at the front.
+//! RACK.segment is the segment that was sent last among the segments that have arrived. A segment
+//! that was sent before RACK.segment and has not arrived is late. It is lost when it is late by
+//! more than the [reordering window](window). Until then a timer runs. The rule also covers
+//! retransmitted segments, so that the loss of a retransmission is detected as well. Segments are
+//! kept in the order of transmission ([`transmissions`]), so that late segments are at the front.
 //!
-//! Readings:
-//! - Segments sent at the same time count in the order in which they left. The RFC uses sequence
-//!   numbers, for coarse clocks. Here a segment sent again often leaves at the same time as a new one.
+//! Interpretations of the RFC:
+//! - Segments sent at the same time are ordered as they left. The RFC orders them by sequence
+//!   numbers, because clocks may be coarse. Here a retransmission often leaves at the same time as
+//!   a new segment.
 //! - An echoed time shows which transmission of a segment arrived only if the ACK acknowledges the
 //!   segment cumulatively. An ACK that leaves a gap echoes the time of a segment below the gap (RFC
-//!   7323, section 4.3), and proves nothing about the segments that it SACKs. Linux does not use the echo.
-//! - RACK.min_RTT includes the sample of an ACK of new data before the ACK is processed, and the sample
-//!   of the segment sent last among those sent once after that.
+//!   7323, section 4.3), and therefore proves nothing about the segments that it SACKs. Linux does
+//!   not use the echo.
+//! - RACK.min_RTT includes the sample of an ACK of new data before the ACK is processed. After that
+//!   it includes the sample of the segment that was sent last, among the segments that were sent
+//!   once.
 
 mod transmissions;
 mod window;

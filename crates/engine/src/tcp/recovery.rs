@@ -13,16 +13,16 @@
 //! This file only keeps the state. The congestion control sets the window (`congestion/`).
 //!
 //! Choices that the RFCs leave open:
-//! - The "careful" variant (RFC 2582, section 5; also in RFC 6582): after a loss, duplicate ACKs are
-//!   ignored until an ACK covers *more* than the segments that had been sent when the loss was
-//!   detected, because segments sent twice cause duplicate ACKs as well. Tahoe and Reno follow this
-//!   rule after a timeout (Tahoe also after a fast retransmit), as in ns-2 (`bugFix_`). Otherwise each
-//!   go-back-N would halve the window again.
-//! - Reno leaves fast recovery on the first new ACK (RFC 5681, step 6), so that two losses in a window
-//!   may halve it twice; ns-2 (`bugFix_`) waits for a timeout instead.
-//! - Limited transmit (RFC 3042) is not used: the first two duplicate ACKs send nothing. Linux
-//!   uses it, ns-2 uses it unless `singledup_` is 0, and senders with SACK use it here (RFC 6675,
-//!   step 3).
+//! - The "careful" variant is used (RFC 2582, section 5; also in RFC 6582): after a loss, duplicate
+//!   ACKs are ignored until an ACK covers *more* than the segments that had been sent when the loss
+//!   was detected, because segments sent twice cause duplicate ACKs as well. Tahoe and Reno follow
+//!   this rule after a timeout (Tahoe also after a fast retransmit), as in ns-2 (`bugFix_`).
+//!   Otherwise each go-back-N would halve the window again.
+//! - Reno leaves fast recovery on the first new ACK (RFC 5681, step 6), so that two losses in a
+//!   window may halve it twice; ns-2 (`bugFix_`) waits for a timeout in this case.
+//! - Limited transmit (RFC 3042) is not used: no segment is sent on the first two duplicate ACKs.
+//!   Linux uses it, ns-2 uses it unless `singledup_` is 0, and senders with SACK use it here (RFC
+//!   6675, step 3).
 
 /// Number of duplicate ACKs that indicate a loss (RFC 5681, section 3.2).
 pub(super) const DUPACK_THRESHOLD: u8 = 3;
@@ -46,7 +46,7 @@ pub(super) enum Recovery {
     Open { dupacks: u8 },
     /// Fast recovery, before or after its first partial ACK.
     Fast { recover: u32, partial: bool },
-    /// After a loss: duplicate ACKs may come from segments sent twice.
+    /// After a loss: duplicate ACKs are ignored, because segments sent twice may cause them.
     Careful { recover: u32 },
 }
 
@@ -66,7 +66,7 @@ pub(super) enum Reaction {
     Inflate,
     /// There is another hole: retransmit it. Restart the timer only for the `first` partial ACK.
     Partial { first: bool },
-    /// Fast recovery is over: deflate the window.
+    /// Fast recovery has ended: deflate the window.
     Recovered,
 }
 

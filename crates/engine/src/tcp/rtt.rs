@@ -8,8 +8,8 @@
 //! Therefore the estimate averages over about eight round trips at any window.
 //!
 //! Differs from Linux in: the minimum applies to the whole RTO, not to its variance term, so that
-//! RTO = SRTT + 4 RTTVAR if this exceeds the minimum. Differs from ns-2 in: a sample for every ACK
-//! instead of one per round trip, in units of a nanosecond instead of 10 ms.
+//! RTO = SRTT + 4 RTTVAR if this exceeds the minimum. Differs from ns-2 in: there is a sample per
+//! ACK, not one per round trip, and the unit is a nanosecond, not 10 ms.
 
 use crate::kernel::time::Span;
 

@@ -29,7 +29,7 @@ const MAX_STORED: usize = NUMBERS as usize / 2;
 /// for no block.
 pub type Blocks = [(u32, u32); MAX_BLOCKS];
 
-/// The SACK options of one receiver, stored until they arrive.
+/// The SACK options of one receiver, stored until the ACKs that carry them arrive.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reporter {
     /// Segment that arrived last, followed by one segment of each block in the last report,

@@ -9,12 +9,13 @@
 //! nothing is SACKed, no ACK needs them.
 //!
 //! Differs from the RFC in:
-//! - SACKed segments stay SACKed after a timeout, because this receiver never withdraws a report (RFC
-//!   2018, section 8, asks the sender to forget them).
-//! - HighRxt remains after its recovery: a segment that was lost and sent again after the recovery began
-//!   may start the next recovery, but is not sent a third time, which would be needless.
-//! - The rescue retransmission repeats a tail above all segments that were SACKed or sent again. The
-//!   text of the RFC includes a segment that was sent again just before.
+//! - SACKed segments stay SACKed after a timeout, because this receiver never withdraws a report
+//!   (RFC 2018, section 8, asks the sender to forget them).
+//! - HighRxt is kept after its recovery. A segment that was lost and retransmitted after the
+//!   recovery began may start the next recovery, but is not sent a third time, which would be
+//!   unnecessary.
+//! - The rescue retransmission repeats a tail only if it is above all segments that were SACKed or
+//!   retransmitted. The text of the RFC includes a segment that was retransmitted just before.
 //!
 //! The loss of a retransmission, and the loss of a tail, is repaired by a timeout, as in the RFC.
 //! Linux detects these losses by time, see [`super::rack`].

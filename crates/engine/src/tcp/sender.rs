@@ -9,11 +9,13 @@
 //! ```
 //!
 //! Differs from the RFCs in:
-//! - FlightSize is snd_nxt - snd_una: after a timeout, all segments sent before it count as lost.
+//! - FlightSize is snd_nxt - snd_una: after a timeout, all segments sent before it are considered
+//!   lost.
 //! - A fast retransmit restarts the timer, as in BSD, Linux and ns-2. With RFC 6298 only, the timer
 //!   could expire while the retransmission is in flight.
-//! - A bulk flow is never idle, so cwnd is not reset after idle time (RFC 5681, section 4.1).
-//! - Spurious timeouts are detected and undone only with `undo` (`undo.rs`), and without F-RTO (RFC 5682).
+//! - A bulk flow is never idle, so that cwnd is not reset after idle time (RFC 5681, section 4.1).
+//! - Spurious timeouts are detected and undone only with `undo` (`undo.rs`), and without F-RTO (RFC
+//!   5682).
 
 mod ecn;
 mod opening;

@@ -15,10 +15,10 @@ use crate::table;
 /// Description of networks with modern endpoints, for documentation.
 const MODERN: &str = "in cells of 802.11n, ac and ax, and in networks of [link] only";
 
-/// Receive window of modern endpoints, which limits no connection below 1 Gb/s and 100 ms. Such a path holds
-/// 8,333 packets of 1,500 B and its queue 1,000. After a loss the receiver keeps this number again until the
-/// retransmission arrives. Linux adjusts its receive window to twice the congestion window for the same reason.
-/// [packets]
+/// Receive window of modern endpoints. It limits no connection below 1 Gb/s and 100 ms. Such a path
+/// holds 8,333 packets of 1,500 B, and its queue holds 1,000. After a loss the receiver stores the
+/// same number again until the retransmission arrives. For the same reason Linux adjusts its
+/// receive window to twice the congestion window. [packets]
 const MODERN_WINDOW: i32 = 20_000;
 
 table! {

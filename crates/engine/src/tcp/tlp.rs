@@ -1,4 +1,4 @@
-//! Tail loss probes: a segment whose ACK shows whether the last segments of a flight are lost.
+//! Tail loss probes: segments whose ACKs show whether the last segments of a flight are lost.
 //!
 //! Reference: RFC 8985, section 7. The names of the RFC are in the docstrings.
 //!

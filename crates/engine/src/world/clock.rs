@@ -53,7 +53,7 @@ impl Clock {
         slot < self.slots.of(Owner::Schedule)
     }
 
-    /// Moves the deadline of `owner`; `Time::NEVER` makes it idle.
+    /// Moves the deadline of `owner`. With `Time::NEVER` the owner has no pending event.
     #[inline(always)]
     pub(super) fn set(&mut self, owner: Owner, at: Time) {
         self.agenda.set(self.slots.of(owner), at);

@@ -24,7 +24,7 @@ impl Network {
         self.add_greedy(now, index as u32)
     }
 
-    /// Adds a greedy flow to the flows that fill its queue.
+    /// Adds a greedy flow to the flows that fill the same queue.
     fn add_greedy(&mut self, now: Time, flow: u32) -> Wants {
         let greedy = &mut self.flows.greedy;
         let approach = self.wires.approach(flow, greedy.has_begun(now));
@@ -145,8 +145,8 @@ impl World<'_> {
         }
     }
 
-    /// Moves the sources whose datagrams pass the bottleneck from the queue of the access point to
-    /// the queue of the bottleneck, because the bottleneck has a rate from now on.
+    /// Moves the sources whose datagrams pass the bottleneck: from now on they fill the queue of
+    /// the bottleneck, which has a rate, and not the queue of the access point.
     pub(super) fn fill_bottleneck(&mut self) {
         let Network { wires, flows, .. } = &mut self.network;
         let greedy = &mut flows.greedy;

@@ -73,7 +73,8 @@ pub(crate) struct FlowState {
     pub(super) cwnd_since: Time,
     /// Largest window since the end of the warm-up.
     pub(super) cwnd_max: f64,
-    /// Deadline of the sender's timer in the agenda, at most the deadline of the timer itself.
+    /// Deadline of the timer of the sender in the agenda. It is never later than the deadline of
+    /// the timer itself, which is moved lazily.
     pub(super) timer: Time,
     /// Number of the last segment of the message of a connection; in flows without messages
     /// `u32::MAX`, a number that no segment has.
@@ -95,16 +96,17 @@ pub(crate) struct FlowState {
     pub(super) delivered_before: u64,
     /// Window reductions of earlier connections on this flow.
     pub(super) falls_before: Falls,
-    /// Time from a segment to the ACK that it causes.
+    /// Processing time between the arrival of a segment and the departure of its ACK.
     pub(super) ack_processing: Span,
-    /// Reports of a sensor, if they are the traffic of the endpoints.
+    /// Reports of a sensor, if the flow carries reports.
     pub(super) reports: Option<Box<Reports>>,
     /// Round-trip samples of a TCP flow since the end of the warm-up, if they are recorded.
     pub(super) rtts: Option<Box<Histogram>>,
     /// Start of the flow; [`Time::NEVER`] until the flow starts.
     pub(super) started_at: Time,
-    /// Instant at which all data of a TCP flow was acknowledged, or a source of datagrams stopped; [`Time::NEVER`]
-    /// before. For a connection with several messages it is the end of the first message.
+    /// Time at which all data of a TCP flow was acknowledged, or at which a UDP source stopped;
+    /// [`Time::NEVER`] until then. For a connection with several messages it is the end of the
+    /// first message.
     pub(super) ended_at: Time,
     /// Time integral of cwnd up to the end of the flow. [packets ns]
     pub(super) cwnd_ns_at_end: f64,
@@ -211,7 +213,7 @@ impl FlowState {
         to.min(self.ended_at).since(from.max(self.started_at))
     }
 
-    /// Returns the time at which the last ACK of a finite flow arrived, if it has arrived.
+    /// Returns the time at which the last ACK of a finite flow arrived, if that ACK has arrived.
     pub(crate) fn finished_at(&self) -> Option<Time> {
         let completed = self.sender().is_some_and(Sender::completed);
         (completed && self.ended_at < Time::NEVER).then_some(self.ended_at)

@@ -1,10 +1,10 @@
 //! The flows of a world: endpoints, connections that open and close, and ACKs that are being
 //! processed.
 //!
-//! | question | place |
+//! | content | place |
 //! |---|---|
-//! | what a flow stores and counts | [`super::flow`] |
-//! | what endpoints do | [`super::network`] |
+//! | state and counters of a flow | [`super::flow`] |
+//! | reactions of endpoints | [`super::network`] |
 //! | greedy sources | [`super::greedy`] |
 //! | connections of web sources | [`super::web`] |
 //! | deferred work of endpoints with lookahead | [`super::lookahead`] |

@@ -11,7 +11,7 @@
 //! is divided wherever a packet must wait for an event:
 //!
 //! - before a link whose packets have an unknown order until they arrive ([`super::lookahead`]);
-//! - after a link from which packets depart in an event of their own;
+//! - after a link from which each packet departs by a separate event;
 //! - at the queue of a radio and at an endpoint without lookahead.
 //!
 //! At all other places a packet enters a leg with lookahead: the current event processes it with

@@ -10,20 +10,20 @@
 //!
 //! [`crate::replication`] observes and measures the world.
 //!
-//! | question | place |
+//! | content | place |
 //! |---|---|
 //! | the order of events | here: [`World::run_until`], [`World::step`] |
 //! | the next step of a packet | [`journey`] |
 //! | links, routes over them | [`wires`], [`routes`], [`legs`] |
 //! | endpoints and their timers | [`network`], [`flows`], [`flow`] |
-//! | ACKs that take time to make; reports of sensors | [`acks`], [`reports`] |
+//! | ACKs with a processing time; reports of sensors | [`acks`], [`reports`] |
 //! | web connections | [`web`], [`connections`] |
 //! | greedy sources, and the queues that they fill | [`greedy`], [`approach`], [`filling`] |
 //! | packets and endpoints processed before the time of their events | [`lookahead`] |
 //! | the medium and its queues | [`medium`] |
-//! | flows between hosts outside | [`hosts`], [`open`] |
+//! | flows between external hosts | [`hosts`], [`open`] |
 //! | users that open and close connections; pings | [`users`], [`control`], [`pings`] |
-//! | what others read | [`view`] |
+//! | read access for other modules | [`view`] |
 //! | numbers of links, flows, slots | [`numbers`] |
 //!
 //! Events at the same instant are processed in this order: the medium; the links by number (first

@@ -3,10 +3,10 @@
 //! Each event of an endpoint is processed here. The result states which packets the endpoint wants
 //! to send ([`Wants`]). The network has no access to the radio.
 //!
-//! | question | place |
+//! | content | place |
 //! |---|---|
-//! | what an endpoint does with a packet, a timer, a start or a stop | here |
-//! | ACKs that take time to make, replies to pings | [`super::acks`] |
+//! | reaction of an endpoint to a packet, a timer, a start or a stop | here |
+//! | ACKs with a processing time, replies to pings | [`super::acks`] |
 //! | reports of sensors | [`super::reports`] |
 //! | greedy sources | [`super::filling`] |
 //! | connections of web sources | [`super::connections`] |

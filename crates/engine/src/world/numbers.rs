@@ -3,7 +3,7 @@
 //! ```text
 //! links   0 wire down | 1 wire up | 2 ... links of the scenario | the bottleneck || on air | on air, back
 //! flows   0 ... flows of the scenario | users | pings, one for each station | connections
-//! slots   links except those on air | schedule | readings | ACKs in the making | reports
+//! slots   links except those on air | schedule | readings | ACKs with delay | reports
 //!         | control, with users | sender and receiver of flow 0, of flow 1, ...
 //! ```
 //!
@@ -64,7 +64,7 @@ pub(super) fn first_connection(scenario: &Scenario) -> usize {
 /// The owner of a slot of the agenda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// A link: the departure from its queue.
+    /// A link, for departures from its queue.
     Link(usize),
     /// Planned events: starts, stops, changes of channels.
     Schedule,

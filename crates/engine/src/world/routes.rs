@@ -151,7 +151,8 @@ impl Routes {
         self.legs(packet)[0].place == Place::End
     }
 
-    /// Returns the first two legs of a flow's ACKs and of its data, as far as they exist.
+    /// Returns the first two legs of the ACKs and of the data of a flow; fewer if the route has
+    /// fewer.
     pub(super) fn first_two(&self, flow: usize) -> impl Iterator<Item = &Leg> {
         let first = self.first_legs[flow].into_iter();
         let two = first.flat_map(|first| [first as usize, first as usize + 1]);
@@ -284,7 +285,7 @@ impl Routes {
         }
     }
 
-    /// Stores and returns a route over `links`, without links that have no effect.
+    /// Stores and returns a route over `links`, omitting links that have no effect.
     fn store(&mut self, first: u32, last: u32, links: Vec<u32>, scenario: &Scenario) -> Route {
         let start = self.links.len() as u32;
         let matter = links.into_iter().filter(|&link| matters(link, scenario));
@@ -300,7 +301,7 @@ impl Routes {
     }
 }
 
-/// Returns whether a link takes time, which may be random, or loses packets.
+/// Returns whether a link has an effect: it takes time, possibly random, or loses packets.
 fn matters(link: u32, scenario: &Scenario) -> bool {
     let wire = &scenario.wire;
     let (rate, longest, loss) = match link {

@@ -1,4 +1,4 @@
-//! A wired link of a world, with its label.
+//! A wired link of a world, with properties that only results need.
 
 use crate::kernel::time::Time;
 use crate::link::Link;

@@ -4,15 +4,15 @@
 //! include authors of the paper. Every value here was compared with random draws of ns-2. The
 //! values printed in the paper were not compared.
 //!
-//! | what | law |
+//! | quantity | distribution |
 //! |---|---|
 //! | gap between connections | Weibull of mean 1 / rate, long memory d = 0.33 |
 //! | request | fitted quantiles, long memory d = 0.31 |
 //! | response | runs of answers "not changed" and runs of files, each with fitted quantiles |
 //! | server delay | 1 / Weibull(0.63, 305 / s), at most 0.1 s |
 //!
-//! The Weibull shapes and the fractions of white noise increase with the rate, log2(p / (1 - p)) =
-//! a + b log2(rate), so that the traffic of many clients is nearly Poisson.
+//! The Weibull shapes and the fractions of white noise increase with the rate: log2(p / (1 - p)) =
+//! a + b log2(rate). Therefore the traffic of many clients is nearly Poisson.
 //!
 //! Differs from ns-2 in: the quantiles are given at fewer points, and are linear between the points
 //! as in ns-2 (error at most 1 %); no size exceeds the last quantile (ns-2 extends the tails, which

@@ -1,11 +1,11 @@
 //! The baseline of a station: its round-trip time without a queue.
 //!
-//! | sample | baseline |
+//! | sample | new baseline |
 //! |---|---|
-//! | below it by more than the tolerance, after a rise | what it was before the rise |
-//! | below it | the sample |
-//! | above it by more than the tolerance, with an empty queue, several times in a row | the smallest of these |
-//! | any other | unchanged |
+//! | below the baseline by more than the tolerance, after a rise | the baseline before the rise |
+//! | below the baseline otherwise | the sample |
+//! | above the baseline by more than the tolerance, with an empty queue, several times in a row | the smallest of these samples |
+//! | any other sample | unchanged |
 
 use crate::kernel::time::Span;
 
@@ -25,7 +25,7 @@ pub(super) struct NearBase {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Baseline {
     rtt: Option<Span>,
-    /// The baseline before it was raised.
+    /// Baseline before the last rise, if it has risen.
     before_rise: Option<Span>,
     /// Number and minimum of the latest consecutive samples above the baseline with an empty queue.
     candidate: Option<(u32, Span)>,

@@ -1,58 +1,68 @@
 //! The capacity C by the median: follows the queueing delay that active stations have in common.
 //!
-//! Paper 002's estimator follows each reply to a ping. One station that replies late, because it sleeps or lies, thus
-//! lowers the rate of all others. This estimator follows a median and rejects outliers:
+//! The estimator of paper 002 follows each reply to a ping. Therefore a single station that replies
+//! late, because it sleeps or lies, lowers the rate of all stations. This estimator follows a
+//! median and rejects outliers:
 //!
-//! - **Sample** ([`sampling`], [`baseline`]). The queueing delay of a station is its round-trip time minus its own
-//!   baseline, so that a long path does not count as a queue.
-//! - **Estimate** ([`estimate`]). The estimate is the lower median of the last samples of five different stations: with
-//!   one station its sample, with two the smaller one. A delay of one station only, because it sleeps or has a queue
-//!   of its own at the access point, is not in the common queue.
-//! - **Poll** ([`poll`]). If one sample shows a long queue and the median does not, all other stations are sampled
-//!   simultaneously, at most 31 by pings. The lower median of all samples counts.
-//! - **Outlier rule** ([`lateness`], [`suspicion`]). A station that is late in a poll, or late on average, is doubted. It
-//!   does not count until it has been as fast as the others for 10 s. At most half of the stations can be doubted.
+//! - **Sample** ([`sampling`], [`baseline`]). The queueing delay of a station is its round-trip
+//!   time minus the baseline of the station, so that a long path is not mistaken for a queue.
+//! - **Estimate** ([`estimate`]). The estimate is the lower median of the last samples of five
+//!   different stations. With one station it is the sample of this station, with two stations the
+//!   smaller sample. A delay of only one station, because it sleeps or has a separate queue at the
+//!   access point, is not in the common queue.
+//! - **Poll** ([`poll`]). If one sample shows a long queue and the median does not, all other
+//!   stations are sampled simultaneously, at most 31 by pings. The result is the lower median of
+//!   all samples.
+//! - **Outlier rule** ([`lateness`], [`suspicion`]). A station that is late in a poll, or late on
+//!   average, is doubted. Its samples are ignored until the station has been as fast as the others
+//!   for 10 s. At most half of the stations can be doubted.
 //!
 //! [`rate`] describes how C follows the estimate.
 //!
 //! # The events of a sample
 //!
-//! | sample of | no poll, or a decided one | poll is open |
+//! | sample of | no poll, or poll is decided | poll is open |
 //! |---|---|---|
-//! | a doubted station | compared with others | compared with others |
-//! | a member of the poll, late by more than 25 ms | doubted from now on | counted in the poll |
-//! | another station; the median is long, or the sample is short | C follows the median | counted if it is a member |
-//! | another station; the sample is above `high`, the median is not | a poll starts | counted if it is a member |
+//! | a doubted station | compared with samples of others | compared with samples of others |
+//! | a member of the poll, late by more than 25 ms | the station is doubted from now on | added to the poll |
+//! | another station; the median is long, or the sample is short | C follows the median | added to the poll if the station is a member |
+//! | another station; the sample is above `high`, the median is not | a poll starts | added to the poll if the station is a member |
 //!
 //! # Limits
-//! Up to (m - 1)/2 late, sleeping or silent stations of m do not affect C. A reply to a ping cannot be early, because
-//! requests contain data that cannot be guessed. A station whose baseline was raised, or that acknowledges segments
-//! early, can pretend that there is no queue; such a station is not detected. So medians of other stations are upper
-//! medians: one of two stations can neither make a third one late nor turn its queue into a longer path. At most five
-//! stations decide. If there are many stations, three that are early together may be sampled in a row.
+//! Of m stations, up to (m - 1)/2 late, sleeping or silent stations do not affect C. A reply to a
+//! ping cannot be early, because requests contain data that cannot be guessed. A station whose
+//! baseline was raised, or that acknowledges segments early, can pretend that there is no queue.
+//! Such a station is not detected. Therefore medians of other stations are upper medians: one of
+//! two stations can neither make a third station late nor turn the queue of a third station into a
+//! longer path. At most five stations decide. If there are many stations, three stations that are
+//! early together may be sampled in a row.
 //!
 //! # Stations that do not reply to pings
-//! A station that has not replied to five pings is **overheard** ([`reachability`]). In its turn the estimator times
-//! segments of its flows, from the bottleneck to the ACK that covers them. These samples count like replies, except:
+//! A station that has not replied to five pings is **overheard** ([`reachability`]). When it is its
+//! turn, the estimator times segments of the flows of the station, from the bottleneck to the ACK
+//! that covers the segment. These samples are processed like replies, with four exceptions:
 //!
-//! - They have their own baseline, because an ACK may be delayed.
-//! - Nobody waits for them, because it is unknown whether a segment will pass or its ACK be delayed.
-//! - They count in a poll only if the segment left after the start of the poll.
-//! - The station is still pinged, seldom, and is sampled by pings again after its first reply.
+//! - They have a separate baseline, because an ACK may be delayed.
+//! - No poll waits for them, because a segment may not pass soon, and its ACK may be delayed.
+//! - They are added to a poll only if the segment left after the start of the poll.
+//! - The station is still pinged, rarely, and is sampled by pings again after its first reply.
 //!
-//! An ACK of data that has not arrived yet ("optimistic") is early. The first one lowers the baseline, so that honest
-//! ACKs are late from then on. A station that always sends them pretends that there is no queue: a minority of such
-//! stations changes nothing, and a single active station harms only itself.
+//! An ACK of data that has not arrived yet ("optimistic") is early. The first such ACK lowers the
+//! baseline, so that honest ACKs are late from then on. A station that always sends optimistic ACKs
+//! pretends that there is no queue. A minority of such stations changes nothing, and a single
+//! active station harms only itself.
 //!
 //! # A single station
 //! C follows the samples of a single station. If that station is found to be late afterwards, C
 //! returns to its value before it followed that station.
 //!
 //! # A standing queue does not raise a baseline
-//! A queue that never drains looks like a longer path ([`standing_queue`]). After 64 samples in a row above the
-//! baseline, C falls by measurement until a sample is near it. If no sample is, although C has been at its minimum for
-//! twice the longest delay, the path is longer: baselines rise to the samples, and C returns. The baseline of one
-//! station rises without that test to the minimum of 8 samples during which the others had no queue.
+//! A queue that never drains looks like a longer path ([`standing_queue`]). After 64 consecutive
+//! samples above the baseline, C is reduced by measurement until a sample is near the baseline. If
+//! no sample is near it, although C has been at its minimum for twice the longest delay, the path
+//! is longer. Baselines then rise to the samples, and C returns to its earlier value. The baseline
+//! of a single station rises without this test, to the minimum of 8 samples during which the others
+//! had no queue.
 
 mod baseline;
 mod estimate;
@@ -373,7 +383,7 @@ impl MedianEstimator {
         state.base_rtt(self.sampler.last_tick()?)
     }
 
-    /// Returns the source of a station's samples, if it has been sampled.
+    /// Returns the source of the samples of a station, if the station has been sampled.
     pub fn heard(&self, station: u32) -> Option<SampleSource> {
         let state = self.stations.get(station)?;
         state.reachability.source(self.sampler.last_tick()?)

@@ -1,4 +1,5 @@
-//! The poll: all stations are sampled simultaneously, because one sample shows a long queue and the median does not.
+//! The poll: samples all stations simultaneously, because one sample shows a long queue and the
+//! median does not.
 //!
 //! ```text
 //! none, Decided --sample above `high`, median of the window is not--> Open
@@ -7,11 +8,11 @@
 //! Open --time is over, 1 member has replied-------------------------> none
 //! ```
 //!
-//! | sample of | Open | Decided |
+//! | sample of | poll is open | poll is decided |
 //! |---|---|---|
-//! | a pinged member | counted | late: an outlier if it exceeds the median |
-//! | a member that is overheard, of a segment after the start | counted, once | not of the poll |
-//! | any other | ignored | not of the poll |
+//! | a pinged member | added | late: the station is an outlier if the sample exceeds the median |
+//! | an overheard member, of a segment that left after the start | added once | unrelated |
+//! | any other station | unrelated | unrelated |
 //!
 //! A member without a reply is later than the time that has passed. Therefore the median is known
 //! as soon as half of the members have replied and the middle delay is shorter than the time that

@@ -16,33 +16,37 @@
 //! K = R (s2 - s1) / ((s2 + d2) - (s1 + d1)) = R / (1 + (d2 - d1) / (s2 - s1))
 //! ```
 //!
-//! So two samples measure K while there is a queue, however far C is above it: the first sample after K falls from 20 to
-//! 6 Mbit/s sets C to 6. If a buffer overflows, d is constant, and K looks like R. So while the delay neither rises nor
-//! falls, it is only known that C is not below K; C is then reduced by a factor until the delay falls. Otherwise C is K
-//! times
+//! Two samples therefore measure K while there is a queue, however far C is above K. For example,
+//! the first sample after K falls from 20 to 6 Mbit/s sets C to 6 Mbit/s. If a buffer overflows, d
+//! is constant, and the measured K equals R. While the delay neither rises nor falls, it is
+//! therefore only known that C is not below K. C is then reduced by a factor until the delay falls.
+//! Otherwise C becomes K times
 //!
 //! ```text
 //! 1 - (d - 40 ms) / 1 s, but at least 0.8, or 0.7 before the delay falls
 //! ```
 //!
-//! which drains the queue in about a second. The next measurement begins with a request sent after this one took
-//! effect. After a measurement C follows K until the delay is at the threshold, and is K there.
+//! which drains the queue in about a second. The next measurement begins with a request that is
+//! sent after the previous measurement took effect. After a measurement C follows this formula
+//! until the delay is at the threshold, where C equals K.
 //!
 //! # The fall of a queue
-//! K cannot be measured while a queue neither rises nor falls. C is then cut, usually by too much. The fall of the queue
-//! after the cut measures K. When the queue is short, C is set to K, but not above its value before the cut. Otherwise C
-//! would return only by 2 % per second.
+//! K cannot be measured while a queue neither rises nor falls. C is then cut, usually by too much.
+//! K is measured while the queue falls after the cut. When the queue is short, C is set to K, but
+//! not above its value before the cut. Otherwise C would return by only 2 % per second.
 //!
 //! # Growth is taken back
 //! C may have grown while the request of a late sample was under way. That request left when C was
 //! smaller. C returns to its value at that time, because the queue has grown since.
 //!
 //! # Stability margin with one station
-//! Between 5 and 100 ms the WLAN integrates C minus its capacity K, and this algorithm integrates the sign of the
-//! threshold minus the delay, as [`Wce`](crate::control::Wce) does. [`limit_cycle`] is its limit cycle with a fluid queue
-//! and steps in proportion to C. The margin, 100 ms over the longest queueing delay of the cycle, is 1.8 for any K. Above
-//! 100 ms C is K (1 - (d - h) / T) with K measured, a loop of first order. With T = 1 s and a feedback delay g it is
-//! stable if g < pi/2 T = 1.6 s. g is d, at most the length of the buffer, and the time between two requests.
+//! Between 5 and 100 ms the WLAN integrates C minus its capacity K. This algorithm integrates the
+//! sign of the threshold minus the delay, as [`Wce`](crate::control::Wce) does. [`limit_cycle`]
+//! computes the limit cycle with a fluid queue and steps in proportion to C. The margin is 100 ms
+//! divided by the longest queueing delay of the cycle. It is 1.8 for any K. Above 100 ms C is K (1
+//! - (d - h) / T) with K measured, which is a loop of first order. With T = 1 s and a feedback
+//! delay g it is stable if g < pi/2 T = 1.6 s. g is the sum of d, at most the length of the buffer,
+//! and the time between two requests.
 
 use std::collections::VecDeque;
 
@@ -80,7 +84,7 @@ const HISTORY: Span = Span(600_000_000);
 const CAPACITY_VALID_FOR: Span = Span(1_000_000_000);
 /// Time after which a delay between `high` and twice `high` is considered long.
 const LONG_AFTER: Span = Span(200_000_000);
-/// Utilisation of C above which it may increase.
+/// Utilisation of C above which C may increase.
 const MIN_UTILISATION: f64 = 0.75;
 /// Number of consecutive increases after which they are taken back.
 const TAKEN_BACK_AFTER: u32 = 3;
@@ -142,7 +146,7 @@ impl RateControl {
         self.rate_bps as u64
     }
 
-    /// Sets C to a rate that it had before. [bit/s]
+    /// Sets C to an earlier value. [bit/s]
     pub fn restore(&mut self, now: Time, rate_bps: u64) {
         self.measured = None;
         self.cut = None;
@@ -239,7 +243,7 @@ impl RateControl {
                 draining(MIN_PART_FALLING, DRAIN_TIME_S),
             )
         } else {
-            // a station that is late without a queue must not lower C far in one step
+            // a station that is late without a queue must not reduce C much in one step
             let capacity_bps = rate_bps.clamp(MIN_PART_CONSTANT * self.rate_bps, self.rate_bps);
             (
                 capacity_bps,
@@ -360,7 +364,8 @@ fn rate_and_slope(earlier: DelaySample, later: DelaySample) -> (f64, f64) {
     (passed / between_s, growth_s / between_s)
 }
 
-/// Returns the rate and the slope since the first of `samples` that left long enough before `later`.
+/// Returns the rate and the slope between the first of `samples` that left long enough before
+/// `later`, and `later`.
 fn first_for_slope<'a>(
     mut samples: impl Iterator<Item = &'a DelaySample>,
     later: DelaySample,
@@ -369,7 +374,8 @@ fn first_for_slope<'a>(
     first.map(|earlier| rate_and_slope(*earlier, later))
 }
 
-/// Returns the limit cycle around a WLAN of `capacity_bps` with the steps around the threshold only, without taking back.
+/// Returns the limit cycle around a WLAN of `capacity_bps`, with the steps around the threshold
+/// only, and without taking back increases.
 pub(super) fn limit_cycle(thresholds: Thresholds, interval: Span, capacity_bps: u64) -> Cycle {
     let capacity = capacity_bps as f64;
     let (up, down) = (INCREASE * capacity, DECREASE * capacity);

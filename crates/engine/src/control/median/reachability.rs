@@ -7,11 +7,11 @@
 //! Unreachable --segment and its ACK----------------------------------> Overheard
 //! ```
 //!
-//! | state | samples | sampled in its turn by | counts |
+//! | state | samples | sampled by | used for C |
 //! |---|---|---|---|
 //! | Pinged | replies to pings | a ping | yes |
-//! | Overheard | ACKs of its segments | listening, and seldom a ping | yes |
-//! | Unreachable | none | seldom a ping and listening | no |
+//! | Overheard | ACKs of segments to the station | listening, and rarely a ping | yes |
+//! | Unreachable | none | rarely a ping and listening | no |
 
 use super::sample::SampleSource;
 use crate::kernel::time::{Span, Time};
@@ -21,7 +21,7 @@ use crate::kernel::time::{Span, Time};
 const MIN_FAILURES: u32 = 5;
 const MIN_FAILING_FOR: Span = Span(2_000_000_000);
 
-/// Attempts since the last success, and the time of the first of them.
+/// Number of failed attempts since the last success, and the time of the first of these attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct FailureCount(Option<(u32, Time)>);
 

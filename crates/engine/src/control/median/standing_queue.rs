@@ -10,7 +10,7 @@ use crate::kernel::time::{Span, Time};
 
 /// Number of consecutive samples above the baseline after which the baseline is in doubt.
 const DOUBTED_AFTER: u32 = 64;
-/// Time at the minimum of C, in units of the longest delay, in which any queue drains.
+/// Time at the minimum of C after which any queue has drained, in units of the longest delay.
 const DRAIN_DELAYS: u64 = 2;
 
 /// The samples since the last sample near its baseline, and C before these samples.
@@ -19,7 +19,7 @@ pub(super) struct StandingQueue {
     /// Number of consecutive samples above the baseline, and the longest delay among them.
     late_samples: u32,
     longest: Span,
-    /// Since when C has been at its minimum.
+    /// Time since which C has been at its minimum.
     at_min_since: Option<Time>,
     /// C at the last sample near the baseline. [bit/s]
     confirmed_bps: u64,

@@ -16,7 +16,7 @@ const COMPARED_WITHIN: Span = Span(600_000_000);
 const MAX_NEIGHBOURS: usize = 5;
 /// Required number of other stations on either side, if there are that many stations.
 const MIN_NEIGHBOURS: usize = 2;
-/// Most samples in the history.
+/// Maximum number of samples in the history.
 const MAX_HISTORY: usize = 64;
 /// Time for which the C from before a single-station period stays valid.
 const SINGLE_STATION_FOR: Span = Span(600_000_000_000);

@@ -16,31 +16,34 @@
 //! difference.
 //!
 //! # A standing queue moves no threshold
-//! If no reply has come near the base for 64 samples ([`BaseRtt`]), the base is in doubt. A longer path and
-//! a queue are distinguished by draining the queue. In doubt C falls by `decrease` also below the second
-//! threshold, until one of two events:
+//! If no reply has been near the base for 64 samples ([`BaseRtt`]), the base is in doubt. To
+//! distinguish a longer path from a queue, the estimator drains the queue. While the base is in
+//! doubt, C decreases by `decrease` also below the second threshold, until one of two events:
 //!
-//! - A reply comes near the base. The queue has drained, C is just below the capacity, and the steps above
-//!   continue.
-//! - C has been at `min` for twice the longest round-trip time of the doubt, and 8 replies after that are
-//!   still not near. A WLAN of at least twice `min` has drained any queue by then, so the path is longer:
-//!   the minimum of the 8 becomes the base. C returns to its value when the old base was last confirmed.
+//! - A reply is near the base. The queue has drained, C is just below the capacity, and the steps
+//!   in the table continue.
+//! - C has been at `min` for twice the longest round-trip time since the doubt began, and 8 replies
+//!   after that are still not near the base. A WLAN with a capacity of at least twice `min` has
+//!   drained any queue by then, so that the path is longer. The minimum of the 8 replies becomes
+//!   the base. C returns to its value at the last confirmation of the old base.
 //!
-//! A reply is near the base up to [`Thresholds::near_base`] (9 ms). A rise of the base is accepted after 64
-//! samples, (`max` - `min`) / `decrease` more, the draining, and 8: with the defaults at most
-//! 6.4 s + 14.5 s + 0.8 s and two round trips. C is low for the last 15 s. In return the bottleneck never
-//! loses its queue permanently.
+//! A reply is near the base if it is at most [`Thresholds::near_base`] (9 ms) above it. A rise of
+//! the base is accepted after 64 samples, (`max` - `min`) / `decrease` further samples, the
+//! draining, and 8 samples. With the defaults this takes at most 6.4 s + 14.5 s + 0.8 s and two
+//! round trips. C is low during the last 15 s. In return the bottleneck never loses its queue
+//! permanently.
 //!
-//! Differs from the paper in: the sizes of the steps, which it does not give (see [`WceSettings`]);
-//! `decrease` above `increase`, which halves the overshoot; one `back_off` per round trip, because a ping
-//! that left before C fell does not show the fall; the base of [`BaseRtt`], and the doubt.
+//! Differs from the paper in: the sizes of the steps, which the paper does not give (see
+//! [`WceSettings`]); `decrease` above `increase`, which halves the overshoot; one `back_off` per
+//! round trip, because a ping that left before C fell does not show the fall; the base of
+//! [`BaseRtt`], and the doubt about the base.
 //!
 //! # Stability margin
-//! The WLAN integrates C minus its capacity K, and the estimator integrates the sign of threshold minus
-//! round-trip time: a relay with two integrators, which oscillates whatever its steps. [`WceSettings::cycle`]
-//! gives the limit cycle of a fluid queue that is empty when C passes K. With increases and decreases of
-//! a and d [bit/s per s], threshold h, and a feedback delay g (half an interval for sampling and a
-//! round trip of h),
+//! The WLAN integrates C minus its capacity K, and the estimator integrates the sign of the
+//! threshold minus the round-trip time. This is a relay with two integrators, which oscillates with
+//! any steps. [`WceSettings::cycle`] gives the limit cycle of a fluid queue that is empty when C
+//! passes K. The rates of increase and decrease are a and d [bit/s per s], the threshold is h, and
+//! the feedback delay is g (half an interval for sampling, plus a round trip of h):
 //!
 //! ```text
 //! C passes K; the queue reaches h after t = sqrt(2 K h / a); C turns back at K + a (t + g)
@@ -48,8 +51,8 @@
 //! margin        = high threshold / (longest queue / K)
 //! ```
 //!
-//! With a margin above 1 the oscillation never reaches the exponential steps, and so cannot grow. The
-//! defaults have 3.7 at 5.4 Mbit/s and 3.3 at 1 Mbit/s.
+//! With a margin above 1 the oscillation never reaches the exponential steps, and therefore cannot
+//! grow. The margin of the defaults is 3.7 at 5.4 Mbit/s and 3.3 at 1 Mbit/s.
 
 use std::mem;
 
@@ -85,7 +88,7 @@ pub struct Wce {
     resumed: Option<Time>,
     /// Time of the last exponential step down.
     backed_off: Option<Time>,
-    /// Since when C has been at its minimum.
+    /// Time since which C has been at its minimum.
     at_min_since: Option<Time>,
     /// C when the base was last confirmed. [bit/s]
     confirmed_bps: u64,
@@ -126,12 +129,12 @@ impl Wce {
         self.capacity_bps
     }
 
-    /// Returns the base round-trip time, once it is known.
+    /// Returns the base round-trip time, or `None` before it is known.
     pub fn base_rtt(&self) -> Option<Span> {
         self.base.estimate()
     }
 
-    /// Returns the thresholds for the present base round-trip time.
+    /// Returns the thresholds for the current base round-trip time.
     pub fn thresholds(&self) -> Thresholds {
         let usual = self.settings.thresholds;
         let above = self.base_rtt().map_or(Span::ZERO, |base| base - usual.low);

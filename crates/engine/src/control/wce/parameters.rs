@@ -48,7 +48,7 @@ pub struct WceSettings {
 pub struct Thresholds {
     /// Round-trip time up to which C increases exponentially.
     pub low: Span,
-    /// Round-trip time up to which C increases linearly, and above which it decreases.
+    /// Round-trip time up to which C increases linearly, and above which C decreases.
     pub threshold: Span,
     /// Round-trip time above which C decreases exponentially.
     pub high: Span,
@@ -163,10 +163,10 @@ pub enum WceSettingsError {
     /// Linear steps that are zero, or a larger increase than decrease.
     #[error("decrease_bps: linear steps must be positive, and decrease_bps not below increase_bps")]
     Steps,
-    /// An exponential increase by a factor outside its range.
+    /// The factor of the exponential increase is outside its range.
     #[error("speed_up: the factor must be above 1 and at most 2")]
     SpeedUp,
-    /// An exponential decrease by a factor outside its range.
+    /// The factor of the exponential decrease is outside its range.
     #[error("back_off: the factor must be above 0 and below 1")]
     BackOff,
 }

@@ -16,17 +16,16 @@
 //! alpha win^k exceeds 1. dwnd is 0 in slow start and after a timeout. RTT is the mean of the
 //! samples of a round, and win is the window at the beginning of the round.
 //!
-//! Differs from the paper in: the receive window limits the growth of dwnd, not only win, so that dwnd
-//! never contains a part of the window that cannot be used.
-//! Differs from ns-2, which runs the Linux module `tcp_compound.c` by A. Castellani and S. Hemminger, in
-//! that this module
-//! - computes in integers: win^k is a whole fourth root of win^3 by Newton's method, alpha is a shift
-//!   right by 3 bits, and dwnd grows by the result less 1 only if the result is at least 2: from 41
-//!   packets on (41^0.75 = 16.2), and in steps;
-//! - uses the minimum RTT of a round instead of the mean, and needs three samples of it;
-//! - uses zeta = 1 and does not change dwnd on a loss, so that the whole halving is of cwnd, unless
-//!   dwnd already exceeds the remaining window;
-//! - is plain Reno there unless `timestamps_` and `ts_echo_rfc1323_` are on.
+//! Differs from the paper in: the receive window limits the growth of dwnd, not only win, so that
+//! dwnd never contains a fraction of the window that cannot be used. ns-2 runs the Linux module
+//! `tcp_compound.c` by A. Castellani and S. Hemminger. The differences from ns-2 are:
+//! - ns-2 computes in integers: win^k is a whole fourth root of win^3 by Newton's method, and alpha
+//!   is a shift right by 3 bits. dwnd grows by the result minus 1, and only if the result is at
+//!   least 2: from 41 packets on (41^0.75 = 16.2), and in steps.
+//! - ns-2 uses the minimum RTT of a round, not the mean, and needs three samples of it.
+//! - ns-2 uses zeta = 1 and does not change dwnd on a loss, so that the whole reduction affects
+//!   cwnd, unless dwnd already exceeds the remaining window.
+//! - In ns-2 the algorithm is plain Reno unless `timestamps_` and `ts_echo_rfc1323_` are on.
 //!
 //! Differs from Windows (draft-sridharan-tcpm-ctcp-02) in: gamma is constant (no TUBE).
 

@@ -39,7 +39,7 @@ pub trait CongestionControl {
     /// segments.
     fn on_delivered(&mut self, window: &mut Window, arrival: &Arrival, newest: Self::PacketInfo);
 
-    /// Processes the loss of a transmission, when its segment is sent again.
+    /// Processes the loss of a transmission. It is called when the segment is retransmitted.
     fn on_lost(&mut self, window: &mut Window, now: Time, lost: Self::PacketInfo);
 
     /// Returns the time at which the next segment may leave if the window permits it. A time up to `now`
@@ -73,7 +73,7 @@ pub trait CongestionControl {
 pub struct Sent {
     /// Time of the departure.
     pub now: Time,
-    /// Number of the segment in its flow.
+    /// Number of the segment, counted from 0 in its flow.
     pub number: u32,
     /// Whether the segment repeats the last segment as a probe, when no loss is known.
     pub is_probe: bool,

@@ -195,7 +195,7 @@ mod tests {
         }
         let grown = driver.window.cwnd - 14.0;
         assert!((grown / 6.0 - ALPHA).abs() < 0.03, "{grown}");
-        // above the window before the loss it grows by a whole packet
+        // above the window before the last loss, W_est grows by a whole packet per round trip
         for _ in 0..10 {
             driver.round(10 * MS);
         }

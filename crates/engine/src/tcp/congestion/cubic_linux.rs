@@ -22,11 +22,11 @@
 //! - HyStart ends slow start, see `hybrid.rs`.
 //!
 //! Differs from Linux in:
-//! - HZ is 1000, regardless of the kernel's configuration.
-//! - The cube root is exact; Linux's has an error of 0.2 % on average.
-//! - No sample of the delay counts during a recovery.
+//! - HZ is 1000, regardless of the configuration of the kernel.
+//! - The cube root is exact. That of Linux has an error of 0.2 % on average.
+//! - Samples of the delay are ignored during a recovery.
 //! - An idle application does not move the epoch.
-//! - In a timeout during recovery, ssthresh may fall once more.
+//! - In a timeout during recovery, ssthresh may be reduced again.
 //!
 //! A window that is limited by the receive window does not grow, as with the cwnd validation of
 //! Linux (RFC 7661).
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(driver.window.cwnd, 220.0); // 210/20, rounded down
     }
 
-    /// RTT 10 ms at 14 packets: W_est grows by a packet per 14 * 15/8 = 26 segments, so that the
+    /// RTT 10 ms at 14 packets: W_est grows by a packet per 14 * 15/8 = 26 segments. Therefore the
     /// window grows by one packet in two round trips, half a round trip later.
     #[test]
     fn on_a_short_path_it_grows_as_reno() {

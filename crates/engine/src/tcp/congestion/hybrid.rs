@@ -1,8 +1,8 @@
 //! HyStart: slow start ends when ACKs arrive at the rate of the path, or when the round-trip time
 //! increases.
 //!
-//! References: S. Ha, I. Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9), 2011; the
-//! parameters are those of Linux (`tcp_cubic.c`, 6.x), where CUBIC has it.
+//! References: S. Ha, I. Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9),
+//! 2011. The parameters are those of CUBIC in Linux (`tcp_cubic.c`, 6.x).
 //!
 //! ```text
 //! train: ACKs at most 2 ms apart from the beginning of a round on, for longer than half of delay_min
@@ -15,9 +15,9 @@
 //! round begins with an ACK of a segment that was sent after the previous round began.
 //!
 //! Differs from Linux in:
-//! - The cushion, which compensates for segments that hosts send and receive in batches, is its upper
-//!   bound, 1 ms. In Linux it is smaller only above 2 Gbit/s.
-//! - Round-trip times are those of timestamps, including the wait of a delayed ACK.
+//! - The cushion compensates for segments that hosts send and receive in batches. It is always 1
+//!   ms, its upper bound. In Linux it is smaller only above 2 Gbit/s.
+//! - Round-trip times are computed from timestamps, and include the wait of a delayed ACK.
 //! - After a timeout a round begins with the next ACK.
 
 use super::control::NewAck;

@@ -15,7 +15,8 @@
 //! Below 10 packets alpha is 1 and beta is 1/2. Once alpha has been below its maximum, it returns
 //! to the maximum only after 5 consecutive rounds with d up to d_1.
 //!
-//! Differs from Linux in: real numbers; a timeout does not reset the extremes of the round-trip time.
+//! Differs from Linux in: computation in real numbers; a timeout does not reset the extremes of the
+//! round-trip time.
 
 use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};

@@ -8,23 +8,23 @@
 //! | `window.rs`, `undo.rs` | cwnd and ssthresh, and their values before a reduction |
 //! | `state.rs` | the congestion state of a sender |
 //! | `tracked.rs` | the state that a control attaches to each transmission |
-//! | `dispatch.rs` | the list below as an enum |
+//! | `dispatch.rs` | the list of controls as an enum |
 //! | `extras.rs`, `hystart.rs` | growth that does not depend on the control |
-//! | `external.rs` | controls of other crates |
-//! | `rounds.rs`, `marked_fraction.rs`, `hybrid.rs` | parts that several controls share |
-//! | all others | one control per file |
+//! | `external.rs` | controls from other crates |
+//! | `rounds.rs`, `marked_fraction.rs`, `hybrid.rs` | components that several controls share |
+//! | all other files | one control per file |
 //!
 //! Differs from RFC 5681 and Linux in:
-//! - Growth is counted per ACK: 1 in slow start, 1/cwnd in congestion avoidance, whatever the
-//!   ACK covers. With delayed ACKs the window grows by half a packet per RTT, as Padhye's
-//!   b = 2 assumes. Linux counts the segments that an ACK covers; so does `byte_counting`
-//!   (`extras.rs`).
-//! - cwnd never exceeds the receive window except while it is inflated in fast recovery. ns-2 has
-//!   the same limit; Linux validates cwnd (RFC 7661). Even then, nothing is sent beyond the receive
-//!   window.
+//! - Growth is counted per ACK: 1 in slow start, 1/cwnd in congestion avoidance, whatever number of
+//!   segments the ACK covers. With delayed ACKs the window grows by half a packet per RTT, as in
+//!   Padhye's model with b = 2. Linux counts the segments that an ACK covers, and so does
+//!   `byte_counting` (`extras.rs`).
+//! - cwnd never exceeds the receive window, except while it is inflated in fast recovery. Even
+//!   then, nothing is sent beyond the receive window. ns-2 has the same limit; Linux validates cwnd
+//!   (RFC 7661).
 //! - ssthresh after a loss is max(FlightSize/2, 2), as in RFC 5681; ns-2 halves cwnd.
 //! - ssthresh starts at the receive window, where it has no effect ("arbitrarily high").
-//! - An algorithm with its own decrease also applies it to FlightSize, not to cwnd.
+//! - An algorithm with a separate decrease also applies it to FlightSize, not to cwnd.
 
 mod africa;
 mod algorithm;

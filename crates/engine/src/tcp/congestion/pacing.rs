@@ -14,10 +14,11 @@
 //! by the window, so that the average rate remains cwnd/RTT.
 //!
 //! Differs from Linux in:
-//! - A segment that leaves late does not let the next one leave earlier. Linux shortens the next gap by up
-//!   to a half, to make up for late timers of the host.
+//! - A segment that leaves late does not let the next segment leave earlier. Linux shortens the
+//!   next gap by up to a half, to compensate for late timers of the host.
 //! - The first ten segments are paced, too, if there is a round-trip sample (of the handshake).
-//! - The rate is that of the window when a segment leaves, not of the window after the last ACK.
+//! - The rate is computed from the window when a segment leaves, not from the window after the last
+//!   ACK.
 
 use super::control::{
     Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent,

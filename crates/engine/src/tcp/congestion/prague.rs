@@ -19,9 +19,10 @@
 //!
 //! Differs from the draft and the implementation in:
 //! - Segments are not paced unless `pacing` is set.
-//! - cwnd changes immediately, not by a packet per ACK. Its whole packets may be sent; Linux rounds up.
-//! - There is no fall-back to classic ECN (`prague_ecn_fallback`, which is off there). So a queue that
-//!   marks ECT(1) by RFC 3168 is not detected.
+//! - cwnd changes immediately, not by one packet per ACK. The whole packets of cwnd may be sent;
+//!   Linux rounds cwnd up.
+//! - There is no fall-back to classic ECN (`prague_ecn_fallback`, which is off in the
+//!   implementation). Therefore a queue that marks ECT(1) by RFC 3168 is not detected.
 //! - The smallest window is 2.
 
 use super::control::{MarkReport, NewAck};

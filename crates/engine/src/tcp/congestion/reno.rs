@@ -2,7 +2,7 @@
 //!
 //! Reference: RFC 5681.
 //!
-//! Differs from Linux in: Linux's `reno` repairs as NewReno and shrinks the window by
+//! Differs from Linux in: `reno` of Linux repairs losses as NewReno does, and reduces the window by
 //! proportional rate reduction (RFC 6937).
 
 use super::window_algorithm::WindowAlgorithm;

@@ -30,7 +30,7 @@ impl<A: WindowAlgorithm> Driver<A> {
         }
     }
 
-    /// Delivers one ACK for each segment of the window, spread over `rtt` nanoseconds.
+    /// Delivers one ACK per segment of the window, spread over `rtt` nanoseconds.
     pub(super) fn round(&mut self, rtt: u64) {
         let flight = self.window.cwnd as u32;
         let end = self.acked + flight;

@@ -19,7 +19,7 @@ impl PriorWindow {
         }
     }
 
-    /// Makes the window at least as large as it was before the reduction.
+    /// Raises the window to its value before the reduction, if it is smaller.
     pub(super) fn restore(self, window: &mut Window) {
         window.cwnd = window.cwnd.max(self.cwnd);
         window.ssthresh = window.ssthresh.max(self.ssthresh);

@@ -166,7 +166,7 @@ mod tests {
         driver.algorithm.on_sample(0.0);
         driver.algorithm.on_timeout(&mut driver.window, 1, false);
         near(driver.window.ssthresh, 20.0);
-        // a path that carries almost nothing
+        // a path with almost no bandwidth
         driver.algorithm.bandwidth = Some(1.0);
         driver.algorithm.on_timeout(&mut driver.window, 1, true);
         assert_eq!(driver.window.ssthresh, 2.0);

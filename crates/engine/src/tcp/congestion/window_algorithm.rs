@@ -4,7 +4,7 @@
 //! References: RFC 5681, section 3.2; RFC 6582, section 3.2.
 //!
 //! ```text
-//! loss            ssthresh = what the algorithm leaves, cwnd = ssthresh + 3    (GoBackN: cwnd = 1)
+//! loss            ssthresh = as the algorithm decides, cwnd = ssthresh + 3    (GoBackN: cwnd = 1)
 //! duplicate ACK   cwnd + 1
 //! partial ACK     cwnd - acked + 1
 //! full ACK        cwnd = ssthresh

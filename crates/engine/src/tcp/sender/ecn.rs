@@ -2,20 +2,20 @@
 //!
 //! References: RFC 3168, sections 6.1.2 and 6.1.5; RFC 8257, section 3.3; RFC 9331, section 4.
 //!
-//! New segments may be marked; retransmissions and ACKs may not. The echo of a mark (ECE) reduces the
-//! window as the loss of a segment does, but there is nothing to repair. Marks reduce the window once
-//! per window of data: marks and losses of segments sent before a reduction cause no further
-//! reduction. The window does not grow on an ACK with ECE. The first new segment after any reduction
-//! carries CWR.
+//! New segments may be marked; retransmissions and ACKs may not. The echo of a mark (ECE) reduces
+//! the window as the loss of a segment does, but no segment has to be repaired. Marks reduce the
+//! window once per window of data: marks and losses of segments that were sent before a reduction
+//! cause no further reduction. The window does not grow on an ACK with ECE. The first new segment
+//! after any reduction carries CWR.
 //!
 //! A control that reacts to the number of marked segments ([`Feedback::Each`], [`Feedback::Count`])
 //! receives this number with each ACK, and decides how marks reduce the window. This decision is
 //! also made at most once per window of data.
 //!
 //! Differs from the RFCs in:
-//! - A reduction leaves at least two segments, which are sent immediately. In RFC 3168, a window of one
-//!   segment waits for the retransmission timer.
-//! - Both ends support ECN, so the handshake always agrees on it.
+//! - The window is at least two segments after a reduction, which are sent immediately. In RFC
+//!   3168, a window of one segment waits for the retransmission timer.
+//! - Both ends support ECN, so that the handshake always agrees on it.
 //! - SYNs and ACKs carry no ECT.
 //!
 //! Differs from Linux in: the window falls immediately, not over a round trip (RFC 9937).
@@ -128,7 +128,7 @@ impl Sender {
         u64::from(self.marks.reductions)
     }
 
-    /// Notes that the window was reduced.
+    /// Records that the window was reduced.
     pub(super) fn reduced(&mut self) {
         self.marks.cwr = self.marks.enabled();
         self.marks.recover = self.snd_max;

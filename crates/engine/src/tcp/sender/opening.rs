@@ -13,9 +13,9 @@
 //! round-trip sample even if the SYN was repeated.
 //!
 //! Differs from the RFCs in:
-//! - The answering side has no timer, but answers every SYN. If a SYN-ACK is lost, the next SYN arrives
-//!   when that timer would have expired, unless this SYN is lost as well.
-//! - There is no FIN: a sender that has no more data is done.
+//! - The side that receives the SYN has no timer, but replies to every SYN. If a SYN-ACK is lost,
+//!   the next SYN arrives when such a timer would have expired, unless this SYN is lost as well.
+//! - There is no FIN: a sender that has no more data is finished.
 //!
 //! Differs from Linux in: after a lost SYN one segment is sent, not `initial_window` segments (RFC
 //! 5681, section 3.1), and the RTO is 3 s (RFC 6298, rule 5.7).
@@ -66,7 +66,7 @@ pub struct Syn {
 }
 
 impl Sender {
-    /// Begins the handshake, if the connection has one. [`open`](Sender::open) also does this.
+    /// Begins the handshake, if the connection has a handshake. [`open`](Sender::open) calls this.
     pub fn connect(&mut self) {
         if self.opening.stage == Stage::Closed {
             self.opening.stage = Stage::Due;

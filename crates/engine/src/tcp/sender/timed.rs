@@ -9,8 +9,8 @@
 //!
 //! As in Linux, ACKs without new data also give round-trip samples, from SACKed segments that were
 //! sent once. Such an ACK restarts the retransmission timer if it SACKs a segment that was sent
-//! before the retransmission of the first hole, because the retransmission is behind this segment
-//! in the queue.
+//! before the retransmission of the first hole. The reason is that the retransmission is behind
+//! this segment in the queue.
 //!
 //! Only one timer is armed at a time (section 8): for reordering, for a probe, or for
 //! retransmission. The retransmission timer keeps its deadline while another timer is armed, and

@@ -5,11 +5,11 @@
 //! the link:
 //!
 //! ```text
-//!  one other link:       ---> a ---> LINK             what leaves a does so in order
-//!  hosts equally far:    h1 ---+
-//!                        h2 ---+--> LINK              each after the same delay
-//!  answers equally far:  a ---> receivers ---+--> LINK   segments left a one by one, and each ACK
-//!                              (mere delays) +           takes as long from there
+//!  one other link:         ---> a ---> LINK                packets leave a in order
+//!  hosts equally far:      h1 ---+
+//!                          h2 ---+--> LINK                 all packets arrive after the same delay
+//!  receivers equally far:  a ---> receivers ---+--> LINK   segments leave a one by one, and all ACKs
+//!                               (pure delays)  +           arrive after the same delay
 //! ```
 //!
 //! At any other link each packet waits for an event. A link from which every packet departs by an
@@ -187,8 +187,9 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
     flows_with_routes(scenario, routes).map(answers).collect()
 }
 
-/// Returns for each flow whether the sender is the only user of the first link of its segments,
-/// provided that this link takes time and that segments wait for an event after it.
+/// Returns for each flow whether its sender is eligible. The sender must be the only user of the
+/// first link of its segments, this link must take time, and segments must wait for an event after
+/// it.
 fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let is_eligible = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {

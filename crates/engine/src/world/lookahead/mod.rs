@@ -14,16 +14,20 @@
 //! ```
 //!
 //! Each arrival is counted as one event, as without lookahead. No measured value changes (the tests
-//! compare with `by_events`), because
+//! compare with `by_events`), for these reasons:
 //!
-//! - the packets of an endpoint with lookahead arrive in order and leave through its own link, in the same order; on
-//!   later links either an event waits for them, or their order is that of the single link that all have passed;
-//! - a receiver has lookahead only if it acknowledges each segment immediately, and does nothing else;
-//! - an ACK that arrives after the sender's deadline, its timer or a paced departure, is deferred until the deadline;
-//! - nothing is processed beyond the **safe time**, before which there is neither a planned event (a stop, a change, a
-//!   start except that of TCP) nor an observation (the end of the warm-up, a sample); packets that arrive later are
-//!   deferred;
-//! - a window that changes before earlier readings ([`super::gauge`]) is noted for these readings first.
+//! - The packets of an endpoint with lookahead arrive in order, and leave in the same order through
+//!   a link that only this endpoint uses. On later links either each packet waits for an event, or
+//!   the order of packets is that of the single link that all packets have passed.
+//! - A receiver has lookahead only if it acknowledges each segment immediately and has no other
+//!   task.
+//! - An ACK that arrives after the deadline of the sender (its timer or a paced departure) is
+//!   deferred until the deadline.
+//! - Nothing is processed beyond the **safe time**. Before the safe time there is neither a planned
+//!   event (a stop, a change, a start except that of TCP) nor an observation (the end of the
+//!   warm-up, a sample). Packets that arrive later are deferred.
+//! - If a window changes before an earlier reading ([`super::gauge`]) has been taken, its value is
+//!   stored for this reading first.
 //!
 //! If queues may change whenever a world halts, links have gates. A packet that reaches a gate
 //! after the time of the halt is held in front of the gate. When the world continues, the held
