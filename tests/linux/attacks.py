@@ -270,7 +270,7 @@ def answer(row: Row, seconds: float) -> None:
                 continue
             is_arp = frame[12:14] == b"\x08\x06"
             if not is_arp and frame[12:14] + frame[20:21] != b"\x86\xdd\x3a":
-                continue  # it came before the filter
+                continue  # the packet arrived before the filter was set
             target = str(ip_address(frame[38:42] if is_arp else frame[62:78]))
             number = number_of(target)
             if number is None:
@@ -385,7 +385,7 @@ def filtered(status: dict[str, Any]) -> dict[str, int]:
 
 def status_of(running: Running) -> dict[str, Any]:
     """Return the status that `status` reports, with current counters."""
-    time.sleep(1.1)  # they are a second old at most
+    time.sleep(1.1)  # the reported counters are at most one second old
     status = running.status()
     assert status is not None
     return status

@@ -159,7 +159,11 @@ VOICE = {"rate": "greedy", "category": "voice"}
         ({"udp_down": VOICE}, {"cell.phy": "802.11n"}, "ap/voice"),
         ({"udp_down": "greedy"}, {"wire": LOSSY_QUEUE}, "wire/down"),
         ({"udp_up": "greedy"}, {"b": {"upload": 1}}, "a"),
-        ({"udp_down": "greedy"}, {"b": {"upload": 1}}, None),  # with its ACKs
+        (
+            {"udp_down": "greedy"},
+            {"b": {"upload": 1}},
+            None,
+        ),  # together with the ACKs of the upload
         ({"udp_down": "greedy"}, {"b": {"udp_down": "64 kbps"}}, None),
         ({"udp_up": "greedy", "download": 1}, {}, None),
         ({"udp_down": "greedy"}, {"vsb": {}}, None),

@@ -213,7 +213,7 @@ def test_python_has_no_import_circle(python: Graph) -> None:
 
 def test_python_has_no_circle_of_types() -> None:
     graph = imports(has_types=True)
-    del graph["lasthop"]  # It has the types of all public names.
+    del graph["lasthop"]  # The package itself imports the types of all public names.
     assert circles(graph) == []
 
 

@@ -175,7 +175,9 @@ def test_a_page_is_served() -> None:
         ):
             try:
                 reply = ask(at, request)
-            except ConnectionError:  # the end of a request that is too long is not read
+            except (
+                ConnectionError
+            ):  # the server does not read the end of a request that is too long
                 assert status == b"431"
             else:
                 assert reply.split()[1] == status

@@ -173,7 +173,7 @@ def test_a_turn_is_no_longer_than_a_queue() -> None:
     per_station = turns(layout)
     assert per_station["a"] == 1
     assert per_station["b"] == pytest.approx(100, rel=1e-3)
-    assert per_station["c"] == pytest.approx(50, rel=1e-3)  # still half of it
+    assert per_station["c"] == pytest.approx(50, rel=1e-3)  # still half of the quantum of b
 
 
 def test_queues_are_made_for_rates_that_differ() -> None:

@@ -110,7 +110,9 @@ def test_amplitude_is_that_of_shrinking_cycles(
     """The parameter's distance divided by the square of the amplitude tends to mu2 / 4 for small
     cycles.
     """
-    monkeypatch.setattr(sys.modules["lasthop.stability.branch"], "FINEST", 0)  # All on one mesh.
+    monkeypatch.setattr(
+        sys.modules["lasthop.stability.branch"], "FINEST", 0
+    )  # All cycles use one mesh.
     [point] = hopf_points(Case.of(model, values), name, low, high)
     # Differences between two cycles, so that the small error of the Hopf point due to the mesh
     # cancels.

@@ -133,7 +133,7 @@ def test_a_linux_queue_behind_a_bottleneck_of_short_queues_is_a_fifo():
     def simulated(queue, vsb):
         scenario = bottleneck.scenario("ax", "down", "short queues", vsb, queue)
         samples = lh.simulate(scenario | times, jobs=1).samples
-        return repr(samples[samples.list == "flows"].value.tolist())  # a NaN equals itself
+        return repr(samples[samples.list == "flows"].value.tolist())  # as text a NaN equals a NaN
 
     assert simulated(cell.ROOM, vsb) == simulated(cell.LINUX, vsb)
     assert simulated(cell.ROOM, {}) != simulated(cell.LINUX, {})
