@@ -44,8 +44,8 @@ second; all leaves are full after five round trips. [s]
 """
 
 FULL_QUEUE = pytest.approx(1, abs=0.004)
-"""Expected ratio of two leaves that are never empty. They differ by one packet per round; the
-shortest test sends 500 packets.
+"""Expected ratio of the rates of two leaves that are never empty. They differ by one packet per
+round; the shortest test sends 500 packets.
 """
 
 WIRE_RATE = pytest.approx(1, abs=0.004)

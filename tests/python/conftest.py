@@ -40,7 +40,7 @@ CALL: dict[str, Any] = {
         "phone": {"udp_up": {"rate": "100 kbps", "packet": "200 B"}},
     },
 }
-"""A call in one direction that waits with an upload."""
+"""A call in one direction that shares a queue with an upload."""
 
 
 class Done(NamedTuple):

@@ -36,7 +36,7 @@ AT_ONCE_S = 1.0
 
 
 def refused(question: object, *arguments: object, **more: object) -> TooCostlyError:
-    """Return the refusal of a question, which takes no time."""
+    """Return the refusal of a question, and check that it takes no time."""
     assert callable(question)
     begun = time.process_time()
     with pytest.raises(TooCostlyError) as caught:

@@ -236,7 +236,7 @@ def test_the_page_itself_may_ask(served: Served) -> None:
 
 
 def waits(pid_file: Path) -> list[str]:
-    """Return a command that starts another one, prints both process IDs and never ends."""
+    """Return a command that starts another command, prints both process IDs and never ends."""
     program = (
         "import os, subprocess, sys, time\n"
         "other = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(300)'])\n"

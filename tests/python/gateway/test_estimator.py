@@ -34,7 +34,7 @@ class Bench:
         return True
 
     def round(self, candidates: Sequence[Candidate], rtt_s: float | None) -> int:
-        """Advance by one tick and deliver the answers to its pings."""
+        """Advance by one tick and deliver the answers to the pings of this tick."""
         return self.rounds(
             candidates,
             {} if rtt_s is None else {str(each.addresses[0]): rtt_s for each in candidates},

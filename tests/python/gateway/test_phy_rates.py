@@ -129,7 +129,7 @@ def test_turns_follow_the_rates_that_are_read() -> None:
     assert turns(layout) == {"a": 1, "b": 9, "c": 9}
     layout.weigh(read(a=54, b=6, c=12))
     assert turns(layout) == {"a": 9, "b": 1, "c": 2}
-    # without a reading the rate of the file, else the highest rate
+    # without a reading the station has the rate of the file, otherwise the highest rate
     layout.weigh(read(b=18))
     assert turns(layout) == {"a": 1, "b": 3, "c": 3}
     layout.weigh({})

@@ -119,7 +119,7 @@ def test_private_addresses_are_the_stations_of_a_wire(tmp_path: Path) -> None:
 
 
 def test_the_number_of_connections_is_the_largest_simultaneous_number(tmp_path: Path) -> None:
-    """Two connections are simultaneous, and a third comes later."""
+    """Two connections are simultaneous, and a third connection comes later."""
     packets = []
     for begin_s, port in ((0.0, 1), (0.5, 2), (20.0, 3)):
         for number in range(40):
