@@ -70,7 +70,8 @@ def blank(monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(figure: object, renderer: object) -> None:
         """Draw nothing."""
 
-    # Without it matplotlib would give this method to every subclass imported during the test.
+    # Without this attribute matplotlib would give the method `draw` to every subclass imported
+    # during the test.
     draw._supports_rasterization = True  # type: ignore[attr-defined]
     monkeypatch.setattr("matplotlib.figure.Figure.draw", draw)
 

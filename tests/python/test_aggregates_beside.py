@@ -1,4 +1,4 @@
-"""Aggregates compared with ns-3: its output is read, and every case is a scenario."""
+"""Aggregates compared with ns-3: the test reads ns-3's output, and every case is a scenario."""
 
 import tomllib
 

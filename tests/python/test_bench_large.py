@@ -56,7 +56,7 @@ def test_a_bound_grows_by_flows_links_windows_and_values() -> None:
 
 
 def test_a_run_stays_below_its_bound_from_python() -> None:
-    """Two thousand flows need more memory than the program and its modules."""
+    """A run of two thousand flows needs more memory than the program and its modules."""
     network = Network(large.CASES / "campus.toml", "dumbbell.flows", 2_000)
     case = large.Case("small", "", network, 0.3, 0.1)
     most_mb = python_bytes(network, 0.2) / 2**20

@@ -86,7 +86,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     # Rooms that show answers import them. Answers use these rooms only by reference.
     "display": {"answers", "errors", "scenario"},
     "plot": {"_core", "answers", "display", "errors", "models", "scenario", "stability", "tuning"},
-    # This room calls the engine, and calls no model.
+    # The room simulation calls the engine, and calls no model.
     "simulation": {"_core", "answers", "errors", "progress", "scenario", "warnings"},
     "prediction": {*SIMULATED, "models", "warnings"},
     "learning": SIMULATED,

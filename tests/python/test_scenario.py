@@ -167,7 +167,9 @@ def test_every_fault_that_a_user_can_fix_is_a_user_error() -> None:
 
 @cache
 def validator() -> jsonschema.Draft202012Validator:
-    """Return a validator of the schema. Making it takes longer than validating an example."""
+    """Return a validator of the schema. Making the validator takes longer than validating an
+    example.
+    """
     jsonschema.Draft202012Validator.check_schema(lh.schema())
     return jsonschema.Draft202012Validator(lh.schema())
 

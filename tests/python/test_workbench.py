@@ -74,7 +74,7 @@ class Served:
 
 @pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a page instead of the built page."""
+    """Write a small page in place of the built page."""
     page = tmp_path / "page"
     page.mkdir()
     (page / "index.html").write_text("<!doctype html><html><head><title>w</title></head></html>")
@@ -290,7 +290,7 @@ def test_a_command_ends_if_no_request_waits_for_it(
 def test_a_prediction_does_not_wait_for_long_commands(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two sweeps run, and a third waits. A page that changes still gets its predictions."""
+    """Two sweeps run, and a third sweep waits. A page that changes still gets its predictions."""
     process = Asked.process
     number = iter(range(100))
 

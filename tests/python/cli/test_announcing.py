@@ -34,7 +34,7 @@ BY_MODEL = {
     "tcp": {"window": 2, "delayed_ack": False},
     "station": {"sta": {"count": 3, "download": 1}},
 }
-"""The model ranks its settings."""
+"""Settings of a search in which the model ranks the settings."""
 
 
 class Clock:

@@ -166,7 +166,7 @@ def test_an_observation_has_an_end() -> None:
     assert not wire.look.is_over
     assert not wire.look.is_late(3.9)
     assert wire.look.is_late(4.1)
-    # packets without information do not keep it open
+    # packets without information do not keep the observation open
     wire = Wire()
     for _ in range(MOST_SEEN):
         wire.down(1.0, 100, data=0)

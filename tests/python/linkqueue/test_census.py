@@ -44,7 +44,7 @@ def test_a_flow_that_sends_full_segments_in_each_third_is_long_lived() -> None:
 
 
 def test_packets_stamped_near_the_listening_time_belong_to_it() -> None:
-    """With two clocks and a late reader the stamps go slightly beyond both ends."""
+    """Two clocks and a late reader can put the time stamps slightly outside the listening time."""
     census = Census(BEGAN_S)
     flow = Flow(census, 1)
     for tenth in range(-2, 22):

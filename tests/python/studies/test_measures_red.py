@@ -222,7 +222,7 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
     for policy, longest in (("red", (40, 60)), ("threshold", (15, 14))):
         for rtt in RTTS:
             mean, least = (rtt / 250, rtt / 500), (rtt / 400, rtt / 800)
-            # longer at the round-trip times between, where it is not read
+            # longer at the intermediate round-trip times, where the study does not read the value
             most = {10: (8, 9), 200: longest}.get(rtt, (70, 80))
             runs[f"{policy}-{rtt}"] = a_router(
                 utilisation=mean,
