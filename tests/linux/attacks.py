@@ -1,4 +1,4 @@
-"""Does a guest that attacks the gateway take more than one share? Each row is one attack.
+"""Does a guest that attacks the gateway get more than one share? Each row is one attack.
 
     .venv/bin/python tests/linux/attacks.py                     all rows, as root
     .venv/bin/python tests/linux/attacks.py gre "many macs"     only these
@@ -11,16 +11,18 @@ SERVER --- ISP --- wan GATEWAY lan --- AP (bridge, 20 Mbit/s per direction) --- 
 ```
 
 An honest guest downloads by TCP. The device next to it receives 18 Mbit/s from the server, or sends
-as much. It uses any MAC addresses, IP addresses and protocols: this script makes all its frames,
-and answers ARP and neighbour solicitations for all its addresses. C is 12 Mbit/s, or estimated. The
-honest guest and the victim are listed with their MAC addresses. The device has been found, and its
-quarantine is over.
+18 Mbit/s. The device uses any MAC addresses, IP addresses and protocols: this script makes all its
+frames, and answers ARP and neighbour solicitations for all its addresses. C is 12 Mbit/s, or
+estimated. The honest guest and the victim are listed with their MAC addresses. The gateway has
+found
+the device, and the device's quarantine is over.
 
-A row fails if an honest guest gets less than 90 % of what it gets in the control row, where the
-device uses plain UDP in the same direction and at the same rate. In rows with floods the honest
-guest also resolves names. Bytes at the filters must agree within 1 % with counts of nftables.
-The report shows what `status` says. Writes out/attacks.json. A row takes about 20 s, and 5 CPU
-seconds.
+A row fails if an honest guest gets less than 90 % of its goodput in the control row. In the control
+row the device uses plain UDP in the same direction and at the same rate. In rows with floods the
+honest guest also resolves names. Bytes at the filters must agree within 1 % with counts of
+nftables.
+The report shows the output of `status`. The script writes out/attacks.json. A row takes about 20 s,
+and 5 CPU seconds.
 """
 
 import argparse
@@ -270,7 +272,7 @@ def answer(row: Row, seconds: float) -> None:
                 continue
             is_arp = frame[12:14] == b"\x08\x06"
             if not is_arp and frame[12:14] + frame[20:21] != b"\x86\xdd\x3a":
-                continue  # it came before the filter
+                continue  # the packet arrived before the filter was set
             target = str(ip_address(frame[38:42] if is_arp else frame[62:78]))
             number = number_of(target)
             if number is None:
@@ -385,7 +387,7 @@ def filtered(status: dict[str, Any]) -> dict[str, int]:
 
 def status_of(running: Running) -> dict[str, Any]:
     """Return the status that `status` reports, with current counters."""
-    time.sleep(1.1)  # they are a second old at most
+    time.sleep(1.1)  # the reported counters are at most one second old
     status = running.status()
     assert status is not None
     return status

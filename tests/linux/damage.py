@@ -65,12 +65,12 @@ def snapshot() -> list[str]:
         str([offload.merges(name) for name in ("wan", "lan")]),
     ]
     drawn = (
-        (r"^\d+: ", ""),  # of an interface
-        (r"leaf \w+: ", ""),  # of a queue
+        (r"^\d+: ", ""),  # number of an interface
+        (r"leaf \w+: ", ""),  # number of a queue
         (r"^qdisc (\w+) \w+: parent", r"qdisc \1 parent"),
-        (r"fh 8\w\w(::8\w\w)?", "fh"),  # of a link
+        (r"fh 8\w\w(::8\w\w)?", "fh"),  # number of a link
         (r"order \d+ key ht \w+", ""),
-        (r" id \d+ ", " "),  # of a BPF program
+        (r" id \d+ ", " "),  # number of a BPF program
         (r"direct_packets_stat \d+", ""),
         (r"index \d+ ref \d+ bind \d+", ""),
     )

@@ -174,7 +174,7 @@ def send_and_receive(flows: Sequence[Flow], sender: Namespace, receiver: Namespa
                     connection.send(chunk)
                 else:
                     connection.recv(1 << 20)
-        time.sleep(0.005)  # the kernel has enough to send meanwhile; so few calls do
+        time.sleep(0.005)  # the kernel has enough data during this time, so that few calls suffice
 
 
 def forward(

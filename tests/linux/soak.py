@@ -219,7 +219,7 @@ class Gateway:
         """Let data flow for this time."""
         try:
             run(self.flows, seconds)
-        except OSError:  # a connection has not outlived the damage
+        except OSError:  # the damage has ended a connection
             self.hang_up()
 
     def read_metrics(self) -> None:

@@ -233,7 +233,7 @@ def test_one_mac_address_at_two_interfaces_is_a_fault(start: Start) -> None:
 def test_check_reports_stations_classified_by_address_and_the_number_of_mac_addresses(
     start: Start,
 ) -> None:
-    assert start("").down() == []  # only the lab is needed
+    assert start("").down() == []  # this part needs only the lab
     speak(0)
     sh(f"ip -n {GATEWAY} route add 10.9.0.0/16 via {HERE_V4[1]}")
     speak(1)
@@ -280,7 +280,7 @@ def test_one_mac_address_at_two_ports_of_a_bridge_is_a_fault(start: Start) -> No
         "two machines use it, and have one share"
     ]
     counts = {row["name"]: row["macs"] for row in service.status()["ports"]}
-    assert counts["lan"] >= 1  # the second one, and that of wl0 itself
+    assert counts["lan"] >= 1  # the packet of the second address, and a packet of wl0 itself
     assert counts["lan2"] >= 1
 
 

@@ -123,7 +123,7 @@ def test_a_flood_of_exempt_packets_uses_up_its_senders_allowance_only(
     assert list(grown) == ["s0"]
     # A machine that sends faster than the rate of the leaf fills the leaf's queue.
     through_leaf = grown["s0"] + dropped() - lost_before
-    assert through_leaf + free == pytest.approx(500, abs=3)  # and ARP of the machine itself
+    assert through_leaf + free == pytest.approx(500, abs=3)  # the machine also sends ARP
     assert free < 150
     send(EXEMPT_PACKETS[kind], MACS[1], count=2)
     assert exempt() - at_first - free >= 2

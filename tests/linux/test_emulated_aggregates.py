@@ -177,7 +177,7 @@ def test_ctrl_c_ends_a_cell_of_aggregates(tmp_path):
     ) as process:
         wait_until(lambda: moves_packets(process.pid), "traffic")
         process.send_signal(signal.SIGINT)
-        _, printed = process.communicate(timeout=30)  # of a hundred seconds
+        _, printed = process.communicate(timeout=30)  # the run would take a hundred seconds
     assert process.returncode not in (0, -signal.SIGKILL)
     assert b"Traceback" not in printed
 

@@ -94,7 +94,7 @@ def test_users_of_a_conflict_graph_have_as_many_connections_as_their_rule_asks_f
     flows, links = answer.flows, answer.links
     assert (flows["goodput_bps"] > 0).all()
     assert (flows["connections"] >= 1).all()
-    assert list(links["connections"]) == list(flows["connections"])  # a link each
+    assert list(links["connections"]) == list(flows["connections"])  # each flow has one link
     assert (links["aggressiveness"] > 0).all()
     assert set(answer.queues.index) == {"1", "2", "3"}
     # neighbouring links are never active simultaneously
@@ -212,4 +212,4 @@ def test_the_kernel_follows_the_first_window():
     runs = (emulate(SHORT), emulate(SHORT, follow=["initial_window"]))
     own_s, followed_s = (run.flows["completion_s"].item() for run in runs)
     assert 0.4 <= own_s < 0.5
-    assert 0.8 <= followed_s < 1.1  # where an ACK is delayed, another round trip
+    assert 0.8 <= followed_s < 1.1  # one more round trip if an ACK is delayed

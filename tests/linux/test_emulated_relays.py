@@ -24,7 +24,7 @@ def test_the_middle_of_a_row_has_more_connections_between_its_relays(timed: bool
     flows = answer.flows
     assert list(flows.index) == ["a", "b", "c"]
     assert (flows["connections"] > 0).all()
-    if timed:  # n = k T grows with the queues, and T is longest in the middle
+    if timed:  # n = k T grows with the queues, and T is largest for the middle flow
         assert (flows["connections"] > 1).all()
         assert flows["rtt_s"].idxmax() == "b"
     # the links carry the data of programs, the overhead of relays and data in flight

@@ -87,7 +87,7 @@ def test_every_segment_is_acknowledged_where_acks_are_not_delayed(tmp_path):
     emulated = in_time(lambda: emulate(path), FRAME_S, lambda done: done.lateness_p99_s, WINDOW_S)
     answers = [emulated, lh.simulate(path, replications=3)]
     seen, simulated = (answer.cells["goodput_bps"].iloc[0] for answer in answers)
-    assert abs(seen / simulated - 1) < 0.05  # with delayed ACKs it is 13 % more
+    assert abs(seen / simulated - 1) < 0.05  # with delayed ACKs the difference would be 13 %
 
 
 @pytest.mark.slow
@@ -157,7 +157,9 @@ def test_a_trace_delivers_one_full_packet_a_line(tmp_path):
         seen = emulated.flows.loc[flow, "goodput_bps"]
         print(f"{flow} {seen / 1e6:.4f} Mb/s, of the trace {expected / 1e6:.4f}")
         assert simulated.flows.loc[flow, "goodput_bps"] == pytest.approx(expected, rel=1e-9)
-        assert seen == pytest.approx(expected, rel=0.004)  # a datagram at the end
+        assert seen == pytest.approx(
+            expected, rel=0.004
+        )  # one datagram may be in flight at the end
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
@@ -169,7 +171,7 @@ def test_nothing_is_left_however_it_ends(tmp_path, how):
     with subprocess.Popen([*COMMAND, str(path)], **pipes) as process:
         wait_until(lambda: moves_packets(process.pid), "traffic")
         process.send_signal(how)
-        _, printed = process.communicate(timeout=30)  # of a hundred seconds
+        _, printed = process.communicate(timeout=30)  # the run would take a hundred seconds
     assert process.returncode != 0
     assert b"Traceback" not in printed
     assert sorted(os.listdir("/sys/class/net")) == interfaces
@@ -198,7 +200,7 @@ def test_ctrl_c_as_the_medium_begins_ends_it(monkeypatch, tmp_path):
     before_s, threads = time.monotonic(), threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         lh.emulate(path)
-    assert time.monotonic() - before_s < 30  # of a hundred seconds
+    assert time.monotonic() - before_s < 30  # the run would take a hundred seconds
     assert threading.active_count() == threads
 
 

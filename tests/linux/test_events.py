@@ -67,7 +67,7 @@ def test_changes_of_others_are_undone(lab: Lab, gateway: Running, what: str) -> 
 
 
 def test_only_broken_parts_are_repaired(lab: Lab, gateway: Running) -> None:
-    """The IFB, its classes and their counters stay."""
+    """The IFB keeps its classes, and the classes keep their counters."""
     assert transfers(station_v4(0))
 
     def counted() -> tuple[int, int]:

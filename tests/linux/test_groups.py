@@ -49,7 +49,9 @@ def test_damages_of_groups_are_repaired(
             differences = shaper.differences()
             assert differences, what
             shaper.repair(differences)
-            shaper.repair(shaper.differences())  # what goes with a hierarchy is seen next
+            shaper.repair(
+                shaper.differences()
+            )  # objects removed with a hierarchy are detected in the next round
             assert shaper.faults() == [], what
             assert [snapshot(), of_groups()] == before, what
         assert shaper.down() == []

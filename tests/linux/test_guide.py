@@ -22,7 +22,7 @@ from traffic import transfers
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/guide/cafe.md").read_text("utf-8")
 LASTHOP = Path(sys.executable).with_name("lasthop")
-CHANGES = {  # what a test cannot do: install from the network, start systemd
+CHANGES = {  # commands that a test cannot run: install from the network, start systemd
     "python3 -m venv",
     "/opt/lasthop/bin/pip",
     "ln -sf",
@@ -68,7 +68,7 @@ def test_the_guide_works_when_followed_literally(tmp_path: Path) -> None:
     with Lab(stations=2, rate_bps=None):
         for old, new in (("wan", "eth0"), ("lan", "eth1")):
             sh(f"ip -n {GATEWAY} link set {old} name {new}")
-        assert transfers(station_v4(0))  # the guest has shown up
+        assert transfers(station_v4(0))  # traffic makes the guest visible
         printed = run_as_root(lines[0], etc, run)
         ok = ": ok: the café: 1 access point, 0 stations and stations that are found; leaves are "
         assert ok in printed.splitlines()[0]

@@ -82,6 +82,9 @@ def test_a_station_does_not_wait_behind_its_own_downloads(discipline: str, is_ne
         for probe in ("echo", "ping")
         for name in result[probe]
     }
-    for probe in ("echo", "ping"):  # pings of the server go through the leaf, as all its packets
+    for probe in (
+        "echo",
+        "ping",
+    ):  # pings of the server pass through the leaf, like all its packets
         own = medians[probe, "heavy"] - medians[probe, "idle"]
         assert (own < SHORT * FULL_LEAF_S) == is_near, result

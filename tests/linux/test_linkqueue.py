@@ -283,13 +283,15 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
         # packets wait until the kernel knows a neighbour
         wait_until(lambda: offered(shaped)[:2] == expected, f"{expected} packets")
         none = offered(shaped)[2]
-        assert 13 <= none <= 13 + 20  # neighbours are asked for, and routers
+        assert 13 <= none <= 13 + 20  # including neighbour and router solicitations
         by_mac = SHARED.replace(f'address = "{station_v4(1)}/32"', f'mac = "{mac}"')
         with entered(GATEWAY):
             shaped.apply(config.read(by_mac))
         send(16, station_v4(1))
         far = offered(shaped)[1]
-        assert 12 + 16 <= far <= 12 + 16 + 20  # packets without a mark leave with their own address
+        assert (
+            12 + 16 <= far <= 12 + 16 + 20
+        )  # including unmarked packets, which leave with their original address
     finally:
         with entered(GATEWAY):
             assert shaped.down() == []
@@ -358,7 +360,7 @@ def test_a_prefix_of_all_addresses_has_none_of_the_other_version(
         send(10, station_v6(2), ("fd77::2", 9))
         wait_until(lambda: offered(shaped)[2] >= 20, "20 packets of no class")
         near, far, none = offered(shaped)
-        assert 10 <= near <= 10 + 20  # neighbours and routers
+        assert 10 <= near <= 10 + 20  # including neighbour and router solicitations
         assert far == 0
         assert none <= 20 + 20
     finally:

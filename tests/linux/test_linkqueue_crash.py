@@ -142,7 +142,7 @@ def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None
         while time.monotonic() < end:
             assert transfers(station_v4(0), count=100_000)
             if (directory / IS_UP).exists():
-                with entered(GATEWAY), suppress(AssertionError):  # it may be repairing
+                with entered(GATEWAY), suppress(AssertionError):  # the gateway may be repairing
                     sh(draw.choice(HARM))
         child.kill()
         child.result()
@@ -153,7 +153,7 @@ def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None
             assert leftovers() == []
             sh(
                 "ip link set wan gso_max_segs 65535"
-            )  # settings that others have changed meanwhile stay
+            )  # settings that other programs changed in the meantime stay
         assert others(directory) == before, f"kill {number}"
 
 
@@ -162,7 +162,7 @@ def test_parts_that_others_remove_come_back(directory: Path, programs: None) -> 
     assert lasthop("queue", "up", file)[0] == 0
     try:
         with entered(GATEWAY):
-            for harm in (STOP, *HARM[:-1]):  # the last one has no event
+            for harm in (STOP, *HARM[:-1]):  # the last harm causes no event
                 sh(harm)
                 wait_until(lambda: is_complete(), f"mending after {harm}")
             sh("tc qdisc replace dev wan root handle 9: pfifo")

@@ -101,7 +101,9 @@ def flooding(*, reads: bool) -> Iterator[int]:
         yield server.getsockname()[1]
     finally:
         server.shutdown(socket.SHUT_RDWR)
-        while thread.is_alive():  # it may be sending on a connection that it has just accepted
+        while (
+            thread.is_alive()
+        ):  # the thread may be sending on a connection that it has just accepted
             for connection in held:
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)

@@ -115,7 +115,7 @@ def test_the_first_message_has_two_seconds() -> None:
         with socket.create_connection(server.address) as connection:
             connection.settimeout(PATIENCE_S)
             assert connection.recv(1) == b""
-        assert 1.9 < time.monotonic() - begun_s < 8.0  # and not the 10 s of a handshake
+        assert 1.9 < time.monotonic() - begun_s < 8.0  # not after the 10 s of a handshake
 
 
 def test_idle_socks_connections_do_not_delay_a_new_one() -> None:
@@ -248,7 +248,7 @@ def test_a_relay_survives_the_other_when_data_wait(tmp_path: Path) -> None:
             stack.enter_context(relay.connect("127.0.0.1", port, via=pair.via)) for _ in range(40)
         ]
         pair.server.send_signal(signal.SIGSTOP)
-        for stream in streams:  # more than the kernel buffers of a process that does not read
+        for stream in streams:  # more data than the kernel buffers for a process that does not read
             stream.sendall(bytes(65_536))
         time.sleep(0.5)
         pair.server.kill()

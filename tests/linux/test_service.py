@@ -148,7 +148,7 @@ def test_a_stopped_process_is_reported_immediately(gateway: Gateway) -> None:
         for verb in ("status", "down", "up"):
             start = time.monotonic()
             code, printed = gateway(verb)
-            assert time.monotonic() - start < 20  # the time that a silent process is given
+            assert time.monotonic() - start < 20  # the time-out for a process that does not answer
             assert code == 2
             assert f"process {number} is stopped and does not answer" in printed
             assert f"hint: kill -CONT {number} continues it" in printed

@@ -44,8 +44,8 @@ second; all leaves are full after five round trips. [s]
 """
 
 FULL_QUEUE = pytest.approx(1, abs=0.004)
-"""Expected ratio of two leaves that are never empty. They differ by one packet per round; the
-shortest test sends 500 packets.
+"""Expected ratio of the rates of two leaves that are never empty. They differ by one packet per
+round; the shortest test sends 500 packets.
 """
 
 WIRE_RATE = pytest.approx(1, abs=0.004)
@@ -186,7 +186,7 @@ def test_the_papers_leaves_share_as_ours_do(lab: Lab, tmp_path: Path) -> None:
                     "htb rate 2500000bit ceil 5000000bit burst 1600b cburst 1600b quantum 1514"
                 )
         paper = leaf_rates(shaper, four_against_one(station_v4))
-    print(paper)  # ours are in the test above
+    print(paper)  # the result with the default leaves is in the test above
     assert paper["s0"] / paper["s1"] == FULL_QUEUE
     assert sum(paper.values()) / 5e6 == WIRE_RATE
 
@@ -412,7 +412,7 @@ def test_stations_that_join_and_leave_cost_the_others_no_packet(lab: Lab, tmp_pa
     with shaping(tmp_path, gateway_text(1)) as shaper:
         flow = Flow(station_v4(0), download=True)
         try:
-            window = 64_000  # bytes: the leaf holds them all, so that it drops nothing by itself
+            window = 64_000  # [bytes], which the leaf can hold, so that it drops nothing itself
             flow.receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
             flow.sender.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, window)
             again, rate_bps = forty_guests(shaper, flow)

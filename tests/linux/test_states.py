@@ -102,7 +102,7 @@ def lab() -> Iterator[Lab]:
 
 @pytest.fixture
 def commands(lab: Lab) -> Iterator[Commands]:
-    with TemporaryDirectory() as directory:  # pytest's own are closed to other users
+    with TemporaryDirectory() as directory:  # pytest's folders do not admit other users
         Path(directory).chmod(0o755)
         commands = Commands(Path(directory))
         commands.write(gateway_text(2))
@@ -268,7 +268,7 @@ def test_remains_of_a_namespace_are_not_undone_in_another_of_the_same_number(
         "removed 2 changes from the log, whose network namespace no longer exists\n",
     )
     with entered(GATEWAY):
-        assert len(leftovers()) == 3  # all of this test's making
+        assert len(leftovers()) == 3  # all made by this test
         sh("ip link del lh-lan; tc qdisc del dev lan clsact")
 
 

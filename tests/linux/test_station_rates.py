@@ -155,7 +155,7 @@ def begin_eapol(mac: str) -> None:
         raw.send(head + bytes((1, 1, 0, 0)) + bytes(42))
 
 
-@pytest.mark.slow  # the package is installed where it is missing
+@pytest.mark.slow  # installs the package if it is missing
 def test_stations_of_hostapd_itself(lab: Lab, tmp_path: Path, hostapd: str) -> None:
     """hostapd has no radio here, so that its stations are on Ethernet and have no rates."""
     with control_socket(hostapd, tmp_path) as path:

@@ -75,7 +75,7 @@ def left(directory: Path) -> list[str]:
     for path in Path("/proc").glob("[0-9]*"):
         try:
             working = (path / "cwd").readlink()
-        except OSError:  # it has ended, or belongs to the host
+        except OSError:  # the process has ended, or belongs to the host
             continue
         if working.is_relative_to(directory):
             names.append(path.name)

@@ -80,7 +80,7 @@ class Machine:
             beyond.run(partial(take_into_service, other, f"{address}/24"))
             listener = beyond.run(partial(socket.create_server, (address, 80)))
             stack.callback(listener.close)
-            stack.callback(listener.shutdown, socket.SHUT_RDWR)  # which wakes the accepting thread
+            stack.callback(listener.shutdown, socket.SHUT_RDWR)  # wakes the accepting thread
             threading.Thread(target=self.serve, args=[listener], daemon=True).start()
 
     def serve(self, listener: socket.socket) -> None:
@@ -127,7 +127,7 @@ def seen_of_machine() -> tuple[list[str], str, int, str]:
     settings = Path("/proc/sys/net/ipv4/conf")
     forwarding = []
     for directory in sorted(settings.glob("*/forwarding")):
-        with contextlib.suppress(FileNotFoundError):  # An interface may go meanwhile.
+        with contextlib.suppress(FileNotFoundError):  # An interface may disappear in the meantime.
             forwarding.append((directory.parent.name, directory.read_text()))
     return interfaces, routes, tables(), str(forwarding)
 
@@ -187,7 +187,10 @@ def test_the_outside_is_reached_over_the_link_and_its_server(machine):
     assert max(float(took_s) for took_s, _ in calls) >= 0.08  # twice 40 ms
     assert machine.callers == [OWN, OWN]
     names = [flow["name"] for flow in json.loads(done.stdout)["flows"]]
-    assert names == ["client/program/1", "client/program/2"]  # the server's pass no network
+    assert names == [
+        "client/program/1",
+        "client/program/2",
+    ]  # connections at the server cross no network
 
 
 def test_nothing_leaves_the_scenario_by_itself(machine):

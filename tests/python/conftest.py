@@ -40,7 +40,7 @@ CALL: dict[str, Any] = {
         "phone": {"udp_up": {"rate": "100 kbps", "packet": "200 B"}},
     },
 }
-"""A call in one direction that waits with an upload."""
+"""A call in one direction that shares a queue with an upload."""
 
 
 class Done(NamedTuple):
@@ -70,7 +70,8 @@ def blank(monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(figure: object, renderer: object) -> None:
         """Draw nothing."""
 
-    # Without it matplotlib would give this method to every subclass imported during the test.
+    # Without this attribute matplotlib would give the method `draw` to every subclass imported
+    # during the test.
     draw._supports_rasterization = True  # type: ignore[attr-defined]
     monkeypatch.setattr("matplotlib.figure.Figure.draw", draw)
 

@@ -85,7 +85,9 @@ def test_older_cells_have_the_nearest_queue() -> None:
 
 
 def test_import_openwrt_has_the_cell_of_init(lasthop: Lasthop, tmp_path: Path) -> None:
-    """Near and far stations had 42 and 17 Mb/s with one kind, and 99 and 5 with the other."""
+    """With one kind of access-point settings near and far stations had 42 and 17 Mb/s, and with the
+    other kind 99 and 5 Mb/s.
+    """
     lasthop("init", "x.toml", "--yes", "--hop", "ax", "--queue", "openwrt")
     path = tmp_path / "wireless"
     path.write_text(RADIO.format(band="5g", htmode="HE80"))

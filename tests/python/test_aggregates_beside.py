@@ -1,4 +1,4 @@
-"""Aggregates compared with ns-3: its output is read, and every case is a scenario."""
+"""Aggregates compared with ns-3: the test reads ns-3's output, and every case is a scenario."""
 
 import tomllib
 
@@ -27,7 +27,7 @@ def test_bytes_of_stations_are_summed() -> None:
 
 
 def test_jains_index_is_over_stations() -> None:
-    # one of two stations has everything: 1 / 2
+    # one of two stations gets the complete goodput: 1 / 2
     assert parsed("delivered 9 9\nstation 10 20\nstation 0 0\n").jain == 0.5
 
 

@@ -15,7 +15,7 @@ from lasthop.answers.estimates import Estimate
     ("reference", "other", "expected"),
     [
         ((10.0, 0.0), (10.4, 0.05), Agreement.EQUAL),
-        ((10.0, 0.3), (10.4, 0.4), Agreement.UNDECIDED),  # 4 % ± 5 % of a band of 5 %
+        ((10.0, 0.3), (10.4, 0.4), Agreement.UNDECIDED),  # 4 % ± 5 % with a band of 5 %
         ((10.0, 0.0), (10.6, 0.05), Agreement.APART),
         ((10.0, 0.0), (10.6, 0.2), Agreement.UNDECIDED),  # 6 ± 2 %
         ((10.0, 0.1), (10.0, 2.5), Agreement.UNDECIDED),  # equal means of unknown intervals
@@ -102,7 +102,7 @@ def test_undecided_points_of_the_kernel_comparison_are_not_counted_as_equal() ->
 
 
 def test_losses_of_a_periodic_flow_are_those_of_whole_periods() -> None:
-    first, two = [1.2e-5] * 3, [2.4e-5] * 3  # one period more or less within the run
+    first, two = [1.2e-5] * 3, [2.4e-5] * 3  # the run may contain one period more or less
     assert both(first, two).agreement("loss") is Agreement.APART
     assert both(first, two, [1.5e-5] * 3).agreement("loss") is Agreement.EQUAL
     unknown = both(first, two, [float("nan")] * 3)

@@ -16,7 +16,7 @@ from lasthop.uml.kernel import Kernel
 
 ONE = "newreno, 1 of 50 ms, drop-tail 1 BDP"
 OTHER = "newreno, 1 of 10 ms, drop-tail 1 BDP"
-"""A named point, and a point that is not."""
+"""Name of another point of the grid."""
 
 
 def point_named(name: str) -> Point:

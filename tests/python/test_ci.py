@@ -76,7 +76,7 @@ def test_a_report_without_stages_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a repository with a file of the part `tcp` and a file outside it."""
+    """Make a repository with a file that belongs to the part `tcp`, and a file that does not."""
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench/kernel_tcp.py").write_text("1")

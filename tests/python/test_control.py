@@ -111,7 +111,7 @@ def test_a_class_with_its_share_of_a_long_queue_is_blocked() -> None:
     vbs = Vbs([0.526, 0.474], occupancy_packets=60)
     assert vbs.step(59, [0.6, 0.4]) == [0.0, 0.0]
     assert vbs.step(61, [0.52, 0.48]) == [0.0, 1.0]
-    # the second class is absent: the first may have all of it
+    # the second class is absent: the first class may use the complete buffer
     assert vbs.step(61, [0.99, 0.01], present=[True, False]) == [0.0, 0.0]
     assert vbs.blocking == [0.0, 0.0]
 

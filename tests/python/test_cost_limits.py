@@ -36,7 +36,7 @@ AT_ONCE_S = 1.0
 
 
 def refused(question: object, *arguments: object, **more: object) -> TooCostlyError:
-    """Return the refusal of a question, which takes no time."""
+    """Return the refusal of a question, and check that it takes no time."""
     assert callable(question)
     begun = time.process_time()
     with pytest.raises(TooCostlyError) as caught:
@@ -277,7 +277,7 @@ def test_a_chain_takes_about_its_estimated_time(monkeypatch: pytest.MonkeyPatch)
         known = lh.Scenario(chain, settings).typed
         loop_s = loop_turn_s()
         begun = time.process_time()
-        with suppress(models.ModelError):  # discarded frames are found at the end
+        with suppress(models.ModelError):  # discarded frames are detected at the end
             models.predict(known, "edca")
         turns = (time.process_time() - begun) / loop_s
         assert 0.8 < estimates_s[-1] / cost.TURN_S / turns < 4.0

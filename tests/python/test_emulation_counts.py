@@ -98,7 +98,7 @@ def test_a_class_of_calls_has_the_percentile_of_all_their_datagrams():
 
 
 def test_losses_of_a_program_are_relative_to_packets_with_a_known_fate():
-    # 3 sent in the warm-up and lost after it, 1 sent and arrived since
+    # 3 datagrams are sent in the warm-up and lost after it, 1 is sent and arrives after the warm-up
     assert loss(3, 1) == {"loss_probability": 0.75}
     assert loss(0, 0) == {}
 
@@ -159,7 +159,11 @@ VOICE = {"rate": "greedy", "category": "voice"}
         ({"udp_down": VOICE}, {"cell.phy": "802.11n"}, "ap/voice"),
         ({"udp_down": "greedy"}, {"wire": LOSSY_QUEUE}, "wire/down"),
         ({"udp_up": "greedy"}, {"b": {"upload": 1}}, "a"),
-        ({"udp_down": "greedy"}, {"b": {"upload": 1}}, None),  # with its ACKs
+        (
+            {"udp_down": "greedy"},
+            {"b": {"upload": 1}},
+            None,
+        ),  # together with the ACKs of the upload
         ({"udp_down": "greedy"}, {"b": {"udp_down": "64 kbps"}}, None),
         ({"udp_up": "greedy", "download": 1}, {}, None),
         ({"udp_down": "greedy"}, {"vsb": {}}, None),
@@ -186,9 +190,10 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
 @pytest.mark.parametrize(
     ("sent", "arrived", "lost", "dropped", "expected"),
     [
-        # 1000 sent, 200 dropped, 800 enter the queue: 500 have left it, 300 are still in it
+        # 1000 are sent, 200 are dropped, 800 enter the queue: 500 have left the queue, 300 are
+        # still in it
         (1000, 500, 200, 0.2, 0.0),
-        # 100 of 1000 are lost before the queue, which drops 180 of the other 900
+        # 100 of 1000 are lost before the queue, which drops 180 of the remaining 900
         (1000, 400, 280, 0.2, 0.1),
         # 80 of the 800 that enter the queue are lost after it
         (1000, 420, 280, 0.2, 0.1),

@@ -220,7 +220,7 @@ def test_users_of_a_conflict_graph_are_flows_with_their_own_settings():
 
 
 def test_emulated_and_simulated_users_have_the_same_demand():
-    """Numbers of connections and lengths of responses are those of a simulation."""
+    """Numbers of connections and lengths of responses equal those of a simulation."""
     flow = {"stop": "7 s", "web": {"connections": 30, "response": "2 kB"}}
     scenario = lh.Scenario({**WIRED, "warmup": "0 s", "seed": 5, "flow": {"f": flow}})
     asked = list(_core.Transactions(scenario.checked, 0))

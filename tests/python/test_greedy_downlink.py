@@ -1,4 +1,6 @@
-"""A greedy downlink fills the first queue on its path that has a rate: computed by hand."""
+"""A greedy downlink fills the first queue with a rate on its path; the delays are computed by
+hand.
+"""
 
 import pytest
 

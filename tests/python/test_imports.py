@@ -86,7 +86,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     # Rooms that show answers import them. Answers use these rooms only by reference.
     "display": {"answers", "errors", "scenario"},
     "plot": {"_core", "answers", "display", "errors", "models", "scenario", "stability", "tuning"},
-    # This room calls the engine, and calls no model.
+    # The room simulation calls the engine, and calls no model.
     "simulation": {"_core", "answers", "errors", "progress", "scenario", "warnings"},
     "prediction": {*SIMULATED, "models", "warnings"},
     "learning": SIMULATED,
@@ -213,7 +213,7 @@ def test_python_has_no_import_circle(python: Graph) -> None:
 
 def test_python_has_no_circle_of_types() -> None:
     graph = imports(has_types=True)
-    del graph["lasthop"]  # It has the types of all public names.
+    del graph["lasthop"]  # The package itself imports the types of all public names.
     assert circles(graph) == []
 
 

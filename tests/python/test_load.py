@@ -81,7 +81,7 @@ def test_a_summary_without_samples_has_tables_and_names_the_missing_parts(
     assert isinstance(alone, lh.Result)
     assert alone.stations.equals(small_result.stations)
     assert alone.to_json() == small_result.to_json()
-    assert alone != small_result  # which has samples
+    assert alone != small_result  # the small result also has samples
     assert alone == lh.load(path)
     assert alone._repr_html_()
     assert alone.plot.goodput()

@@ -110,7 +110,7 @@ def test_cell_in_a_network_is_compared_once_and_with_its_links() -> None:
     goodputs = [row.name for row in comparison.rows if row.quantity == "goodput_bps"]
     assert sorted(goodputs) == ["a", "cell", "w"]
     shares = [row.name for row in comparison.rows if row.quantity == "goodput_share"]
-    assert shares == ["a"]  # of the cell; the index of the class would be over all flows
+    assert shares == ["a"]  # shares of the cell; the index of the class would include all flows
     waiting = {row.name for row in comparison.rows if row.quantity == "occupancy_packets"}
     assert waiting == {"up", "up/back"}
     axes = comparison.figure().axes
@@ -142,8 +142,8 @@ def test_possible_phase_effects_cause_a_warning() -> None:
     )
     settings = [
         {"dumbbell.jitter": "packet"},  # the remedy
-        {"queue": {"red": {"min_th": 5, "max_th": 15}}},  # draws at random
-        {"queue": 10_000, "warmup": "3 s"},  # drops nothing
+        {"queue": {"red": {"min_th": 5, "max_th": 15}}},  # RED drops at random
+        {"queue": 10_000, "warmup": "3 s"},  # this queue drops nothing
         {"flow.far.rtt": "20 ms"},  # one round-trip time
     ]
     for each in settings:

@@ -98,7 +98,7 @@ def test_results_differ_only_by_seed_and_samples() -> None:
 
 def test_missing_values_are_equal() -> None:
     """A quantity without a value is null in JSON and NaN in Python."""
-    endless = {"station.near.download.segments": 100_000}  # which do not complete
+    endless = {"station.near.download.segments": 100_000}  # the downloads do not complete
     first, other = (lh.simulate(SMALL, settings=endless, replications=2) for _ in range(2))
     assert None in first.sample_tree["flows"]["near/down/1"]["completion_s"]
     assert first == other

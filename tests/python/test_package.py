@@ -104,7 +104,7 @@ NAMED_LIKE_MODULES = [name for name, module in lasthop.MODULES.items() if name =
 @pytest.mark.parametrize("name", NAMED_LIKE_MODULES)
 def test_a_function_keeps_its_name_after_its_module_is_imported(name: str) -> None:
     module = importlib.import_module(f"lasthop.{name}")
-    setattr(lasthop, name, module)  # as an import of the module does
+    setattr(lasthop, name, module)  # like an import of the module
     assert getattr(lasthop, name) is getattr(module, name)
     assert callable(getattr(lasthop, name))
     assert pickle.loads(pickle.dumps(getattr(lasthop, name))) is getattr(module, name)

@@ -55,7 +55,7 @@ def test_rounding_of_a_sum_is_not_a_difference() -> None:
 @pytest.mark.parametrize(
     ("base", "case", "verdict"),
     [
-        ([0.0] * 3, [1.0] * 3, "same"),  # 2 / 4^3 = 0.03: two fair coins do that.
+        ([0.0] * 3, [1.0] * 3, "same"),  # 2 / 4^3 = 0.03: possible with two fair coins.
         ([0.0] * 5, [1.0] * 5, "worse"),  # 2 / 4^5 = 0.002.
         ([0.0, 5.0, 3.0, 1.0, 2.0], [1.0, 6.0, 4.0, 2.0, 3.0], "same"),  # 2 / 2^5
     ],

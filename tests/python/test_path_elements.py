@@ -385,7 +385,7 @@ OTHERS: Mapping[str, str] = {
         acks access_intensity beta r_per_packet queue_unit r_interval r_max aqm connections k
         connections_interval rounding smoothing fairness marginal_utility""",
 }
-"""Keys of those tables that describe participants, the sharing of a medium, or senders."""
+"""Keys of these tables that describe participants, the sharing of a medium, or senders."""
 
 NO_PATH = "format tcp udp programs record gateway interface queue"
 """Tables and keys of the file that add no element to a path; `queue` is the default of other

@@ -161,7 +161,7 @@ def test_a_single_panel_is_drawn_into_given_axes(small_result: lh.Result) -> Non
         graph.plot.goodput(ax=axes[1, 1]),
     ]
     assert all(figure is mine for figure in drawn)
-    assert list(mine.axes) == list(axes.flat)  # no others
+    assert list(mine.axes) == list(axes.flat)  # no other axes
     assert tuple(mine.get_size_inches()) == (6.0, 6.0)
     assert axes[0, 0].get_xlabel() == "goodput [Mb/s], ↑ up, ↓ down, 95 % intervals"
     assert axes[0, 0].get_title() == "two downloaders"

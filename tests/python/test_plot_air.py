@@ -232,7 +232,7 @@ def test_lost_mpdus_are_seen_in_their_aggregate(aggregating: lh.Result) -> None:
         if start < 39:
             assert any(abs(start - other) < 1e-6 for other in starts), start
     colors = [to_hex(each.get_facecolor()[0]).upper() for each in axes.collections]
-    assert colors[-1] == FATES["corrupted"][1]  # above the bars that they are in
+    assert colors[-1] == FATES["corrupted"][1]  # above the bars that contain them
 
 
 def test_backoffs_are_counted_after_the_eifs_of_cells_that_aggregate(

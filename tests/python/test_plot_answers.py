@@ -74,7 +74,7 @@ def test_equal_stations_are_one_row_with_the_interval_of_their_mean(groups: lh.R
     assert widths(goodputs, "simulation, 95 %")[1] == pytest.approx(down.mean() / 1e6)
     samples = groups.samples.query("list == 'stations' and quantity == 'goodput_bps'")
     means = samples[samples["name"] != "up"].groupby("replication")["value"].mean() / 1e6
-    half = 4.302653 * means.std() / 3**0.5  # Student's t of two degrees of freedom
+    half = 4.302653 * means.std() / 3**0.5  # Student's t for two degrees of freedom
     assert numbers(goodputs)[1] == estimate(means.mean(), half)
 
 

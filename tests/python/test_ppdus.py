@@ -1,4 +1,4 @@
-"""Recorded frames of cells that aggregate, compared with other facts about them."""
+"""Recorded frames of cells with aggregation, compared with other facts about these cells."""
 
 import pandas as pd
 import pytest

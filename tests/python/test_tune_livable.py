@@ -80,7 +80,7 @@ def test_calls_that_work_continue_to_work() -> None:
     assert Bounds().objection(good, good) is None
     assert Bounds().objection(lost, good) == "datagrams of which 1 % are lost"
     assert Bounds().objection(late, good) == "datagrams later than 150 ms"
-    # flows that do not work at present, such as a flood, are not calls
+    # flows that do not work in the present setting, such as a flood, are not calls
     assert Bounds().objection(lost | late, lost | late) is None
     assert Bounds().objection({}, {}) is None
 
@@ -241,7 +241,7 @@ def test_calls_are_counted_and_the_setting_with_the_most_is_chosen() -> None:
     assert tuning.table.loc["as it is", "beside_calls_goodput_bps"] > 0
     assert tuning.calls == Calls("phone", own=True)
     assert tuning.figure().axes[0].get_title(loc="left") == "Calls"
-    # this many calls hold in a separate simulation, and one more does not
+    # this number of calls holds in a separate simulation, and one more call does not
     setting = tuning.present.samples["calls"]
     most = int(min(setting))
     again = lh.simulate(LAPTOPS + PHONES, settings={"station.phone.count": most})

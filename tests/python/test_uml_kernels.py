@@ -60,7 +60,7 @@ class Machine(NamedTuple):
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """Return a machine on which a build takes no time."""
+    """Return a machine on which builds are fake and take no time."""
     programs = tmp_path / "bin"
     programs.mkdir()
 

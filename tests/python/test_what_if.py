@@ -81,7 +81,7 @@ def test_frames_have_means_and_differences(asked: lh.WhatIf) -> None:
     assert asked.frame.loc["fq", DELAY] == pytest.approx(delay)
     two = asked.results["two"].cells.loc["cell", "goodput_bps"]
     phone = asked.results["two"].flows.loc["phone/udp-up/1", "goodput_bps"]
-    assert asked.frame.loc["two", UPLOADS] == pytest.approx(two - phone)  # with its new flow
+    assert asked.frame.loc["two", UPLOADS] == pytest.approx(two - phone)  # including the new flow
     table = asked.differences.set_index(["case", "quantity"])
     row = table.loc["fq", "one_way_delay_p99_s"]
     assert row["difference"] == pytest.approx(row["value"] - row["as_it_is"])

@@ -74,7 +74,7 @@ class Served:
 
 @pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a page instead of the built page."""
+    """Write a small page in place of the built page."""
     page = tmp_path / "page"
     page.mkdir()
     (page / "index.html").write_text("<!doctype html><html><head><title>w</title></head></html>")
@@ -236,7 +236,7 @@ def test_the_page_itself_may_ask(served: Served) -> None:
 
 
 def waits(pid_file: Path) -> list[str]:
-    """Return a command that starts another one, prints both process IDs and never ends."""
+    """Return a command that starts another command, prints both process IDs and never ends."""
     program = (
         "import os, subprocess, sys, time\n"
         "other = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(300)'])\n"
@@ -290,7 +290,7 @@ def test_a_command_ends_if_no_request_waits_for_it(
 def test_a_prediction_does_not_wait_for_long_commands(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two sweeps run, and a third waits. A page that changes still gets its predictions."""
+    """Two sweeps run, and a third sweep waits. A page that changes still gets its predictions."""
     process = Asked.process
     number = iter(range(100))
 

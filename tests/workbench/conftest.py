@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 ROOT = Path(__file__).parents[2]
 
 FLAGS = (
-    "--no-sandbox",  # it would need a user that is not root
+    "--no-sandbox",  # the sandbox needs a user other than root
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
@@ -38,7 +38,7 @@ FLAGS = (
 START_MS = 60_000
 """Longest wait for an event that takes a second on a quiet machine. [ms]"""
 
-expect.set_options(timeout=START_MS)  # it has five seconds of its own, whatever a page is given
+expect.set_options(timeout=START_MS)  # expect has a separate time-out, by default five seconds
 
 
 @pytest.fixture(scope="session")

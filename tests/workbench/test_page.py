@@ -276,7 +276,7 @@ def test_a_file_is_read_again_until_its_text_is_changed(
         expect(page).to_have_url(re.compile("#s="))
         page.reload()
         expect(page.locator(".cm-content")).to_contain_text("count = 4")
-        page.goto("about:blank")  # asks the server nothing when it is gone
+        page.goto("about:blank")  # sends no request after the server has ended
 
 
 def test_a_setting_over_the_text_is_in_its_field_and_in_its_file(page: Page, static: str) -> None:
@@ -291,7 +291,7 @@ def test_a_setting_over_the_text_is_in_its_field_and_in_its_file(page: Page, sta
     saved_text = Path(download.value.path()).read_text("utf-8")
     assert 'name = "hall"' in saved_text
     assert "station.u = { upload = 7 }" in saved_text
-    field.fill("5")  # no Enter
+    field.fill("5")  # without Enter
     page.get_by_role("button", name="Text", exact=True).click()
     expect(page.locator(".cm-content")).to_contain_text("station.u = { upload = 5 }")
     expect(page.get_by_label("Settings that override the text")).to_contain_text("name=hall")
@@ -329,7 +329,7 @@ def test_memory_stays_flat_over_two_hundred_edits(page: Page, static: str) -> No
 @pytest.mark.measured
 def test_the_first_answer_comes_within_a_second(page: Page, static: str) -> None:
     page.goto(static)
-    is_over(page)  # from the disk once
+    is_over(page)  # the first load is from the disk
     page.goto("about:blank")
     page.goto(static)
     page.wait_for_load_state("load")

@@ -29,7 +29,7 @@ test("the later of two settings of a key applies", () => {
 
 test("settings that do not fit into the text remain overrides", () => {
   for (const setting of [
-    "station.uploader.download=1", // the window would go
+    "station.uploader.download=1", // the window would be removed
     "station.uploader.upload.window=3",
     "station.absent.upload=1",
     "tcp={ window = 4 }",

@@ -147,7 +147,7 @@ fn same(file: &str, now: &Texts) {
             let _ = writeln!(content, "=== {name}\n{}", text.trim_end());
         }
         std::fs::write(path(file), content).expect("the file can be written");
-        let _ = std::io::stderr().write_all(message.as_bytes()); // the test harness would hide eprint!
+        let _ = std::io::stderr().write_all(message.as_bytes()); // the test harness would hide the output of eprint!
     } else {
         assert!(moved.is_empty(), "{message}");
     }

@@ -34,7 +34,7 @@ BY_MODEL = {
     "tcp": {"window": 2, "delayed_ack": False},
     "station": {"sta": {"count": 3, "download": 1}},
 }
-"""The model ranks its settings."""
+"""Settings of a search in which the model ranks the settings."""
 
 
 class Clock:
@@ -108,7 +108,7 @@ def test_an_estimate_is_repeated_when_the_remaining_time_falls_to_a_quarter(
     assert first == "note: simulating: about 83 min"
     assert 1 <= len(again) <= 4
     assert all("takes less than estimated: about" in line for line in again)
-    assert again[-1].endswith("about 3.5 min")  # of 1.7, after half of the time
+    assert again[-1].endswith("about 3.5 min")  # instead of 1.7 min, after half of the time
 
 
 def test_with_a_steadily_falling_pace_the_estimate_is_a_minimum(
@@ -151,7 +151,7 @@ def test_a_run_is_refused_or_stopped_because_of_its_pace(clock: Clock) -> None:
 def test_an_estimate_is_printed_once_and_not_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     def ask() -> None:
         with watched_by(Announced().watch), allowing():
-            for time_s in (0.9 * LONG_S, 20.0, 20.0):  # the tables first, then the result
+            for time_s in (0.9 * LONG_S, 20.0, 20.0):  # tables are loaded first, then the result
                 need("a chain", time_s=time_s)
 
     ask()

@@ -214,7 +214,7 @@ class Shell:
         return match
 
     def completed(self, line: str) -> str:
-        """Return the line after Tab at its end."""
+        """Return the line after a press of Tab at its end."""
         self.type(f"{line}\t")
         self.type("\x14")
         shown = self.until(rb"<<(.*?)>>")[1].decode()

@@ -165,7 +165,7 @@ def test_progress_is_drawn_only_on_a_terminal(tmp_path: Path) -> None:
     path.write_text(SMALL.replace('"4 s"', '"700 s"').replace('"1 s"', '"20 s"'))
     arguments = ["simulate", str(path), "--replications", "20", "--jobs", "1", "--json"]
     unwatched = subprocess.run([*LASTHOP, *arguments], capture_output=True, check=True)
-    # A line announces a long run, and another line corrects it on a busy machine.
+    # One line announces a long run. On a busy machine another line corrects the estimate.
     assert all(line.startswith(b"note: simulating") for line in unwatched.stderr.splitlines())
     assert b"runs" not in unwatched.stderr
     assert b"\r" not in unwatched.stderr

@@ -122,7 +122,7 @@ def test_a_namespace_is_identified_by_number_cookie_and_start() -> None:
 def test_recognising_the_first_namespace_needs_no_privileges(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Process 1 may have more privileges. Then the settings of the kernel decide."""
+    """Process 1 may have more privileges. In this case the settings of the kernel decide."""
     real = os.stat
 
     def refuse(path: object, **more: object) -> os.stat_result:
@@ -143,7 +143,7 @@ def test_another_namespace_has_another_directory(
     assert state_of("eth1", None).directory == run / "eth1"
     monkeypatch.setattr(state, "is_first", lambda: False)
     assert state_of("eth1", None).directory == run / f"eth1@{number}"
-    # a process that runs here is found with any name
+    # the state of a process that runs in this namespace is found with any name
     killed(run / "eth1")
     assert state_of("eth1", None).directory == run / "eth1"
 
@@ -193,7 +193,7 @@ def test_faults_of_a_path_are_reported_in_one_line(tmp_path: Path) -> None:
 
 
 def test_symbolic_links_are_refused(run: Path, tmp_path: Path) -> None:
-    """The user of a service must not make root write where it cannot write itself."""
+    """The user of a service must not make root write to files to which the user cannot write."""
     (tmp_path / "precious").write_text("x")
     ours = State(run / "eth1")
     ours.make()

@@ -34,7 +34,7 @@ class Bench:
         return True
 
     def round(self, candidates: Sequence[Candidate], rtt_s: float | None) -> int:
-        """Advance by one tick and deliver the answers to its pings."""
+        """Advance by one tick and deliver the answers to the pings of this tick."""
         return self.rounds(
             candidates,
             {} if rtt_s is None else {str(each.addresses[0]): rtt_s for each in candidates},
@@ -188,7 +188,7 @@ def test_passed_bytes_are_interpolated_between_two_readings() -> None:
     amounts = [bench.estimator.passed_at(at_s) for at_s in (99, 100, 100.5, 101, 102, 103, 104)]
     assert amounts == [0, 0, 500, 1000, 1500, 2000, 2000]
     bench.estimator.passed_now(107.0)
-    assert len(bench.estimator.passed) == 3  # older readings than any round trip are forgotten
+    assert len(bench.estimator.passed) == 3  # readings older than any round trip are removed
 
 
 def test_answers_that_take_a_second_are_not_missing() -> None:

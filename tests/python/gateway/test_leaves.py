@@ -113,7 +113,7 @@ def test_the_command_of_tc_contains_the_queue(discipline: str, arguments: str) -
         gateway(f'rate = "6 Mbps"\ndiscipline = "{discipline}"\nstation.a.address = "10.0.0.1"')
     )
     others = [line for line in lines if "tc qdisc add dev lh-eth1 parent 6c68:" in line]
-    assert len(others) == 3  # also for unclassified and for multicast packets
+    assert len(others) == 3  # leaves for unclassified and for multicast packets
     assert others[-1] == f"tc qdisc add dev lh-eth1 parent 6c68:100 {arguments}"
     assert not any(line.startswith("#") for line in lines)
 

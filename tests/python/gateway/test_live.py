@@ -92,7 +92,9 @@ def test_pinged_stations_are_reported() -> None:
 def test_the_rate_by_which_a_station_is_weighed_is_shown_with_its_source() -> None:
     report = status("a", phy_rate_bps=866_700_000, phy_rate_source="iw")
     report["stations"] += status("b", phy_rate_bps=None, phy_rate_source="highest")["stations"]
-    report["stations"] += status("c")["stations"]  # at an access point with another fairness
+    report["stations"] += status("c")[
+        "stations"
+    ]  # stations of an access point with another fairness
     lines = printed(report, 160)
     assert lines[-4].endswith("  PHY rate [Mbit/s]")
     assert [line.split("  ")[-1].strip() for line in lines[-3:]] == ["866.7 iw", "highest", "-"]

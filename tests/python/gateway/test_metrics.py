@@ -175,7 +175,9 @@ def test_a_page_is_served() -> None:
         ):
             try:
                 reply = ask(at, request)
-            except ConnectionError:  # the end of a request that is too long is not read
+            except (
+                ConnectionError
+            ):  # the server does not read the end of a request that is too long
                 assert status == b"431"
             else:
                 assert reply.split()[1] == status
@@ -218,7 +220,7 @@ def test_a_page_that_fails_does_not_affect_the_next_page() -> None:
 def test_idle_connections_create_no_threads_and_delay_no_request(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """None of these ends by its timeout."""
+    """The connections stay idle during the whole test: their time-out is longer than the test."""
     monkeypatch.setattr(module, "PATIENCE_S", 1e6)
     with served() as at, ExitStack() as stack:
         threads = threading.active_count()

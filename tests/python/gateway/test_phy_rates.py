@@ -129,7 +129,7 @@ def test_turns_follow_the_rates_that_are_read() -> None:
     assert turns(layout) == {"a": 1, "b": 9, "c": 9}
     layout.weigh(read(a=54, b=6, c=12))
     assert turns(layout) == {"a": 9, "b": 1, "c": 2}
-    # without a reading the rate of the file, else the highest rate
+    # without a reading the station has the rate of the file, otherwise the highest rate
     layout.weigh(read(b=18))
     assert turns(layout) == {"a": 1, "b": 3, "c": 3}
     layout.weigh({})
@@ -173,7 +173,7 @@ def test_a_turn_is_no_longer_than_a_queue() -> None:
     per_station = turns(layout)
     assert per_station["a"] == 1
     assert per_station["b"] == pytest.approx(100, rel=1e-3)
-    assert per_station["c"] == pytest.approx(50, rel=1e-3)  # still half of it
+    assert per_station["c"] == pytest.approx(50, rel=1e-3)  # still half of the quantum of b
 
 
 def test_queues_are_made_for_rates_that_differ() -> None:

@@ -242,7 +242,7 @@ def test_the_requests_are_answered_by_hostapd(hostapd: Answering) -> None:
     text = (SAMPLES / "hostapd-stations/wired-2.10.txt").read_text()
     exchanges = [each.partition("\n") for each in text.split(">> ")[1:]]
     answers = [(request, answer) for request, _, answer in exchanges]
-    assert answers[1] == ("STA-FIRST", "")  # no station yet
+    assert answers[1] == ("STA-FIRST", "")  # the reply lists no station
     some = answers[2:5]
     asked = hostapd(lambda request: dict(some)[request].encode())
     station_rates, (fault,) = rates(f"hostapd:{asked.path}")

@@ -83,7 +83,7 @@ def test_packets_that_are_not_segments_are_ignored() -> None:
     for other in (b"", segment[:39], udp, reset, fragment, b"\x60" + segment[1:]):
         assert parsed(other) is None
     endless = segment[:32] + b"\xf0" + segment[33:] + b"\x08\x00" + bytes(38)
-    assert parsed(endless) is not None  # an option without a length
+    assert parsed(endless) is not None  # a TCP option without a length
 
 
 def test_sequence_numbers_wrap_around() -> None:
@@ -94,8 +94,8 @@ def test_sequence_numbers_wrap_around() -> None:
 def test_the_first_ack_that_covers_a_segment_ends_its_round_trip() -> None:
     wire = Wire()
     wire.down(1.0, 100)
-    assert wire.up(1.01, 100) is None  # of data sent before
-    assert wire.up(1.05, 1099) is None  # of a part
+    assert wire.up(1.01, 100) is None  # an ACK of data sent before
+    assert wire.up(1.05, 1099) is None  # an ACK of a part of the segment
     assert wire.up(1.25, 1100) == (1.0, 0.25)
     assert wire.look.is_over
 
@@ -130,7 +130,7 @@ def test_timestamps_identify_the_segment_that_was_acknowledged() -> None:
     wire = Wire()
     wire.down(1.0, 100, stamps=(50, 1))
     wire.down(1.3, 100, stamps=(350, 1))
-    assert wire.up(1.31, 1100, stamps=(9, 50)) is None  # the first one was late, not lost
+    assert wire.up(1.31, 1100, stamps=(9, 50)) is None  # the first ACK was late, not lost
     assert wire.up(1.35, 1100, stamps=(9, 350)) == pytest.approx((1.3, 0.05))
 
 
@@ -166,7 +166,7 @@ def test_an_observation_has_an_end() -> None:
     assert not wire.look.is_over
     assert not wire.look.is_late(3.9)
     assert wire.look.is_late(4.1)
-    # packets without information do not keep it open
+    # packets without information do not keep the observation open
     wire = Wire()
     for _ in range(MOST_SEEN):
         wire.down(1.0, 100, data=0)

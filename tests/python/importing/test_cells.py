@@ -83,7 +83,9 @@ def test_more_stations_than_are_followed_are_counted(tmp_path: Path) -> None:
 
 def test_group_addresses_and_frames_between_stations_are_not_stations(tmp_path: Path) -> None:
     between = frame(True, 1, 1)
-    between = between[:10] + bytes([0x40]) + between[11:]  # Neither to nor from the access point.
+    between = (
+        between[:10] + bytes([0x40]) + between[11:]
+    )  # A frame neither to nor from the access point.
     everybody = frame(False, 1, 1)
     everybody = everybody[:13] + b"\xff" * 6 + everybody[19:]
     path = capture(tmp_path / "x", [(0.0, between), (0.1, everybody)])
@@ -117,7 +119,7 @@ def test_private_addresses_are_the_stations_of_a_wire(tmp_path: Path) -> None:
 
 
 def test_the_number_of_connections_is_the_largest_simultaneous_number(tmp_path: Path) -> None:
-    """Two connections are simultaneous, and a third comes later."""
+    """Two connections are simultaneous, and a third connection comes later."""
     packets = []
     for begin_s, port in ((0.0, 1), (0.5, 2), (20.0, 3)):
         for number in range(40):

@@ -65,7 +65,7 @@ def test_time_stamps_reveal_the_delay_before_the_capture() -> None:
 def test_a_clock_is_set_by_the_first_stamps_not_by_late_ones() -> None:
     trips = opened()
     for number in range(400):
-        wait_s = 0.001 if number < 10 else 0.3  # A queue fills and stays.
+        wait_s = 0.001 if number < 10 else 0.3  # A queue builds up and stays.
         sent_s = 0.01 * number
         trips.data(sent_s + wait_s, segment(number, stamp=round(1000 * sent_s)), number)
         trips.ack(sent_s + wait_s + 0.002, ack(number + 1, echo=round(1000 * sent_s)), 0, number)

@@ -35,7 +35,7 @@ def test_a_flow_that_sends_full_segments_in_each_third_is_long_lived() -> None:
         typed.send(tenth / 10, payload=40, rtt_s=0.01)
     for _ in range(30):
         page.send(1.5, rtt_s=0.02)
-    for at_s in (0.5, 2.6, 3.9):  # backed off
+    for at_s in (0.5, 2.6, 3.9):  # retransmission time-outs with backoff
         late.send(at_s)
     heard = census.heard(4.0)
     assert (heard.flows, heard.others) == (2, 2)
@@ -44,7 +44,7 @@ def test_a_flow_that_sends_full_segments_in_each_third_is_long_lived() -> None:
 
 
 def test_packets_stamped_near_the_listening_time_belong_to_it() -> None:
-    """With two clocks and a late reader the stamps go slightly beyond both ends."""
+    """Two clocks and a late reader can put the time stamps slightly outside the listening time."""
     census = Census(BEGAN_S)
     flow = Flow(census, 1)
     for tenth in range(-2, 22):

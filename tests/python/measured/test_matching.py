@@ -108,7 +108,9 @@ def test_a_name_without_an_item_is_refused() -> None:
 
 
 def test_datagrams_are_not_compared_with_connections() -> None:
-    """A call and an upload are two streams up, and one of them is UDP."""
+    """A call and an upload are two streams up. Only one of them is UDP, so that the streams can be
+    distinguished.
+    """
     flows = [Flow("a/up/1", "a", "up"), Flow("a/udp-up/1", "a", "up", transport="udp")]
     call = Stream("VoIP", "up", 7e4, one_way_delay_s=0.03, transport="udp")
     streams = [call, Stream("TCP upload", "up", 5e6)]
@@ -220,7 +222,7 @@ def test_measurements_are_in_rows_table_json_and_picture(tmp_path: Path) -> None
 
 
 def test_several_streams_of_a_direction_and_of_a_group_are_drawn(tmp_path: Path) -> None:
-    """The picture needs no name of a measured flow."""
+    """The picture does not need the name of a measured flow."""
     scenario = SMALL.replace("download = 1", "upload = 2\ndownload = 1").replace(
         "upload = 1\n", "count = 2\nupload = 1\n"
     )

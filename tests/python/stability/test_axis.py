@@ -32,7 +32,7 @@ def router(**settings: object) -> Case:
 
 
 def test_more_flows_share_the_same_link() -> None:
-    """The verdicts along `flows` are those of scenarios with that number of flows."""
+    """The verdicts along `flows` equal those of scenarios with that number of flows."""
     points = edges(router(), "flows", 15, 300)
     assert [type(each) for each in points] == [HopfPoint, Jump, HopfPoint]
     for n in (20, 30, 60, 120, 200):
@@ -51,7 +51,9 @@ def test_flows_of_a_small_buffer_share_the_link() -> None:
     ("name", "decides"), [("gamma", "queue_weight"), ("capacity", "link_capacity")]
 )
 def test_the_varied_value_is_used(name: str, decides: str) -> None:
-    """`gamma` has no effect with `queue_weight`, and `capacity` has none with that of the link."""
+    """With `queue_weight`, `gamma` has no effect; with the capacity of the link, `capacity` has no
+    effect.
+    """
     case = router(dumbbell__rtt="100 ms")
     assert case.values[decides] > 0.0
     other = case.with_(**{name: 0.5 * case.decided[name]})

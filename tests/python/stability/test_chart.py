@@ -148,7 +148,7 @@ def is_edge(case: Case, x: Axis, y: Axis, ends: np.ndarray) -> bool:
     """Return whether stability differs across the middle of a line between two points."""
     middle, along = ends.mean(axis=0), np.diff(ends, axis=0)[0]
     across = np.array([-along[1], along[0]]) / np.linalg.norm(along)
-    for distance in (1e-3, 1e-4, 1e-5, 1e-6, 4e-3):  # parts of the axes; strips end in a point.
+    for distance in (1e-3, 1e-4, 1e-5, 1e-6, 4e-3):  # Fractions of the axes; strips end in a point.
         sides = [middle + s * distance * across for s in (-1.0, 1.0)]
         verdicts = {
             roots(case.with_(**{x.name: float(x.value(a)), y.name: float(y.value(b))}), 1).stable

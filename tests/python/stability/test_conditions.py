@@ -1,4 +1,4 @@
-"""The conditions of the papers compared with the exact answer."""
+"""Conditions of the papers, compared with the exact answer."""
 
 from math import pi, sqrt
 

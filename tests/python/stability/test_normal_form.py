@@ -16,7 +16,9 @@ def form_of(model: str, name: str, low: float, high: float, **values: object) ->
 
 @pytest.mark.equation("red", 67)
 def test_threshold_policy_is_as_worked_by_hand() -> None:
-    """For one delay and one state, the Taylor coefficients follow g20, g11 and g21 of the paper."""
+    """For one delay and one state, the coefficients g20, g11 and g21 of the paper follow from
+    Taylor coefficients.
+    """
     form = form_of("threshold", "q_th", 5.0, 100.0)
     case, omega = form.point.case, form.point.frequency
     [w], m, tau = case.equilibrium, case.values["q_th"], 1.0
@@ -110,7 +112,9 @@ def test_amplitude_is_that_of_shrinking_cycles(
     """The parameter's distance divided by the square of the amplitude tends to mu2 / 4 for small
     cycles.
     """
-    monkeypatch.setattr(sys.modules["lasthop.stability.branch"], "FINEST", 0)  # All on one mesh.
+    monkeypatch.setattr(
+        sys.modules["lasthop.stability.branch"], "FINEST", 0
+    )  # All cycles use one mesh.
     [point] = hopf_points(Case.of(model, values), name, low, high)
     # Differences between two cycles, so that the small error of the Hopf point due to the mesh
     # cancels.

@@ -113,7 +113,9 @@ def test_motion_that_neither_rests_nor_repeats_is_not_returned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("lasthop.stability.settling.MOST_CHUNKS", 2)
-    case = Case.of("red-instant", rtt=0.2719)  # Just beyond the Hopf point, it grows very slowly.
+    case = Case.of(
+        "red-instant", rtt=0.2719
+    )  # Just beyond the Hopf point oscillations grow very slowly.
     with pytest.raises(ConvergenceError, match="neither at rest nor periodic"):
         settled(case)
 

@@ -22,8 +22,8 @@ STUDIES = {
 
 @cache
 def by_models_alone(key: str) -> dict[str, Measured]:
-    """Return the values of a study that need only models. They take seconds and are used by many
-    tests.
+    """Return the values of a study that need only models. Their computation takes seconds, and many
+    tests use them.
     """
     study = STUDIES[key]
     assert not study.points

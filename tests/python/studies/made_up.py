@@ -40,7 +40,9 @@ def normalised(study: Study) -> dict[str, Mapping[str, Any]]:
 
 @cache
 def _checked(text: str) -> Mapping[str, Any]:
-    """Return a scenario with its defaults, which many tests look at, from its JSON text."""
+    """Return a scenario with its defaults from its JSON text. Many tests use the same scenarios, so
+    that the result is stored.
+    """
     return Scenario(json.loads(text)).to_dict()
 
 

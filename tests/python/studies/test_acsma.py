@@ -126,7 +126,7 @@ def test_silences_are_rows_of_empty_bins():
 
 
 def test_the_mean_silence_is_of_all_users_and_weighs_by_length():
-    times = [99.5, 100.0, 100.5, 101.0, 101.5, 102.0]  # the first two are of the warm-up
+    times = [99.5, 100.0, 100.5, 101.0, 101.5, 102.0]  # the first two belong to the warm-up
     rates = {1: [0.0, 0.0, 0.0, 0.0, 5.0, 0.0], 2: [1.0] * 6, 3: [1.0] * 6, 4: [1.0] * 6}
     tracks = [
         {"list": "flows", "name": f"user-{user}", "quantity": "goodput_bps", "values": values}

@@ -1,4 +1,4 @@
-"""The studies of cells that aggregate measure their values and draw them from stored runs."""
+"""The studies of cells with aggregation measure their values and draw them from stored runs."""
 
 import numpy as np
 import pytest
@@ -124,8 +124,8 @@ def test_gains_are_relative_to_one_ppdu_per_access():
 
 
 def test_a_linux_queue_behind_a_bottleneck_of_short_queues_is_a_fifo():
-    """If a station has less than 5 ms of packets, they go to the device immediately. The results
-    are equal.
+    """If a station has packets for less than 5 ms, these packets go to the device immediately. The
+    results are equal.
     """
     times = {"warmup": "0.2 s", "duration": "0.8 s", "replications": 1}
     vsb = {"vsb": {"queue": 200, "rate": "300 Mbps"}}
@@ -133,7 +133,7 @@ def test_a_linux_queue_behind_a_bottleneck_of_short_queues_is_a_fifo():
     def simulated(queue, vsb):
         scenario = bottleneck.scenario("ax", "down", "short queues", vsb, queue)
         samples = lh.simulate(scenario | times, jobs=1).samples
-        return repr(samples[samples.list == "flows"].value.tolist())  # a NaN equals itself
+        return repr(samples[samples.list == "flows"].value.tolist())  # as text a NaN equals a NaN
 
     assert simulated(cell.ROOM, vsb) == simulated(cell.LINUX, vsb)
     assert simulated(cell.ROOM, {}) != simulated(cell.LINUX, {})

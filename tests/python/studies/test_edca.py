@@ -103,7 +103,7 @@ def test_the_knee_is_where_a_curve_has_lost_a_twentieth():
     flat = np.full(len(fig12.DELAYS), 4.0)
     assert fig12.knee(flat) == fig12.DELAYS[-1]
     falling = flat.copy()
-    falling[3:] = 3.6  # 95 % midway between 20 and 30 ms
+    falling[3:] = 3.6  # 95 % is reached midway between 20 and 30 ms
     assert fig12.knee(falling) == pytest.approx(25.0)
 
 

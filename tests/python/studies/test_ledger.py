@@ -62,16 +62,16 @@ SHAPE = '{ what = "w", kind = "shape", holds = ["fig.a < fig.b < 10", "2 * fig.a
     ("mean", "half", "verdict"),
     [
         (100.0, 1.0, REPRODUCED),
-        (106.0, 1.0, REPRODUCED),  # touches the band's edge: overlaps
+        (106.0, 1.0, REPRODUCED),  # the interval touches the edge of the band: overlap
         (106.01, 1.0, DEVIATES),
         (94.0, 1.0, REPRODUCED),
         (93.99, 1.0, DEVIATES),
-        (100.0, 2.0, REPRODUCED),  # half width of exactly 2 %
+        (100.0, 2.0, REPRODUCED),  # a half width of exactly 2 %
         (100.0, 2.01, OPEN),
-        (105.5, 2.11, REPRODUCED),  # a large mean is allowed a half width in proportion
+        (105.5, 2.11, REPRODUCED),  # the permitted half width is proportional to the mean
         (105.5, 2.12, OPEN),
         (0.0, 2.0, DEVIATES),
-        (120.0, 14.9, DEVIATES),  # outside the band by more than any half width
+        (120.0, 14.9, DEVIATES),  # outside the band by more than the half width
         (120.0, 15.1, OPEN),
         (0.0, 94.9, DEVIATES),
         (100.0, None, OPEN),
@@ -302,7 +302,7 @@ def test_a_quick_run_leaves_narrow_decisions_of_a_full_run_open():
 @pytest.mark.parametrize(
     ("mean", "half", "verdict"),
     [
-        (97.0, 1.0, REPRODUCED),  # twice the half width ends where the band does
+        (97.0, 1.0, REPRODUCED),  # twice the half width ends at the edge of the band
         (96.9, 1.0, OPEN),
         (103.0, 1.0, REPRODUCED),
         (103.1, 1.0, OPEN),

@@ -152,7 +152,7 @@ def test_growth_is_that_of_the_fastest_queue_in_each_run():
 def test_the_air_time_of_the_middle_link_is_4_2():
     [(name, quantity)] = measure("ideal", {}).items()
     assert name == "y_2"
-    rho = 2.24  # 309
+    rho = 2.24  # line 309 of the paper
     # active sets: one empty set, four sets of one link, two sets of two links
     assert quantity.predicted == pytest.approx(rho / (1 + 4 * rho + 2 * rho**2))
 

@@ -138,7 +138,7 @@ def test_figure_6_5_has_totals_by_units_and_the_queues_back_over_those_forward()
         total_bytes=(510, 255),
         queue_ratio=(15, 0.5),
         queue_ratio_packets=(0.5, 0.25),  # 2 / 4, 2 / 8
-        r_ratio=(2, 0.5),  # those of links back are 0.2 and 0.3
+        r_ratio=(2, 0.5),  # values of the links back are 0.2 and 0.3
         connections=(100, 90),
         **users("rtt_bytes", waits),
         **users("rtt_packets", ((0.1, 0.2),) * 4),
@@ -196,7 +196,7 @@ def test_figure_6_10_has_distances_from_k_14_losses_and_connections():
         # user 1 has 100, 100, 100 and 94 at k of 28.3, 20, 14 and 10, with a mean of 98.5; user 3
         # has 402, 384, 400 and 400
         distance_all=(4 / 98.5, 8 / 98.5),
-        losses_44_7_1=(110, 30),  # as many as arrive, 0.2 / 0.8 of 120
+        losses_44_7_1=(110, 30),  # as many losses as arrivals, and 0.2 / 0.8 of 120
         losses_44_7_2=(25, 80),
         losses_44_7_3=(0, 100),
         losses_44_7_4=(12.5, 0),
@@ -295,9 +295,9 @@ def test_table_6_5_has_efficiency_and_overhead_of_each_user():
     }
     expect(
         measure("table6_5", runs),
-        efficiency_1=(0.5, 0.75),  # 42.28 ms, 126.84 ms next to 42.28 ms
-        efficiency_2=(0.5, 2 / 3),  # 240.8 ms, 481.6 ms next to 240.8 ms
-        efficiency_3=(1, 56 / 99),  # 560 ms next to nothing, and 430 ms
+        efficiency_1=(0.5, 0.75),  # 42.28 ms and 126.84 ms, compared with 42.28 ms
+        efficiency_2=(0.5, 2 / 3),  # 240.8 ms and 481.6 ms, compared with 240.8 ms
+        efficiency_3=(1, 56 / 99),  # 560 ms, compared with 0 ms and 430 ms
         efficiency_4=(1, 1),
         overhead_1=(0.5, 0.25),
         overhead_2=(0.5, 1 / 3),

@@ -193,7 +193,7 @@ def test_figure_7_has_throughput_by_limits_and_the_gain_of_the_stations_limit():
         mixed_gain_station_at_ap_1=(2.4 / 2.1, 2.8 / 2.2),
         fifo_gain_station_at_ap_2=(2.4 / 2.1, 2.8 / 2.2),
         mixed_gain_station_at_ap_2=(4.4 / 4.1, 4.8 / 4.2),
-        best_down=(28.4, 28.8),  # only of FIFO, at (28, 4)
+        best_down=(28.4, 28.8),  # only with FIFO, at (28, 4)
     )
 
 
@@ -210,7 +210,7 @@ def test_figure_8_has_the_best_windows_and_collisions_at_the_top_of_a_parabola()
         down_3=(0.03, 0.015),
         down_7=(0.07, 0.035),
         down_15=(0.15, 0.075),
-        down_31=(4.91, 5),  # 5 - 0.3^2, the top
+        down_31=(4.91, 5),  # 5 - 0.3^2 and the maximum
         down_63=(4.51, 4),  # 5 - 0.7^2, 5 - 1
         down_127=(1.27, 0.635),
         down_255=(2.55, 1.275),
@@ -275,8 +275,8 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
     measured = fig10.STUDY.measure(runs)
     expect(
         measured,
-        deviation=(0.125, 0.5),  # of 3.5 and of 6 from the analysis, 4
-        spread=(0.125, 0.2),  # of 3.5 from 4, of 6 from 5, the run without delay
+        deviation=(0.125, 0.5),  # 3.5 and 6 compared with the analysis, 4
+        spread=(0.125, 0.2),  # 3.5 compared with 4, and 6 with 5, of the run without delay
         before_bump=(4.1, 4.2),
         bump=(4.4, 5.5),
         after_bump=(4.2, 4.6),
@@ -291,7 +291,7 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
         ((1, 2, 6.65, 7, 7, 7, 7), 15),  # 95 % of seven stations, reached at a window of the sweep
         ((1, 2, 6.64, 6.66, 7, 7, 7), 2**4.5 - 1),  # midway on the scale of log2(CWmin + 1)
         ((1, 2, 3, 4, 5, 6, 6.5), nan),  # never
-        ((6.8, 7, 7, 7, 7, 7, 7), nan),  # before the sweep begins
+        ((6.8, 7, 7, 7, 7, 7, 7), nan),  # reached before the sweep begins
     ],
 )
 def test_saturation_is_where_95_per_cent_of_the_stations_are_active(active, window):
@@ -351,8 +351,8 @@ def test_throughput_is_relative_to_that_of_seven_stations():
         ratio_up_7=(1, 1),
         ratio_up_14=(7.6 / 7, 1),
         ratio_up_28=(10 / 7, 1),
-        spread_down=(1.2, 2),  # 7 over 4 stations: 6 / 5, 8 / 4
-        spread_up=(10 / 5.5, 1),  # 28 over 2
+        spread_down=(1.2, 2),  # 7 stations and 4 stations: 6 / 5, 8 / 4
+        spread_up=(10 / 5.5, 1),  # 28 stations and 2 stations
     )
 
 
@@ -442,11 +442,11 @@ def test_every_scenario_is_of_table_2(name):
     for point, tree in scenarios(name).items():
         cell = only(tree["cell"], "phy", "slot_s", "sifs_s", "preamble_s", "mac_header_bytes")
         assert cell == {
-            "phy": "802.11b",  # 380
-            "slot_s": 20e-6,  # 387
-            "sifs_s": 10e-6,  # 388
+            "phy": "802.11b",  # line 380 of the paper
+            "slot_s": 20e-6,  # line 387 of the paper
+            "sifs_s": 10e-6,  # line 388 of the paper
             "preamble_s": 192e-6,  # "PHY Overhead" (392)
-            "mac_header_bytes": 30,  # 394
+            "mac_header_bytes": 30,  # line 394 of the paper
         }
         assert tree["cell"]["llc_bytes"] == 8  # SNAP (396)
         assert tree["cell"]["ap"]["control_rate_bps"] == 2e6  # ACK rate (391)
@@ -467,13 +467,15 @@ def test_every_connection_is_of_new_reno_with_immediate_acks(name):
             flow["name"] for flow in tree["stations"]
         ]
         settings = [flow["tcp"] for flow in tree["flows"]]
-        assert every(settings, "congestion") == {"newreno"}  # 380
+        assert every(settings, "congestion") == {"newreno"}  # line 380 of the paper
         assert every(settings, "delayed_ack") == {False}  # A2 (91)
         assert every(settings, "handshake") == {False}
-        assert every(settings, "mss_bytes") == {1460}  # 395
+        assert every(settings, "mss_bytes") == {1460}  # line 395 of the paper
         assert every(settings, "header_bytes") == {40}
         match = re.search(r"\bw(\d+)-", point)
-        assert every(settings, "window_packets") == {int(match[1]) if match else 4}, point  # 380
+        assert every(settings, "window_packets") == {int(match[1]) if match else 4}, (
+            point
+        )  # line 380 of the paper
         count = int(point.partition("-")[2]) if name == "stations" else 7
         assert len(tree["stations"]) == count  # "seven stations" (380)
 

@@ -241,7 +241,7 @@ def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_has_window_29():
 
     measured = beta.STUDY.measure({str(cwmin): run(cwmin) for cwmin in range(24, 36)})
     worked = {f"cwmin_{cwmin}": (cwmin / 20, cwmin / 40) for cwmin in range(24, 36)}
-    expect(measured, recipe=(1.45, 0.725), **worked)  # 2.9 Mb/s over 2 and over 4 Mb/s
+    expect(measured, recipe=(1.45, 0.725), **worked)  # 2.9 Mb/s divided by 2 and by 4 Mb/s
     # the Markov chain gives 1.199 with the recipe, and 1 if stations have the access point's
     # window, 34
     assert measured["recipe"].predicted == pytest.approx(1.199, abs=5e-4)
@@ -271,7 +271,7 @@ def test_with_the_bottleneck_each_figure_has_levels_and_average_goodputs():
     expect(
         shared.STUDY.measure(runs),
         **levels,
-        with_fig05=(8.5, 5),  # 5 and the mean of 1 to 6, 3.5
+        with_fig05=(8.5, 5),  # 5, and 3.5, the mean of 1 to 6
         with_fig06=(9.5, 6),
         with_fig07=(10.5, 7),
         with_fig08=(8 + 195 / 9, 8),  # the nine windows are 195 packets in all
@@ -352,7 +352,7 @@ def test_figures_13_and_14_have_ratios_of_air_times_flows_and_directions():
         fig13.STUDY.measure(runs),
         airtime_ratio=(0.5 * slow / fast, 1.5 * slow / fast),  # goodputs 1 / 2, 3 / 2
         airtime_ratio_by_rates=(7 * slow / fast, 7 * slow / fast),  # 7 / 1
-        flow_ratio=(0.5, 2),  # 4 / 4 over 2, 8 / 4 over 1
+        flow_ratio=(0.5, 2),  # (4 / 4) / 2, (8 / 4) / 1
         updown_ratio=(0.9, 1.1),
     )
 
@@ -477,12 +477,12 @@ def counts(tree) -> dict[tuple[str, str], int]:
 @pytest.mark.parametrize(
     ("study", "prefix", "first", "others"),
     [
-        (fig05.STUDY, "", "up", "down"),  # 180
-        (fig06.STUDY, "", "down", "down"),  # 198
-        (multirate.FIG07, "slow-", "down", "down"),  # 204
+        (fig05.STUDY, "", "up", "down"),  # line 180 of the paper
+        (fig06.STUDY, "", "down", "down"),  # line 198 of the paper
+        (multirate.FIG07, "slow-", "down", "down"),  # line 204 of the paper
         (multirate.FIG07, "fast-", "down", "down"),
-        (fig09.STUDY, "", "up", "up"),  # 364
-        (multirate.FIG10, "slow-", "up", "up"),  # 367
+        (fig09.STUDY, "", "up", "up"),  # line 364 of the paper
+        (multirate.FIG10, "slow-", "up", "up"),  # line 367 of the paper
         (multirate.FIG10, "fast-", "up", "up"),
         (shared.STUDY, "with-fig05-", "up", "down"),
         (shared.STUDY, "with-fig06-", "down", "down"),
@@ -534,7 +534,7 @@ def test_windows_are_swept_with_one_connection_per_station(study, prefix, direct
     for window in WINDOWS:
         tree = trees[f"{prefix}{window}"]
         assert counts(tree) == {("first", direction): 1, ("others", direction): 4}
-        assert every(tree["stations"], "rate_bps") == {11e6}  # 208
+        assert every(tree["stations"], "rate_bps") == {11e6}  # line 208 of the paper
 
 
 LENGTHS = {"fig04": None, "fig12": None}

@@ -226,7 +226,7 @@ def test_figure_20_has_the_minimum_along_the_curves_and_over_alpha(monkeypatch):
     assert [value for name, value in asked if name == "both"] == along
     alphas = {value for name, value in asked if name == "alpha"}
     assert (min(alphas), max(alphas)) == (0.05, 1.326)
-    assert 0.125 in alphas  # Compound's
+    assert 0.125 in alphas  # alpha of Compound
 
 
 def test_figure_20_is_at_critical_delays_and_at_critical_alpha_of_figure_4c(monkeypatch):
@@ -329,7 +329,7 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
         return [SimpleNamespace(case=changed, value=0.8)]
 
     def integrate(case: tuple[str, float], until: float) -> SimpleNamespace:
-        assert case == ("beyond", pytest.approx(0.804))  # half a per cent more
+        assert case == ("beyond", pytest.approx(0.804))  # 0.5 % more than the critical value
         assert until == pytest.approx(200)  # 2000 round trips
         return SimpleNamespace(period={0.1: 0.5}.__getitem__)
 
@@ -340,7 +340,7 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
         monkeypatch.setattr(stability, name, getattr(stability, name).__wrapped__)
     assert predicted("vbs-stability") == pytest.approx(
         {"rightmost_kappa_1": -1e-5, "smallest_window": 0.37, "period_ratio": 0.8}
-    )  # at 1e5 packets/s; 0.4 s over 0.5 s
+    )  # at 1e5 packets/s; 0.4 s / 0.5 s
     assert rates == pytest.approx([10 ** (k * 7 / 199 - 2) for k in range(200)])
     assert sorted(asked) == ["alpha", "capacity"]
 

@@ -222,7 +222,7 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
     for policy, longest in (("red", (40, 60)), ("threshold", (15, 14))):
         for rtt in RTTS:
             mean, least = (rtt / 250, rtt / 500), (rtt / 400, rtt / 800)
-            # longer at the round-trip times between, where it is not read
+            # longer at the intermediate round-trip times, where the study does not read the value
             most = {10: (8, 9), 200: longest}.get(rtt, (70, 80))
             runs[f"{policy}-{rtt}"] = a_router(
                 utilisation=mean,
@@ -267,12 +267,12 @@ def test_with_sack_figure_18_has_the_utilisation_at_both_ends():
 
 def test_new_data_uses_the_rest_of_100_mbps_without_headers():
     part = costs.new_part(a_router(goodput_mbps=(73, 97 + 1 / 3)))
-    assert part.samples == pytest.approx([0.75, 1])  # of 1460 in 1500 bytes
+    assert part.samples == pytest.approx([0.75, 1])  # 1460 of 1500 bytes
 
 
 def test_the_average_of_red_weighs_the_queue_by_the_arrivals_of_each_interval():
-    half = log(2) / 0.01 * 8333.333333333333  # arrivals a second that halve it in 10 ms
-    queue = np.array([9.0, 1.0, 0.0, 17.0])  # 8, 0, 0 and 16 wait
+    half = log(2) / 0.01 * 8333.333333333333  # arrivals per second that halve the average in 10 ms
+    queue = np.array([9.0, 1.0, 0.0, 17.0])  # without the packet in service: 8, 0, 0 and 16
     assert average.average(queue, half) == pytest.approx([4, 2, 9])
     # as many packets as the full link sends: a factor (1 - w) for each, with w = 1 - exp(-1 / 8333)
     averages = average.average(np.array([101.0, 1.0]), 8333.333333333333)
@@ -332,7 +332,7 @@ def test_other_numbers_of_users_are_compared_with_60_users():
     runs = {}
     for rtt in (10, 200):
         runs[f"60-{rtt}"] = router(1, 6, 60)
-        runs[f"30-{rtt}"] = router(0.5, 6, 30)  # as far with half of the flows
+        runs[f"30-{rtt}"] = router(0.5, 6, 30)  # the same values with half of the flows
         runs[f"120-{rtt}"] = router(1.5, rtt, 120)
     worked: dict[str, Pair] = {}
     for rtt in (10, 200):
@@ -405,7 +405,7 @@ def test_figure_18_has_delay_loss_and_completion_and_ratios_and_gain_of_the_thre
             f"delay_threshold_{rtt}": (rtt / 100, rtt / 20),
             f"loss_red_{rtt}": (0.03, 0.01),
             f"loss_threshold_{rtt}": (0.02, 0.04),
-            f"completion_red_{rtt}": (3000 + rtt, 3500),  # 5 s off in either flow
+            f"completion_red_{rtt}": (3000 + rtt, 3500),  # the two flows differ by 5 s from this
             f"completion_threshold_{rtt}": (2700, 3000 + rtt),
             f"throughput_ratio_{rtt}": (0.5, 2),  # 0.4 / 0.8, 1 / 0.5
             f"goodput_ratio_{rtt}": (0.75, 0.5),  # of all four classes: 60 / 80, half of 40 + rtt
@@ -431,7 +431,10 @@ def test_figure_19_has_delay_and_loss_over_both_queues(name):
         runs[f"finite-red-{rtt}"] = a_router(LOT, completion_s=(300 + rtt, 350))
         runs[f"finite-threshold-{rtt}"] = a_router(LOT, completion_s=(270, 300 + rtt))
         worked |= {
-            f"delay_red_{rtt}": (1.1 * rtt, 3),  # 0.1 and 1 ms a millisecond, 1 + 2 ms
+            f"delay_red_{rtt}": (
+                1.1 * rtt,
+                3,
+            ),  # 0.1 and 1 ms per millisecond of round-trip time; 1 + 2 ms
             f"delay_threshold_{rtt}": (5, 5),  # 4 + 1, 3 + 2
             f"loss_red_{rtt}": (0.28, 0.6),  # 1 - 0.9 * 0.8, 1 - 0.8 * 0.5
             f"loss_threshold_{rtt}": (0.3, 0.1),
@@ -491,7 +494,7 @@ def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
         rates_bps = {100e6 * users_of(name, point) / 60} if equal else {99.85e6, 100.15e6}
         assert every(bottlenecks(tree), "rate_bps") == rates_bps, point
         access = [link["rate_bps"] for link in tree["links"] if link["name"].endswith("/access")]
-        rates = [rate for rate in access if rate is not None]  # the web is as fast as all
+        rates = [rate for rate in access if rate is not None]  # web flows have no access rate
         # access rates are spread over 1 % unless the point shows equal rates
         locked = point.startswith("equal") and not is_lot(name)
         ends = (2e6, 2e6) if locked else (1.99e6, 2.01e6)
@@ -521,16 +524,16 @@ def test_flows_are_those_of_sections_5_and_6(name):
             if point.endswith("without-web"):
                 del wanted["through-web"]
         elif is_lot(name):
-            wanted = {"through": 30, "first": 30, "second": 30}  # 671
+            wanted = {"through": 30, "first": 30, "second": 30}  # line 671 of the paper
         elif name == "fig11":
             wanted = {"compound": 27, "cubic": 28, "udp": 8, "web": 2}  # 14 and 13 Compound flows
         elif is_mixed(name):
-            wanted = {"compound": 27, "cubic": 28, "udp": 8, "web": 1}  # 542
+            wanted = {"compound": 27, "cubic": 28, "udp": 8, "web": 1}  # line 542 of the paper
         else:
-            wanted = {"flow": users_of(name, point)}  # 501
+            wanted = {"flow": users_of(name, point)}  # line 501 of the paper
         assert counts == wanted, point
         web = [flow["web"]["connections_per_s"] for flow in tree["flows"] if "web" in flow]
-        assert sum(web) == (50 if web else 0)  # 678
+        assert sum(web) == (50 if web else 0)  # line 678 of the paper
         assert every([flow["udp"] for flow in tree["flows"] if "udp" in flow], "rate_bps") <= {1e6}
 
 
@@ -570,7 +573,7 @@ def stated_rtts(name: str, point: str) -> set[float]:
     if name in ("fig07", "fig11"):
         return {"small": {5.0, 15.0}, "large": {100.0, 300.0}}[point]
     if name in ("fig09", "fig13"):
-        return {100.0}  # 540
+        return {100.0}  # line 540 of the paper
     if "bin" in point:
         return {200.0} if name == "fig15" else {100.0}
     if name == "users":
@@ -610,7 +613,7 @@ def test_queues_have_the_policy_and_the_thresholds_of_the_paper(name):
         for link in bottlenecks(tree):
             assert only(link["queue"], *wanted) == wanted, point
             part = 1 if point.startswith("held") else users_of(name, point) / 60
-            room = 15 if "threshold" in point else 2084 * part  # 508
+            room = 15 if "threshold" in point else 2084 * part  # line 508 of the paper
             assert link["queue_packets"] == room
 
 

@@ -519,7 +519,7 @@ def test_every_connection_is_compound_with_immediate_acks_and_a_window_of_45(nam
         assert every(settings, "mss_bytes") == {1 if short else 1460}
         assert every(settings, "handshake") == {False}
         gentle = 0.125 if point == "gentle" else 0.5
-        assert {tcp["compound"]["beta"] for tcp in settings} == {gentle}  # 120
+        assert {tcp["compound"]["beta"] for tcp in settings} == {gentle}  # line 120 of the paper
 
 
 def room(name: str, point: str) -> int:

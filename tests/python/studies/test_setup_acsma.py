@@ -122,15 +122,17 @@ def test_numbers_of_connections_are_smoothed_by_these_weights(name):
 
 def stated_beta(name: str, point: str) -> float:
     if name in ("fig4_2", "fig4_3"):
-        return 800  # 319
+        return 800  # line 319 of the paper
     if name == "fig6_11":
-        return 1800 if point.startswith("silence-") else float(point.partition("-")[0])  # 794
+        return (
+            1800 if point.startswith("silence-") else float(point.partition("-")[0])
+        )  # line 794 of the paper
     if name == "fig6_10":
         return BETAS[point]
     if name == "figb_1":
         # "The simulation topology and setup are the same as that in Fig. 4.1" (945)
         return float(point) if point.isdigit() else 800
-    return 200  # 690, 804
+    return 200  # lines 690 and 804 of the paper
 
 
 @pytest.mark.parametrize("name", SIMULATED)

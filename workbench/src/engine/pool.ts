@@ -69,7 +69,7 @@ class Hand {
     for (const pending of owed) pending.reject(new Broken(message));
   }
 
-  /** Replaces the worker by a new one. */
+  /** Replaces the worker by a new worker. */
   renew(): void {
     this.close();
     this.#pending.clear();

@@ -1,6 +1,6 @@
 /** The schema of scenario files. */
 
-/** A part of a JSON schema, as the engine writes it. */
+/** A node of a JSON schema, as the engine writes it. */
 export interface Node {
   $ref?: string;
   type?: "object" | "string" | "integer" | "number" | "boolean" | "array";

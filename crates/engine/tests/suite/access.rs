@@ -153,7 +153,7 @@ fn pifs_access_goes_before_every_station() {
     let frames = data_frames(&result(&scenario));
     for (index, frame) in frames.iter().enumerate() {
         let start = index as u64 * (EXCHANGE_NS + 30_000);
-        let from = u32::from(index == 0); // the station's first frame is there before
+        let from = u32::from(index == 0); // the station's first frame arrives before the access point's
         assert_eq!(*frame, (start, from, 1 - from));
     }
     assert!(frames.len() > 10);

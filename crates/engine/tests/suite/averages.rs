@@ -44,8 +44,8 @@ station.a.udp_down = { rate = "3 Mbps", stop = "1.05 s" }
     assert!((drops / loss - 1.0).abs() < 0.02, "{drops} {loss}");
 }
 
-/// Windows of 2 ms mostly lie within one frame of 12 ms and its ACK. The medium is busy for the whole of such a window:
-/// the busy fraction is neither 6 nor 0.
+/// Windows of 2 ms mostly lie within one frame of 12 ms and its ACK. The medium is busy during all of such a window:
+/// its busy fraction is 1, and neither 6 nor 0.
 #[test]
 fn a_window_within_an_exchange_is_busy_all_the_while() {
     let text = r#"

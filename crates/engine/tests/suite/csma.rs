@@ -159,7 +159,7 @@ fn dummy_packets_keep_an_idle_link_on_the_air() {
 #[test]
 fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
     let mut cell = dot11b(5, 40);
-    cell.bss[0].cell.phy.eifs_rate_bps = 2_000_000; // EIFS as long as the MAC ACK, as on a graph
+    cell.bss[0].cell.phy.eifs_rate_bps = 2_000_000; // EIFS contains a MAC ACK at this rate, as in a conflict graph
     for node in cell.stations.iter_mut().map(|station| &mut station.node) {
         node.attempts_long = 7;
     }

@@ -545,7 +545,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                 {
                     // small datagrams over a fast wire take long to simulate
                     udp.payload_bytes = udp.payload_bytes.max(1_000);
-                    scenario.stations[station].power_save = None; // its check refuses it
+                    scenario.stations[station].power_save = None; // the check of scenarios refuses power save here
                 }
             }
             scenario

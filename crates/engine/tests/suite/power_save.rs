@@ -185,10 +185,10 @@ fn answers_come_as_late_as_is_said_and_not_always() {
     // an immediate answer waits for up to 15 slots of 9 us; a late answer finds the medium idle
     assert_near(late - awake, 0.3, 0.0002);
     assert!(most < 0.32, "{most}");
-    assert_near(lost, 0.0, 0.002); // three are on their way at the end
+    assert_near(lost, 0.0, 0.002); // three pings are in flight at the end
     let [rtt, _, lost] = pings("ping_loss = 0.3");
     assert_near(rtt, awake, 0.0001);
-    assert_near(lost, 0.3, 0.025); // three standard deviations
+    assert_near(lost, 0.3, 0.025); // a tolerance of three standard deviations
     let [_, _, lost] = pings("ping_loss = 1");
     assert_near(lost, 1.0, 0.0);
     // the station answers late between 110 s and 210 s, a third of the measured time

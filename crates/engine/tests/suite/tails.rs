@@ -209,7 +209,7 @@ fn percentiles_of_equal_delays_are_their_mean() {
     let flow = |quantity| mean(&result, "flows", "a/udp-down/1", quantity);
     let [delay, p99] = ["one_way_delay_s", "one_way_delay_p99_s"].map(flow);
     assert!(delay > 0.03, "{delay}");
-    assert_eq!(delay, p99); // nobody contends, and the backoff is over when a datagram comes
+    assert_eq!(delay, p99); // no other node contends, and the backoff is over when a datagram arrives
     let queue = |quantity| mean(&result, "queues", "ap", quantity);
     let [sojourn, p99] = ["sojourn_s", "sojourn_p99_s"].map(queue);
     assert!(sojourn < 2e-3, "{sojourn}");

@@ -281,7 +281,7 @@ impl<'a> Medium<'a> {
     /// Returns the time that EIFS adds to AIFS if this frame is the last unreadable frame.
     fn eifs_lead(&self, frame: &Frame) -> Span {
         let Some(exchange) = &self.senders[frame.owner].exchange else {
-            return Span::ZERO; // a CF-End frame, which is always read
+            return Span::ZERO; // a CF-End frame, which every node can read
         };
         let is_control = frame.kind == Kind::Rts || exchange.sent == Sent::BlockAckReq;
         self.sifs() + self.hop(frame.owner).expected_response(is_control)

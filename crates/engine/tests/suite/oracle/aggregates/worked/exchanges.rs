@@ -39,11 +39,12 @@ fn collision(aggregation: Aggregation, rts: bool, next: [Vec<(u32, u32)>; 2]) ->
 
 #[test]
 fn aggregates_that_collide() {
-    // 420   Two MPDUs until 828, one until 644. EIFS after 64-QAM: SIFS and 32 us more than AIFS, until
-    //       828 + 48 + 34 = 910. Station 1 owes a BlockAckReq and has 0 slots, station 2 has 5.
+    // 420   Station 1 sends two MPDUs until 828, station 2 one until 644. After 64-QAM, EIFS is SIFS and 32 us
+    //       longer than AIFS, until 828 + 48 + 34 = 910. Station 1 must send a BlockAckReq and has 0 slots,
+    //       station 2 has 5 slots.
     // 910   BlockAckReq until 942, BlockAck 958..990, AIFS until 1024.
-    // 1069  Station 2 after 5 slots, until 1293, MAC ACK 1309..1337, AIFS until 1371. Station 1 had 9 slots
-    //       and has 4 of them left: 1407.
+    // 1069  Station 2 sends after 5 slots, until 1293, MAC ACK 1309..1337, AIFS until 1371. Station 1 had 9
+    //       slots and has 4 of them left: 1407.
     let aggregation = Aggregation {
         bar_after_failure: true,
         ..AGGREGATION
@@ -63,12 +64,12 @@ fn aggregates_that_collide() {
 
 #[test]
 fn an_attempt_counts_though_only_its_rts_failed() {
-    // The access point's packet has RTS and CTS too, 28 + 16 + 28 + 16 = 88 us more.
-    // 508   RTS of both until 536. EIFS after 24 Mb/s: SIFS and 28 us more than AIFS, until 614. With one
-    //       attempt all MPDUs are given up, and each owes a BlockAckReq: because of that, not because of
-    //       the aggregate, which was not sent.
+    // The access point's packet also has RTS and CTS, 28 + 16 + 28 + 16 = 88 us more.
+    // 508   Both stations send RTS until 536. After 24 Mb/s, EIFS is SIFS and 28 us longer than AIFS, until 614.
+    //       With one attempt all MPDUs are discarded, and each station must send a BlockAckReq. The reason is
+    //       the discard, not the aggregate, which was not sent.
     // 614   Station 1, 0 slots: BlockAckReq until 646, BlockAck 662..694, AIFS until 728.
-    // 737   Station 2, 1 slot: as much.
+    // 737   Station 2, 1 slot: its BlockAckReq takes equally long.
     let once = Aggregation {
         bar_after_failure: true,
         attempts: Some(1),
@@ -101,11 +102,12 @@ fn an_attempt_counts_though_only_its_rts_failed() {
 
 #[test]
 fn block_ack_reqs_that_collide_are_given_up_like_mpdus() {
-    // 420   Both stations send a packet with one attempt, until 644, and give it up: each owes a
-    //       BlockAckReq. EIFS until 644 + 48 + 34 = 726, 0 slots at both.
-    // 726   Both until 758, given up too. EIFS after 24 Mb/s: SIFS and 28 us more than AIFS, until 836. The
-    //       access point has drawn 15 slots, 2 of them until 420, and has a packet since 730: 13 slots.
-    // 953   The access point.
+    // 420   Both stations send a packet with one attempt, until 644, and discard it: each must send a
+    //       BlockAckReq. EIFS until 644 + 48 + 34 = 726, 0 slots at both stations.
+    // 726   Both BlockAckReq collide until 758 and are also discarded. After 24 Mb/s, EIFS is SIFS and 28 us
+    //       longer than AIFS, until 836. The access point has drawn 15 slots, counted 2 of them until 420, and
+    //       has a packet since 730: 13 slots are left.
+    // 953   The access point sends.
     let mut scenario = cell(
         2,
         Aggregation {
@@ -143,11 +145,12 @@ fn block_ack_reqs_that_collide_are_given_up_like_mpdus() {
 
 #[test]
 fn an_a_msdu_is_sent_again_as_it_was_formed() {
-    // A subframe of 14 + 8 + 1462 = 1484 bytes is a multiple of 4; two are 2968 bytes, three 4452.
-    // 402   Packets 1 to 5: MPDUs 1 and 2 of two packets, 2998 bytes, 3 of one. 3004 + 3004 + 1504 bytes with
-    //       delimiters and padding, 60,118 bits, 232 symbols: until 402 + 36 + 928 = 1366. 1 is lost.
-    //       BlockAck 1382..1414, AIFS until 1448, 0 slots. Packet 6 has come at 1400.
-    // 1448  1 as it was, and 4 with packet 6.
+    // A subframe of 14 + 8 + 1462 = 1484 bytes is a multiple of 4; two have 2968 bytes, three have 4452.
+    // 402   Packets 1 to 5: MPDUs 1 and 2 have two packets each, 2998 bytes, and MPDU 3 has one. They have
+    //       3004 + 3004 + 1504 bytes with delimiters and padding, 60,118 bits, 232 symbols: until
+    //       402 + 36 + 928 = 1366. MPDU 1 is lost. BlockAck 1382..1414, AIFS until 1448, 0 slots. Packet 6 has
+    //       arrived at 1400.
+    // 1448  MPDU 1 is sent again unchanged, with MPDU 4, which contains packet 6.
     let aggregation = Aggregation {
         amsdu_bytes: Some(3_000),
         ..AGGREGATION
@@ -229,10 +232,10 @@ fn everybody_waits_for_the_longest_of_the_responses_to_expect() {
 
 #[test]
 fn what_rts_has_reserved_may_be_longer_than_eifs() {
-    // The access point answers at 6 Mb/s, 24 bits a symbol: CTS and MAC ACK 44 us, BlockAck 12 symbols, 68 us.
+    // The access point answers at 6 Mb/s, 24 bits per symbol: CTS and MAC ACK 44 us, BlockAck 12 symbols, 68 us.
     // 402   (16 us later than above, since the MAC ACK of packet 0 takes 44 us) 418: RTS until 446, CTS
-    //       462..506, 1 and 2 522..930, both lost. Expected are SIFS and 32 us, reserved SIFS and 68 us:
-    //       until 1014 + 34 = 1048, 0 slots.
+    //       462..506, MPDUs 1 and 2 522..930, both lost. EIFS expects SIFS and 32 us, but the RTS has reserved
+    //       SIFS and 68 us: until 1014 + 34 = 1048, 0 slots.
     let mut scenario = cell(1, AGGREGATION);
     scenario.bss[0].cell.ap.control_rate_bps = 6_000_000;
     scenario.bss[0].cell.rts_threshold_bytes = Some(2_000);

@@ -146,12 +146,12 @@ fn rts_goes_ahead_of_what_is_longer_in_bytes_or_in_time() {
 
 #[test]
 fn an_opportunity_goes_on_as_long_as_there_is_time_and_its_ppdus_are_as_long_as_fits() {
-    // A limit of 1600 us from 402 on, until 2002, RTS ahead of PPDUs longer than 500 us.
-    // 402   RTS until 430, CTS 446..474, 1 to 4 490..1270, BlockAck 1286..1318. Packets 1 to 4 leave.
-    // 1334  5 and 6 would last until 1742, BlockAck 1758..1790; with 7 until 1926, BlockAck 1942..1974, which
-    //       fits, and without RTS; with 8 until 2114.
-    //       8 would begin at 1990 and end 2214: too late. AIFS until 2008, 0 slots.
-    // 2008  8 alone.
+    // A limit of 1600 us from 402 on, until 2002, with RTS before PPDUs longer than 500 us.
+    // 402   RTS until 430, CTS 446..474, packets 1 to 4 490..1270, BlockAck 1286..1318. Packets 1 to 4 leave.
+    // 1334  Packets 5 and 6 would last until 1742, BlockAck 1758..1790. With 7 they last until 1926, BlockAck
+    //       1942..1974, which is within the limit, and needs no RTS. With 8 they would last until 2114.
+    //       Packet 8 alone would begin at 1990 and end at 2214: too late. AIFS until 2008, 0 slots.
+    // 2008  Packet 8 is sent alone.
     let mut scenario = cell(1, AGGREGATION);
     let access = &mut scenario.stations[0].node.best_effort;
     (access.txop_packets, access.txop_limit) = (None, Some(Span(1_600_000)));

@@ -7,21 +7,22 @@ use super::{AGGREGATION, AggregateTrace, attempts, cell, of_node_1, packets, see
 
 #[test]
 fn a_hole_at_the_windows_head_frame_by_frame() {
-    // 100   Packet 0 goes at once, alone, as MPDU 0: until 324, MAC ACK 340..368. AIFS until 402, 0 slots.
+    // 100   Packet 0 is sent immediately, alone, as MPDU 0: until 324, MAC ACK 340..368. AIFS until 402, 0
+    //       slots.
     // 402   Of packets 1 to 8 (since 150) four are within the window 1..5: MPDUs 1 to 4, until 1182. 1 and 3
     //       are lost: the receiver holds 2 and 4. BlockAck 1198..1230, AIFS until 1264, 1 slot.
-    // 1273  1 and 3 are sent again, until 1681; 5 is not below 1 + 4, so that the hole keeps packets 5 to 8
-    //       back. 1 is lost again, 3 is held too. BlockAck 1697..1729, AIFS until 1763, 0 slots.
-    // 1763  1 alone, until 1987, lost for the third time: given up then, and no response comes. The window
-    //       begins at 5, the receiver expects 1: a BlockAckReq is due. EIFS until 1987 + 60 + 34 = 2081, 2
-    //       slots out of [0, 31].
-    // 2099  BlockAckReq, until 2131, when the receiver hands 2, 3 and 4 up. BlockAck 2147..2179, AIFS until
+    // 1273  1 and 3 are sent again, until 1681; 5 is not below 1 + 4, so that the missing MPDU 1 blocks packets
+    //       5 to 8. 1 is lost again, 3 is also held. BlockAck 1697..1729, AIFS until 1763, 0 slots.
+    // 1763  1 is sent alone, until 1987, and lost for the third time: it is discarded, and no response comes.
+    //       The sender's window begins at 5, the receiver expects 1: a BlockAckReq is necessary. EIFS until
+    //       1987 + 60 + 34 = 2081, 2 slots out of [0, 31].
+    // 2099  BlockAckReq, until 2131, when the receiver delivers 2, 3 and 4. BlockAck 2147..2179, AIFS until
     //       2213, 3 slots.
-    // 2240  5 to 8, until 3020: 6 is lost, 5 handed up, 7 and 8 held. BlockAck 3036..3068. Packets 9 and 10
-    //       have come at 3050. AIFS until 3102, 0 slots.
-    // 3102  First 6 again, then 9, a new one; 10 is not below 6 + 4. Until 3510: 6 to 9 are handed up.
+    // 2240  5 to 8, until 3020: 6 is lost, 5 is delivered, 7 and 8 are held. BlockAck 3036..3068. Packets 9
+    //       and 10 have arrived at 3050. AIFS until 3102, 0 slots.
+    // 3102  6 is sent again, then the new MPDU 9; 10 is not below 6 + 4. Until 3510: 6 to 9 are delivered.
     //       BlockAck 3526..3558, AIFS until 3592, 1 slot.
-    // 3601  10 alone, until 3825, MAC ACK 3841..3869.
+    // 3601  10 is sent alone, until 3825, MAC ACK 3841..3869.
     let arrivals = [
         packets(100, 1, 0..1),
         packets(150, 1, 1..9),
@@ -130,10 +131,10 @@ fn a_receiver_waits_for_what_is_missing_until_its_time_out() {
 
 #[test]
 fn each_mpdu_that_is_held_has_a_deadline_of_its_own() {
-    // 402   1 to 4, until 1182; 2 is received. BlockAck until 1230, AIFS until 1264, 0 slots.
-    // 1264  1, 3, 4, until 1856; 4 is received. BlockAck 1872..1904, AIFS until 1938, 15 slots.
-    // 1182 + 700 = 1882: 2 is handed up, 3 is expected. 1856 + 700 = 2556: 4.
-    // 2073  1 and 3, until 2481: 3 is handed up with 4 then, 1 is too late.
+    // 402   1 to 4, until 1182; 2 is received and held. BlockAck until 1230, AIFS until 1264, 0 slots.
+    // 1264  1, 3 and 4, until 1856; 4 is received and held. BlockAck 1872..1904, AIFS until 1938, 15 slots.
+    // 1882  1182 + 700: 2 is delivered, 3 is expected. The deadline of 4 is 1856 + 700 = 2556.
+    // 2073  1 and 3, until 2481: 3 is delivered together with 4, and 1 arrives too late.
     let trace = impatient(700, &[0, 0, 15, 0], &[0, 1, 0, 1, 1, 1, 1, 0, 0, 0]);
     assert_eq!(
         attempts(&trace)[1..],
@@ -148,11 +149,11 @@ fn each_mpdu_that_is_held_has_a_deadline_of_its_own() {
         [(1_882, 2), (2_481, 3), (2_481, 4)]
     );
     assert_eq!(times(&trace.too_late), [(2_481, 1)]);
-    // Here 4 is received first, at 1182, and 2 at 1856: while 2 is held, its own deadline counts, 2556.
-    // Then that of 4 is over.
-    // 2073  1 and 3, until 2481, are lost, for the third time: given up. A BlockAckReq is due. 1882 passes.
-    //       EIFS until 2575, 0 slots; E is 5 then, so that it releases nothing. Until 2607, BlockAck until
-    //       2655.
+    // Here 4 is received first, at 1182, and 2 at 1856: while 2 is held, its deadline, 2556, applies.
+    // The deadline of 4 has passed then.
+    // 2073  1 and 3, until 2481, are lost for the third time and discarded. A BlockAckReq is necessary. 1882
+    //       passes. EIFS until 2575, 0 slots. At 2556 the receiver expects 5, so that the BlockAckReq releases
+    //       nothing. It lasts until 2607, BlockAck until 2655.
     let arrivals = [packets(100, 1, 0..1), packets(150, 1, 1..5)].concat();
     let aggregation = Aggregation {
         reorder_timeout: Some(Span(700_000)),
@@ -178,7 +179,7 @@ fn each_mpdu_that_is_held_has_a_deadline_of_its_own() {
 fn an_aggregate_without_response_may_be_followed_by_a_block_ack_req() {
     // 402   1 and 2, until 810, both lost. EIFS until 904, 1 slot.
     // 913   BlockAckReq, until 945, BlockAck 961..993, AIFS until 1027, 2 slots.
-    // 1045  1 and 2, until 1453.
+    // 1045  1 and 2 are sent again, until 1453.
     let aggregation = Aggregation {
         bar_after_failure: true,
         ..AGGREGATION
@@ -198,9 +199,9 @@ fn an_aggregate_without_response_may_be_followed_by_a_block_ack_req() {
 
 #[test]
 fn a_receiver_is_told_of_what_was_given_up_though_more_was_received() {
-    // 402   1 to 4, until 1182; 2 is lost, and given up at once: 1 is handed up, 3 and 4 are held. BlockAck
-    //       1198..1230. The window begins at 5, the receiver expects 2: a BlockAckReq is due, which with its
-    //       BlockAck takes 1246..1278 and 1294..1326 if the opportunity lasts until then, 924 us.
+    // 402   1 to 4, until 1182; 2 is lost and discarded immediately: 1 is delivered, 3 and 4 are held. BlockAck
+    //       1198..1230. The sender's window begins at 5, the receiver expects 2: a BlockAckReq is necessary.
+    //       With its BlockAck it takes 1246..1278 and 1294..1326 if the opportunity lasts until then, 924 us.
     let aggregation = Aggregation {
         attempts: Some(1),
         ..AGGREGATION
@@ -233,8 +234,8 @@ fn a_receiver_is_told_of_what_was_given_up_though_more_was_received() {
 
 #[test]
 fn a_receiver_that_has_moved_on_by_itself_is_told_nothing() {
-    // 402: MPDUs 1 to 4, until 1182. 2 is lost; 3 and 4 are held until 1282 and then delivered: 5 is expected. 1264: 2
-    // again, until 1488, is lost and discarded. The window also begins at 5.
+    // 402   1 to 4, until 1182. 2 is lost; 3 and 4 are held until 1282 and then delivered: 5 is expected.
+    // 1264  2 is sent again, until 1488, is lost and discarded. The sender's window also begins at 5.
     let aggregation = Aggregation {
         attempts: Some(2),
         reorder_timeout: Some(Span(100_000)),
