@@ -23,7 +23,7 @@ from lasthop.scenario.typed import (
 )
 
 PLAIN = ("drop_tail", "threshold")
-"""Disciplines under which a packet is lost if, and only if, it finds the queue full."""
+"""Disciplines that lose a packet if, and only if, it finds the queue full."""
 
 
 def is_cell(scenario: Scenario) -> bool:
@@ -44,12 +44,12 @@ def cell_scenario(scenario: Readable, *, aggregates: bool = False) -> CellScenar
     scenario : Scenario or Mapping
         Normalised scenario, read or to be read.
     aggregates : bool
-        Whether its exchanges may have several packets.
+        Whether the exchanges of the cell may have several packets.
 
     Raises
     ------
     ModelError
-        It has something that no model of a cell knows.
+        If the scenario has a feature that no model of a cell supports.
     """
     result = read(scenario)
     beyond = _beyond(result, aggregates=aggregates)
@@ -65,7 +65,7 @@ def aggregating_scenario(scenario: Readable) -> CellScenario:
     Raises
     ------
     ModelError
-        It has no such cell.
+        If the scenario has no such cell.
     """
     result = read(scenario)
     if not is_aggregating(result):
@@ -74,7 +74,9 @@ def aggregating_scenario(scenario: Readable) -> CellScenario:
 
 
 def _beyond(scenario: Scenario, *, aggregates: bool = False) -> str | None:
-    """What of a scenario no model of a cell and its wire knows, if anything."""
+    """Return the feature of a scenario that no model of a cell and its wire supports; None without
+    one.
+    """
     if scenario.vsb:
         return "a virtual shared bottleneck shares out the cell"
     if isinstance(scenario, CsmaScenario):
@@ -93,7 +95,7 @@ def _beyond(scenario: Scenario, *, aggregates: bool = False) -> str | None:
 
 
 def manages(table: str, discipline: str) -> str:
-    """Return a message about a discipline of the node with this table."""
+    """Return a message about the queue discipline of the node with this table."""
     key = "cell.ap_queue" if table == "cell.ap" else f"{table}.queue"
     return f"`{key}.{discipline}` manages the queue"
 
@@ -230,16 +232,18 @@ AGGREGATING: Table[CellScenario] = (
 
 
 ALWAYS_FULL = 1.1
-"""Rate of datagrams over goodput from which on a sender always has some, for sure. [-]"""
+"""Ratio of the datagram rate to the goodput above which a sender certainly always has datagrams.
+[-]
+"""
 
 
 class Offer(NamedTuple):
-    """Datagrams that a sender, or a station to which the access point sends, has."""
+    """Offered datagrams of a sender, or of a station to which the access point sends."""
 
     key: str
     rate_bps: float
     goodput_bps: float
-    """Goodput if it is saturated. [bit/s]"""
+    """Goodput of a saturated sender. [bit/s]"""
 
 
 def offered_bps(flows: Iterable[Flow]) -> float:
@@ -249,12 +253,12 @@ def offered_bps(flows: Iterable[Flow]) -> float:
 
 
 def unsaturated(scenario: CellScenario, offers: Sequence[Offer]) -> list[Doubt]:
-    """Return which senders hardly have datagrams at all times.
+    """Return warnings about senders that may not have datagrams at all times.
 
     Raises
     ------
     ModelError
-        A sender has fewer datagrams than it can send, or the wire carries less than the cell.
+        If a sender has fewer datagrams than it can send, or if the wire carries less than the cell.
     """
     short = [offer for offer in offers if offer.rate_bps < ALWAYS_FULL * offer.goodput_bps]
     doubts = [
@@ -277,7 +281,7 @@ def need_goodput(goodputs_bps: Iterable[float]) -> None:
     Raises
     ------
     ConvergenceError
-        Collisions and losses leave no goodput.
+        If collisions and losses leave no goodput.
     """
     if not all(goodput_bps > 0.0 for goodput_bps in goodputs_bps):
         raise ConvergenceError("a sender delivers nothing: all its frames collide or are lost")

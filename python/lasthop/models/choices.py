@@ -1,4 +1,4 @@
-"""Options of a model: words, or numbers that replace what the scenario says."""
+"""Options of a model: words, or numbers that replace values of the scenario."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -11,7 +11,9 @@ from lasthop.errors import UserError
 
 @dataclass(frozen=True)
 class Choices:
-    """Base of a model's options: a `Literal` may be nothing but what its type says."""
+    """Base class of a model's options; an option of type `Literal` accepts only the listed
+    values.
+    """
 
     def __post_init__(self) -> None:
         for name, allowed in words_of(type(self)):
@@ -22,12 +24,12 @@ class Choices:
 
     @classmethod
     def of(cls, given: Mapping[str, object], model: str) -> Self:
-        """Return options of a model by name; text may stand for a number.
+        """Return the options of a model by name; text is accepted for a number.
 
         Raises
         ------
         UserError
-            An option is unknown, or its value is.
+            If an option or its value is unknown.
         """
         words = dict(words_of(cls))
         values = dict[str, object]()
@@ -49,12 +51,12 @@ class Choices:
             raise UserError(f"option {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
-        """By name, as results contain them."""
+        """Return the options by name, as results contain them."""
         return asdict(self)
 
 
 def words_of(cls: type) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the options, and what each of them may be; nothing if it is a number."""
+    """Yield the options, each with its accepted words; an empty list if it is a number."""
     for name, hint in get_type_hints(cls).items():
         kinds = (hint,) if get_origin(hint) is Literal else get_args(hint)
         words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]

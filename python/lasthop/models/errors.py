@@ -9,7 +9,7 @@ from lasthop.errors import ConvergenceError, ModelError, where_told
 __all__ = ["ConvergenceError", "Doubt", "ModelError", "in_words", "refuse", "warning_text"]
 
 Doubt: TypeAlias = tuple[str, str]
-"""An assumption, by the paper's number, and what a scenario has that breaks it or nearly does."""
+"""An assumption, by its number, and the property of a scenario that breaks or nearly breaks it."""
 
 
 def warning_text(model: str, doubt: Doubt | str) -> str:
@@ -22,12 +22,12 @@ def warning_text(model: str, doubt: Doubt | str) -> str:
 
 @contextmanager
 def in_words(model: str, assumptions: Mapping[str, str]) -> Iterator[None]:
-    """Add the assumptions in words to refusals of the body.
+    """Replace the numbers of assumptions by their words in refusals raised in the body.
 
     Parameters
     ----------
     model : str
-        Its name, which its page has too.
+        Name of the model, which is also the name of its page.
     assumptions : mapping of str to str
         Assumptions by number, as words after "the assumption".
     """
@@ -38,7 +38,7 @@ def in_words(model: str, assumptions: Mapping[str, str]) -> Iterator[None]:
 
 
 def refuse(broken: Iterable[Doubt]) -> None:
-    """Raise every assumption with what breaks it, each pair once; nothing where there is none."""
+    """Raise an error with every broken assumption, each pair once; do nothing without one."""
     reasons = list(dict.fromkeys(broken))
     if reasons:
         (assumption, message), *more = reasons

@@ -1,4 +1,4 @@
-"""Errors that the documentation states for the predictions of each model."""
+"""Errors of the predictions of each model, as the documentation states them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ class StatedError:
     Attributes
     ----------
     error : float
-        Difference divided by the simulated value, or the difference if `is_absolute`. [-]
+        Difference divided by the simulated value; if `is_absolute`, the difference itself. [-]
     lists : tuple of str
         Lists of results to whose items the error applies.
     is_absolute : bool
-        Whether it is a difference of two fractions.
+        Whether the error is a difference of two fractions.
     """
 
     error: float
@@ -56,7 +56,9 @@ def _aggregates(_: CellScenario) -> Mapping[str, StatedError]:
 
 
 def _airtime(_: CellScenario) -> Mapping[str, StatedError]:
-    """Return the error of ``docs/papers/airtime.md``: of a station of a FIFO, the larger one."""
+    """Return the errors of ``docs/papers/airtime.md``; for a station of a FIFO, the larger
+    error.
+    """
     return {"goodput_bps": StatedError(0.06, ("stations",))}
 
 

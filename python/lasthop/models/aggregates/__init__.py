@@ -1,11 +1,12 @@
 """Theory of saturated cells whose PPDUs are aggregates of MPDUs (802.11n, ac, ax).
 
-`predict` reads a scenario, `sending` makes its frames. `durations` has the air time of PPDUs,
-`window` a BlockAck window that is always full, `timing` what one sender gets with it, `saturated` a
-cell of several contenders. Monte Carlos of the same rules stand in ``tests/validation``; how close
-they are, in ``docs/validation.md``.
+`predict` reads a scenario, and `sending` forms its frames. `durations` computes the air time of
+PPDUs. `window` is a BlockAck window that is always full, and `timing` the throughput of a single
+sender with it. `saturated` is a cell with several contenders. Monte Carlo programs of the same
+rules are in ``tests/validation``; ``docs/validation.md`` states how closely they agree.
 
-A single station of 802.11ax, with 64 MPDUs of 1538 bytes in a PPDU, then with one in ten lost:
+Example: a single station of 802.11ax with 64 MPDUs of 1538 bytes in a PPDU, without losses and with
+one in ten MPDUs lost:
 
 >>> from lasthop.models.aggregates import durations, timing, window
 >>> link = durations.Ppdu("he", 80, mcs=11, streams=2, coding="ldpc")

@@ -1,4 +1,4 @@
-"""A sender that nobody contends with."""
+"""A sender without contention."""
 
 from lasthop.models.aggregates import timing
 from lasthop.models.aggregates import window as windows
@@ -8,8 +8,9 @@ from lasthop.models.aggregates.sending import Sending
 
 
 def alone(sending: Sending) -> Cell:
-    """Return its throughput: failures in a row with their consequences (`timing`), no
-    collisions."""
+    """Return the throughput of a single sender: failures in a row with their consequences
+    (`timing`), and no collisions.
+    """
     times, loss = timing_of(sending), loss_of(sending)
     if loss == 0:
         access = sending.exchange(sending.first.count)
@@ -28,7 +29,7 @@ def alone(sending: Sending) -> Cell:
             frames=(float(len(sizes)),),
             whole_lost=(0.0,),
         )
-    # without a block acknowledgement the limit of the access is that of the packet, too
+    # Without a block acknowledgement, the attempt limit of the access is also that of the packet.
     window = windows.solve(
         sending.most_mpdus, loss, sending.own.attempts if sending.most_mpdus > 1 else None
     )

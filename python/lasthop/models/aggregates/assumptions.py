@@ -1,4 +1,4 @@
-"""Assumptions of the theory of saturated cells that aggregate, and violations by a scenario."""
+"""Assumptions of the theory of saturated cells with aggregation, and violations by a scenario."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from lasthop.models.errors import Doubt, refuse
 from lasthop.scenario.typed import AccessPoint, CellScenario, Flow, Station, UdpFlow
 
 FULL = 2
-"""Windows that a queue has room for, where datagrams come at a rate of their own."""
+"""Least room of a queue, in windows, if datagrams arrive at a given rate."""
 
 
 def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
@@ -18,7 +18,7 @@ def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
     Raises
     ------
     ModelError
-        The scenario breaks assumptions.
+        If the scenario breaks assumptions.
     """
     refuse(_of_flows(scenario))
     results: dict[str, list[Flow]] = {"": [], **{station.name: [] for station in scenario.stations}}
@@ -64,8 +64,8 @@ def check(
     sending : sequence of (Sending, list of Flow)
         Senders with their flows.
     kinds : sequence of Sending
-        These senders without names. Equal senders are one object, so that their frames are computed
-        once.
+        Senders without their names. Equal senders are one object, so that their frames are
+        computed once.
     """
     results = [sender for sender, _ in sending]
     broken = [*_of_cell(scenario, results), *_of_channel(scenario, results)]
@@ -103,10 +103,10 @@ def _of_channel(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[
 def _of_queue(
     scenario: CellScenario, sending: Sending, kind: Sending, flows: Sequence[Flow]
 ) -> Iterator[Doubt]:
-    """Yield whether the sender's queue always has as many packets as it may send."""
+    """Yield reasons why the sender's queue may have fewer packets than it may send."""
     node = sending.station if sending.is_up else scenario.cell.ap
     assert isinstance(node, (AccessPoint, Station))
-    # Greedy sources fill the wire's queue instead, if the wire has a rate.
+    # If the wire has a rate, greedy sources fill the queue of the wire instead of the AP's queue.
     full = sending.is_up or scenario.wire.rate_bps is None
     greedy = full and all(
         isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in flows

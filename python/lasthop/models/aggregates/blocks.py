@@ -1,24 +1,24 @@
-r"""How long each MPDU holds a BlockAck window up, as a chain of blocks of MPDUs.
+r"""Number of rounds for which each MPDU blocks a BlockAck window, by a chain of blocks of MPDUs.
 
-Let :math:`M_s` be the round at whose end all MPDUs up to number :math:`s` are settled (received or
-given up), and :math:`G_s` the rounds in which MPDU :math:`s` is sent. It is sent first in the round
-after :math:`M_{s-W}`, so that
+An MPDU is settled when it is received or given up. Let :math:`M_s` be the round at whose end all
+MPDUs up to number :math:`s` are settled, and :math:`G_s` the number of rounds in which MPDU
+:math:`s` is sent. It is sent first in the round after :math:`M_{s-W}`, so that
 
 .. math:: M_s = \max(M_{s-1},\; M_{s-W} + G_s), \qquad
           x_s = M_s - M_{s-1} = (G_s - Y_s)^+, \quad Y_s = x_{s-1} + \dots + x_{s-W+1}
 
-:math:`x_s` is the *hold* of MPDU :math:`s`: the rounds in which it is the first that is unsettled.
-Holds are a Markov chain of order :math:`W - 1`, nearly all of them 0, and a window moves on by
-:math:`1 / E[x]` MPDUs per round.
+:math:`x_s` is the *hold* of MPDU :math:`s`: the number of rounds in which it is the first unsettled
+MPDU. Holds are a Markov chain of order :math:`W - 1`, and nearly all of them are 0. A window
+advances by :math:`1 / E[x]` MPDUs per round.
 
-The chain is solved in *blocks*: each of :math:`b` MPDUs sees the same older holds, those of
-:math:`m` whole blocks, with :math:`b (m + 1/2) = W - 1/2`, so that a hold is remembered for
-:math:`W - 1` MPDUs on average. A state is the hold of each block. For :math:`m = W - 1`
-(:math:`b = 1`) it is the window itself; else what follows from it is smooth in :math:`b`, and is
-continued to :math:`b = 1` by the cubic through four values (`window`).
+The chain is solved in *blocks* of :math:`b` MPDUs. All MPDUs of a block see the same older holds,
+those of :math:`m` whole blocks, with :math:`b (m + 1/2) = W - 1/2`. Thus a hold is remembered for
+:math:`W - 1` MPDUs on average. A state is the hold of each block. For :math:`m = W - 1` (:math:`b =
+1`) the states are those of the window itself. Otherwise the results are smooth in :math:`b`, and
+are extrapolated to :math:`b = 1` by the cubic through four values (`window`).
 
 Within a block the level :math:`Y` is a running maximum, :math:`\max(Y, G_1, \dots, G_u)` after
-:math:`u` MPDUs, whose law is known for any real :math:`u`.
+:math:`u` MPDUs, whose distribution is known for any real :math:`u`.
 """
 
 from dataclasses import dataclass
@@ -37,19 +37,23 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 NEVER, HARDLY_EVER = 1e-12, 1e-6
-"""Probabilities of as many losses in a row as nobody waits for, where the window is solved whole
-and in blocks: levels end there. The mean hold is short by this and no more. [-]"""
+"""Probabilities of losses in a row below which longer sequences are neglected: for windows that are
+solved whole, and for blocks. Levels end there. The mean hold is too small by at most this value.
+[-]
+"""
 
 MOST_STATES = 130_000
-"""States of a chain; the largest takes a third of a second."""
+"""Largest number of states of a chain; the largest chain takes a third of a second."""
 
 FEW_LEVELS = 4
-"""Levels up to which elimination takes less than a second; with 6 it takes a minute. [rounds]"""
+"""Number of levels up to which elimination takes less than a second; with 6 levels it takes a
+minute. [rounds]
+"""
 LEAST_BLOCKS = 5
-"""Blocks of the finest chain that is trusted."""
+"""Least number of blocks of the finest chain for an accurate result."""
 
 TOLERANCE, MOST_STEPS = 1e-12, 100_000
-"""Largest change of a distribution in a step, and steps until then. [-]"""
+"""Largest change of a distribution in the last step, and largest number of steps. [-]"""
 
 
 def unsettled_probs(
@@ -64,19 +68,21 @@ def unsettled_probs(
     .. math:: P(G > a) = p^a\, P(J_{a+1} \le A - 1 - a \mid J_1 < A), \qquad
               P(J_n = j) = \binom{j + n - 1}{j} c^j (1 - c)^n
 
-    :math:`J_n` collisions come before the :math:`n`-th PPDU that does not collide; only those PPDUs
-    are rounds. Without collisions that is :math:`p^a` up to :math:`a < A`.
+    :math:`J_n` collisions come before the :math:`n`-th PPDU that does not collide; only PPDUs that
+    do not collide are rounds. Without collisions the probability is :math:`p^a` up to :math:`a <
+    A`.
 
     Parameters
     ----------
     loss : float
         Probability that an MPDU is lost, :math:`p`, below 1. [-]
     attempts : int, optional
-        Attempts for an MPDU, :math:`A`; None is without limit.
+        Attempts for an MPDU, :math:`A`; None if there is no limit.
     collisions : float
-        Probability that a PPDU collides, :math:`c`; it takes an attempt from each of its MPDUs. [-]
+        Probability that a PPDU collides, :math:`c`. A collision counts as an attempt of each of its
+        MPDUs. [-]
     never : float
-        Probability of losses in a row that counts as 0. [-]
+        Probability of losses in a row below which it counts as 0. [-]
     """
     if loss == 0:
         return np.array([1.0, 0.0])
@@ -93,17 +99,17 @@ def unsettled_probs(
 
 
 def climb(unsettled: Floats, mpdus: float) -> Floats:
-    r"""Return the distribution of the level after :math:`u` MPDUs, from each level (rows) to each
-    (columns). [-]
+    r"""Return the distribution of the level after :math:`u` MPDUs, from each level (row) to each
+    level (column). [-]
 
     .. math:: P(\max(y, G_1, \dots, G_u) \le z) = P(G \le z)^u \quad (z \ge y)
 
     Parameters
     ----------
     unsettled : array of float
-        :math:`P(G > a)`, from :math:`a = 0` to the first that is 0. [-]
+        :math:`P(G > a)`, from :math:`a = 0` to the first :math:`a` at which it is 0. [-]
     mpdus : float
-        Number of MPDUs, :math:`u`; any number from 0 on.
+        Number of MPDUs, :math:`u`; any real number from 0 on.
     """
     reached = (1.0 - unsettled) ** mpdus
     below = np.triu(np.ones((len(reached), len(reached)))) * reached
@@ -119,9 +125,9 @@ class Blocks:
     unsettled : array of float
         Probability that an MPDU is unsettled after 0, 1, ... rounds. [-]
     length : float
-        MPDUs in a block, :math:`b`.
+        Number of MPDUs in a block, :math:`b`.
     holds : array of int
-        States: hold of each block, the newest first. [rounds]
+        States: the hold of each block, newest block first. [rounds]
     prob : array of float
         Probability of each state before a block. [-]
     """
@@ -133,7 +139,7 @@ class Blocks:
 
     @property
     def level(self) -> Integers:
-        """Level of each state, the sum of its holds. [rounds]"""
+        """Level of each state, which is the sum of its holds. [rounds]"""
         total: Integers = self.holds.sum(axis=1, dtype=np.int64)
         return total
 
@@ -152,7 +158,7 @@ class Blocks:
 
 
 def is_small(window: int, levels: int) -> bool:
-    """Return whether a window can be solved whole.
+    """Return whether a window can be solved MPDU by MPDU, without blocks.
 
     Parameters
     ----------
@@ -165,8 +171,8 @@ def is_small(window: int, levels: int) -> bool:
 
 
 def feasible(window: int, levels: int) -> list[int]:
-    """Return numbers of blocks to divide a window into: only the whole window, or four that can be
-    solved.
+    """Return the numbers of blocks into which a window can be divided: only the whole window, or
+    four numbers.
 
     Parameters
     ----------
@@ -178,7 +184,7 @@ def feasible(window: int, levels: int) -> list[int]:
     Raises
     ------
     ModelError
-        Levels are so many that four chains cannot be solved.
+        If there are too many levels to solve four chains.
     """
     if is_small(window, levels):
         return [window - 1]
@@ -195,7 +201,7 @@ def feasible(window: int, levels: int) -> list[int]:
 
 
 def solve(window: int, unsettled: Floats, count: int) -> Blocks:
-    """Return the equilibrium of the window in `count` blocks.
+    """Return the equilibrium of a window that is divided into `count` blocks.
 
     Parameters
     ----------
@@ -204,12 +210,12 @@ def solve(window: int, unsettled: Floats, count: int) -> Blocks:
     unsettled : array of float
         Probability that an MPDU is unsettled after 0, 1, ... rounds, down to 0. [-]
     count : int
-        Blocks, from 1 to the window less 1.
+        Number of blocks, from 1 to the window less 1.
 
     Raises
     ------
     ConvergenceError
-        The distribution still moves after `MOST_STEPS` blocks.
+        If the distribution still changes after `MOST_STEPS` blocks.
     """
     length = (window - 0.5) / (count + 0.5)
     highest = len(unsettled) - 1
@@ -231,10 +237,10 @@ def solve(window: int, unsettled: Floats, count: int) -> Blocks:
 
 
 def _eliminated(step: csr_array) -> Floats:
-    """Return the distribution that a step leaves as it is, by elimination; cheap for few levels."""
+    """Return the stationary distribution of a step by elimination, which is fast for few levels."""
     size = step.shape[0]
     left = (eye_array(size, format="csc") - step.tocsc()).tocsc()
-    # One state that is not rare is set to 1, its equation left out.
+    # One frequent state is set to 1, and its equation is left out.
     prob = np.full(size, 1.0 / size)
     for _ in range(size.bit_length() ** 2):
         prob = step @ prob
@@ -247,7 +253,9 @@ def _eliminated(step: csr_array) -> Floats:
 
 
 def _balanced(step: csr_array, period: int) -> Floats:
-    """The same by repetition, with means over `period` steps, after which holds come back."""
+    """Return the stationary distribution of a step by iteration, averaged over `period` steps,
+    after which holds recur.
+    """
     size = step.shape[0]
     prob: Floats = np.full(size, 1.0 / size)
     for _ in range(MOST_STEPS // period):
@@ -264,7 +272,9 @@ def _balanced(step: csr_array, period: int) -> Floats:
 
 
 def _states(count: int, highest: int) -> npt.NDArray[np.int8]:
-    """Return all holds of so many blocks whose sum is at most the highest level, in order."""
+    """Return all combinations of holds of this many blocks whose sum is at most the highest level,
+    in order.
+    """
     states = np.zeros((1, 0), dtype=np.int8)
     left = np.array([highest])
     for _ in range(count):
@@ -278,13 +288,14 @@ def _states(count: int, highest: int) -> npt.NDArray[np.int8]:
 
 
 def _rank(states: npt.NDArray[np.int8], highest: int) -> Integers:
-    """Return places of states in the order of `_states`."""
+    """Return the positions of states in the order of `_states`."""
     count = states.shape[1]
     left = np.full(len(states), highest)
     place = np.zeros(len(states), dtype=np.int64)
     for block in range(count):
         rest = count - 1 - block
-        # States that have less in this block, by what is left for it and for those that follow.
+        # Number of states with a smaller hold in this block, by the rest that remains for it and
+        # the following blocks.
         before = np.zeros((highest + 1, highest + 2), dtype=np.int64)
         for most in range(highest + 1):
             sizes = [comb(rest + most - hold, rest) for hold in range(most + 1)]

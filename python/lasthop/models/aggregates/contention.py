@@ -1,20 +1,20 @@
 r"""Medium access of the contenders of a saturated cell, with the covariances of their attempts.
 
 Each contender attempts in a slot with a probability that follows from its windows and its failures.
-This is as in `dcf.bianchi` (``countdown = "edca"``: slots in which others send count) and
-`dcf.freezing` (``"dcf"``: they do not, and a draw of 0 is an immediate attempt, in a slot of its
-own). There attempts are independent. Here pairs of them have covariances :math:`C_{ik}`
-(`response`), by stage of the backoff. No other contender attempts together with contender :math:`i`
-at stage :math:`l` with probability
+With ``countdown = "edca"`` (as in `dcf.bianchi`) slots in which others send count. With ``"dcf"``
+(as in `dcf.freezing`) they do not, and a draw of 0 is an immediate attempt in a slot of its own. In
+these two models attempts are independent. Here pairs of attempts have covariances :math:`C_{ik}`
+(`response`), by stage of the backoff. The probability that no other contender attempts together
+with contender :math:`i` at stage :math:`l` is
 
 .. math:: \prod_{k \ne i} \Bigl(1 - \tau_k - \frac{C^l_{ik}}{\tau^l_i}\Bigr)
           \exp \sum_{k < k',\; \ne i} \frac{C_{kk'}}{(1 - \tau_k)(1 - \tau_{k'})}.
 
-Without the covariances the solution is that of those two. Its error in goodput is 0.1 to 0.5 % with
-CWmin 15, and up to 3 % with CWmin 3. With the covariances the error is at most 0.25 %, and 0.9 %
-for two contenders with CWmin 3 (Monte Carlo in `tests/validation`). Where counters freeze and most
-attempts collide, an immediate collision has more than the two parties that count here. The error is
-then 2 % for 15 contenders with CWmin 3.
+Without the covariances the solution is that of `dcf.bianchi` or `dcf.freezing`. Its error in
+goodput is 0.1 to 0.5 % with CWmin 15, and up to 3 % with CWmin 3. With the covariances the error is
+at most 0.25 %, and 0.9 % for two contenders with CWmin 3 (Monte Carlo in `tests/validation`). If
+counters freeze and most attempts collide, an immediate collision may have more parties than the two
+that the model assumes. The error is then 2 % for 15 contenders with CWmin 3.
 """
 
 import math
@@ -31,14 +31,14 @@ from lasthop.models.errors import ConvergenceError
 from lasthop.progress.cost_limits import check_time
 
 TOLERANCE, MOST_STEPS = 1e-9, 500
-"""Largest change of a probability in a step, and steps until then. [-]"""
+"""Largest change of a probability in the last step, and largest number of steps. [-]"""
 MOST_MOVED = 0.05
-"""How far covariances may move a probability of failure. [-]"""
+"""Largest change of a failure probability by the covariances. [-]"""
 FAR = "contenders collide too often for this model: a probability of failure moves by {:.2g}"
 ALWAYS = "contenders collide always: `cwmin` leaves them no other slot"
 DOING = "the attempts of contenders"
 RARE = 1e-12
-"""Probability of attempts that are not looked at. [-]"""
+"""Probability of attempts below which they are neglected. [-]"""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Backoff:
     cwmin, cwmax : int
         Contention window. [slots]
     attempts_short : int
-        Failures in a row after which it is CWmin again.
+        Failures in a row after which the contention window returns to CWmin.
     error_prob : float
         Probability that an attempt fails although no other contender attempts. [-]
     """
@@ -61,28 +61,29 @@ class Backoff:
     error_prob: float = 0.0
 
     def windows(self) -> list[int]:
-        r"""Return values of the backoff by failures in a row, :math:`CW_j + 1`. [slots]"""
+        r"""Number of backoff values by failures in a row, :math:`CW_j + 1`. [slots]"""
         return [min((self.cwmin + 1) << j, self.cwmax + 1) for j in range(self.attempts_short)]
 
 
 @dataclass(frozen=True)
 class Access:
-    """Medium access of one contender, per slot (``edca``) or open slot (``dcf``).
+    """Medium access of one contender, per slot (``edca``) or per open slot (``dcf``).
 
     Attributes
     ----------
     attempt_prob : float
-        Attempts in a slot. [-]
+        Probability of an attempt in a slot. [-]
     attempts : float
-        Attempts in a slot, including immediate attempts. [-]
+        Mean attempts per slot, including immediate attempts. [-]
     lone : float
-        Attempts that do not collide. [-]
+        Mean attempts per slot that do not collide. [-]
     lone_in_slots : float
-        Attempts that neither collide nor are immediate. [-]
+        Mean attempts per slot that neither collide nor are immediate. [-]
     collided_at_once : float
-        Collisions in the slot after a collision. [-]
+        Mean collisions in the slot after a collision, per slot. [-]
     collides : tuple of float
-        Probability that an attempt collides, by failures in a row before, modulo the limit. [-]
+        Probability that an attempt collides, by the failures in a row before it, modulo the limit.
+        [-]
     """
 
     attempt_prob: float
@@ -100,20 +101,20 @@ class Access:
 
 @dataclass(frozen=True)
 class Contention:
-    """All contenders of a cell, in order.
+    """All contenders of a cell, in their order.
 
     Attributes
     ----------
     accesses : tuple of Access
     covariance : array of float
-        Covariance of the attempts of two contenders in a slot; 0 on the diagonal. [-]
+        Covariance of the attempts of two contenders in the same slot; 0 on the diagonal. [-]
     """
 
     accesses: tuple[Access, ...]
     covariance: Floats
 
     def quiet(self, parts: Sequence[float]) -> float:
-        r"""Return the probability that no attempt of certain kinds is in a slot. [-]
+        r"""Return the probability that no attempt of certain kinds occurs in a slot. [-]
 
         .. math:: \prod_i (1 - \tau_i q_i) \exp \sum_{i < k}
                   \frac{C_{ik}\, q_i q_k}{(1 - \tau_i q_i)(1 - \tau_k q_k)}
@@ -121,7 +122,7 @@ class Contention:
         Parameters
         ----------
         parts : sequence of float
-            Fraction of each contender's attempts that is of those kinds, :math:`q_i`. [-]
+            Fraction of each contender's attempts that are of these kinds, :math:`q_i`. [-]
         """
         part = np.array(parts)
         silent = 1.0 - np.array([access.attempt_prob for access in self.accesses]) * part
@@ -135,20 +136,20 @@ def solve(
     *,
     correlated: bool = True,
 ) -> Contention:
-    """Attempts and collisions of a saturated cell.
+    """Return the attempts and collisions of a saturated cell.
 
     Parameters
     ----------
     contenders : sequence of Backoff
     countdown : {"edca", "dcf"}
-        When counters fall. With ``"dcf"`` `cwmin` is at least 1.
+        Rule for the countdown of backoff counters. With ``"dcf"`` `cwmin` is at least 1.
     correlated : bool
         Whether attempts may depend on each other.
 
     Raises
     ------
     ConvergenceError
-        Covariances are no small correction: nearly all attempts collide.
+        If the covariances are not a small correction, because nearly all attempts collide.
     """
     seen = countdown == "edca"
     if not seen and any(contender.cwmin < 1 for contender in contenders):
@@ -177,7 +178,9 @@ def solve(
 def _settled(
     kinds: Sequence[Backoff], counts: Sequence[int], stages: Sequence[Stages], *, correlated: bool
 ) -> tuple[list[Stages], Floats]:
-    """Failures that follow from attempts and cause them, and covariances of the attempts."""
+    """Iterate to the fixed point of failures and attempts; return it with the covariances of the
+    attempts.
+    """
     now = list(stages)
     covariance = np.zeros((len(kinds), len(kinds), max(kind.attempts_short for kind in kinds)))
     moved = math.inf
@@ -185,7 +188,8 @@ def _settled(
         check_time(DOING)
         if correlated:
             covariance = covariances([Response.of(each) for each in now], counts)
-        with np.errstate(divide="ignore", invalid="ignore"):  # all attempt always: told below
+        # The case that all contenders always attempt is reported below.
+        with np.errstate(divide="ignore", invalid="ignore"):
             after = [_next(kinds, counts, now, covariance, number) for number in range(len(kinds))]
         moved = max(new.distance(old) for new, old in zip(after, now, strict=True))
         if moved <= TOLERANCE:
@@ -197,7 +201,7 @@ def _settled(
 
 
 def _between(old: Stages, new: Stages) -> Stages:
-    """Half of the way."""
+    """Return the average of two iterates."""
     return Stages(
         old.windows,
         old.seen,
@@ -213,7 +217,9 @@ def _next(
     covariance: Floats,
     number: int,
 ) -> Stages:
-    """Return failures of one kind that follow from the attempts of all."""
+    """Return the failures of one kind of contender that follow from the attempts of all
+    contenders.
+    """
     own, kind = stages[number], kinds[number]
     taus = np.array([each.attempt_prob() for each in stages])
     others = np.array(counts) - (np.arange(len(kinds)) == number)
@@ -230,12 +236,13 @@ def _next(
     failure = 1.0 - (1.0 - kind.error_prob) * silent
     if own.seen:
         return Stages(own.windows, True, failure, failure)
-    # Another one that has collided too and drew 0, given a failure.
+    # Attempts of another contender that has collided too and drew 0, given a failure.
     rivals = np.array([each.attempt_prob() * _zero_after_failure(each) for each in stages])
     mean = float(own.failure @ own.shares())
     rival = (1.0 - np.prod((1.0 - rivals) ** others)) / mean if mean > 0 else 0.0
     collides = np.full(kind.attempts_short, min(rival, 1.0))
-    # After a success nobody else may send at once; the first stage follows a failure at the limit.
+    # After a success no other contender may send immediately. The first stage also follows a
+    # failure at the limit.
     draws = own.draws()
     fails = (1 - own.at_once) * own.failure + own.at_once * own.failure_at_once
     collides[0] *= draws[-1] * fails[-1]
@@ -253,7 +260,7 @@ def _zero_after_failure(stages: Stages) -> float:
 
 
 def _access(backoff: Backoff, stages: Stages) -> Access:
-    """What a contender does per slot."""
+    """Return the medium access of a contender per slot."""
     tau = stages.attempt_prob()
     silent = (1.0 - stages.failure) / (1.0 - backoff.error_prob)
     alone_at_once = (1.0 - stages.failure_at_once) / (1.0 - backoff.error_prob)

@@ -4,8 +4,8 @@ r"""Durations of PPDUs of 802.11n, ac and ax, and of the control frames around t
           N_{sym} = \lceil (16 + 8 L + 6 N_{ES}) / N_{DBPS} \rceil
           \quad\text{(BCC; with LDPC without tail, and a symbol more where needed)}
 
-All times are whole nanoseconds, as in the engine, which has formulas of its own: a slip in one of
-them shows as a disagreement.
+All times are whole nanoseconds, as in the engine. The engine has separate formulas, so that an
+error in either implementation shows as a disagreement.
 
 References: IEEE 802.11-2016, 19.3.9, 19.3.11.7.5, 19.4.3 (HT), 21.3.10.5, 21.4.3 (VHT), 17.4.3
 (OFDM); IEEE 802.11ax-2021, 27.3.12.5, 27.4.3 (HE). ``rules = "ns-3"`` computes as ns-3 3.44 does
@@ -67,14 +67,18 @@ _VHT_FORBIDDEN = {(20, streams, 9) for streams in (1, 2, 4, 5, 7, 8)} | {
     (80, 6, 9),
     (160, 3, 9),
 }
-"""Width, streams, MCS that do not exist. IEEE 802.11-2016, tables 21-30 to 21-61."""
+"""Combinations of width, streams and MCS that do not exist. IEEE 802.11-2016, tables 21-30 to
+21-61.
+"""
 _NS3_LACKS = {(160, 8, 5): 7, (160, 8, 8): 11}
-"""Encoders where ns-3's list of exceptions ends before the standard's."""
+"""Number of encoders in cases that the standard's list of exceptions contains but ns-3's list does
+not.
+"""
 
 
 @dataclass(frozen=True)
 class Ppdu:
-    """How the PPDUs of a link are made.
+    """Transmission parameters of the PPDUs of a link.
 
     Attributes
     ----------
@@ -83,11 +87,11 @@ class Ppdu:
     width_mhz : int
         Channel width. [MHz]
     mcs : int
-        MCS of a stream: 0 to 7, 9 or 11. HT's MCS 15 is MCS 7 with two streams.
+        MCS of one stream: 0 to 7, 9 or 11. HT's MCS 15 is MCS 7 with two streams.
     streams : int
-        Spatial streams.
+        Number of spatial streams.
     gi_ns : int
-        Guard interval: 400 or 800, of HE 800, 1600 or 3200. [ns]
+        Guard interval: 400 or 800, for HE 800, 1600 or 3200. [ns]
     ltf_ns : int
         HE-LTF without its guard interval: 3200, 6400 or 12800. [ns]
     coding : {"bcc", "ldpc"}
@@ -122,7 +126,7 @@ class Ppdu:
 
     @property
     def symbol_ns(self) -> int:
-        """Duration of a symbol, guard interval included. [ns]"""
+        """Duration of a symbol, including the guard interval. [ns]"""
         return (12_800 if self.standard == "he" else 3200) + self.gi_ns
 
     @property
@@ -138,10 +142,11 @@ class Ppdu:
 
     @property
     def encoders(self) -> int:
-        """BCC encoders, :math:`N_{ES}`; the smallest number from the rule that divides a symbol.
+        """Number of BCC encoders, :math:`N_{ES}`; the smallest number allowed by the rule that
+        divides a symbol.
 
-        IEEE 802.11-2016, tables 19-27 to 19-38 (one up to 300 Mb/s) and 21-30 to 21-61 (one for
-        each 540 Mb/s, each with as many coded and data bits per symbol as the others).
+        IEEE 802.11-2016, tables 19-27 to 19-38: one encoder up to 300 Mb/s. Tables 21-30 to 21-61:
+        one for each 540 Mb/s. All encoders have equally many coded bits, and data bits, per symbol.
         """
         if self.standard == "he":
             return 1
@@ -154,7 +159,7 @@ class Ppdu:
 
     @property
     def preamble_ns(self) -> int:
-        """All before the first data symbol. [ns]"""
+        """Duration of all fields before the first data symbol. [ns]"""
         ltfs = _LTFS[self.streams]
         legacy = 20_000  # L-STF, L-LTF, L-SIG
         if self.standard == "ht":
@@ -166,12 +171,12 @@ class Ppdu:
         return legacy + 4000 + 8000 + 4000 + ltf * ltfs
 
     def duration_ns(self, psdu_bytes: int) -> int:
-        """Return the duration of a PPDU, signal extension included. [ns]
+        """Return the duration of a PPDU, including the signal extension. [ns]
 
         Parameters
         ----------
         psdu_bytes : int
-            PSDU (HT), APEP (VHT, HE), at least 1. [bytes]
+            Length of the PSDU (HT) or APEP (VHT, HE), at least 1. [bytes]
         """
         tail = SIGNAL_EXTENSION_NS if self.band_ghz == 2.4 else 0
         if self.rules == "ns-3":
@@ -184,7 +189,7 @@ class Ppdu:
         return self.preamble_ns + 4000 * -(-data_ns // 4000) + tail
 
     def _symbols(self, psdu_bytes: int) -> int:
-        """Return symbols of HT and VHT. IEEE 802.11-2016, equations 19-32, 21-62."""
+        """Return the number of symbols of HT and VHT. IEEE 802.11-2016, equations 19-32, 21-62."""
         bits = SERVICE_BITS + 8 * psdu_bytes
         if self.coding == "bcc":
             return -(-(bits + TAIL_BITS * self.encoders) // self.data_bits)
@@ -194,7 +199,9 @@ class Ppdu:
         return symbols + _ldpc_needs_more(bits, symbols * self.coded_bits, _CODING[self.mcs][1])
 
     def _he_symbols(self, psdu_bytes: int) -> tuple[int, int]:
-        """Return symbols of HE and the pre-FEC padding factor. IEEE 802.11ax-2021, 27.3.12.5."""
+        """Return the number of HE symbols and the pre-FEC padding factor. IEEE 802.11ax-2021,
+        27.3.12.5.
+        """
         per_subcarrier, rate = _CODING[self.mcs]
         coded = _SHORT_SUBCARRIERS[self.width_mhz] * per_subcarrier * self.streams
         data = int(coded * rate)
@@ -213,8 +220,8 @@ class Ppdu:
         return symbols, factor
 
     def _symbols_of_ns3(self, psdu_bytes: int) -> int:
-        """Return symbols as ns-3 computes them: bits per symbol from a rate in whole bit/s per
-        stream.
+        """Return the number of symbols in ns-3, which computes bits per symbol from a rate in whole
+        bit/s per stream.
         """
         per_subcarrier, coding = _CODING[self.mcs]
         carriers = _SUBCARRIERS[self.standard][self.width_mhz]
@@ -231,12 +238,13 @@ class Ppdu:
 
 
 def _ldpc_needs_more(payload: int, available: int, rate: Fraction) -> bool:
-    """Return whether so many punctured bits would be too many. IEEE 802.11-2016, 19.3.11.7.5.
+    """Return whether LDPC needs an extra symbol, because too many bits would be punctured. IEEE
+    802.11-2016, 19.3.11.7.5.
 
     Parameters
     ----------
     payload, available : int
-        Bits to encode and coded bits that there is room for. [bits]
+        Number of bits to encode, and number of available coded bits. [bits]
     rate : Fraction
         Code rate. [-]
     """
@@ -266,7 +274,7 @@ def control_ns(frame: str, rate_mbps: float, band_ghz: float = 5) -> int:
     frame : str
         A key of :data:`CONTROL_BYTES`.
     rate_mbps : float
-        Above 0. [Mb/s]
+        Rate, above 0. [Mb/s]
     band_ghz : float
         2.4, 5 or 6. [GHz]
     """
@@ -278,10 +286,10 @@ def ofdm_ns(mac_bytes: int, rate_mbps: float, band_ghz: float = 5) -> int:
 
     Parameters
     ----------
-    mac_bytes : int
+    Length of the MAC frame, including FCS. [bytes]
         MAC frame, FCS included. [bytes]
     rate_mbps : float
-        6 to 54 in the standard; any rate above 0 is accepted. [Mb/s]
+        Rate: 6 to 54 in the standard; any rate above 0 is accepted. [Mb/s]
     band_ghz : float
         2.4, 5 or 6. [GHz]
     """
@@ -291,7 +299,8 @@ def ofdm_ns(mac_bytes: int, rate_mbps: float, band_ghz: float = 5) -> int:
 
 
 def expected_response_ns(*, mcs: int | None = None, rate_mbps: float = 6) -> int:
-    """Return the response that EIFS assumes after a frame that was not understood. [ns]
+    """Return the duration of the response that EIFS assumes after a frame that was not decoded.
+    [ns]
 
     IEEE 802.11-2020, table 10-8.
 
@@ -300,7 +309,7 @@ def expected_response_ns(*, mcs: int | None = None, rate_mbps: float = 6) -> int
     mcs : int, optional
         MCS of an HT, VHT or HE PPDU; None for a frame of 802.11a, b or g.
     rate_mbps : float
-        Rate of such a frame. [Mb/s]
+        Rate of a frame of 802.11a, b or g. [Mb/s]
     """
     if mcs is not None:
         return 68_000 if mcs == 0 else 44_000 if mcs <= 2 else 32_000
@@ -309,18 +318,18 @@ def expected_response_ns(*, mcs: int | None = None, rate_mbps: float = 6) -> int
 
 
 def aggregate_bytes(standard: Standard, mpdu_bytes: int, mpdus: int) -> int:
-    """Return the PSDU of equal MPDUs: a delimiter before each, all but the last padded to 4 bytes.
-    [bytes]
+    """Return the PSDU length of equal MPDUs, each with a delimiter, and all but the last padded to
+    4 bytes. [bytes]
 
-    An HT PPDU with one MPDU is no A-MPDU: it contains only the MPDU. IEEE 802.11-2016, 9.7.
+    An HT PPDU with one MPDU is not an A-MPDU: it contains only the MPDU. IEEE 802.11-2016, 9.7.
 
     Parameters
     ----------
     standard : {"ht", "vht", "he"}
     mpdu_bytes : int
-        An MPDU with MAC header and FCS. [bytes]
+        Length of an MPDU with MAC header and FCS. [bytes]
     mpdus : int
-        At least 1.
+        Number of MPDUs, at least 1.
     """
     if standard == "ht" and mpdus == 1:
         return mpdu_bytes

@@ -1,4 +1,4 @@
-"""From a scenario to a prediction of a saturated cell that aggregates."""
+"""Prediction of a saturated cell with aggregation for a scenario."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,24 +20,29 @@ from lasthop.progress.cost_limits import need
 from lasthop.scenario.typed import CellScenario, Flow, Readable, Scenario
 
 WINDOW_S, FRAMES_S, SENDER_S = 2.5, 0.05, 2e-3
-"""Time of a BlockAck window with losses, of the frames of a kind of sender, of a sender. [s]"""
+"""Computation time of a BlockAck window with losses, of the frames of a kind of sender, and of a
+sender. [s]
+"""
 OPPORTUNITY_S = 0.05
-"""Time of the PPDUs that follow in an opportunity, per second of its limit. [-]"""
+"""Computation time of the following PPDUs in an opportunity, per second of its limit. [-]"""
 WINDOW_BYTES = 1.5e8
 """Memory of the chains of a window with losses. [bytes]"""
 STAGE_S, PAIR_S = 0.022, 3.5e-3
-"""Time of a backoff stage of a kind of contender, and of one of a pair of kinds. [s]"""
+"""Computation time of a backoff stage of a kind of contender, and of a stage of a pair of kinds.
+[s]
+"""
 STAGE_BYTES, LEAST_BYTES, PAIR_BYTES = 7e4, 20 * 3.3e4, 32
-"""Memory of a backoff stage of a kind of contender, in addition of a stage of one kind, whose
-spectra are computed at a time, and of two senders. [bytes]"""
+"""Memory of a backoff stage of a kind of contender, of a stage of one kind during the computation
+of its spectra, and of two senders. [bytes]
+"""
 
 WHOLE_LOST = 0.05
-"""Fraction of the PPDUs that may be lost whole where they collide too: such failures come in rows.
-Two senders got 0.3 % less than predicted with 4.5 %, 1.4 % less with 8 %. [-]
+"""Largest fraction of PPDUs without any received MPDU if PPDUs collide too: such failures come in
+rows. Two senders got 0.3 % less goodput than predicted with 4.5 %, and 1.4 % less with 8 %. [-]
 """
 
 SELDOM = 1e-3
-"""Fraction of the packets that may wait in order for longer than receivers wait. [-]"""
+"""Fraction of packets that may wait for their order longer than receivers wait. [-]"""
 
 
 def suits(scenario: Scenario) -> bool:
@@ -52,7 +57,7 @@ def predict(scenario: Readable) -> Quantities:
     ----------
     scenario : Scenario or Mapping
         Normalised scenario, read or to be read: a cell of 802.11n, ac or ax in which the access
-        point, stations or both send UDP, more than the cell takes.
+        point, stations or both send more UDP than the cell can carry.
 
     Returns
     -------
@@ -65,9 +70,10 @@ def predict(scenario: Readable) -> Quantities:
     Raises
     ------
     ModelError
-        The scenario breaks an assumption: TCP, packets for several stations in one queue.
+        If the scenario breaks an assumption, such as TCP, or packets for several stations in one
+        queue.
     ConvergenceError
-        A solver did not settle.
+        If a solver does not converge.
     """
     known = cells.aggregating_scenario(scenario)
     sending = senders(known)
@@ -88,17 +94,17 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def _kinds(sending: Sequence[Sending]) -> list[Sending]:
-    """Return the senders, those that are alike as one object, whose frames are computed once."""
+    """Return the senders with equal senders as one object, whose frames are computed once."""
     known: dict[Sending, Sending] = {}
     unnamed = (replace(sender, station=replace(sender.station, name="")) for sender in sending)
     return [known.setdefault(each, each) for each in unnamed]
 
 
 def _need(sending: Sequence[Sending]) -> None:
-    """Refuse what would take too long, or too much memory.
+    """Refuse a computation that exceeds the limits of time or memory.
 
-    Contenders are of one kind if their backoff and losses are alike. The spectra of a kind have a
-    row for each backoff stage, and so have those of a pair of kinds.
+    Contenders are of one kind if their backoff and losses are equal. The spectra of a kind have a
+    row for each backoff stage; the spectra of a pair of kinds do, too.
     """
     kinds = list(dict.fromkeys(sending))
     windows = {
@@ -116,7 +122,7 @@ def _need(sending: Sequence[Sending]) -> None:
         if len(sending) > 1
     }
     stages = [attempts for _, _, attempts, *_ in contending]
-    # with collisions each kind of contender has a window of its own
+    # With collisions each kind of contender has its own window.
     solved = len(windows) + sum(1 for *_, loss, _ in contending if loss)
     limits_s = sum(kind.access.txop_limit_s or 0.0 for kind in kinds)
     need(
@@ -134,12 +140,12 @@ def _need(sending: Sequence[Sending]) -> None:
 
 
 def _windows(sending: Sequence[Sending]) -> None:
-    """Solve every window with losses, which is then known.
+    """Solve every window with losses; the results are cached.
 
     Raises
     ------
     ConvergenceError
-        One has too many.
+        If a window has too many losses.
     """
     for each in dict.fromkeys(sending):
         if loss_of(each) > 0 and each.most_mpdus > 1:
@@ -151,7 +157,7 @@ def _windows(sending: Sequence[Sending]) -> None:
 
 
 def _contention(scenario: CellScenario, sending: Sequence[Sending]) -> saturated.Cell:
-    """What several senders get."""
+    """Return the cell of several senders."""
     by_kind = {each: aggregator(each) for each in dict.fromkeys(sending)}
     result = saturated.solve(
         [by_kind[each] for each in sending],
@@ -167,7 +173,7 @@ def _contention(scenario: CellScenario, sending: Sequence[Sending]) -> saturated
 
 
 def _late(sending: Sequence[Sending], cell: saturated.Cell) -> Iterator[Doubt]:
-    """Yield senders whose packets receivers would not wait for."""
+    """Yield the senders whose packets would wait in order longer than receivers wait."""
     for sender, goodput_bps in zip(sending, cell.goodput_bps, strict=True):
         loss, most_s = loss_of(sender), sender.own.reorder_timeout_s
         if loss == 0 or sender.most_mpdus == 1 or most_s is None:
@@ -180,15 +186,17 @@ def _late(sending: Sequence[Sending], cell: saturated.Cell) -> Iterator[Doubt]:
 
 
 def attempts_of(sending: Sending) -> int:
-    """Return the failures in a row after which a sender's window is CWmin again."""
+    """Return the number of failures in a row after which a sender's contention window returns to
+    CWmin.
+    """
     return (sending.station if sending.is_up else sending.cell.ap).attempts_short
 
 
 def aggregator(sending: Sending) -> Aggregator:
-    """Return a sender in the theory's terms."""
+    """Return a sender as a contender of the theory."""
     access = sending.access
     agreed = sending.most_mpdus > 1
-    # without a block acknowledgement the limit of the access is that of the packet, too
+    # Without a block acknowledgement, the attempt limit of the access is also that of the packet.
     attempts = sending.own.attempts if agreed else None
     return Aggregator(
         cwmin=access.cwmin,
@@ -238,7 +246,7 @@ def _lists(
 
 
 def _reordering_s(sending: Sending, *, alone: bool) -> float | None:
-    """Return the mean wait to be in order; None where it is not known. [s]"""
+    """Return the mean time until a received MPDU is in order; None if it is unknown. [s]"""
     loss = loss_of(sending)
     if sending.most_mpdus == 1 or (loss == 0 and (alone or sending.own.attempts is None)):
         return 0.0

@@ -1,12 +1,13 @@
-r"""BlockAckReqs of a window whose MPDUs are given up, and the MPDUs that wait for them.
+r"""BlockAckReqs for MPDUs that are given up, and the MPDUs that wait for these requests.
 
 MPDUs are given up only in rounds that are the last attempt for the window's first MPDU, and only if
-they are as old as it is. These :math:`n` MPDUs are all settled at the end, so that the window moves
-beyond them. A request is due if any of them is given up. Given the holds of the window,
+they are as old as this MPDU. These :math:`n` MPDUs are all settled at the end of the round, so that
+the window moves beyond them. A request follows if any of them is given up. Given the holds of the
+window,
 
 .. math:: P(\text{none given up}) = (1 - p)(1 - p^A)^{n-1}.
 
-All that was received beyond the first that was given up waits for the request.
+All MPDUs that were received after the first MPDU that was given up wait for the request.
 """
 
 from collections.abc import Iterator
@@ -24,11 +25,11 @@ class Requests:
     Attributes
     ----------
     per_round : float
-        Requests per round.
+        BlockAckReqs per round.
     failures : tuple of float
-        Requests after 0, 1, ... failed rounds in a row, per round; the first value is unused.
+        BlockAckReqs after 0, 1, ... failed rounds in a row, per round; the first value is unused.
     held : float
-        MPDUs that the receiver holds when a request follows a round with a response, per round.
+        MPDUs that the receiver holds when a request follows a successful round, per round.
     held_failed : float
         MPDUs that the receiver holds when a request follows a failed round, per round.
     """
@@ -46,7 +47,8 @@ def requests_of(
     hold_rounds: float,
     failures: tuple[float, ...],
 ) -> Requests:
-    """Requests of a window in blocks; each hold is assumed in the middle of its block.
+    """Return the requests of a window in blocks; each hold is assumed to be in the middle of its
+    block.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def requests_of(
     hold_rounds : float
         Mean hold of an MPDU, :math:`E[x]`. [rounds]
     failures : tuple of float
-        Failures in a row, as in `Requests`.
+        Numbers of failures in a row, as in `Requests`.
     """
     if attempts is None or attempts > len(blocks.unsettled) - 1:
         return Requests()
@@ -69,13 +71,15 @@ def requests_of(
     remaining, after = 1.0 - lost, old - 1
     none = (1.0 - loss) * remaining**after
     given_up = loss + after * lost
-    # Place of the first that is given up: so many are handed up at the end of the PPDU.
+    # Position of the first MPDU that is given up; the MPDUs before it are delivered at the end of
+    # the PPDU.
     first = (1.0 - loss) * ((1.0 - remaining**after) / lost - after * remaining**after)
     held = (old + settled) * (1.0 - none) - given_up - first
-    # Rounds of which nothing is received: the first is given up, and all that were not settled.
+    # Rounds in which nothing is received: the first MPDU is given up, and all unsettled MPDUs as
+    # well.
     unreceived = lost / (1.0 - lost * (1.0 - loss) / loss)
     held_failed = failed * (old + before - 1.0 - after * unreceived)
-    # How often, by what is known exactly: MPDUs given up per round.
+    # The number of such rounds follows from the exactly known MPDUs given up per round.
     rounds = lost / hold_rounds / (weight @ given_up)
     return Requests(
         per_round=float(rounds * (weight @ (1.0 - none))),
@@ -91,9 +95,9 @@ def _last_attempts(blocks: Blocks, loss: float, attempts: int) -> Iterator[Float
     Yields
     ------
     array of float
-        Rows: how often, by state and hold of the present block; MPDUs as old as the first, it
-        included; younger ones that are settled at the end of the round; probability that nothing
-        is received; younger ones that are settled then.
+        Rows: frequency, by state and hold of the present block; number of MPDUs as old as the
+        first, including it; younger MPDUs that are settled at the end of the round; probability
+        that nothing is received; younger MPDUs that are settled in that case.
     """
     middle = (blocks.length - 1) / 2
     steps = climb(blocks.unsettled, middle)
@@ -101,8 +105,8 @@ def _last_attempts(blocks: Blocks, loss: float, attempts: int) -> Iterator[Float
     for hold in range(attempts if middle > 0 else 1):
         known = np.flatnonzero(level + hold < attempts)
         own = level[known]
-        newest = attempts - 1 - own  # age before the present block
-        # Groups from the newest MPDU on: age, MPDUs.
+        newest = attempts - 1 - own  # Age before the present block.
+        # Groups of MPDUs from the newest MPDU on: age and number.
         ahead = (middle + 1) / 2 if hold else middle + 0.5
         groups = [(newest - hold, ahead), (newest, middle + 0.5 - ahead)]
         age = newest
@@ -110,7 +114,7 @@ def _last_attempts(blocks: Blocks, loss: float, attempts: int) -> Iterator[Float
             groups.append((age, blocks.length / 2))
             age = age + blocks.holds[known, block]
             groups.append((age, blocks.length / 2))
-        # The first itself, and half an MPDU that the last block has too many.
+        # The first MPDU itself, and half an MPDU because the last block is too long by half.
         groups.append((age, 0.5))
         counted = _counted(blocks.unsettled, loss, groups, age)
         yield np.stack([blocks.prob[known] * steps[own, own + hold], *counted])
@@ -120,7 +124,8 @@ def _counted(
     unsettled: Floats, loss: float, groups: list[tuple[Integers, float]], first: Integers
 ) -> tuple[Floats, Floats, Floats, Floats]:
     old, settled, before = (np.zeros(len(first)) for _ in range(3))
-    # The first is lost for certain in a failed round; the product below has it once too often.
+    # In a failed round the first MPDU is lost with certainty; the product below includes its loss
+    # once too often.
     failed = np.full(len(first), loss)
     for age, mpdus in groups:
         younger = age < first

@@ -1,20 +1,21 @@
 r"""Effect of a failure on a contender's later attempts, and the covariance of attempts.
 
-Contenders of a saturated cell do not attempt independently of each other: two that collide both
-widen their windows, and each attempt makes others fail. To first order in the covariances, with
-everything as a function of the frequency :math:`\omega` over slots,
+Contenders of a saturated cell do not attempt independently: two contenders that collide both widen
+their windows, and each attempt makes others fail. To first order in the covariances, with all
+quantities as functions of the frequency :math:`\omega` over slots,
 
 .. math:: \delta a_i = \varepsilon_i + h_i \sum_{k \ne i} w_k\, \delta a_k, \qquad
           h_i = \tau_i (1 - \gamma_i) R_i(\omega), \quad w_k = \frac{1}{1 - \tau_k}
 
-:math:`a_i` is 1 where contender :math:`i` attempts, and :math:`\gamma_i` its probability of
+:math:`a_i` is 1 if contender :math:`i` attempts, and :math:`\gamma_i` is its probability of
 failure. :math:`R_i` is the transform of its later attempts after a failure, less that after a
 success. :math:`\varepsilon_i` is the noise of its own renewal process, with the spectrum
 :math:`K_i`. A common collision adds :math:`\tau_i \tau_k (1 - \gamma_i)(1 - \gamma_k) R_i R_k^*` to
-the noise of two. All this is solved in closed form, since the field is one sum over all contenders.
+the cross spectrum of the noise of two contenders. The system is solved in closed form, since the
+field is a single sum over all contenders.
 
-The method is that of linear noise around a mean field (van Kampen's system size expansion); what is
-left out is of second order in the inverse of the number of contenders.
+The method is linear noise around a mean field (van Kampen's system size expansion). Neglected terms
+are of second order in the inverse of the number of contenders.
 """
 
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ Spectrum = npt.NDArray[Any]
 """Complex values by frequency in the last dimension."""
 
 FREQUENCIES = 2048
-"""Frequencies between 0 and half a cycle per slot; four slots of each window of 1024 apart."""
+"""Number of frequencies between 0 and half a cycle per slot."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,10 @@ class Stages:
     Attributes
     ----------
     windows : array of int
-        Number of values on which the backoff is uniform. [slots]
+        Number of values of the uniform backoff. [slots]
     seen : bool
-        Whether slots in which others send count for it (``edca``); if not, a draw of 0 is an
-        immediate attempt, outside the slots.
+        Whether slots in which others send count for the contender (``edca``). Otherwise, a draw of
+        0 is an immediate attempt, outside the slots.
     failure : array of float
         Probability that an attempt in a slot fails. [-]
     failure_at_once : array of float
@@ -58,16 +59,16 @@ class Stages:
 
     @property
     def at_once(self) -> Floats:
-        """Probability of an immediate attempt. [-]"""
+        """Probability that a draw is an immediate attempt. [-]"""
         return np.zeros(len(self.windows)) if self.seen else 1.0 / self.windows
 
     def distance(self, other: "Stages") -> float:
-        """Return the largest difference of a probability of failure. [-]"""
+        """Return the largest difference of the failure probabilities. [-]"""
         in_slots = np.abs(self.failure - other.failure).max()
         return float(max(in_slots, np.abs(self.failure_at_once - other.failure_at_once).max()))
 
     def draws(self) -> Floats:
-        """Return backoffs drawn at each stage, by those at the first. [-]"""
+        """Return the number of backoffs drawn at each stage per backoff at the first stage. [-]"""
         go_on = (1.0 - self.at_once) * self.failure + self.at_once * self.failure_at_once
         result: Floats = np.concatenate([[1.0], np.cumprod(go_on[:-1])])
         return result
@@ -79,7 +80,7 @@ class Stages:
         return float(draws @ (1.0 - self.at_once) / (draws @ slots))
 
     def shares(self) -> Floats:
-        """Return stages of attempts in slots. [-]"""
+        """Return the fraction of attempts in slots at each stage. [-]"""
         attempts = self.draws() * (1.0 - self.at_once)
         result: Floats = attempts / attempts.sum()
         return result
@@ -87,7 +88,7 @@ class Stages:
 
 @dataclass(frozen=True)
 class Response:
-    """How a contender's attempts depend on each other and on its outcomes, by frequency.
+    """Dependence of a contender's attempts on each other and on their outcomes, by frequency.
 
     Attributes
     ----------
@@ -115,19 +116,19 @@ class Response:
         win = reach * (1 - failure) + at_once * (1 - later)
         shares = stages.shares()
         tau, lost = stages.attempt_prob(), shares * stages.failure
-        # Attempts from a draw at stage j on, all stages together, up to the next return to the
-        # first; and that return.
+        # Attempts after a draw at stage j, all stages together, up to the next return to the first
+        # stage; and this return.
         direct = np.zeros((count + 1, FREQUENCIES), dtype=complex)
         back = np.ones((count + 1, FREQUENCIES), dtype=complex)
         for stage in reversed(range(count)):
             direct[stage] = reach[stage] + fail[stage] * direct[stage + 1]
             back[stage] = win[stage] + fail[stage] * back[stage + 1]
-        first = reach * _passed(fail, np.eye(1, count)[0])  # from the first stage on, by stage
+        first = reach * _passed(fail, np.eye(1, count)[0])  # From the first stage on, by stage.
         won = first / (1 - back[0])
         in_all = direct + back * won.sum(axis=0)
 
         def following(weights: Floats) -> Spectrum:
-            """Return the later attempts by stage, from the stage after each with its weight."""
+            """Return the later attempts by stage, weighted by the stage before."""
             behind = np.concatenate([[0.0], weights[:-1]])
             result: Spectrum = reach * _passed(fail, behind) + (weights @ back[1:]) * won
             return result
@@ -141,7 +142,7 @@ class Response:
 
 
 def _passed(fail: Spectrum, weights: Floats) -> Spectrum:
-    """Return draws by stage, from the given stages on, up to the next return to the first."""
+    """Return the draws by stage, from the given stages up to the next return to the first stage."""
     result = np.empty_like(fail)
     result[0] = weights[0]
     for stage in range(1, len(fail)):
@@ -152,21 +153,21 @@ def _passed(fail: Spectrum, weights: Floats) -> Spectrum:
 def covariances(groups: Sequence[Response], counts: Sequence[int]) -> Floats:
     """Return covariances of attempts in the same slot: [group, group, stage]. [-]
 
-    They are of an attempt of a contender of the first group at that stage, and one of another
-    contender of the second group.
+    Each covariance is that of an attempt at this stage by a contender of the first group and an
+    attempt by another contender of the second group.
 
     Parameters
     ----------
     groups : sequence of Response
-        A group's contenders are alike.
+        Groups of equal contenders.
     counts : sequence of int
-        Contenders in each group.
+        Number of contenders in each group.
     """
     weight = [1.0 / (1.0 - group.stages.attempt_prob()) for group in groups]
     gain = [group.gain.sum(axis=0) for group in groups]
     noise = [group.noise.sum(axis=0) for group in groups]
     own = [1.0 / (1.0 + h * w) for h, w in zip(gain, weight, strict=True)]
-    # The field is D P with P the sum of c times the noise of each.
+    # The field is D P, with P the sum of c times the noise of each contender.
     share = [w * e for w, e in zip(weight, own, strict=True)]
     many = list(zip(counts, share, gain, noise, strict=True))
     field = 1.0 / (1.0 - sum(n * c * h for n, c, h, _ in many))

@@ -1,8 +1,8 @@
-r"""Failed rounds in a row: what doubles the backoff.
+r"""Failed rounds in a row, which double the backoff.
 
-A failed round is repeated with the same MPDUs unless it was the last attempt for the window's first
-MPDU; then a BlockAckReq comes next. So with the law :math:`P(h, k)` of the age of the first MPDU
-and the size, and :math:`f` failed rounds in a row before,
+A failed round is repeated with the same MPDUs, unless it was the last attempt for the window's
+first MPDU; then a BlockAckReq follows. Let :math:`P(h, k)` be the distribution of the age of the
+first MPDU and of the size, and :math:`f` the number of failed rounds in a row before. Then
 
 .. math:: P_0(h, k) = P(h, k) - P(h - 1, k)\, p^k, \qquad P_f(h, k) = P_{f-1}(h - 1, k)\, p^k.
 """
@@ -15,13 +15,13 @@ from lasthop.models.aggregates.blocks import Floats
 def rows_of(
     by_age: Floats, loss: float, attempts: int | None
 ) -> tuple[tuple[tuple[float, ...], ...], tuple[float, ...]]:
-    """Return the failed rounds in a row before PPDUs and before BlockAckReqs.
+    """Return the distribution of failed rounds in a row before PPDUs and before BlockAckReqs.
 
     Parameters
     ----------
     by_age : array of float
-        Distribution of the sizes 1 to W (columns) by the age of the window's first MPDU, from 0 on.
-        [-]
+        Distribution of the sizes 1 to W (columns) by the age of the window's first MPDU, from age 0
+        on. [-]
     loss : float
         Probability that an MPDU is lost, :math:`p`. [-]
     attempts : int or None
@@ -32,7 +32,8 @@ def rows_of(
     rows : tuple of tuple of float
         Probability of 0, 1, ... failed rounds before a PPDU of 0, 1, ..., W MPDUs. [-]
     requests : tuple of float
-        BlockAckReqs after 0, 1, ... failed rounds in a row, per round; without those after none.
+        BlockAckReqs after 0, 1, ... failed rounds in a row, per round; BlockAckReqs after no failed
+        round are left out.
     """
     ages, window = by_age.shape
     failed = loss ** np.arange(1.0, window + 1)
@@ -43,7 +44,7 @@ def rows_of(
         rows.append(now.sum(axis=0))
         requests.append(float(now[-1] @ failed))
         now = np.concatenate([np.zeros((1, window)), now[:-1] * failed])
-    # What is above 0 by rounding has no failed round before it.
+    # Values above 0 by rounding belong to no failed round.
     rows[0] = by_age.sum(axis=0) - sum(rows[1:])
     ends = attempts is not None and attempts <= ages
     return (

@@ -1,23 +1,24 @@
-r"""Saturated cells whose contenders send aggregates: throughput of each.
+r"""Throughput of the contenders of a saturated cell that sends aggregates.
 
-Contention is that of any saturated cell (`contention`). `attempts_short` failures in a row bring
-the contention window back to CWmin, and nothing is dropped for it. That is the chain of a packet
-with this many attempts. The differences are on the air.
+Contention is that of any saturated cell (`contention`). After `attempts_short` failures in a row
+the contention window returns to CWmin, but nothing is dropped. This is the chain of a packet with
+this many attempts. The following differs from a cell with single frames:
 
-- A PPDU has as many MPDUs as its window leaves open (`window`), and its length is a random one if
-  MPDUs are lost. A collision lasts as long as the longest frame in it, and EIFS is by that frame.
-- An access fails by a collision (:math:`c`) or because nothing of the PPDU is received
+- A PPDU has as many MPDUs as its window allows (`window`); with losses its length is random. A
+  collision lasts as long as its longest frame, and EIFS follows that frame.
+- An access fails by a collision (:math:`c`) or because no MPDU of the PPDU is received
   (:math:`E[p^k]`).
-- If MPDUs are sent until they are received, the window moves per PPDU without collision as if there
-  were no collisions, since a collision does not change the window.
+- If MPDUs are sent until they are received, a collision does not change the window. Per PPDU
+  without collision, the window therefore moves as if there were no collisions.
 - Without losses all MPDUs of a PPDU are given up together after :math:`A` collisions in a row, with
-  probability :math:`g`. A BlockAckReq comes next, with as many attempts, so that :math:`g / (1 +
-  g)` of the attempts are at BlockAckReqs.
-- A transmission opportunity is one exchange of several PPDUs, of which a collision spoils the
-  first; with losses it is not known here.
-- With losses and a limit of attempts an MPDU is given up with probability
-  :math:`(c + (1 - c) p)^A`, and collisions move the window too, as if each MPDU of a PPDU had
-  collided by itself. That is good to 0.7 % while 1 % of the MPDUs are given up, and refused beyond.
+  probability :math:`g`. A BlockAckReq follows, with equally many attempts, so that :math:`g / (1 +
+  g)` of the attempts are BlockAckReqs.
+- A transmission opportunity is one exchange of several PPDUs, of which a collision destroys the
+  first. The model does not support opportunities with losses.
+- With losses and a limit of attempts, an MPDU is given up with probability :math:`(c + (1 - c)
+  p)^A`. Collisions move the window too; the model treats each MPDU of a PPDU as if it collided
+  independently. The error is below 0.7 % while 1 % of the MPDUs are given up; higher fractions are
+  refused.
 """
 
 import math
@@ -33,29 +34,31 @@ from lasthop.models.errors import ModelError
 from lasthop.progress.cost_limits import check_time
 
 SELDOM = 0.01
-"""Fraction of the MPDUs that may be given up where losses and collisions add up. [-]"""
+"""Largest fraction of MPDUs that may be given up if there are both losses and collisions. [-]"""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A PPDU of some MPDUs, or a BlockAckReq, and what goes with it, in one access.
+    """A PPDU of some MPDUs, or a BlockAckReq, with the other frames of its access.
 
     Attributes
     ----------
     first_frame_s : float
-        Frame that a collision spoils: RTS or PPDU. [s]
+        Duration of the frame that a collision destroys: RTS or PPDU. [s]
     ended_s : float
-        From the start of the first frame to the end of the PPDU. [s]
+        Time from the start of the first frame to the end of the PPDU. [s]
     exchange_s : float
-        From the start of the first frame to the end of the response. [s]
+        Time from the start of the first frame to the end of the response. [s]
     first_wait_s, wait_s : float
-        Difference of EIFS and AIFS after such a first frame, and after such a PPDU. [s]
+        Difference of EIFS and AIFS after a destroyed first frame, and after a PPDU that is not
+        received. [s]
     sizes : tuple of int, optional
-        MPDUs in each of its PPDUs; by default there is one PPDU, or only a BlockAckReq.
+        Number of MPDUs in each PPDU of the exchange; by default there is one PPDU, or only a
+        BlockAckReq.
     payload_bytes : float, optional
-        Payload in all of them; by default that of the MPDUs. [bytes]
+        Payload of all PPDUs; by default that of the MPDUs. [bytes]
     is_protected : bool
-        Whether the first frame is not the PPDU of `sizes[0]`, but RTS or a BlockAckReq.
+        Whether the first frame is an RTS or a BlockAckReq, not the PPDU of `sizes[0]`.
     """
 
     first_frame_s: float
@@ -77,19 +80,20 @@ class Aggregator:
     cwmin, cwmax : int
         Contention window. [slots]
     attempts_short : int
-        Failed accesses in a row after which it is CWmin again.
+        Failed accesses in a row after which the contention window returns to CWmin.
     mpdus : int
-        MPDUs in a PPDU without losses; with losses the window, all of which a PPDU has room for.
+        Without losses, number of MPDUs in a PPDU; with losses, size of the window, which fits into
+        a PPDU.
     exchange : callable
         Function from a number of MPDUs to the `Exchange` of their PPDU.
     payload_bytes : float
         Payload of an MPDU. [bytes]
     request : Exchange, optional
-        That of a BlockAckReq; None where nothing is ever given up.
+        Exchange of a BlockAckReq; None if MPDUs are never given up.
     attempts : int, optional
-        Attempts for an MPDU, and for a BlockAckReq; None is without limit.
+        Attempts for an MPDU, and for a BlockAckReq; None if there is no limit.
     loss : float
-        Probability that an MPDU is lost, collisions apart. [-]
+        Probability that an MPDU is lost other than by a collision. [-]
     """
 
     cwmin: int
@@ -116,19 +120,19 @@ class Cell:
     failure_prob : tuple of float
         Fraction of accesses that fail. [-]
     given_up : tuple of float
-        MPDUs given up, per MPDU given up or received. [-]
+        Fraction of MPDUs that are given up. [-]
     request_share : tuple of float
-        Attempts at BlockAckReqs, per attempt. [-]
+        Fraction of attempts that are BlockAckReqs. [-]
     mpdu_rate : tuple of float
-        MPDUs received. [1/s]
+        Rate of received MPDUs. [1/s]
     goodput_bps : tuple of float
         Payload received. [bit/s]
     mpdus : tuple of float
-        MPDUs in a PPDU with data, including collided PPDUs.
+        Mean MPDUs in a PPDU with data, including collided PPDUs.
     frames : tuple of float
-        PPDUs with data and BlockAckReqs in an attempt that does not collide.
+        Mean PPDUs with data and BlockAckReqs in an attempt that does not collide.
     whole_lost : tuple of float
-        PPDUs of which nothing is received though they do not collide. [-]
+        Fraction of PPDUs without collision of which no MPDU is received. [-]
     """
 
     attempt_prob: tuple[float, ...]
@@ -145,46 +149,46 @@ class Cell:
 
 @dataclass(frozen=True)
 class _Kind:
-    """Accesses of one kind of a contender."""
+    """One kind of a contender's accesses."""
 
-    part: float  # of its accesses
+    part: float  # Fraction of the contender's accesses.
     exchange: Exchange
-    lost: float  # probability that nothing of the PPDU is received
-    sizes: tuple[int, ...]  # MPDUs in the PPDUs
+    lost: float  # Probability that nothing of the PPDU is received.
+    sizes: tuple[int, ...]  # Number of MPDUs in each PPDU.
     payload_bytes: float
 
     @property
     def mpdus(self) -> int:
-        """MPDUs in all PPDUs."""
+        """Number of MPDUs in all PPDUs."""
         return sum(self.sizes)
 
 
 @dataclass(frozen=True)
 class _Traffic:
-    """What a contender has on the air."""
+    """Accesses of a contender on the air."""
 
     window: Window
     given_up: float
-    requests: float  # BlockAckReqs per PPDU attempted
+    requests: float  # BlockAckReqs per attempted PPDU.
     kinds: tuple[_Kind, ...]
-    payload_bytes: float  # of an MPDU
+    payload_bytes: float  # Payload of an MPDU.
 
     @property
     def delivered(self) -> float:
-        """MPDUs received per attempt that does not collide."""
+        """Mean received MPDUs per attempt that does not collide."""
         if self.window.loss == 0:
             return sum(kind.part * kind.mpdus for kind in self.kinds)
         return self.window.delivered / (1 + self.requests)
 
     @property
     def delivered_bytes(self) -> float:
-        """Payload received per attempt that does not collide. [bytes]"""
+        """Mean received payload per attempt that does not collide. [bytes]"""
         if self.window.loss == 0:
             return sum(kind.part * kind.payload_bytes for kind in self.kinds)
         return self.delivered * self.payload_bytes
 
     def lone_s(self) -> float:
-        """Return the mean duration of what does not collide, AIFS apart. [s]"""
+        """Mean duration of an access without collision, without AIFS. [s]"""
         return sum(
             kind.part
             * (
@@ -195,22 +199,23 @@ class _Traffic:
         )
 
     def first_s(self) -> float:
-        """Return the mean duration of the first frame with what EIFS adds to AIFS. [s]"""
+        """Mean duration of the first frame, plus the difference of EIFS and AIFS. [s]"""
         return sum(
             kind.part * (kind.exchange.first_frame_s + kind.exchange.first_wait_s)
             for kind in self.kinds
         )
 
     def frames(self) -> float:
-        """Return PPDUs with data and BlockAckReqs per attempt that does not collide."""
+        """Mean PPDUs with data and BlockAckReqs per attempt that does not collide."""
         more = self.requests / (1 + self.requests)
         return sum(kind.part * len(kind.sizes) for kind in self.kinds) + more
 
     def discarded(self) -> float:
-        """Return MPDUs given up, per MPDU given up or received. [-]"""
+        """Fraction of MPDUs that are given up. [-]"""
         if self.window.loss > 0 or self.given_up == 0:
             return self.given_up
-        # Only the first PPDU of an opportunity is ever given up, and a BlockAckReq opens the next.
+        # Only the first PPDU of an opportunity is ever given up, and a BlockAckReq begins the next
+        # opportunity.
         first, *request = self.kinds
         lost = self.given_up * first.sizes[0]
         received = (1 - self.given_up) * first.mpdus
@@ -218,8 +223,8 @@ class _Traffic:
         return lost / (lost + received)
 
     def mpdus(self, collision_prob: float) -> float:
-        """Return MPDUs in a PPDU; of a collision only the first is on the air, or none behind
-        RTS.
+        """Return the mean MPDUs in a PPDU. In a collision only the first PPDU is sent, or no PPDU
+        after RTS.
         """
         mpdus = ppdus = 0.0
         for kind in self.kinds:
@@ -243,9 +248,9 @@ def solve(
 
     .. math:: X_i = \frac{L_i N_i D_i}{\sigma P_{idle} + \sum_k N_k T_k + T_{col} + P_{busy} AIFS}
 
-    per slot, with :math:`N_i` attempts that do not collide, :math:`D_i` MPDUs received in each,
-    and :math:`T_{col}` the longest frame of a collision with what EIFS adds. With ``"dcf"`` per
-    open slot, each of which costs :math:`\sigma`.
+    per slot, with :math:`N_i` attempts that do not collide, :math:`D_i` MPDUs received in each of
+    them, and :math:`T_{col}` the longest frame of a collision plus the difference of EIFS and AIFS.
+    With ``"dcf"`` the values are per open slot, each of which costs :math:`\sigma`.
 
     Parameters
     ----------
@@ -253,13 +258,13 @@ def solve(
     slot_s, aifs_s : float
         Slot and AIFS. [s]
     countdown : {"edca", "dcf"}
-        When counters fall. With ``"dcf"`` `cwmin` is at least 1.
+        Rule for the countdown of backoff counters. With ``"dcf"`` `cwmin` is at least 1.
 
     Raises
     ------
     ModelError
-        More than 1 % of the MPDUs would be given up where MPDUs are lost and collide too, or
-        the window of a contender cannot be solved.
+        If more than 1 % of the MPDUs would be given up with both losses and collisions, or if the
+        window of a contender cannot be solved.
     """
     solo = len(contenders) == 1
     windows_of = {contender: _window(contender, solo) for contender in dict.fromkeys(contenders)}
@@ -309,7 +314,7 @@ def solve(
 
 
 def _window(aggregator: Aggregator, solo: bool) -> Window:
-    """Return the window of a contender, PPDU by PPDU that does not collide."""
+    """Return the window of a contender, in rounds that are PPDUs without collision."""
     if aggregator.loss == 0:
         return windows.solve(aggregator.mpdus, 0.0)
     return windows.solve(aggregator.mpdus, aggregator.loss, aggregator.attempts if solo else None)
@@ -321,10 +326,10 @@ def _backoff(aggregator: Aggregator, window: Window) -> Backoff:
 
 
 def _traffic(aggregator: Aggregator, window: Window, access: Access, solo: bool) -> _Traffic:
-    """What is on the air, and what is given up."""
+    """Return the traffic of a contender on the air, with the MPDUs that are given up."""
     given_up, requests = 0.0, 0.0
     if aggregator.attempts is not None and aggregator.loss == 0:
-        # All MPDUs of a PPDU are given up together, and then a BlockAckReq is tried as often.
+        # All MPDUs of a PPDU are given up together; then a BlockAckReq is tried equally often.
         stages = (failures % aggregator.attempts_short for failures in range(aggregator.attempts))
         given_up = math.prod(access.collides[stage] for stage in stages)
         requests = given_up
@@ -355,7 +360,9 @@ def _traffic(aggregator: Aggregator, window: Window, access: Access, solo: bool)
 
 
 def _kind(aggregator: Aggregator, part: float, exchange: Exchange, mpdus: int) -> _Kind:
-    """Return accesses that begin with so many MPDUs; 0: with a BlockAckReq."""
+    """Return the accesses that begin with this many MPDUs, or with a BlockAckReq if the number is
+    0.
+    """
     sizes = exchange.sizes
     if sizes is None:
         sizes = (mpdus,) if mpdus else ()
@@ -369,10 +376,10 @@ def _kind(aggregator: Aggregator, part: float, exchange: Exchange, mpdus: int) -
 
 
 def _requests(aggregator: Aggregator, window: Window, collides: float) -> float:
-    r"""Return BlockAckReqs per PPDU that does not collide, where MPDUs are lost and collide too.
+    r"""Return the BlockAckReqs per PPDU without collision, with both losses and collisions.
 
-    MPDUs that were new together are given up together, after :math:`A` attempts of which :math:`j`
-    collided. There are :math:`(1 - p)` such groups per PPDU, of :math:`n` MPDUs each.
+    MPDUs that were first sent together are given up together, after :math:`A` attempts of which
+    :math:`j` collided. There are :math:`(1 - p)` such groups per PPDU, each of :math:`n` MPDUs.
 
     .. math:: (1 - p) \sum_j \binom{A}{j} c^j (1 - c)^{A-j} \bigl[1 - (1 - p^{A-j})^n\bigr]
     """
@@ -390,8 +397,8 @@ def _requests(aggregator: Aggregator, window: Window, collides: float) -> float:
 
 
 def _longest_s(contention: Contention, traffic: Sequence[_Traffic], idle: float) -> float:
-    r"""Return the mean of the longest first frame of a slot with what EIFS adds after it; idle
-    counts 0. [s]
+    r"""Return the mean longest first frame of a slot, plus the EIFS difference after it; 0 for an
+    idle slot. [s]
 
     .. math:: \sum_m T_{(m)} \bigl[P(\text{no frame longer than } T_{(m)})
               - P(\text{no frame longer than } T_{(m-1)})\bigr]
@@ -401,7 +408,7 @@ def _longest_s(contention: Contention, traffic: Sequence[_Traffic], idle: float)
     contention : Contention
     traffic : sequence of _Traffic
     idle : float
-        Probability of no frame at all. [-]
+        Probability that no frame is sent. [-]
     """
     waits_s: dict[float, float] = {}
     of_kind = {id(own): own for own in traffic}

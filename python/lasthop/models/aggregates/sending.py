@@ -1,7 +1,7 @@
-"""Transmissions of one sender of a scenario: PPDUs, their responses, opportunities, EIFS.
+"""Transmissions of one sender of a scenario: PPDUs, responses, opportunities, and EIFS.
 
 Frames are formed by the rules of ``docs/concepts/aggregation.md`` for packets of one size that are
-always there. Times are whole nanoseconds until an `Exchange` has them.
+always available. Times are whole nanoseconds, and seconds in an `Exchange`.
 """
 
 from bisect import bisect_right
@@ -30,12 +30,12 @@ from lasthop.scenario.typed import (
 )
 
 STANDARDS: Mapping[str, Standard] = {"802.11n": "ht", "802.11ac": "vht", "802.11ax": "he"}
-"""Generations that aggregate."""
+"""PHY format by standard, for the standards with aggregation."""
 
 LONGEST_BYTES: Mapping[Standard, int] = {"ht": 65_535, "vht": 1_048_575, "he": 6_500_631}
-"""Longest PSDU of several MPDUs. IEEE 802.11ax-2021, 9.4.2.55, 9.4.2.157, 9.4.2.248. [bytes]"""
+"""Largest PSDU with several MPDUs. IEEE 802.11ax-2021, 9.4.2.55, 9.4.2.157, 9.4.2.248. [bytes]"""
 MOST_MPDUS: Mapping[Standard, int] = {"ht": 64, "vht": 64, "he": 256}
-"""Largest windows of a block acknowledgement. IEEE 802.11ax-2021, 9.3.1.8."""
+"""Largest BlockAck windows. IEEE 802.11ax-2021, 9.3.1.8."""
 LONGEST_AMSDU_BYTES: Mapping[Standard, int] = {"ht": 7_935, "vht": 11_398, "he": 11_398}
 """Longest A-MSDU. IEEE 802.11-2020, table 9-34. [bytes]"""
 SUBFRAME_BYTES = 14
@@ -49,11 +49,11 @@ class Mpdus:
     Attributes
     ----------
     count : int
-        MPDUs.
+        Number of MPDUs.
     packets : int
-        Packets in them.
+        Number of packets in the MPDUs.
     psdu_bytes : int
-        Length. [bytes]
+        Length of the PSDU. [bytes]
     """
 
     count: int
@@ -69,15 +69,15 @@ class Sending:
     ----------
     cell : AggregatingCell
     station : Station
-        The one end that is not the access point.
+        Station at the other end from the access point.
     is_up : bool
         Whether the station is the sender.
     access : AccessCategory
         The sender's access parameters.
     own : Aggregation
-        The sender's limits.
+        Aggregation limits of the sender.
     packet_bytes, payload_bytes : int
-        IP packet, and payload in it. [bytes]
+        Length of an IP packet, and of its payload. [bytes]
     """
 
     cell: AggregatingCell
@@ -96,7 +96,8 @@ class Sending:
         node = station if flow.is_up else cell.ap
         aggregation = node.aggregates(flow.category)
         assert aggregation is not None
-        own = node.access(flow.category)  # a node's name is not of its access
+        # The node itself has the same name as one of its categories.
+        own = node.access(flow.category)
         access = AccessCategory(
             aifsn=own.aifsn,
             cwmin=own.cwmin,
@@ -110,22 +111,22 @@ class Sending:
 
     @cached_property
     def standard(self) -> Standard | None:
-        """The generation of its PPDUs; None: it sends frame by frame."""
+        """PHY format of the sender's PPDUs; None if it sends single frames."""
         return STANDARDS.get(self.station.phy or self.cell.phy)
 
     @cached_property
     def band_ghz(self) -> float:
-        """Band of the cell. [GHz]"""
+        """Frequency band of the cell. [GHz]"""
         return float(self.cell.band.removesuffix(" GHz"))
 
     @cached_property
     def most_mpdus(self) -> int:
-        """MPDUs in an A-MPDU, and window of the agreement; 1: there is none."""
+        """Largest number of MPDUs in an A-MPDU, and BlockAck window; 1 if there is no agreement."""
         return min(self.own.mpdus, MOST_MPDUS[self.standard]) if self.standard else 1
 
     @cached_property
     def ppdu(self) -> Ppdu | None:
-        """How its PPDUs are made; None: it sends frame by frame."""
+        """Transmission parameters of the sender's PPDUs; None if it sends single frames."""
         if self.standard is None:
             return None
         cell, station = self.cell, self.station
@@ -162,26 +163,26 @@ class Sending:
 
     @property
     def rate_mbps(self) -> int:
-        """Rate of one that sends frame by frame. [Mb/s]"""
+        """Rate of a sender of single frames. [Mb/s]"""
         rate_bps = self.station.rate_bps if self.is_up else self.station.downlink_rate_bps
         return round(rate_bps / 1e6)
 
     @cached_property
     def control_mbps(self) -> tuple[int, int]:
-        """Rates of RTS or BlockAckReq, and of what answers. [Mb/s]"""
+        """Rates of RTS or BlockAckReq, and of the responses. [Mb/s]"""
         rates = self.station.uplink_control_bps if self.is_up else self.station.downlink_control_bps
         rts, response = (round(each / 1e6) for each in rates)
         return rts, response
 
     def control_ns(self, frame: str) -> int:
-        """Return the duration of a control frame that the sender sends or gets. [ns]"""
+        """Return the duration of a control frame that the sender sends or receives. [ns]"""
         rts, response = self.control_mbps
         asks = frame in ("rts", "block_ack_request")
         return control_ns(frame, rts if asks else response, self.band_ghz)
 
     @property
     def block_ack(self) -> str:
-        """The BlockAck of the agreement."""
+        """Type of BlockAck of the agreement."""
         return "block_ack_64" if self.most_mpdus <= 64 else "block_ack_256"
 
     def response_ns(self, mpdus: int) -> int:
@@ -195,11 +196,11 @@ class Sending:
 
     @property
     def ahead_ns(self) -> int:
-        """RTS and CTS, with a SIFS after each. [ns]"""
+        """Duration of RTS and CTS, each with a SIFS after it. [ns]"""
         return self.control_ns("rts") + self.control_ns("cts") + 2 * self.sifs_ns
 
     def is_protected(self, psdu_bytes: int) -> bool:
-        """Return whether an RTS precedes a PPDU that opens an access."""
+        """Return whether an RTS precedes a PPDU that begins an access."""
         threshold, longest_s = self.cell.rts_threshold_bytes, self.cell.rts_longer_than_s
         return (threshold is not None and psdu_bytes > threshold) or (
             longest_s is not None and self.ppdu_ns(psdu_bytes) > _ns(longest_s)
@@ -207,7 +208,7 @@ class Sending:
 
     @cached_property
     def packets_per_mpdu(self) -> int:
-        """Packets that share an MPDU."""
+        """Number of packets in an MPDU."""
         most = self.own.amsdu_bytes
         if most is None or self.standard is None:
             return 1
@@ -224,7 +225,9 @@ class Sending:
         return own if self.standard is None else min(own, LONGEST_BYTES[self.standard])
 
     def mpdu_bytes(self, packets: int = 1) -> int:
-        """Return the length of the MPDU of some packets; several are an A-MSDU. [bytes]"""
+        """Return the length of an MPDU with some packets; several packets form an A-MSDU.
+        [bytes]
+        """
         msdu_bytes = self.packet_bytes + self.cell.llc_bytes
         if packets == 1:
             return self.cell.mac_header_bytes + msdu_bytes
@@ -233,14 +236,14 @@ class Sending:
         return self.cell.mac_header_bytes + (packets - 1) * padded + subframe
 
     def mpdus(self, left_ns: int | None, *, opens: bool) -> Mpdus:
-        """Form a PPDU, with a full queue.
+        """Form a PPDU from a full queue.
 
         Parameters
         ----------
         left_ns : int, optional
-            Remaining time of an opportunity for PPDU and response, RTS included. [ns]
+            Remaining time of an opportunity for PPDU and response, including RTS. [ns]
         opens : bool
-            Whether it opens it: one MPDU is sent then, however long.
+            Whether the PPDU begins the opportunity; one MPDU is then sent, however long.
         """
         grown = self._grown
         if left_ns is None:
@@ -259,14 +262,14 @@ class Sending:
 
     @cached_property
     def _opening_ns(self) -> tuple[int, ...]:
-        """Longest exchange up to each of those PPDUs, if it opens an access. [ns]"""
+        """Longest exchange up to each PPDU of `ppdus`, if it begins an access. [ns]"""
         return tuple(
             accumulate((self.until_answered_ns(each, opens=True) for each in self._grown), max)
         )
 
     @cached_property
     def _following_ns(self) -> tuple[int, ...]:
-        """Longest exchange up to each of those PPDUs, if it follows in an opportunity. [ns]"""
+        """Longest exchange up to each PPDU of `ppdus`, if it continues an opportunity. [ns]"""
         return tuple(
             accumulate((self.until_answered_ns(each, opens=False) for each in self._grown), max)
         )
@@ -283,13 +286,14 @@ class Sending:
         return tuple(held)
 
     def until_answered_ns(self, mpdus: Mpdus, *, opens: bool) -> int:
-        """From the start of an exchange with this PPDU to the end of the response. [ns]
+        """Return the time from the start of an exchange with this PPDU to the end of the response.
+        [ns]
 
         Parameters
         ----------
         mpdus : Mpdus
         opens : bool
-            Whether it opens an access, so that RTS may go ahead.
+            Whether the PPDU begins an access, so that RTS may precede it.
         """
         ahead_ns = self.ahead_ns if opens and self.is_protected(mpdus.psdu_bytes) else 0
         return (
@@ -297,7 +301,7 @@ class Sending:
         )
 
     def _growing(self) -> Iterator[Mpdus]:
-        """Yield a PPDU packet by packet."""
+        """Yield PPDUs that grow packet by packet."""
         mpdu_bytes = self.mpdu_bytes(self.packets_per_mpdu)
         for full in range(self.most_mpdus):
             for packets in range(1, self.packets_per_mpdu + 1):
@@ -316,7 +320,7 @@ class Sending:
 
     @property
     def limit_ns(self) -> int | None:
-        """Longest opportunity. [ns]"""
+        """Longest duration of an opportunity. [ns]"""
         limit_s = self.access.txop_limit_s
         return None if limit_s is None else _ns(limit_s)
 
@@ -327,7 +331,7 @@ class Sending:
 
     @cached_property
     def first(self) -> Mpdus:
-        """The PPDU that opens an access."""
+        """PPDU that begins an access."""
         return self.mpdus(self.limit_ns, opens=True)
 
     @cached_property
@@ -342,7 +346,7 @@ class Sending:
 
     def _exchange(self, mpdus: int) -> Exchange:
         first = self.first
-        if mpdus != first.count:  # with losses: MPDUs are whole
+        if mpdus != first.count:  # With losses, MPDUs are not divided.
             psdu_bytes = self._whole(mpdus)
             first = Mpdus(mpdus, mpdus * self.packets_per_mpdu, psdu_bytes)
         is_protected = self.is_protected(first.psdu_bytes)
@@ -366,7 +370,7 @@ class Sending:
     def _access(
         self, first_ns: int, ended_ns: int, until_ns: int, held: list[Mpdus], *, is_protected: bool
     ) -> Exchange:
-        """Return an access, with what follows in its opportunity."""
+        """Return an access, including the PPDUs that continue its opportunity."""
         held = list(held)
         for each in self._following(until_ns):
             held.append(each)
@@ -385,7 +389,7 @@ class Sending:
         )
 
     def _following(self, until_ns: int) -> Iterator[Mpdus]:
-        """Yield PPDUs that follow in an opportunity of which so much is over."""
+        """Yield the PPDUs that continue an opportunity after this time of it has passed."""
         most = self.access.txop_packets
         count = 1
         while self.limit_ns is not None and (most is None or count < most):
@@ -400,7 +404,7 @@ class Sending:
             until_ns += self.sifs_ns + self.response_ns(mpdus.count)
 
     def _wait_s(self, *, is_data: bool) -> float:
-        """What EIFS adds to AIFS behind a frame. [s]"""
+        """Return the difference of EIFS and AIFS after a frame. [s]"""
         if self.cell.eifs == "ack":
             response_ns = control_ns("ack", self.cell.eifs_rate_bps / 1e6, self.band_ghz)
         elif is_data and self.ppdu is not None:

@@ -1,15 +1,16 @@
 r"""Number of MPDUs in a PPDU, from the holds of a window.
 
-In a round the window's first MPDU has been sent in :math:`h` rounds already and is unsettled. All
-others are settled or not, independently of each other, given their ages, which follow from the
-holds. An MPDU of age :math:`a` is unsettled with probability :math:`P(G > a)`. The moves of the
-window reveal only that all MPDUs before the first are settled, and that the first is not. So
+In a round, the window's first MPDU has already been sent in :math:`h` rounds and is unsettled.
+Given their ages, which follow from the holds, all other MPDUs are settled or not, independently of
+each other. An MPDU of age :math:`a` is unsettled with probability :math:`P(G > a)`. The movement of
+the window reveals only that all MPDUs before the first are settled, and that the first is not. So
 
 .. math:: E[z^k] = \frac{1}{E[x]}
           E\Bigl[\sum_{h \ge Y} P(G > h)\; z \prod_{i=1}^{W-1} f_{a_i}(z)\Bigr], \qquad
           f_a(z) = P(G \le a) + P(G > a)\, z
 
-with the ages :math:`a_i` counted back from the newest MPDU: :math:`h - Y` plus the holds between.
+with the ages :math:`a_i` counted back from the newest MPDU: :math:`h - Y` plus the holds in
+between.
 """
 
 from collections.abc import Sequence
@@ -26,21 +27,21 @@ Weights = npt.NDArray[Any]
 """Real or complex weights."""
 
 MOST_NODES = 8
-"""Places within a block at which a round is looked at."""
+"""Largest number of places within a block at which a round is evaluated."""
 RARE = 1e-8
-"""Probability below which a distribution of sizes is not moved for its sake. [-]"""
+"""Probability below which a distribution of sizes is not adjusted. [-]"""
 MOST_STEPS = 200
-"""Steps within which a distribution of sizes must have moved."""
+"""Number of steps within which a distribution of sizes must be adjusted."""
 WHOLE = 1e-9
-"""Part of an MPDU by which a number of MPDUs may miss a whole one. [-]"""
+"""Fraction of an MPDU by which a number of MPDUs may differ from a whole number. [-]"""
 
 
 def places(length: float) -> tuple[Floats, Floats]:
     r"""Return the numbers of MPDUs of the present block that have passed, and their weights. [-]
 
-    A sum over :math:`0, 1, \dots, b - 1` for any :math:`b \ge 1`: the first place by itself, the
-    others by Gauss's quadrature for sums (Gram's polynomials), which is the sum itself where they
-    are few.
+    The result integrates sums over :math:`0, 1, \dots, b - 1` for any :math:`b \ge 1`. The first
+    place is separate. The other places are those of Gauss's quadrature for sums (Gram's
+    polynomials), which equals the sum itself if there are few places.
 
     Parameters
     ----------
@@ -58,9 +59,7 @@ def places(length: float) -> tuple[Floats, Floats]:
 
 
 def level_probs(blocks: Blocks) -> Floats:
-    """Return the distribution of the level that an MPDU of any place finds, :math:`P(Y = y)`.
-    [-]
-    """
+    """Return the distribution of the level before an MPDU at any place, :math:`P(Y = y)`. [-]"""
     unsettled = blocks.unsettled
     settled = 1.0 - unsettled
     # Mean over the places of P(G <= z)^u, a geometric series.
@@ -73,19 +72,19 @@ def level_probs(blocks: Blocks) -> Floats:
 def products(blocks: Blocks, weights: Sequence[tuple[complex, complex]]) -> Weights:
     """Return the mean over rounds of the product of a weight for each MPDU in the window. [-]
 
-    Columns are the shares of rounds by the age of the window's first MPDU, from 0 on.
+    Columns are the contributions of rounds by the age of the window's first MPDU, from age 0 on.
 
     Parameters
     ----------
     blocks : Blocks
     weights : sequence of (number, number)
-        Weight of an MPDU that is settled and of one that is not; ``(1, z)`` gives :math:`E[z^k]`.
+        Weights of a settled and of an unsettled MPDU; ``(1, z)`` gives :math:`E[z^k]`.
     """
     factors = [_Factors(blocks, *pair) for pair in (*weights, (1.0, 1.0))]
     ages = np.cumsum(blocks.holds, axis=1, dtype=np.int64)
     level, highest = blocks.level, len(blocks.unsettled) - 1
     sums = [np.zeros(highest, dtype=factor.single.dtype) for factor in factors]
-    for newest in range(highest):  # age of the newest MPDU before the present block
+    for newest in range(highest):  # Age of the newest MPDU before the present block.
         known = np.flatnonzero(level + newest < highest)
         own, states = level[known], ages[known] + newest
         start = blocks.prob[known] * blocks.unsettled[own + newest]
@@ -106,7 +105,7 @@ def law(blocks: Blocks, window: int) -> Floats:
     """Return the distribution of the sizes 1 to W (columns) by the age of the window's first MPDU
     (rows).
 
-    From :math:`E[z^k]` on the unit circle.
+    It is computed from :math:`E[z^k]` on the unit circle.
     """
     points = window + 1
     turns = np.arange(points // 2 + 1) / points
@@ -145,7 +144,7 @@ def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]
         if np.all(np.abs(missing) <= 1e-9 * wanted):
             return probs
         move = -np.linalg.lstsq((traits * probs) @ traits.T, missing, rcond=None)[0]
-        # The convex function that the law minimises must fall (Armijo).
+        # The convex function that the distribution minimises must decrease (Armijo).
         value, slope = probs.sum() - factors @ wanted, missing @ move
         while True:
             with np.errstate(over="ignore"):
@@ -158,11 +157,12 @@ def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]
 
 
 class _Factors:
-    r"""What MPDUs of each age contribute to a product.
+    r"""Factors of MPDUs of each age in a product.
 
-    The hold of a block lies at any of its :math:`b` places. With :math:`f` the weight of an MPDU
-    behind it and :math:`g` of one before it, the mean of :math:`f^{i - 1/2} g^{b - i + 1/2}` over
-    :math:`i = 1, \dots, b` is :math:`\sqrt{f g}\, (f^b - g^b) / (b (f - g))`, for any :math:`b`.
+    The hold of a block may be at any of its :math:`b` places. Let :math:`f` be the weight of an
+    MPDU after it and :math:`g` the weight of an MPDU before it. The mean of :math:`f^{i - 1/2} g^{b
+    - i + 1/2}` over :math:`i = 1, \dots, b` is :math:`\sqrt{f g}\, (f^b - g^b) / (b (f - g))`, for
+    any :math:`b`.
     """
 
     def __init__(self, blocks: Blocks, settled: complex, unsettled: complex) -> None:
@@ -176,14 +176,15 @@ class _Factors:
         ]
 
     def present(self, newest: int) -> Weights:
-        """Return the weight of the present block and of the window's first MPDU, by level before
-        the block.
+        """Return the weight of the present block and of the window's first MPDU, by the level
+        before the block.
         """
         level = np.arange(len(self.single) - 1 - newest)
         weight = np.zeros(len(level), dtype=self.single.dtype)
         behind = self.single[newest]
         for mpdus, often, steps in self.places:
-            # The window has W - 1 MPDUs more wherever the round is: the oldest make up for it.
+            # The window has W - 1 further MPDUs in every round: the oldest MPDUs fill the
+            # difference.
             oldest = self.single[level + newest] ** (self.middle - mpdus - 0.5)
             within = steps[level, level] * behind ** (mpdus + 0.5)
             for hold in range(1, newest + 1 if mpdus > 0 else 1):
@@ -197,7 +198,7 @@ def _over_places(ahead: Any, behind: Any, mpdus: float, own: float) -> Any:
     r"""Return the mean of :math:`f^{i - o} g^{u - i + 1/2}` over the places :math:`i = 1, \dots, u`
     of a hold.
 
-    `own` is :math:`o`, the part of the MPDU at that place that counts as before the hold.
+    `own` is :math:`o`, the fraction of the MPDU at this place that counts as before the hold.
     """
     larger = np.abs(ahead) > np.abs(behind)
     base, other = np.where(larger, ahead, behind), np.where(larger, behind, ahead)

@@ -1,7 +1,8 @@
-r"""Air time of a window that is always full: goodput, and how long MPDUs wait to be in order.
+r"""Timing of a window that is always full: goodput, and the time until MPDUs are in order.
 
-A round takes AIFS, a backoff, the PPDU, and SIFS with its response, or what EIFS adds to AIFS where
-nothing was received. Backoff after :math:`j` failures in a row is uniform on :math:`[0, CW_j]`,
+A round consists of AIFS, a backoff, the PPDU, and SIFS with the response. If nothing was received,
+the difference of EIFS and AIFS takes the place of the response. The backoff after :math:`j`
+failures in a row is uniform on :math:`[0, CW_j]`,
 
 .. math:: CW_j = \min(2^j (CW_{min} + 1),\; CW_{max} + 1) - 1, \qquad j \bmod m
 
@@ -15,34 +16,34 @@ from lasthop.models.aggregates.window import Window
 
 
 def nothing(_mpdus: int) -> float:
-    """Return 0: there is no RTS before a PPDU."""
+    """Return 0, since there is no RTS before a PPDU."""
     return 0.0
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Durations of the only sender on the medium.
+    """Durations of the frames of a single sender.
 
     Attributes
     ----------
     ppdu_s : callable
         Duration of a PPDU of this many MPDUs. [s]
     response_s : callable
-        Duration of the response to it: MAC ACK to one MPDU, BlockAck to several. [s]
+        Duration of the response: a MAC ACK to one MPDU, a BlockAck to several MPDUs. [s]
     sifs_s, slot_s, aifs_s : float
         SIFS, slot, AIFS. [s]
     wait_s : float
-        From the end of a PPDU of which nothing was received to the AIFS: SIFS and the response that
-        EIFS assumes. [s]
+        Time from the end of a PPDU of which nothing was received to the next AIFS: SIFS and the
+        response that EIFS assumes. [s]
     cwmin, cwmax : int
         Contention window. [slots]
     attempts_short : int
-        Failures in a row after which the window is CWmin again.
+        Failures in a row after which the contention window returns to CWmin.
     request_s : float
         Duration of a BlockAckReq. [s]
     ahead_s : callable
-        RTS and CTS before a PPDU of this many MPDUs, with a SIFS after each; by default nothing.
-        [s]
+        Duration of RTS and CTS before a PPDU of this many MPDUs, with a SIFS after each; by default
+        0. [s]
     """
 
     ppdu_s: Callable[[int], float]
@@ -63,13 +64,13 @@ class Timing:
         return self.slot_s * (min(doubled, self.cwmax + 1) - 1) / 2
 
     def between_s(self, failures: int, response_s: float) -> float:
-        """From the end of a PPDU to the first frame of the next exchange. [s]"""
+        """Return the time from the end of a PPDU to the first frame of the next exchange. [s]"""
         after = self.wait_s if failures else self.sifs_s + response_s
         return after + self.aifs_s + self.backoff_s(failures)
 
 
 def round_s(window: Window, timing: Timing) -> float:
-    """Return the mean duration of a round, BlockAckReqs shared out. [s]
+    """Return the mean duration of a round, including its share of BlockAckReqs. [s]
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def round_s(window: Window, timing: Timing) -> float:
 
 
 def goodput_bps(window: Window, timing: Timing, payload_bytes: float) -> float:
-    """Payload received. [bit/s]
+    """Return the rate of received payload. [bit/s]
 
     Parameters
     ----------
@@ -102,15 +103,15 @@ def goodput_bps(window: Window, timing: Timing, payload_bytes: float) -> float:
 
 
 def reordering_s(window: Window, timing: Timing) -> float:
-    r"""Return the mean time from the end of the PPDU that brought an MPDU until it is handed up in
+    r"""Return the mean time from the end of the PPDU with an MPDU until the MPDU is delivered in
     order. [s]
 
     .. math:: D = \frac{1}{\text{delivered}} \sum_{k, f} P(k, f)\, (W - k)\, T_{k, f}
 
-    by Little's law: ahead of a PPDU of :math:`k` MPDUs the receiver holds :math:`W - k`, which wait
-    for as long as it takes from the end of the frame before to its own end. A BlockAckReq follows
-    MPDUs that are given up. All MPDUs that the receiver holds after the first of them wait for its
-    end. MPDUs beyond the new window's first MPDU also wait for the next PPDU.
+    by Little's law: before a PPDU of :math:`k` MPDUs the receiver holds :math:`W - k` MPDUs. They
+    wait from the end of the previous frame to the end of the PPDU. A BlockAckReq follows MPDUs that
+    are given up. All MPDUs that the receiver holds after the first of them wait for the end of the
+    request. MPDUs after the new window's first MPDU also wait for the next PPDU.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def reordering_s(window: Window, timing: Timing) -> float:
     """
     if window.loss == 0:
         return 0.0
-    # Behind a PPDU of one MPDU nothing is held, so that the response is a BlockAck.
+    # After a PPDU of one MPDU the receiver holds nothing, so that the response here is a BlockAck.
     response_s = timing.response_s(window.window)
     held = 0.0
     for failures, row in enumerate(window.rows):
@@ -138,7 +139,7 @@ def reordering_s(window: Window, timing: Timing) -> float:
 
 
 def _requests_s(window: Window, timing: Timing) -> float:
-    """Return BlockAckReqs with their answers and accesses, per round. [s]"""
+    """Return the time of BlockAckReqs with their responses and backoffs, per round. [s]"""
     requests = window.requests
     answer_s = timing.sifs_s + timing.response_s(window.window)
     access_s = timing.aifs_s + timing.backoff_s(0)

@@ -1,24 +1,25 @@
-r"""A BlockAck window that is always full: PPDU sizes, what is delivered, order.
+r"""A BlockAck window that is always full: PPDU sizes, delivered MPDUs, and reordering.
 
-One sender always has packets. In each *round* it sends all MPDUs of its window of :math:`W` that
-are neither received nor given up, including new MPDUs. Each is lost with probability :math:`p`,
-control frames never. The window begins at the first MPDU that is neither received nor given up. A
-round of which nothing is received is a failure. An MPDU is given up after :math:`A` losses.
+A single sender always has packets. In each *round* it sends all MPDUs of its window of :math:`W`
+that are neither received nor given up, including new MPDUs. Each MPDU is lost with probability
+:math:`p`; control frames are never lost. The window begins at the first MPDU that is neither
+received nor given up. A round in which nothing is received is a failure. An MPDU is given up after
+:math:`A` losses.
 
-With the mean hold :math:`E[x]` of an MPDU (`blocks`) per round
+With the mean hold :math:`E[x]` of an MPDU (`blocks`), per round
 
 .. math:: \text{delivered} = \frac{1 - p^A}{E[x]}, \qquad
           E[k] = \frac{1}{E[x]} \frac{1 - p^A}{1 - p}
 
-and the fraction given up is :math:`p^A`, whatever the window. A received MPDU waits for earlier
-MPDUs until the window has moved over it, :math:`R = (Y - G)^+` rounds with the level :math:`Y`. It
-is handed up :math:`R` PPDUs later.
+and the fraction given up is :math:`p^A` for every window. A received MPDU waits until the window
+has moved beyond all earlier MPDUs, for :math:`R = (Y - G)^+` rounds with the level :math:`Y`. It is
+delivered :math:`R` PPDUs later.
 
-Windows whose chain is solved whole are exact: 9 MPDUs for :math:`p = 0.3`, 18 for 0.1, 40 for 0.02,
-and 64 with four attempts up to half of that. For others the cubic in the length of a block leaves
-0.03 % of what is delivered per round for 256 MPDUs and :math:`p \le 0.3`, and 0.01 % for 64 (Monte
+Windows whose chain is solved without blocks are exact: 9 MPDUs for :math:`p = 0.3`, 18 for 0.1, 40
+for 0.02, and 64 for 0.01. For other windows the extrapolation by a cubic has an error of 0.03 % of
+the MPDUs delivered per round for 256 MPDUs and :math:`p \le 0.3`, and 0.01 % for 64 MPDUs (Monte
 Carlo in `tests/validation`). The distribution of the sizes is then that of the finest chain of
-moderate cost. It is moved to the mean, the second moment and the probability of failure of the
+moderate cost. It is adjusted to the mean, the second moment and the failure probability of the
 cubic (least relative entropy); its distribution function is within 0.01.
 """
 
@@ -37,13 +38,13 @@ from lasthop.models.errors import ConvergenceError, ModelError
 from lasthop.progress.cost_limits import check_time
 
 LARGEST_WINDOW = 1024
-"""Largest BlockAck window, that of 802.11be. [MPDUs]"""
+"""Largest BlockAck window, which 802.11be has. [MPDUs]"""
 DOUBTED = 2e-3
-"""Part by which cubic and quadratic may differ. [-]"""
+"""Largest relative difference of cubic and quadratic extrapolation. [-]"""
 FEW = 1e-5
-"""Weight in the place of 0, where negative powers are taken. [-]"""
+"""Weight that replaces 0 where negative powers are computed. [-]"""
 STATES_FOR_SIZES = 6000
-"""States of a chain whose distribution of sizes is worked out MPDU by MPDU."""
+"""Number of states of a chain up to which the distribution of sizes is computed MPDU by MPDU."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,12 @@ class Window:
     given_up : float
         Fraction of the MPDUs that is given up. [-]
     failed : float
-        Probability that nothing of a PPDU is received. [-]
+        Probability that no MPDU of a PPDU is received. [-]
     rows : tuple of tuple of float
         Probability of 0, 1, ... failed rounds in a row before a PPDU of 0, 1, ..., W MPDUs. [-]
     waits : tuple of float
-        Probability that an MPDU received waits for 0, 1, ... further PPDUs to be in order; MPDUs
-        that wait only for a BlockAckReq count 0. [-]
+        Probability that a received MPDU waits for 0, 1, ... further PPDUs until it is in order;
+        MPDUs that wait only for a BlockAckReq count as 0. [-]
     requests : Requests
         BlockAckReqs, and the MPDUs that wait for them.
     """
@@ -88,16 +89,17 @@ class Window:
 
     @property
     def mpdus(self) -> float:
-        """Mean MPDUs in a PPDU, :math:`E[k]`."""
+        """Mean number of MPDUs in a PPDU, :math:`E[k]`."""
         return float(np.arange(len(self.sizes)) @ np.array(self.sizes))
 
     def wait_quantile(self, part: float) -> int:
-        """Return the further PPDUs within which so large a fraction of the MPDUs is in order.
+        """Return the number of further PPDUs after which at least this fraction of the MPDUs is in
+        order.
 
         Parameters
         ----------
         part : float
-            0.95 for the 95 % quantile. [-]
+            Fraction, such as 0.95 for the 95 % quantile. [-]
         """
         return int(np.searchsorted(np.cumsum(self.waits), part - 1e-12))
 
@@ -119,22 +121,23 @@ def solve(
     loss : float
         Probability that an MPDU is lost, :math:`p`, from 0 to below 1. [-]
     attempts : int, optional
-        Attempts for an MPDU, :math:`A`; None is without limit.
+        Attempts for an MPDU, :math:`A`; None if there is no limit.
     most_in_ppdu : int, optional
-        MPDUs that bytes or time leave room for in a PPDU; None is at least a window.
+        Largest number of MPDUs in a PPDU by the limits of bytes or time; None if it is at least the
+        window.
     collisions : float
-        Probability that a PPDU collides, :math:`c`, and takes an attempt from each of its MPDUs.
-        PPDUs that do not collide are the rounds then. MPDUs that are given up only after collisions
-        count for nothing; failures in a row and BlockAckReqs are left out. MPDUs are assumed to
-        collide independently of each other. [-]
+        Probability that a PPDU collides, :math:`c`, which counts as an attempt of each of its
+        MPDUs. The rounds are then the PPDUs that do not collide. MPDUs that are given up only after
+        collisions are neglected; failures in a row and BlockAckReqs are left out. MPDUs are assumed
+        to collide independently of each other. [-]
 
     Raises
     ------
     ModelError
-        A PPDU has no room for the window although MPDUs are lost, or the losses are too many to
+        If a PPDU cannot hold the window although MPDUs are lost, or if there are too many losses to
         solve the chain.
     ConvergenceError
-        The cubic cannot be trusted.
+        If the cubic extrapolation is not accurate.
     """
     if not 1 <= window <= LARGEST_WINDOW or not (0 <= loss < 1 and 0 <= collisions < 1):
         raise ValueError(f"window {window} is not 1 to {LARGEST_WINDOW}, or loss {loss} not [0, 1)")
@@ -192,7 +195,7 @@ def solve(
 
 
 def _without_losses(window: int, room: int, attempts: int | None) -> Window:
-    """Return PPDUs of one size, in order."""
+    """Return the window without losses: PPDUs of one size, in order."""
     sizes = tuple(float(k == room) for k in range(window + 1))
     return Window(
         window=window,
@@ -209,7 +212,7 @@ def _without_losses(window: int, room: int, attempts: int | None) -> Window:
 
 
 def _of_one_mpdu(loss: float, attempts: int | None, collisions: float) -> Window:
-    """Return PPDUs of one MPDU, in order."""
+    """Return the window of a sender with one MPDU per PPDU, in order."""
     unsettled = chain.unsettled_probs(loss, attempts, collisions)
     hold = float(unsettled.sum())
     received = 1.0 if attempts is None else (1.0 - loss) * hold
@@ -234,7 +237,7 @@ def _of_one_mpdu(loss: float, attempts: int | None, collisions: float) -> Window
 
 @dataclass(frozen=True)
 class _Law:
-    """What is continued to blocks of one MPDU."""
+    """Values that are extrapolated to blocks of one MPDU."""
 
     hold: float
     square: float
@@ -244,8 +247,8 @@ class _Law:
 
     @classmethod
     def of(cls, blocks: Blocks, loss: float) -> "_Law":
-        """Return the law of a chain."""
-        # The second moment by a second difference of E[z^k] around 1.
+        """Return the values of a chain."""
+        # The second moment is computed from a second difference of E[z^k] around 1.
         step = 5e-3 / (blocks.length * blocks.holds.shape[1])
         weights = [(1.0, z) for z in (np.exp(step), np.exp(-step), loss, FEW)]
         more, less, failed, single = products(blocks, weights).sum(axis=1)
@@ -259,8 +262,8 @@ class _Law:
 
 
 def _continued(lengths: Sequence[float], __laws: Sequence[_Law]) -> _Law:
-    """Return the cubic through four chains at blocks of one MPDU; the mean hold's rate is
-    continued.
+    """Return the values at blocks of one MPDU, by the cubic through four chains; for the mean hold
+    its inverse is extrapolated.
     """
     names = ("square", "failed", "single")
     rate = _at_one(lengths, [1 / law.hold for law in __laws])
@@ -277,7 +280,7 @@ def _continued(lengths: Sequence[float], __laws: Sequence[_Law]) -> _Law:
 
 
 def _at_one(lengths: Sequence[float], values: Sequence[float]) -> float:
-    """Lagrange's polynomial at 1."""
+    """Return the value of Lagrange's polynomial at 1."""
     total = 0.0
     for i, value in enumerate(values):
         for j, other in enumerate(lengths):
@@ -288,7 +291,7 @@ def _at_one(lengths: Sequence[float], values: Sequence[float]) -> float:
 
 
 def _waits(levels: Floats, unsettled: Floats, received: float) -> tuple[float, ...]:
-    r"""Return the law of :math:`(Y - G)^+` given that the MPDU is received in its attempt
+    r"""Return the distribution of :math:`(Y - G)^+`, given that the MPDU is received in its attempt
     :math:`G`. [-]
     """
     rounds = -np.diff(unsettled)  # P(G = 1), P(G = 2), ...

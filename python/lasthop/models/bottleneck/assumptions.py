@@ -71,7 +71,7 @@ def airtime(scenario: CellScenario, flow: Flow, goodput_bps: float) -> float:
 
 
 def taken_s(scenario: CellScenario, station: Station, packet_bytes: int, *, is_up: bool) -> float:
-    """Return the time of a packet's exchange with its AIFS, to or from a station. [s]"""
+    """Return the duration of a packet's exchange with its AIFS, to or from a station. [s]"""
     rate_bps = station.rate_bps if is_up else station.downlink_rate_bps
     control = station.uplink_control_bps if is_up else station.downlink_control_bps
     return exchange_s(scenario.cell, packet_bytes, rate_bps, *control) + aifs_s(scenario.cell, 2)

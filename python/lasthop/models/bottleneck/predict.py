@@ -98,7 +98,9 @@ def _limited(scenario: CellScenario, rates: dict[str, float]) -> list[Doubt]:
 
 
 def _bytes(flow: Flow) -> float:
-    """Return the bytes in the bottleneck per packet of a flow, with those of its ACKs. [bytes]"""
+    """Return the bytes in the bottleneck per packet of a flow, including the bytes of its ACKs.
+    [bytes]
+    """
     size = float(flow.transport.packet_bytes)
     if isinstance(flow, TcpFlow):
         size += flow.tcp.header_bytes / flow.tcp.segments_per_ack

@@ -14,7 +14,7 @@ class Party:
     share : float
         Share, relative to other parties.
     max_bps : float
-        Its largest rate. [bit/s]
+        Largest rate of the party. [bit/s]
     demands_bps : sequence of float
         Demand of each of its stations; infinite if it has no limit. [bit/s]
     """
@@ -25,7 +25,7 @@ class Party:
 
     @property
     def demand_bps(self) -> float:
-        """Largest rate that it can use. [bit/s]"""
+        """Largest rate that the party can use. [bit/s]"""
         return min(self.max_bps, sum(self.demands_bps))
 
 
@@ -39,14 +39,14 @@ def filled(
     capacity_bps : float
         Rate that is shared. [bit/s]
     demands_bps : sequence of float
-        Largest rate that each can use. [bit/s]
+        Largest rate that each party can use. [bit/s]
     weights : sequence of float
         Relative shares.
 
     Returns
     -------
     list of float
-        Rate of each. [bit/s]
+        Rate of each party. [bit/s]
     """
     got = [0.0] * len(demands_bps)
     left_bps = capacity_bps

@@ -1,33 +1,33 @@
 """Frame and exchange durations of the three physical layers.
 
-Reads the normalised scenario; the engine has its own tables in Rust, so that a slip in one of
-them shows as a disagreement.
+The functions read the normalised scenario. The engine has separate tables in Rust, so that an error
+in either implementation shows as a disagreement.
 """
 
 from lasthop.scenario.typed import AccessCategory, Cell
 
 ACK_BYTES = CTS_BYTES = 14
-"""MAC ACK and CTS frame, FCS included. IEEE 802.11-2020, 9.3.1. [bytes]"""
+"""Length of a MAC ACK and of a CTS frame, including FCS. IEEE 802.11-2020, 9.3.1. [bytes]"""
 RTS_BYTES = 20
-"""RTS frame, FCS included. [bytes]"""
+"""Length of an RTS frame, including FCS. [bytes]"""
 
 OFDM_SYMBOL_S = 4e-6
-"""OFDM symbol. IEEE 802.11-2020, table 17-5. [s]"""
+"""Duration of an OFDM symbol. IEEE 802.11-2020, table 17-5. [s]"""
 OFDM_SERVICE_AND_TAIL_BITS = 16 + 6
 """SERVICE and tail bits of an OFDM frame. IEEE 802.11-2020, 17.3.2. [bits]"""
 SYMBOLS_PER_S = 250_000
-"""OFDM symbols per second, a whole number, by which numbers of symbols are exact. [1/s]"""
+"""OFDM symbols per second. It is a whole number, so that numbers of symbols are exact. [1/s]"""
 ROUNDING = 1e-9
-"""Fraction of a packet that a TXOP limit in time may miss by rounding. [-]"""
+"""Fraction of a packet by which rounding may miss a TXOP limit in time. [-]"""
 ERP_SIGNAL_EXTENSION_S = 6e-6
-"""Silence that ERP-OFDM adds to each frame. IEEE 802.11-2020, 18.3.2.4. [s]"""
+"""Silence that ERP-OFDM adds after each frame. IEEE 802.11-2020, 18.3.2.4. [s]"""
 
 EXTENSIONS_S = {"802.11g": ERP_SIGNAL_EXTENSION_S, "802.11a": 0.0}
 """Silence after the frames of OFDM. [s]"""
 
 
 def frame_s(cell: Cell, mac_bytes: int, rate_bps: float) -> float:
-    r"""Return the duration of a frame on the air, preamble included. [s]
+    r"""Return the duration of a frame on the air, including the preamble. [s]
 
     .. math:: T = T_{pre} + 8 L / R \quad\text{(802.11b, 802.11g-long)}, \qquad
               T = T_{pre} + T_{sym} \lceil (22 + 8 L) / (R\, T_{sym}) \rceil + T_{ext}
@@ -50,17 +50,19 @@ def frame_s(cell: Cell, mac_bytes: int, rate_bps: float) -> float:
 
 
 def data_bytes(cell: Cell, packet_bytes: int) -> int:
-    """MAC frame that carries an IP packet of `packet_bytes`. [bytes]"""
+    """Return the length of the MAC frame with an IP packet of `packet_bytes`. [bytes]"""
     return packet_bytes + cell.mac_header_bytes + cell.llc_bytes
 
 
 def aifs_s(cell: Cell, aifsn: int) -> float:
-    """Arbitration interframe space, SIFS + AIFSN slots; DIFS for AIFSN 2. [s]"""
+    """Return the arbitration interframe space, SIFS plus AIFSN slots; it equals DIFS for AIFSN 2.
+    [s]
+    """
     return cell.sifs_s + aifsn * cell.slot_s
 
 
 def eifs_s(cell: Cell, aifsn: int) -> float:
-    """Extended interframe space: SIFS + a MAC ACK at the EIFS rate + AIFS. [s]"""
+    """Return the extended interframe space: SIFS, a MAC ACK at the EIFS rate, and AIFS. [s]"""
     return eifs_lead_s(cell) + aifs_s(cell, aifsn)
 
 
@@ -82,7 +84,9 @@ def exchange_s(
     sender_control_bps: float,
     receiver_control_bps: float,
 ) -> float:
-    """Successful exchange from its first frame to the end of the MAC ACK, without AIFS. [s]"""
+    """Return the duration of a successful exchange, from its first frame to the end of the MAC ACK,
+    without AIFS. [s]
+    """
     sifs = cell.sifs_s
     data = frame_s(cell, data_bytes(cell, packet_bytes), rate_bps)
     total = data + sifs + frame_s(cell, ACK_BYTES, receiver_control_bps)
@@ -95,8 +99,8 @@ def exchange_s(
 def first_frame_s(
     cell: Cell, packet_bytes: int, rate_bps: float, sender_control_bps: float
 ) -> float:
-    """Return the frame that a collision spoils: the RTS if there is one, else the data frame.
-    [s]
+    """Return the duration of the frame that a collision destroys: the RTS if there is one, else the
+    data frame. [s]
     """
     if uses_rts(cell, packet_bytes):
         return frame_s(cell, RTS_BYTES, sender_control_bps)
@@ -104,15 +108,16 @@ def first_frame_s(
 
 
 def packets_in_txop(cell: Cell, access: AccessCategory, exchange_s: float) -> int:
-    """Return the TXOP limit in packets; a limit in time admits those whose MAC ACK ends within it.
+    """Return the TXOP limit in packets; a limit in time allows the packets whose MAC ACK ends
+    within it.
 
     Parameters
     ----------
     cell : Cell
     access : AccessCategory
-        Access parameters of the category that sends.
+        Access parameters of the sending category.
     exchange_s : float
-        Exchange of one packet, by `exchange_s`. [s]
+        Duration of the exchange of one packet, by `exchange_s`. [s]
     """
     most = access.txop_packets
     if access.txop_limit_s is None:

@@ -1,15 +1,15 @@
 r"""Performance anomaly of a multi-rate cell in closed form.
 
-Saturated stations with equal access parameters win the medium equally often, so they deliver
-equal packet rates whatever their bit rates, and the slowest one sets the pace (Heusse et al.
-2003, section III). One *round*, in which each of the `n` stations delivers one packet, lasts
+Saturated stations with equal access parameters win the medium equally often. They therefore deliver
+equal packet rates whatever their bit rates, and the slowest station limits all of them (Heusse et
+al. 2003, section III). One *round*, in which each of the `n` stations delivers one packet, lasts
 
 .. math:: T_{round} = \sum_i T_i + \bar b\, \sigma + C\, T_{col}
 
 Differs from the paper in: the backoff. The paper's contention time, :math:`\sigma (1 + P_c) / (2N)
-\cdot CW_{min} / 2` per packet, is a quarter of the mean backoff for two stations. However, the
-stations count the same idle slots, so that a round takes as many idle slots as one station's
-backoffs.
+\cdot CW_{min} / 2` per packet, is a quarter of the mean backoff for two stations. However, all
+stations count the same idle slots, so that a round takes as many idle slots as the backoffs of a
+single station.
 """
 
 from collections.abc import Sequence
@@ -24,16 +24,17 @@ def failure_prob(cwmin: int, stations: int) -> float:
               \tau_1 = \frac{1 - z_0 + p_0 (1 - z_1)}{CW_0 / 2 + p_0 CW_1 / 2}, \quad
               p_k = 1 - (1 - \tau_k)^{n-1}, \quad f = (1 - z_0)\, p_1
 
-    :math:`\tau_0` is the attempt probability without doubling, :math:`\tau_1` that with the doubled
-    window :math:`CW_1 = 2 CW_0 + 1` after each failure. Draws of 0, probability :math:`z_j = 1 /
-    (CW_j + 1)`, are sent immediately after a success and cannot collide.
+    :math:`\tau_0` is the attempt probability without doubling, and :math:`\tau_1` the attempt
+    probability with the doubled window :math:`CW_1 = 2 CW_0 + 1` after each failure. Draws of 0,
+    with probability :math:`z_j = 1 / (CW_j + 1)`, are sent immediately after a success and cannot
+    collide.
 
     Parameters
     ----------
     cwmin : int
         Contention window :math:`CW_0`, at least 2. [slots]
     stations : int
-        Saturated stations, :math:`n`. [-]
+        Number of saturated stations, :math:`n`. [-]
 
     Notes
     -----
@@ -53,8 +54,9 @@ def round_s(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) ->
               + \sigma \left(\frac{CW_0}{2} + \frac{f}{1-f} \frac{CW_1}{2}\right)
               + \frac{n}{2} \frac{f}{1-f} \left(T_{max} + T_{EIFS}\right)
 
-    A packet takes :math:`1/(1-f)` attempts, the repeated attempts with window :math:`CW_1`; a
-    collision has two parties and lasts :math:`T_{max}`, the mean over pairs of the longer frame.
+    A packet takes :math:`1/(1-f)` attempts, of which the repeated attempts have the window
+    :math:`CW_1`. A collision has two parties and lasts :math:`T_{max}`, the mean over pairs of the
+    longer frame.
 
     Parameters
     ----------

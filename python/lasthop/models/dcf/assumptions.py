@@ -14,12 +14,12 @@ SPREAD = 0.014
 """Largest relative error of a cell's goodput in the 1,440 simulated cells with a CWmin of 7 to 63
 that ``docs/papers/dcf.md`` describes. [-]"""
 SMALL_CWMIN = 7
-"""CWmin below which attempts depend on each other too much. [slots]"""
+"""CWmin below which attempts of different nodes are too dependent. [slots]"""
 SMALL_ERRORS = ((1, 0.14), (3, 0.04), (SMALL_CWMIN, 0.015))
 """Largest relative errors of goodput in simulated cells of 2 to 20 stations, up to each CWmin.
 [slots, -]"""
 TIMEOUT_ERROR = 0.017
-"""Largest relative error of goodput with an ACK timeout of 50 us up to EIFS less AIFS. [-]"""
+"""Largest relative error of goodput with an ACK timeout between 50 us and EIFS less AIFS. [-]"""
 
 
 FLOWS: Table[CellScenario] = (cells.NO_FLOW, Each(cells.station_flows, *cells.SATURATED))
@@ -43,7 +43,7 @@ REFUSED: Table[CellScenario] = (
         ),
     ),
 )
-"""Scenarios that are outside the models."""
+"""Checks of scenarios that the models refuse."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def fails(senders: Sequence[Sender]) -> bool:
 
 
 def doubts(scenario: CellScenario, senders: Sequence[Sender]) -> Iterator[Doubt]:
-    """Yield near misses that the user must weigh."""
+    """Yield nearly broken assumptions that the user must consider."""
     for message in cells.unsteady_flows(scenario):
         yield "assumption 1", message
     if scenario.cell.ack_timeout_s is not None and fails(senders):

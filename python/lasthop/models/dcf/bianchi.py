@@ -1,8 +1,8 @@
 r"""Bianchi's saturated cell, with a finite attempt limit, mixed nodes and EIFS.
 
-Every node's counter falls by one in each slot, *busy slots included*, so that each node attempts
-in a slot with probability :math:`\tau_i`, independently of the others and of the past. Real
-stations freeze instead; `freezing` has that variant.
+Every node's counter falls by one in each slot, *busy slots included*. Each node therefore attempts
+in a slot with probability :math:`\tau_i`, independently of the other nodes and of the past. Real
+stations freeze their counters instead; `freezing` has this variant.
 
 Differs from the paper in: the backoff is uniform on :math:`[0, CW]` with any integers
 :math:`CW_{min}, CW_{max}`; a packet is discarded after a finite number of attempts. Nodes may
@@ -28,8 +28,8 @@ def attempt_prob(node: Contender, failure_prob: float) -> float:
 
     .. math:: \tau = \frac{\sum_{j=0}^{m-1} p^j}{\sum_{j=0}^{m-1} p^j (CW_j / 2 + 1)}
 
-    Attempts over slots spent, both per packet: an attempt with window :math:`CW_j` takes
-    :math:`CW_j / 2` slots of backoff on average and one slot for itself.
+    The number of attempts divided by the number of slots, both per packet: an attempt with window
+    :math:`CW_j` takes :math:`CW_j / 2` slots of backoff on average and one slot for itself.
 
     Parameters
     ----------
@@ -65,9 +65,7 @@ def failure_probs(nodes: Sequence[Contender], taus: Sequence[float]) -> list[flo
 def settled(
     nodes: Sequence[Contender], failures: Callable[[Sequence[float]], list[float]]
 ) -> tuple[list[float], list[float]]:
-    """Return the attempt probabilities, and the failure probabilities that follow from them and
-    cause them.
-    """
+    """Return the fixed point of attempt probabilities and failure probabilities."""
 
     def step(taus: list[float]) -> list[float]:
         return [attempt_prob(node, p) for node, p in zip(nodes, failures(taus), strict=True)]
@@ -82,8 +80,7 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
     .. math:: X_i = \frac{P_i}{\sigma \prod_k (1 - \tau_k) + \sum_k P_k T_k + T_{fail}},
               \qquad P_i = \tau_i (1 - p_i)
 
-    with :math:`T_{fail}` the mean length of the longest frame over slots that fail, each with
-    EIFS added.
+    with :math:`T_{fail}` the mean length of the longest frame over slots that fail, plus EIFS.
 
     Parameters
     ----------
@@ -91,7 +88,7 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
     slot_s : float
         Slot time, :math:`\sigma`. [s]
     failed_after_s : float
-        From the end of the longest frame of a failed slot to the next slot: EIFS. [s]
+        Time from the end of the longest frame of a failed slot to the next slot: EIFS. [s]
 
     Notes
     -----

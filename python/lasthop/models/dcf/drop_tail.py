@@ -1,7 +1,7 @@
 r"""Poisson packets on a fixed-rate drop-tail link: M/D/1 and M/D/1/K.
 
-Time is measured in service times :math:`D` inside; arguments and results are in seconds. The
-limit :math:`K` counts the packet in service, as in a scenario.
+Internally, time is measured in service times :math:`D`; arguments and results are in seconds. The
+limit :math:`K` includes the packet in service, as in a scenario.
 
 Reference: D. Gross, J. F. Shortle, J. M. Thompson, C. M. Harris, "Fundamentals of Queueing
 Theory", 4th ed. (2008), sections 5.1.1 and 5.1.7.
@@ -14,16 +14,16 @@ from itertools import accumulate
 
 @dataclass(frozen=True)
 class DropTail:
-    """State of the link.
+    """State of the link in equilibrium.
 
     Attributes
     ----------
     loss_prob : float
-        Packets dropped at arrival, per packet. [-]
+        Fraction of packets that are dropped at arrival. [-]
     occupancy_packets : float
-        Packets waiting and in service, time average. [packets]
+        Time average of the packets waiting and in service. [packets]
     sojourn_s : float
-        Waiting and service of an accepted packet. [s]
+        Waiting and service time of an accepted packet. [s]
     """
 
     loss_prob: float
@@ -54,7 +54,7 @@ def md1_sojourn_s(arrival_rate: float, service_s: float) -> float:
 
 
 def md1k(arrival_rate: float, service_s: float, limit: int) -> DropTail:
-    r"""Return the M/D/1/K queue.
+    r"""Return the state of an M/D/1/K queue.
 
     .. math:: P_K = 1 - \frac{1}{\pi_0 + \rho}, \qquad
               P_k = \frac{\pi_k}{\pi_0 + \rho} \; (k < K), \qquad
@@ -81,18 +81,19 @@ def md1k(arrival_rate: float, service_s: float, limit: int) -> DropTail:
 
 
 def _left_behind(load: float, limit: int) -> list[float]:
-    r"""Return packets left behind by a departure, :math:`\pi_0 \dots \pi_{K-1}`. [-]
+    r"""Return the distribution of the packets that remain at a departure, :math:`\pi_0 \dots
+    \pi_{K-1}`. [-]
 
     .. math:: \pi_{k+1} a_0 = \pi_k - \pi_0 a_k - \sum_{i=1}^{k} \pi_i a_{k+1-i}, \qquad
               a_j = e^{-\rho} \rho^j / j!
 
-    All terms are brought to sums of positive numbers by cutting between levels (what goes up
-    across a level comes down across it), so that nothing cancels:
+    All terms are rewritten as sums of positive numbers, by balancing the transitions up and down
+    between two levels. Thus no digits cancel:
 
     .. math:: \pi_{k+1} a_0 = \pi_0 \bar a_{k} + \sum_{i=1}^{k} \pi_i \bar a_{k+1-i}, \qquad
               \bar a_j = \sum_{l > j} a_l
     """
-    terms = limit + 60 + round(10 * load)  # the Poisson tail beyond is below 1e-17
+    terms = limit + 60 + round(10 * load)  # The Poisson tail beyond is below 1e-17.
     arrivals = [math.exp(-load + j * math.log(load) - math.lgamma(j + 1)) for j in range(terms)]
     more = [*list(accumulate(reversed(arrivals)))[-2::-1], 0.0]
     weights = [1.0]

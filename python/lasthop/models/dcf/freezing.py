@@ -1,13 +1,13 @@
-r"""The saturated cell with the standard's freezing rule.
+r"""Saturated cell with the freezing rule of the standard.
 
-A station that finds the medium busy keeps its counter, and counts on from AIFS after the busy
-period. A counter that was not 0 when the medium became busy is at least 1 afterwards; so the
-slot just after a busy period belongs to the nodes that have just transmitted and drew 0.
-After a success that is one node, which then wins for certain; after a collision it is those
-colliders who drew 0.
+A station that finds the medium busy keeps its counter and continues counting AIFS after the busy
+period. A counter that was not 0 when the medium became busy is at least 1 afterwards. Therefore the
+slot just after a busy period belongs to the nodes that have just transmitted and drew 0. After a
+success this is a single node, which then wins for certain. After a collision these are the
+colliding nodes that drew 0.
 
-Time is counted in *open* slots: the instants that follow an idle slot, when every node may
-transmit. Each costs one slot time, and each node's counter falls by one on the way to it.
+Time is counted in *open* slots: the instants that follow an idle slot, in which every node may
+transmit. Each open slot is preceded by one slot time, in which each node's counter falls by one.
 
 References: Bianchi and Tinnirello 2005; C. H. Foh, J. W. Tantra, "Comments on IEEE 802.11
 saturation throughput analysis with freezing of backoff counters", IEEE Communications Letters
@@ -32,31 +32,32 @@ from lasthop.models.dcf.saturation import (
 
 @dataclass(frozen=True)
 class _Attempts:
-    """What one node does with one packet, on average."""
+    """Mean counts of one node's attempts at one packet."""
 
     open_: float  # attempts in open slots
-    at_once: float  # attempts in the slot just after its own transmission
-    at_once_collided: float  # those that collide
-    at_once_lost: float  # those that do not collide and are lost to the channel
-    slots: float  # open slots counted down
+    at_once: float  # attempts in the slot just after the node's own transmission
+    at_once_collided: float  # attempts of `at_once` that collide
+    at_once_lost: float  # attempts of `at_once` that do not collide and are lost to the channel
+    slots: float  # open slots in which the counter falls
     failed: float  # attempts that fail
     collided: float  # attempts that collide
     discarded: float  # 1 if the packet is discarded
-    zero_after_failure: float  # probability that a failed attempt is followed by a draw of 0
+    zero_after_failure: float  # probability that a draw of 0 follows a failed attempt
 
 
 def _attempts(node: Contender, collision: float, rival: float, discard: float) -> _Attempts:
     r"""Follow one packet through its attempts.
 
-    An attempt at window :math:`CW_j` draws 0 with probability :math:`z_j = 1/(CW_j + 1)` and then
-    goes at once: it collides with probability `rival` after a failure and never after a success.
-    Otherwise it counts down, :math:`CW_j / 2` slots on average over all draws, and collides with
-    probability `collision`. `discard` is the probability that the packet before was discarded.
+    An attempt at window :math:`CW_j` draws 0 with probability :math:`z_j = 1/(CW_j + 1)` and is
+    then sent immediately. It collides with probability `rival` after a failure, and never after a
+    success. Otherwise the counter falls, for :math:`CW_j / 2` slots on average over all draws, and
+    the attempt collides with probability `collision`. `discard` is the probability that the
+    previous packet was discarded.
     """
     zeros = [1 / (cw + 1) for cw in node.windows()]
     open_ = at_once = at_once_collided = at_once_lost = slots = 0.0
     failed = collided = discarded = zero_next = 0.0
-    # Packets at this stage, by how often they were lost to the channel where that is counted apart.
+    # Packets at this stage, by the number of losses to the channel if these are counted separately.
     packets = [1.0]
     for stage, zero in enumerate(zeros):
         visit = sum(packets)
@@ -102,16 +103,17 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
     Parameters
     ----------
     nodes : sequence of Contender
-        Every `cwmin` at least 1: a node with `cwmin` 0 never lets go of the medium.
+        Contending nodes. Every `cwmin` is at least 1: a node with `cwmin` 0 never releases the
+        medium.
     slot_s : float
         Slot time, :math:`\sigma`. [s]
     failed_after_s : float
-        From the end of the longest frame of a failed slot to the next slot: EIFS. [s]
+        Time from the end of the longest frame of a failed slot to the next slot: EIFS. [s]
 
     Notes
     -----
-    Attempt probabilities are per open slot; failure probabilities are over all attempts. Nodes
-    that are alike are solved once.
+    Attempt probabilities are per open slot; failure probabilities refer to all attempts. Equal
+    nodes are solved only once.
     """
     if any(node.cwmin < 1 for node in nodes):
         raise ValueError("cwmin must be at least 1 in the model with freezing")
@@ -184,5 +186,5 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
 
 
 def _sum(counts: Sequence[int], values: Sequence[float]) -> float:
-    """Return the sum over nodes of what each kind has."""
+    """Return the sum over nodes of the values of their kinds."""
     return sum(count * value for count, value in zip(counts, values, strict=True))

@@ -1,4 +1,4 @@
-"""From a scenario to a prediction of a saturated cell whose accesses carry single frames."""
+"""Prediction of a saturated cell with single frames per access, for a scenario."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,9 +15,11 @@ from lasthop.progress.cost_limits import need
 from lasthop.scenario.typed import CellScenario, Readable, Scenario, UdpFlow
 
 STAGE_S, PAIR_S, SENDER_S = 2e-4, 2e-4, 2e-5
-"""Time of a backoff stage of a kind of sender, of two kinds that contend, of a sender. [s]"""
+"""Computation time of a backoff stage of a kind of sender, of two contending kinds, and of a
+sender. [s]
+"""
 COUNTED_APART = 0.1
-"""Stages that a loss to the channel costs per collision, where the two are counted apart. [-]"""
+"""Relative cost of a stage for channel losses that are counted separately from collisions. [-]"""
 
 
 def suits(scenario: Scenario) -> bool:
@@ -36,7 +38,7 @@ def predict(scenario: Readable) -> Quantities:
     ----------
     scenario : Scenario or Mapping
         Normalised scenario, read or to be read: a cell of 802.11a, b or g in which the access
-        point, stations or both send UDP, more than the cell carries.
+        point, stations or both send more UDP than the cell can carry.
 
     Returns
     -------
@@ -48,9 +50,9 @@ def predict(scenario: Readable) -> Quantities:
     Raises
     ------
     ModelError
-        The scenario breaks an assumption.
+        If the scenario breaks an assumption.
     ConvergenceError
-        The attempt probabilities did not settle.
+        If the attempt probabilities do not converge.
     """
     known = cells.cell_scenario(scenario)
     refuse(violations(FLOWS, known))
@@ -69,13 +71,13 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def senders_of(scenario: CellScenario) -> list[Sender]:
-    """Return senders of a scenario: stations in order, each with its categories, then the access
-    point.
+    """Return the senders of a scenario: stations in order, each with its categories, then the
+    access point.
 
     Raises
     ------
     ModelError
-        A sender has packets of several sizes, rates or probabilities of error in one queue, or
+        If a sender has packets of several sizes, rates or error probabilities in one queue, or if
         the access point's queue is shared by flows that do not fill it equally.
     """
     queues: dict[tuple[str, str], list[UdpFlow]] = {}
@@ -100,7 +102,7 @@ def senders_of(scenario: CellScenario) -> list[Sender]:
 
 
 def solve(scenario: CellScenario, categories: Sequence[Category]) -> Saturation:
-    """Return what the senders get: with freezing counters, or with those of 802.11e."""
+    """Return the result for the senders, with freezing counters or with the counters of 802.11e."""
     cell = scenario.cell
     lead_s = airtime.eifs_lead_s(cell)
     if cell.countdown == "edca":
@@ -122,7 +124,7 @@ def contending(
 
 
 def _need(categories: Sequence[Category]) -> None:
-    """Refuse what would take too long."""
+    """Refuse a computation that would take too long."""
     kinds = {replace(category, node="") for category in categories}
     stages = sum(
         kind.contender.stages * (1.0 + COUNTED_APART * (kind.contender.attempts_long or 0))
@@ -154,7 +156,9 @@ def _lists(scenario: CellScenario, senders: Sequence[Sender], saturation: Satura
 
 
 def _failures(category: Category, saturation: Saturation, number: int) -> Values:
-    """Return the failures of a node's frames; a collision spoils the first frame of an access."""
+    """Return the failure rates of a node's frames; a collision destroys the first frame of an
+    access.
+    """
     collided, failed = saturation.collision_prob[number], saturation.failure_prob[number]
     frames = collided + (1 - collided) * category.packets
     return {

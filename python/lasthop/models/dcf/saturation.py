@@ -29,19 +29,19 @@ class Contender:
     attempts : int
         Attempts for a packet, the first included. [-]
     first_frame_s : float
-        Frame that a collision spoils. [s]
+        Duration of the frame that a collision destroys. [s]
     success_s : float
-        Successful exchange, AIFS after it included. [s]
+        Duration of a successful exchange, including the AIFS after it. [s]
     payload_bytes : int
         Bytes that count as goodput. [bytes]
     error_prob : float
         Probability that a frame without collision is lost to channel errors. [-]
     attempts_long : int, optional
-        Attempts lost to channel errors after which a packet is discarded, if RTS and CTS come
-        first; they are counted apart from collisions. None: all failures are counted together. [-]
+        Number of attempts lost to channel errors after which a packet is discarded, with RTS and
+        CTS; collisions are counted separately. None: all failures are counted together. [-]
     lost_s : float
-        Time that a frame lost to channel errors takes in addition to a collision: that after RTS
-        and CTS. [s]
+        Additional time of a frame lost to channel errors compared with a collision: the time after
+        RTS and CTS. [s]
     """
 
     cwmin: int
@@ -56,7 +56,9 @@ class Contender:
 
     @property
     def stages(self) -> int:
-        """Backoff stages: failures that a packet may have had before its last attempt, plus 1."""
+        """Number of backoff stages: the possible numbers of failures before an attempt at a
+        packet.
+        """
         return self.attempts + (self.attempts_long or 1) - 1
 
     def windows(self) -> list[int]:
@@ -80,9 +82,9 @@ class Saturation:
     collision_prob : tuple of float
         Fraction of attempts that collide. [-]
     discard_prob : tuple of float
-        Packets discarded at the attempt limit, per packet taken up. [-]
+        Fraction of packets that are discarded at the attempt limit. [-]
     packet_rate : tuple of float
-        Delivered packets. [1/s]
+        Rate of delivered packets. [1/s]
     goodput_bps : tuple of float
         Delivered payload. [bit/s]
     """
@@ -104,9 +106,9 @@ def contender_of(
     ----------
     cell : Cell
     sender : Node
-        The access point or the station.
+        Sender: the access point or the station.
     station : Station
-        The end that is not the access point.
+        Station at the other end from the access point.
     flow : UdpFlow
     access : AccessCategory
         Access parameters of the flow's category at the sender.
@@ -119,7 +121,7 @@ def contender_of(
     protected = airtime.uses_rts(cell, size)
     lost_s = 0.0
     if protected:
-        # The medium is reserved up to the end of the MAC ACK, which may be beyond EIFS.
+        # The medium is reserved up to the end of the MAC ACK, which may be later than EIFS.
         lead_s = airtime.eifs_lead_s(cell)
         ack_s = cell.sifs_s + airtime.frame_s(cell, airtime.ACK_BYTES, response)
         lost_s = exchange_s - ack_s - first_frame_s + max(ack_s - lead_s, 0.0)
@@ -179,7 +181,8 @@ def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) ->
     """
     powers = counts or [1] * len(attempt_prob)
     silent = [(1 - tau) ** count for tau, count in zip(attempt_prob, powers, strict=True)]
-    # Products of those before and of those after each: a node may attempt with probability 1.
+    # Products of the factors before and after each node, without a division: a node may attempt
+    # with probability 1.
     before = [*accumulate(silent[:-1], mul, initial=1.0)]
     after = [*accumulate(reversed(silent[1:]), mul, initial=1.0)]
     return [
@@ -193,7 +196,7 @@ def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) ->
 def retained(
     node: Contender, stage: int, packets: Sequence[float], collides: float, loses: float
 ) -> list[float]:
-    """Return packets that a node attempts again after a failure at a stage. [-]
+    """Return the packets that a node attempts again after a failure at a stage. [-]
 
     Parameters
     ----------
@@ -201,8 +204,8 @@ def retained(
     stage : int
         Failures before this attempt. [-]
     packets : sequence of float
-        Packets at this stage, by how often the channel has lost them where that is counted apart
-        from collisions; else all. [-]
+        Packets at this stage, by the number of channel losses if these are counted separately from
+        collisions; else all packets. [-]
     collides, loses : float
         Probability that the attempt collides, and that the channel loses it. [-]
     """
@@ -218,11 +221,11 @@ def retained(
 
 
 def visits(node: Contender, failure_prob: float) -> list[float]:
-    r"""Return attempts at each backoff stage per packet, :math:`v_j`. [-]
+    r"""Return the attempts at each backoff stage per packet, :math:`v_j`. [-]
 
     .. math:: v_j = p^j \quad (j < m)
 
-    if all failures are counted together; else a packet is also discarded after
+    if all failures are counted together. Otherwise a packet is also discarded after
     ``attempts_long`` losses to the channel.
 
     Parameters
@@ -243,7 +246,9 @@ def visits(node: Contender, failure_prob: float) -> list[float]:
 
 
 def discards(node: Contender, failure_prob: float) -> float:
-    """Return packets discarded per packet taken up: those with as many failures as attempts. [-]"""
+    """Return the fraction of packets that are discarded, because as many attempts fail as are
+    allowed. [-]
+    """
     if node.attempts_long is None:
         return failure_prob**node.attempts
     return max(0.0, 1 - (1 - failure_prob) * sum(visits(node, failure_prob)))
@@ -255,7 +260,7 @@ def fixed_point(
     tolerance: float = 1e-13,
     rounds: int = 20_000,
 ) -> list[float]:
-    """Return the damped iteration of `step` until no component moves by more than `tolerance`."""
+    """Iterate `step` with damping until no component changes by more than `tolerance`."""
     values = list(start)
     for _ in range(rounds):
         check_time("attempt probabilities of a saturated cell")

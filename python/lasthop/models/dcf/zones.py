@@ -1,17 +1,18 @@
-r"""Bianchi's saturated cell for 802.11e: categories with windows, AIFSN and TXOP of their own.
+r"""Bianchi's saturated cell for 802.11e: categories with different windows, AIFSN and TXOP limits.
 
-An idle period begins AIFS of the smallest AIFSN after a transmission. In its slot :math:`d` only
-those may send whose AIFSN exceeds the smallest by :math:`a_i \le d`: the slots fall into *zones*
-with different contenders. A contender attempts, as in `bianchi`, in each slot that it may use with
-probability :math:`\tau_i`, whatever happened before. How often slot :math:`d` is reached,
+An idle period begins AIFS of the smallest AIFSN after a transmission. In its slot :math:`d` a
+contender may send only if its AIFSN exceeds the smallest by :math:`a_i \le d`. The slots therefore
+form *zones* with different contenders. A contender, as in `bianchi`, attempts in each slot that it
+may use with probability :math:`\tau_i`, independently of the past. The frequency with which slot
+:math:`d` is reached,
 
 .. math:: r_0 = 1, \qquad r_{d+1} = r_d \prod_{k:\, a_k \le d} (1 - \tau_k),
 
-follows exactly, without a chain for the zones. Each contender's failure probability is the mean
-over the slots in which it attempts.
+follows exactly, without a Markov chain for the zones. Each contender's failure probability is the
+mean over the slots in which it attempts.
 
 This is the countdown of 802.11e (``countdown = "edca"``): the slot in which another node begins to
-send counts too. The counters of the DCF need the freezing rule (`freezing`).
+send also counts. The counters of the DCF need the freezing rule (`freezing`).
 
 References: J. W. Robinson, T. S. Randhawa, "Saturation throughput analysis of IEEE 802.11e enhanced
 distributed coordination function", IEEE JSAC 22(5), 2004 (zones); P. E. Engelstad, O. N. Østerbø,
@@ -37,7 +38,9 @@ from lasthop.models.dcf.saturation import (
 from lasthop.scenario.typed import CellScenario, UdpFlow
 
 PRIORITIES = {"voice": 3, "video": 2, "best-effort": 1, "background": 0}
-"""Priorities: the higher of two categories of a node that are ready together sends."""
+"""Priority of each category. If two categories of a node are ready together, the higher one
+sends.
+"""
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,8 @@ class Category:
     Attributes
     ----------
     contender : Contender
-        Its windows, attempts and frames. ``success_s`` is the whole opportunity up to the end of
-        its last MAC ACK, without AIFS; ``payload_bytes`` all that it carries.
+        Windows, attempts and frames of the category. ``success_s`` is the whole opportunity up to
+        the end of its last MAC ACK, without AIFS, and ``payload_bytes`` its whole payload.
     aifsn : int
         Slots of AIFS after SIFS. [slots]
     packets : int
@@ -56,7 +59,7 @@ class Category:
     node : str
         Name of the sender; categories of one node collide internally.
     priority : int
-        Which of them then sends, that of the highest.
+        Priority: of colliding categories of a node, the highest sends.
     """
 
     contender: Contender
@@ -68,7 +71,9 @@ class Category:
 
 @dataclass(frozen=True)
 class _Slot:
-    """A slot of the idle period, with how often it is reached; the last stands for all later."""
+    """A slot of the idle period, with the frequency with which it is reached. The last slot
+    represents all later slots.
+    """
 
     reached: float
     contending: tuple[bool, ...]
@@ -77,13 +82,13 @@ class _Slot:
 def solve(
     categories: Sequence[Category], slot_s: float, sifs_s: float, eifs_lead_s: float
 ) -> Saturation:
-    r"""Return the throughput of the saturated cell; its tuples follow the order of the categories.
+    r"""Return the throughput of the saturated cell, in the order of the categories.
 
     .. math:: X_i = \frac{m_i S_i}
               {AIFS_{min} + \sigma \sum_{d \ge 1} r_d + \sum_k S_k T_k + T_{fail}},
               \qquad S_i = \tau_i \sum_{d \ge a_i} r_d \prod_{k} (1 - \tau_k)
 
-    per transmission on the air, the product over all others that contend in slot :math:`d` except
+    per transmission on the air. The product is over all other contenders in slot :math:`d` except
     lower categories of the same node, which give way.
 
     Parameters
@@ -96,8 +101,8 @@ def solve(
 
     Notes
     -----
-    Where the categories of a node collide internally and a third node collides with them, the
-    longest frame of the collision counts the one that gave way too.
+    If categories of a node collide internally and a third node collides with them, the longest
+    frame of the collision also includes the category that gave way.
     """
     cell = _Cell.of(categories)
     nodes = [kind.contender for kind in cell.kinds]
@@ -147,7 +152,7 @@ def failure_probs(categories: Sequence[Category], taus: Sequence[float]) -> list
     ----------
     categories : sequence of Category
     taus : sequence of float
-        Attempt probabilities, equal for categories that are alike. [-]
+        Attempt probabilities, equal for equal categories. [-]
     """
     cell = _Cell.of(categories)
     of_kind = dict(zip(cell.place, taus, strict=True))
@@ -157,14 +162,14 @@ def failure_probs(categories: Sequence[Category], taus: Sequence[float]) -> list
 
 @dataclass(frozen=True)
 class _Cell:
-    """A cell whose nodes are of a few kinds.
+    """A cell with a few kinds of nodes.
 
     Attributes
     ----------
     kinds : tuple of Category
-        Categories that differ, one node's of each kind of node after another's.
+        Different categories, grouped by kind of node.
     counts : tuple of int
-        Number of nodes that have each. [-]
+        Number of nodes with each category. [-]
     place : tuple of int
         Index among `kinds` of each category of the cell. [-]
     """
@@ -175,7 +180,7 @@ class _Cell:
 
     @classmethod
     def of(cls, categories: Sequence[Category]) -> "_Cell":
-        """Sort the nodes of a cell into kinds."""
+        """Return the cell with its nodes grouped into kinds."""
         nodes: dict[str, list[Category]] = {}
         for each in categories:
             nodes.setdefault(each.node, []).append(replace(each, node=""))
@@ -204,7 +209,7 @@ class _Cell:
         slots = self.slots(taus)
         fails = []
         for i, own in enumerate(self.kinds):
-            # Lower categories of the same node give way; it has one of its own.
+            # Lower categories of the same node give way.
             rivals = []
             for other, count in zip(self.kinds, self.counts, strict=True):
                 same = other.node == own.node and other.priority <= own.priority
@@ -223,7 +228,9 @@ class _Cell:
         return fails
 
     def slots(self, taus: Sequence[float]) -> list[_Slot]:
-        """Return slots until all contend, and how often each is reached per idle period."""
+        """Return the slots until all contenders may send, with the frequency of each slot per idle
+        period.
+        """
         first = min(kind.aifsn for kind in self.kinds)
         last = max(kind.aifsn for kind in self.kinds) - first
         slots, reached = [], 1.0

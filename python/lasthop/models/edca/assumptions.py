@@ -1,7 +1,7 @@
 """Assumptions of the model (section 3.1), and violations by a scenario.
 
-Broken assumptions raise :class:`~lasthop.models.errors.ModelError`, which names them all; a near
-miss is a warning that the user must weigh.
+Broken assumptions raise :class:`~lasthop.models.errors.ModelError`, which names all of them. A
+nearly broken assumption is a warning that the user must consider.
 """
 
 from collections.abc import Iterator
@@ -28,17 +28,18 @@ from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.scenario.typed import CellScenario, Station
 
 OVERFLOW = 1e-6
-"""Fraction of the time with a queue above the AP's limit from which on a1 is broken. [-]"""
+"""Fraction of time with a queue above the AP's limit from which on a1 counts as broken. [-]"""
 
 DISCARD_DOUBTED, DISCARD_BROKEN = 1e-4, 2e-2
 """Probability that a frame is given up from which on a3 is doubted, and broken. [-]"""
 
 SMALL_WINDOW = 15
-"""CWmin below which p-persistent backoff is no longer exponential backoff's equal. [slots]"""
+"""CWmin below which p-persistent backoff differs noticeably from exponential backoff. [slots]"""
 
 HELD_ELSEWHERE = 0.5
-"""Packets delayed over packets in the AP's queue, and load of the wire, from which on a5 is
-broken. [-]"""
+"""Ratio of delayed packets to packets in the AP's queue, and load of the wire, above which a5 is
+broken. [-]
+"""
 
 
 def check_scenario(scenario: CellScenario) -> list[Doubt]:
@@ -47,7 +48,7 @@ def check_scenario(scenario: CellScenario) -> list[Doubt]:
     Raises
     ------
     ModelError
-        The scenario breaks assumptions.
+        If the scenario breaks assumptions.
     """
     if not scenario.flows:
         raise ModelError("a4", "the scenario has no connection")
@@ -92,7 +93,7 @@ def _unequal_windows(scenario: CellScenario) -> Iterator[str]:
 
 
 def _unequal_access(scenario: CellScenario) -> Iterator[str]:
-    """Yield a message about each access parameter that stations do not have in common."""
+    """Yield a message about each access parameter in which stations differ."""
     categories = {flow.category for flow in scenario.flows}
     if len(categories) > 1:
         return
@@ -160,7 +161,7 @@ DOUBTED: Table[CellScenario] = (
 
 @dataclass(frozen=True)
 class Finding:
-    """A violation by the solution: broken, or a near miss that the user must weigh."""
+    """A violation by the solution: a broken or nearly broken assumption."""
 
     assumption: str
     message: str
@@ -170,12 +171,12 @@ class Finding:
 def check_performance(
     scenario: CellScenario, cell: Cell, performance: Performance, options: Options
 ) -> list[Doubt]:
-    """Return warnings on the solution.
+    """Return warnings about the solution.
 
     Raises
     ------
     ModelError
-        The solution breaks assumptions.
+        If the solution breaks assumptions.
     """
     findings = [
         *_ap_queue(scenario.cell.ap.queue_packets, performance),
@@ -202,7 +203,9 @@ def _ap_queue(limit: int, performance: Performance) -> Iterator[Finding]:
 
 
 def _delays(scenario: CellScenario, performance: Performance) -> Iterator[Finding]:
-    """Compare the packets that wire and ACK processing hold with those in the AP's queue."""
+    """Compare the packets that the wire and ACK processing hold with the packets in the AP's
+    queue.
+    """
     wire = scenario.wire
     slowest = max(scenario.tcp_flows, key=lambda flow: flow.tcp.ack_processing_s)
     delays_s = {
@@ -244,7 +247,7 @@ def _given_up(cell: Cell, performance: Performance) -> Iterator[Finding]:
 
 def _small_windows(cell: Cell, performance: Performance) -> Iterator[Finding]:
     nodes = [cell.station_access]
-    if performance.solver != "pifs":  # the backoff of an AP that is always first does not matter
+    if performance.solver != "pifs":  # The backoff of an AP that is always first does not matter.
         nodes.append(cell.ap_access)
     smallest = min(access.cwmin for access in nodes)
     if smallest < SMALL_WINDOW:

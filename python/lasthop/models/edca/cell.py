@@ -21,9 +21,9 @@ class Packet:
     Attributes
     ----------
     exposed_s : float
-        Frame that a collision spoils: the data frame, or the RTS before it. [s]
+        Duration of the frame that a collision destroys: the data frame, or the RTS before it. [s]
     exchange_s : float
-        Successful exchange up to the end of the MAC ACK, without AIFS. [s]
+        Duration of a successful exchange up to the end of the MAC ACK, without AIFS. [s]
     payload_bytes : int
         TCP payload; 0 for a TCP ACK. [bytes]
     """
@@ -40,7 +40,7 @@ class Connection:
     Attributes
     ----------
     window : int
-        Packets outstanding, data and ACKs together, over all connections. [packets]
+        Outstanding packets of all connections, data and ACKs together. [packets]
     up, down : Packet
         Packets of the station and of the AP: data and ACK, or ACK and data.
     """
@@ -52,9 +52,9 @@ class Connection:
 
 @dataclass(frozen=True)
 class StationTraffic:
-    """Traffic of a station: its connections.
+    """Traffic of a station, as its connections.
 
-    Packets of several kinds at one station are taken as randomly mixed in proportion to their
+    Packets of several kinds at one station are assumed to be mixed randomly in proportion to their
     windows, at the station and at the AP.
     """
 
@@ -66,18 +66,20 @@ class StationTraffic:
         return sum(connection.window for connection in self.connections)
 
     def share(self, connection: Connection) -> float:
-        """Return the part of the station's packets that are of this kind. [-]"""
+        """Return the fraction of the station's packets that belong to this kind of connection.
+        [-]
+        """
         return connection.window / self.window
 
 
 @dataclass(frozen=True)
 class Cell:
-    """An AP and its stations, which differ in rates, packets and directions only.
+    """An AP and its stations. The stations differ only in rates, packets and directions.
 
     Attributes
     ----------
     stations : tuple of StationTraffic
-        With equal windows.
+        Traffic of each station; all windows are equal.
     station_access, ap_access : Access
         Access parameters of every station, and of the AP.
     slot_s, sifs_s : float

@@ -1,12 +1,11 @@
 r"""Contention for the medium in each situation of the cell (sections 2.2, 3.3, 3.4 and 3.6).
 
-A *situation* is what a node's rivals are: the number of active stations :math:`\eta` and
-whether the AP has anything to send. Backoff is p-persistent: in each idle slot that it may use,
-a node transmits with its attempt probability :math:`\tau`, whatever happened before.
+A *situation* describes a node's rivals: the number of active stations :math:`\eta`, and whether the
+AP has packets to send. Backoff is p-persistent: in each idle slot that it may use, a node transmits
+with its attempt probability :math:`\tau`, independently of the past.
 
-A node with the larger AIFSN may not use the first slots of an idle period. In these *early*
-slots the others have the medium to themselves. The paper has equal AIFS only; there the early
-part is empty.
+A node with the larger AIFSN may not use the first slots of an idle period. In these *early* slots
+only the other nodes may send. The paper has equal AIFS only; then there are no early slots.
 """
 
 from collections.abc import Callable
@@ -21,13 +20,13 @@ from lasthop.models.edca.options import Options
 from lasthop.models.errors import ConvergenceError
 
 TOLERANCE = 1e-14
-"""Change of an attempt probability from round to round at which it is taken. [-]"""
+"""Change of an attempt probability between iterations below which it has converged. [-]"""
 
 ROUNDS = 400
-"""Limit of the rounds; a few tens are usual."""
+"""Largest number of iterations; a few tens are usual."""
 
 BISECTIONS = 55
-"""Halvings of the unit interval; more than the digits of a double."""
+"""Number of bisections of the unit interval; more than the digits of a double."""
 
 ROOT_TOLERANCE = 1e-9
 """Largest residual of an attempt probability found by bisection. [-]"""
@@ -37,8 +36,8 @@ ROOT_TOLERANCE = 1e-9
 class Contention:
     """Events on the medium, by situation.
 
-    Entry :math:`0 \\dots N` of each array: that many stations are active and the AP has packets.
-    Entry :math:`N + 1`: the AP's queue is empty, and so all stations are active.
+    Entry :math:`0 \\dots N` of each array: this many stations are active and the AP has packets.
+    Entry :math:`N + 1`: the AP's queue is empty, so that all stations are active.
 
     Attributes
     ----------
@@ -51,13 +50,14 @@ class Contention:
     reach : ndarray
         Probability that an idle period outlasts its early slots. [-]
     idle_slots : ndarray
-        Mean idle slots before a transmission, early slots included (eq. 18 without the slot time).
+        Mean number of idle slots before a transmission, including early slots (eq. 18 without the
+        slot time).
     ap_success, station_success : ndarray
-        Probability that a busy period is the AP's success, a station's success. [-]
+        Probability that a busy period is a success of the AP, and of a station. [-]
     ap_collision : ndarray
-        Probability that it is a collision with the AP's frame in it (eq. 17). [-]
+        Probability that a busy period is a collision that includes the AP's frame (eq. 17). [-]
     ap_attempts, station_attempts : ndarray
-        Mean attempts in a busy period.
+        Mean number of attempts in a busy period.
     """
 
     active: np.ndarray
@@ -79,12 +79,12 @@ class Contention:
 
     @property
     def ap_wins(self) -> Floats:
-        r"""Probability that a success is the AP's, :math:`P^{succ}_{AP,k}` (eq. 7). [-]"""
+        r"""Probability that a success belongs to the AP, :math:`P^{succ}_{AP,k}` (eq. 7). [-]"""
         return np.asarray(self.ap_success / self.success)
 
     @property
     def odds(self) -> Floats:
-        r"""Odds of the AP against one active station to have the next success. [-]
+        r"""Odds that the AP, rather than one active station, has the next success. [-]
 
         .. math:: r = \frac{P^{succ}_{AP}}{P^{succ}_{STA} / \eta}
                     = \frac{\tau_{AP} (1 - \tau_{STA})}{\tau_{STA} (1 - \tau_{AP})}
@@ -111,19 +111,19 @@ def attempt_prob(node: Access, collision_prob: Floats, options: Options) -> Floa
     collision_prob : ndarray
         Fraction of attempts that collide, :math:`p`. [-]
     options : Options
-        ``mean_backoff``: :math:`B_j = CW_j / 2` or :math:`(CW_j + 1) / 2`; ``attempts``: the
-        node's or without limit.
+        ``mean_backoff``: :math:`B_j = CW_j / 2` or :math:`(CW_j + 1) / 2`; ``attempts``: the node's
+        limit, or no limit.
 
     Notes
     -----
-    Section 3.6. Without limit the windows stay at CWmax, and the sums are closed.
+    Section 3.6. Without a limit the windows stay at CWmax, and the sums have a closed form.
     """
     windows = node.windows(limited=options.attempts == "scenario")
     extra = 0.0 if options.mean_backoff == "CW/2" else 0.5
     slots = [window / 2.0 + extra + 1.0 for window in windows]
     visits = [collision_prob**stage for stage in range(len(windows))]
     if options.attempts == "unlimited":
-        # Times 1 - p, which makes the geometric tail at the last window finite.
+        # Multiplied by 1 - p, which makes the geometric tail at the last window finite.
         visits = [(1.0 - collision_prob) * visit for visit in visits[:-1]] + visits[-1:]
     spent = sum(visit * slot for visit, slot in zip(visits, slots, strict=True))
     return np.asarray(sum(visits) / spent)
@@ -137,21 +137,21 @@ def contend(stations: int, station: Access, ap: Access, options: Options) -> Con
     stations : int
         :math:`N_{STA}`.
     station, ap : Access
-        Their access parameters.
+        Access parameters of the stations and of the AP.
     options : Options
         How attempt probabilities are computed.
 
     Raises
     ------
     ConvergenceError
-        The fixed point was not found.
+        If the fixed point is not found.
     """
     return _contend(
         stations, replace(station, txop_packets=1), replace(ap, txop_packets=1), options
     )
 
 
-@lru_cache(maxsize=256)  # A search tries limits of opportunities, which do not matter here.
+@lru_cache(maxsize=256)  # A search varies TXOP limits, which do not matter here.
 def _contend(stations: int, station: Access, ap: Access, options: Options) -> Contention:
     active = np.append(np.arange(stations + 1), stations)
     ap_contends = np.append(np.ones(stations + 1, dtype=bool), False)
@@ -174,7 +174,7 @@ def _bisected(
     active: np.ndarray, ap_contends: np.ndarray, station: Access, ap: Access, options: Options
 ) -> Contention:
     """Return the fixed point by bisection, for windows so small that the iteration does not
-    settle.
+    converge.
     """
     early = station.aifsn - ap.aifsn
 
@@ -197,7 +197,9 @@ def _bisected(
 
 
 def _root(excess: Callable[[Floats], Floats], size: int) -> Floats:
-    """Where functions that are positive at 0 and negative at 1 cross zero, all at once."""
+    """Return the zeros of functions that are positive at 0 and negative at 1, all
+    simultaneously.
+    """
     low, high = np.zeros(size), np.ones(size)
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
@@ -207,16 +209,16 @@ def _root(excess: Callable[[Floats], Floats], size: int) -> Floats:
 
 
 def ap_collision_prob(at: Contention) -> Floats:
-    """Return the collided attempts of the AP per attempt; where it never gets to one, if it did.
-    [-]
+    """Return the fraction of the AP's attempts that collide; if it never attempts, the fraction for
+    a hypothetical attempt. [-]
     """
     if_it_did = 1.0 - (1.0 - at.station_attempt_prob) ** at.active
     return _ratio(at.ap_collision, at.ap_attempts, if_it_did)
 
 
 def station_collision_prob(at: Contention) -> Floats:
-    """Return the collided attempts of a station per attempt; where none gets to one, if it did.
-    [-]
+    """Return the fraction of a station's attempts that collide; if none attempts, the fraction for
+    a hypothetical attempt. [-]
     """
     others_silent = (1.0 - at.station_attempt_prob) ** np.maximum(at.active - 1, 0)
     if_it_did = 1.0 - (1.0 - at.ap_attempt_prob) * others_silent
@@ -230,17 +232,17 @@ def _ratio(part: Floats, floats: Floats, otherwise: Floats) -> Floats:
 def _outcomes(
     active: np.ndarray, ap_contends: np.ndarray, tau_ap: Floats, tau: Floats, early: int
 ) -> Contention:
-    r"""What ends an idle period, from the attempt probabilities.
+    r"""Return the events that end an idle period, from the attempt probabilities.
 
     Parameters
     ----------
     early : int
-        Slots that only the AP may use (positive) or only the stations (negative).
+        Number of slots that only the AP may use (positive) or only the stations may use (negative).
 
     Notes
     -----
-    Eqs. (7), (16), (17) and (18) where ``early`` is 0. In the situation without AP its attempt
-    probability is 0 in all of them; the second case of (16) as printed lacks its numerator.
+    Eqs. (7), (16), (17) and (18) if ``early`` is 0. In the situation without packets at the AP, its
+    attempt probability is 0 in all of them. The second case of (16) as printed lacks its numerator.
     """
     ap = np.where(ap_contends, tau_ap, 0.0)
     ap_silent = 1.0 - ap
@@ -252,7 +254,7 @@ def _outcomes(
 
     first_silent = ap_silent if early > 0 else stations_silent
     reach = first_silent ** abs(early)
-    # Idle slots: sum over i of the probability that the first i slots are silent.
+    # Mean idle slots: the sum over i of the probability that the first i slots are silent.
     early_idle = sum((first_silent**i for i in range(1, abs(early) + 1)), np.zeros_like(reach))
     by_ap = 1.0 - reach if early > 0 else np.zeros_like(reach)
     by_stations = 1.0 - reach if early < 0 else np.zeros_like(reach)

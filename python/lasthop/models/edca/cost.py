@@ -1,9 +1,9 @@
 r"""Estimated cost of solving the chain of a cell.
 
 The numbers of states and of operations are multiplied by the measured cost of each. Costs are in
-turns of a plain loop of Python, since machines differ in both alike. Measured chains had 50 to 500
-stations with windows of 4 to 200 packets, bursts of 1 to 64 and odds of 0.1 to 90. Times above one
-second were 0.5 to 0.9 times the estimates, and memory 0.5 to 1 times.
+iterations of a plain Python loop, since both vary alike between machines. Measured chains had 50 to
+500 stations with windows of 4 to 200 packets, bursts of 1 to 64 and odds of 0.1 to 90. Times above
+one second were 0.5 to 0.9 times the estimates, and memory 0.5 to 1 times.
 """
 
 import numpy as np
@@ -15,46 +15,53 @@ from lasthop.models.edca.product import TILTS, level_range
 from lasthop.progress.cost_limits import need
 
 TURN_S = 30e-9
-"""A turn of a plain loop, ``total += turn``, on one core of an Intel Xeon server. [s]"""
+"""Time of one iteration of a plain loop, ``total += turn``, on one core of an Intel Xeon server.
+[s]
+"""
 
 ROUNDS, BY_ODDS, BY_BURST = 54.0, 0.75, -0.1
-"""Rounds of balancing at odds and bursts of 1, and the powers of both with which they change; 15 to
-360 were seen. [-]"""
+"""Number of balancing rounds at odds and bursts of 1, and the powers with which it depends on odds
+and bursts; 15 to 360 rounds were measured. [-]
+"""
 
 LEAST_ROUNDS, MOST_ROUNDS = 20.0, 26.0
-"""Rounds at least; at most, over the root of the number of stations. [-]"""
+"""Least number of rounds; largest number, divided by the square root of the number of stations.
+[-]
+"""
 
 LEVEL_TURNS, LEVEL_BURST_TURNS = 830.0, 15.0
-"""A round at each level, and for each packet of a station's burst at each level. [turns]"""
+"""Cost of a round per level, and per level and packet of a station's burst. [turns]"""
 
 STATE_TURNS, STATE_BURST_TURNS = 3.3, 0.16
-"""Cost for each state. [turns]"""
+"""Cost of a round per state, and per state and packet of a station's burst. [turns]"""
 
 SET_UP_LEVEL_TURNS, SET_UP_STATE_TURNS, SET_UP_BURST_TURNS = 6000.0, 45.0, 6.0
-"""Cost of the set-up: for each level, each state, and each packet of a burst in each. [turns]"""
+"""Cost of the set-up: per level, per state, and per state and packet of a burst. [turns]"""
 
 FILL_S, FILL_BYTES = 3e-10, 16.0
-"""Elimination, for each operation and for each number that is filled in. [s, bytes]"""
+"""Time of elimination per operation, and memory per entry that becomes non-zero. [s, bytes]"""
 
 STEP_BYTES = 100.0
-"""Memory of a step from state to state, in all forms in which it is kept on the way. [bytes]"""
+"""Memory of a transition between states, in all intermediate forms. [bytes]"""
 
 TABLE_BYTES, TABLE_S = 56.0, 5e-8
-"""Tables over stations and packets, all entries with the same indices together. [bytes, s]"""
+"""Memory and time of the tables over stations and packets, per index and for all tables. [bytes,
+s]
+"""
 
 CONVOLUTION_S = 1e-9
-"""A multiplication of the arrangements of packets. [s]"""
+"""Time of a multiplication in the count of arrangements. [s]"""
 
 
 def check_cost(
     solver: str, stations: int, window: int, odds: Floats, ap_packets: int, station_packets: int
 ) -> None:
-    """Refuse a chain that takes more than the limit.
+    """Refuse a chain that exceeds the limits of time or memory.
 
     Parameters
     ----------
     solver : str
-        ``"full"``, ``"product"`` or ``"lumped"``; the others take nothing to speak of.
+        ``"full"``, ``"product"`` or ``"lumped"``; the cost of the other solvers is negligible.
     stations, window : int
         :math:`N` and :math:`W`.
     odds : ndarray
@@ -65,7 +72,7 @@ def check_cost(
     Raises
     ------
     TooCostlyError
-        It takes more time or memory than the limit.
+        If the chain needs more time or memory than the limit.
     """
     burst = min(station_packets, window)
     txop = " with TXOP" if max(ap_packets, burst) > 1 else ""
@@ -88,7 +95,7 @@ def check_cost(
 
 def _full(stations: int, window: int, odds: Floats, burst: int) -> tuple[float, float]:
     """Return the time [s] and memory [bytes] of the paper's chain."""
-    if min(stations, window) > 30:  # the number of states has more digits than a float
+    if min(stations, window) > 30:  # The number of states has more digits than a float.
         return np.inf, np.inf
     states, levels = float(state_count(stations, window)), stations * window
     time_s = states * (stations + window) * 1e-7
@@ -113,10 +120,10 @@ def _lumped(
     ap_packets: int,
     burst: int,
 ) -> tuple[float, float]:
-    """Return the time [s] and memory [bytes] of the lumped chain, its tables left out."""
+    """Return the time [s] and memory [bytes] of the lumped chain, without its tables."""
     level = np.arange(ends[0], ends[1] + 1, dtype=np.float64)
     width = np.minimum(level, stations) - np.ceil(level / window) + 1.0
-    if max(ap_packets, burst) == 1:  # what is next to impossible is left out
+    if max(ap_packets, burst) == 1:  # Very improbable states are left out.
         width = np.minimum(width, 10.0 * np.sqrt(stations) + 10.0)
     states, levels = float(width.sum()), len(level)
     mean, span = states / levels, min(ap_packets, levels) + burst
@@ -130,8 +137,8 @@ def _lumped(
 def _balancing(states: float, levels: int, stations: int, odds: Floats, burst: int) -> float:
     """Return the time of a solution level by level. [s]
 
-    The likelier the AP's success is, the more stations are active, and the more slowly does it
-    settle which; there are no more of them than stations.
+    The more likely a success of the AP is, the more stations are active, and the slower their
+    number converges. There are no more active stations than stations.
     """
     most = MOST_ROUNDS * np.sqrt(stations)
     usual = ROUNDS * float(np.max(odds)) ** BY_ODDS * burst**BY_BURST

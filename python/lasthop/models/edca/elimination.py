@@ -12,11 +12,11 @@ RESIDUAL = 1e-10
 
 
 def eliminated(chain: Chain, reference: int) -> Floats | None:
-    """Return the stationary distribution by elimination, one state's weight held at 1. [-]
+    """Return the stationary distribution by elimination, with one state's weight fixed at 1. [-]
 
-    None if that fails: with long bursts the reference may be a state that is hardly ever reached,
-    or never. A state is left with the sum of what leads to other states: what leads out of the
-    states that are considered, or back to the state itself, counts as no step.
+    None if this fails: with long bursts, the reference may be a state that is almost never or never
+    reached. A state is left at the total rate to other considered states. Transitions to states
+    that are not considered, and back to the same state, count as no transition.
     """
     steps = csr_array(
         diags_array(chain.ap_wins) @ _ap_burst(chain)
@@ -34,7 +34,7 @@ def eliminated(chain: Chain, reference: int) -> Floats | None:
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},
         )
-    except RuntimeError:  # exactly singular
+    except RuntimeError:  # The matrix is exactly singular.
         return None
     weights = np.insert(np.maximum(factors.solve(inflow), 0.0), reference, 1.0)
     total = weights.sum()
@@ -44,8 +44,8 @@ def eliminated(chain: Chain, reference: int) -> Floats | None:
 
 
 def _ap_burst(chain: Chain) -> csr_array:
-    """Return a burst of the AP: packets one after the other until the queue is empty (eqs. 23,
-    24).
+    """Return the transitions of an AP burst: packets one after the other until its queue is empty
+    (eqs. 23, 24).
     """
     burst = chain.one_packet
     if chain.ap_packets > 1:

@@ -1,7 +1,7 @@
 r"""The chain of section 3.2 with all its states, with and without TXOP (section 4.1).
 
-A state says how many stations have 0, 1, ..., W packets. There are
-:math:`\binom{N + W}{W}` of them: 330 for the paper's seven stations and window 4.
+A state is the number of stations with 0, 1, ..., W packets each. There are :math:`\binom{N + W}{W}`
+states: 330 for the paper's seven stations and window 4.
 """
 
 from itertools import combinations_with_replacement
@@ -16,17 +16,22 @@ from lasthop.models.edca.levels import Chain, stationary, transitions
 from lasthop.models.edca.occupancy import Occupancy, merged
 
 MOST_STATES = 60_000
-"""States above which the chain is not built by default; a second or two on one processor."""
+"""Number of states above which the chain is not built by default; it takes a second or two on one
+processor.
+"""
 
 FEW_STATES = 2000
-"""States up to which elimination is faster than balancing level by level: ten times with 1,300."""
+"""Number of states up to which elimination is faster than balancing level by level: ten times with
+1,300 states.
+"""
 
 SHORT_BURST = 2
-"""Packets of a burst of the AP up to which it is; with longer bursts a step leads to most of the
-states. Both measured. [packets]"""
+"""Largest AP burst for which elimination is faster; with longer bursts a transition leads to most
+of the states. Both limits are measured. [packets]
+"""
 
 HASH = np.uint64(6364136223846793005)
-"""Odd multiplier; its powers make the key of a state, which is linear in the counts."""
+"""Odd multiplier whose powers form the hash of a state; the hash is linear in the counts."""
 
 
 def state_count(stations: int, window: int) -> int:
@@ -44,7 +49,7 @@ def solve_full(
     stations, window : int
         :math:`N` and :math:`W`.
     at : Contention
-        Sender of the next success, by situation.
+        Probabilities of the sender of the next success, by situation.
     ap_packets, station_packets : int
         TXOP limits, :math:`\\xi_{AP}` and :math:`\\xi_{STA}`. [packets]
     """
@@ -61,7 +66,7 @@ def solve_full(
 
 
 def states(stations: int, window: int) -> Integers:
-    """List all state vectors, :math:`N^0 ... N^W`, sorted by packets at the stations (eq. 2)."""
+    """Return all state vectors, :math:`N^0 ... N^W`, sorted by packets at the stations (eq. 2)."""
     queues = np.array(
         list(combinations_with_replacement(range(window + 1), stations)), dtype=np.int64
     )
@@ -72,13 +77,13 @@ def states(stations: int, window: int) -> Integers:
 def build(
     counts: Integers, at: Contention, ap_packets: int, station_packets: int
 ) -> tuple[Chain, Integers, Integers]:
-    """Return the chain over some states, their active stations and their packets at stations.
+    """Return the chain over some states, with their active stations and packets at stations.
 
     Notes
     -----
-    Eqs. (3), (5), (6), (8)-(10) and (26). A burst of the AP is its packets one after the other
-    (eqs. 23-25), which :mod:`~lasthop.models.edca.levels` walks without powers of a matrix. In
-    section 4.1.1 the AP's queue falls: :math:`Q_k - Q_m = n`.
+    Eqs. (3), (5), (6), (8)-(10) and (26). A burst of the AP is a sequence of single packets (eqs.
+    23-25), which :mod:`~lasthop.models.edca.levels` follows without powers of a matrix. In section
+    4.1.1 the AP's queue shrinks: :math:`Q_k - Q_m = n`.
     """
     window = counts.shape[1] - 1
     stations = int(counts[0].sum())
@@ -113,7 +118,7 @@ def build(
 
 
 class _Index:
-    """Finds states by a hash that is linear in the counts, modulo 2^64."""
+    """Index of states by a hash that is linear in the counts, modulo 2^64."""
 
     def __init__(self, counts: Integers, multiplier: np.ndarray) -> None:
         self.multiplier = multiplier
@@ -124,7 +129,7 @@ class _Index:
             raise ArithmeticError("two states have the same key")
 
     def after(self, rows: Integers, taken: int, given: int) -> Integers:
-        """States in which one station has gone from `taken` to `given` packets."""
+        """Return the states in which one station has changed from `taken` to `given` packets."""
         with np.errstate(over="ignore"):
             keys = self.keys[rows] - self.multiplier[taken] + self.multiplier[given]
         return np.asarray(self.order[np.searchsorted(self.sorted, keys)])

@@ -1,11 +1,12 @@
 r"""Stationary distribution of a chain whose states have levels.
 
 The level of a state is the number of packets at the stations. A success of the AP raises it by one
-for each packet of its burst, a success of a station lowers it. No transition stays within its
-level, so solving the balance equations level by level is Gauss-Seidel by whole blocks, which needs
-no factorisation. Between two sweeps the masses of the levels are set to those of the chain of
-levels (aggregation). Elimination solves that chain without a subtraction (Grassmann, Taksar and
-Heyman 1985). The sweeps then only determine the distribution of the mass within each level.
+for each packet of its burst; a success of a station lowers it. No transition stays within its
+level. Solving the balance equations level by level is therefore Gauss-Seidel iteration by whole
+blocks, which needs no factorisation. Between two sweeps the masses of the levels are set to those
+of the chain of levels (aggregation). Elimination solves this chain without a subtraction
+(Grassmann, Taksar and Heyman 1985). The sweeps then only determine the distribution of the mass
+within each level.
 """
 
 from dataclasses import dataclass
@@ -21,41 +22,42 @@ from lasthop.models.errors import ConvergenceError
 from lasthop.progress.cost_limits import check_time
 
 TOLERANCE = 1e-13
-"""Total change of the distribution from round to round at which it is taken. [-]"""
+"""Total change of the distribution between rounds below which it has converged. [-]"""
 
 ROUNDS = 2_000
-"""Limit of the rounds; five to fifty are usual."""
+"""Largest number of rounds; five to fifty are usual."""
 
 LEAST = 1e-250
 """Probability of a level below which it counts as 0. [-]"""
 
 LARGE = 1e200
-"""Ratio of probabilities at which they are scaled down; small probabilities then vanish."""
+"""Ratio of probabilities at which they are rescaled; small probabilities then become 0."""
 
 
 SMALL = 2000
-"""States up to which a whole matrix of steps is kept; at this size its blocks take about as long as
-sparse blocks. [-]"""
+"""Number of states up to which the transitions are stored as a dense matrix; at this size, dense
+blocks are about as fast as sparse blocks. [-]
+"""
 
 
 @dataclass(frozen=True)
 class Chain:
-    """A chain of successes; its states are sorted by level.
+    """A Markov chain of successes, with states sorted by level.
 
     Attributes
     ----------
     first : ndarray of int
-        First state of each level, and the number of states at the end.
+        Index of the first state of each level, and the number of states at the end.
     ap_wins : ndarray
         Probability that the next success is the AP's, by state. [-]
     one_packet : sparse array
-        Where one packet of the AP leads to, from level K to K + 1; rows sum to one, but for the
-        last level's, which are empty.
+        Transition probabilities of one AP packet, from level K to K + 1; rows sum to one, except
+        those of the last level, which are empty.
     station_burst : sparse array
-        Where a success of a station leads to, from level K to the levels below; rows sum to one,
-        but for level 0, which is empty.
+        Transition probabilities of a station's success, from level K to lower levels; rows sum to
+        one, except that of level 0, which is empty.
     ap_packets, station_packets : int
-        Most packets of a burst of the AP, which the last level ends, and of a station. [packets]
+        Largest burst of the AP, which ends at the last level, and of a station. [packets]
     """
 
     first: Integers
@@ -72,8 +74,8 @@ class Chain:
 
 
 def transitions(parts: list[tuple[Integers, Integers, Floats]], size: int) -> csr_array:
-    """Return the matrix of probabilities by their states, from and to; a state numbered -1 is left
-    out.
+    """Return a matrix of probabilities, given their start and end states; states with number -1 are
+    left out.
     """
     rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
     remaining = (columns >= 0) & (values > 0.0)
@@ -86,14 +88,14 @@ def stationary(chain: Chain, start: Floats) -> Floats:
     Parameters
     ----------
     chain : Chain
-        It must be able to come back to its first state from everywhere.
+        Chain, in which the first state must be reachable from every state.
     start : ndarray
-        Positive first guess, of any scale.
+        Initial guess, positive and of any scale.
 
     Raises
     ------
     ConvergenceError
-        The rounds did not settle.
+        If the rounds do not converge.
     """
     sweep = _Sweep(chain)
     prob = sweep.aggregated(start)
@@ -114,8 +116,8 @@ class _Sweep:
         self.chain = chain
         self.parts = [slice(a, b) for a, b in pairwise(chain.first.tolist())]
         ap, station = _stored(chain.one_packet), _stored(chain.station_burst)
-        self.up = [ap[above, here] for here, above in pairwise(self.parts)]  # onto the next level
-        self.down: list[Any] = []  # onto a level, from those within a burst above it
+        self.up = [ap[above, here] for here, above in pairwise(self.parts)]  # to the next level
+        self.down: list[Any] = []  # to a level, from the higher levels within a burst
         self.reach: list[slice] = []
         for level, here in enumerate(self.parts):
             last = min(level + chain.station_packets, chain.levels - 1)
@@ -125,7 +127,7 @@ class _Sweep:
         self.drops = self._drops()
 
     def _drops(self) -> list[Floats]:
-        """By level: probability of each fall by 1, 2, ... levels, in each of its states."""
+        """Return, by level, the probability of each fall by 1, 2, ... levels from each state."""
         chain = self.chain
         level = np.repeat(np.arange(chain.levels), np.diff(chain.first))
         steps, falls = chain.station_burst, chain.station_packets
@@ -136,12 +138,15 @@ class _Sweep:
         return [table[part] for part in self.parts]
 
     def round(self, prob: Floats) -> Floats:
-        """Balance every level from below upwards, then from above downwards."""
+        """Balance every level upwards from the lowest level, then downwards from the highest
+        level.
+        """
         chain, parts = self.chain, self.parts
         prob = prob.copy()
         lost = prob * (1.0 - chain.ap_wins)
         from_ap = np.zeros_like(prob)
-        # Bursts of the AP under way, those that began at level K in column K modulo their length.
+        # Bursts of the AP in progress; column K modulo the burst length has the bursts that began
+        # at level K.
         under_way = np.zeros((len(prob[parts[0]]), chain.ap_packets))
         for level, here in enumerate(parts):
             column = level % chain.ap_packets
@@ -160,7 +165,9 @@ class _Sweep:
         return prob
 
     def aggregated(self, prob: Floats) -> Floats:
-        """Same spread within levels, masses of the levels from their own chain."""
+        """Return the same distribution within levels, with the masses of the levels from the chain
+        of levels.
+        """
         chain = self.chain
         levels, up, down = chain.levels, chain.ap_packets, chain.station_packets
         starts = chain.first[:-1]
@@ -171,13 +178,14 @@ class _Sweep:
         falls = np.stack(
             [prob[here] @ odds for here, odds in zip(self.parts, self.drops, strict=True)]
         )
-        band = np.zeros((levels, down + up + 1))  # column d + down: probability of level + d
+        # column d + down: probability of a change of the level by d
+        band = np.zeros((levels, down + up + 1))
         band[:, :down] = falls[:, ::-1]
         level = np.arange(levels - 1)
         band[level, down + np.minimum(up, levels - 1 - level)] = wins[:-1]
         np.divide(band, masses[:, None], out=band, where=reached[:, None])
         band[~reached] = 0.0
-        band[~reached, down - 1] = 1.0  # as good as never reached; any way out will do
+        band[~reached, down - 1] = 1.0  # practically never reached; any exit suffices
         new = np.zeros(levels)
         new[lowest:] = eliminate(band[lowest:], down)
         remaining = reached & (new > LEAST)
@@ -186,8 +194,8 @@ class _Sweep:
 
 
 def _stored(steps: csr_array) -> Any:
-    """Return steps by where they lead to, a whole matrix where that is small: its blocks are
-    quick.
+    """Return the transitions by end state, as a dense matrix if it is small, which has fast
+    blocks.
     """
     return steps.toarray().T if steps.shape[0] <= SMALL else steps.T.tocsr()
 
@@ -199,10 +207,10 @@ def eliminate(band: Floats, down: int) -> Floats:
     Parameters
     ----------
     band : ndarray
-        ``band[state, d + down]``: probability of going from a state to ``state + d``, rows one
-        after another in memory. Overwritten.
+        ``band[state, d + down]``: probability of going from a state to ``state + d``, with rows
+        contiguous in memory. The array is overwritten.
     down : int
-        Furthest fall.
+        Largest decrease of the state number.
 
     Notes
     -----
@@ -211,7 +219,8 @@ def eliminate(band: Floats, down: int) -> Floats:
     """
     states, width = band.shape
     up = width - 1 - down
-    # The band as the square matrix whose diagonals it holds: entries beyond them are not its own.
+    # A view of the band as the square matrix whose diagonals it holds; entries outside the band are
+    # not valid.
     step = band.strides[1]
     matrix = as_strided(band[0, down:], (states, states), ((width - 1) * step, step))
     leaving = np.zeros(states)
@@ -223,7 +232,7 @@ def eliminate(band: Floats, down: int) -> Floats:
             continue
         before = slice(max(0, state - up), state)
         matrix[before, lowest:state] += matrix[before, state, None] * (to / leaving[state])
-    # Below the last state that nothing leads down from, all states are transient.
+    # No transition leads down from this state, so that all lower states are transient.
     base = int(np.flatnonzero(leaving == 0.0)[-1])
     prob = np.zeros(states)
     prob[base] = 1.0

@@ -1,14 +1,14 @@
 r"""The chain lumped on active stations and packets at the stations (beyond the paper).
 
-From :math:`(\eta, K)` the AP's next packet goes to an inactive station with probability
-:math:`(N - \eta) W / Q`, exactly. How many packets the winning station has is taken from the
-product form given :math:`(\eta, K)`, which does not depend on the odds:
+From :math:`(\eta, K)` the AP's next packet goes to an inactive station with probability :math:`(N -
+\eta) W / Q`, exactly. The number of packets at the winning station is taken from the product form
+given :math:`(\eta, K)`, which does not depend on the odds:
 
 .. math:: P(n = i \mid \eta, K) = \frac{Z(\eta - 1, K - i)}{(W - i)!\, Z(\eta, K)}
 
-So it is exact where the product form holds, and close where the odds depend on :math:`\eta`. Its
-states form a plane, where sparse elimination is cheap. Without long bursts they are solved
-together, else level by level.
+The lumped chain is therefore exact if the product form holds, and a good approximation if the odds
+depend on :math:`\eta`. Its states form a plane, for which sparse elimination is cheap. Without long
+bursts the states are solved together, otherwise level by level.
 """
 
 import numpy as np
@@ -24,11 +24,12 @@ from lasthop.models.edca.occupancy import Occupancy
 from lasthop.models.edca.product import NEGLIGIBLE, level_range, log_weights
 
 SPILL = 1e-12
-"""Probability of the outermost levels considered from which on more levels are taken. [-]"""
+"""Probability of the outermost considered levels above which more levels are included. [-]"""
 
 MOST_FILL = 3e7
 """Cube of the states per level times square of the levels that two bursts span, up to which
-elimination is faster than balancing level by level; measured."""
+elimination is faster than balancing level by level. The value is measured.
+"""
 
 
 def solve_lumped(
@@ -63,14 +64,15 @@ def _solve(
     ap_packets: int,
     station_packets: int,
 ) -> Occupancy:
-    """Solve the states between a least and a most number of packets at the stations.
+    """Solve the states between a smallest and a largest number of packets at the stations.
 
-    At the highest level the AP does not win, at the lowest ones from which a burst would lead
-    beyond no station does.
+    The AP does not win at the highest level. Stations do not win at the lowest levels, from which a
+    burst would leave the range.
     """
     least, usual, most = levels
     weights = log_weights(stations, window, most)
-    # Bursts empty stations, so that packets gather at fewer of them than without TXOP.
+    # Bursts empty stations, so that packets concentrate at fewer stations. This is unlikely without
+    # TXOP.
     left_out = NEGLIGIBLE if max(ap_packets, station_packets) == 1 else np.inf
     k, eta = np.nonzero((weights > weights.max(axis=0) - left_out)[:, least:].T)
     k = k + least
@@ -128,8 +130,10 @@ def _one_packet(
 
 
 def _station_burst(eta: Integers, k: Integers, index: Integers, sizes: Floats) -> csr_array:
-    """Where a success of a station leads to, row by row in the order of the states: most packets
-    first, and the station that had more than the limit after the one that had just as many."""
+    """Return the transitions of a station's success, row by row in the order of the states. Most
+    packets come first, and stations with more packets than the limit come after those with exactly
+    the limit.
+    """
     states, limit = sizes.shape
     target = np.full((states, limit + 1), -1, dtype=np.int32)
     prob = np.zeros((states, limit + 1))

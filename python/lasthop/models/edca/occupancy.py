@@ -1,4 +1,4 @@
-"""Where the packets are: the distribution that each solver returns."""
+"""Distribution of the packets over the queues, which each solver returns."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from lasthop.models.edca.cell import Floats, Integers
 
 @dataclass(frozen=True)
 class Occupancy:
-    """States at the ends of virtual slots, merged by what their sojourn depends on.
+    """States at the ends of virtual slots; states with equal virtual slots are merged.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Occupancy:
 def merged(
     active: Integers, at_stations: Integers, prob: Floats, station_packets: Floats
 ) -> Occupancy:
-    """Return the occupancy of a chain's states, those with equal counts merged."""
+    """Return the occupancy of a chain's states, with states of equal counts merged."""
     pairs = np.stack([active, at_stations])
     remaining, index = np.unique(pairs, axis=1, return_inverse=True)
     total = np.bincount(index.ravel(), prob).astype(float)

@@ -1,4 +1,4 @@
-"""Choices that the paper leaves open, by name."""
+"""Choices that the paper leaves open."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,29 +8,30 @@ from lasthop.models.choices import Choices
 ApQueue = Literal["fifo", "mixed"]
 
 LEAST_BPS, MOST_BPS = 1e5, 1e9
-"""Rates of a MAC ACK that make sense. [bit/s]"""
+"""Range of meaningful rates of a MAC ACK. [bit/s]"""
 
 
 @dataclass(frozen=True)
 class Options(Choices):
-    """Readings of the paper. The defaults are what the engine does.
+    """Readings of the paper. The defaults are the engine's rules.
 
     Attributes
     ----------
     mean_backoff : "CW/2" or "(CW+1)/2"
-        Mean of a backoff that section 2.1 has uniform on [0, CW]; section 3.6 prints the other.
+        Mean of a backoff. In section 2.1 the backoff is uniform on [0, CW]; section 3.6 prints the
+        other mean.
     attempts : "scenario" or "unlimited"
-        Attempts after which a frame is dropped and the window reset, or none.
+        Attempts after which a frame is dropped and the window reset, or no limit.
     collision : "eifs" or "frame"
-        After the longest colliding frame all nodes wait for SIFS and a MAC ACK's time before
-        AIFS, or only AIFS. The paper does not say what T_col is.
+        Time after the longest colliding frame: SIFS, a MAC ACK's time and AIFS, or only AIFS. The
+        paper does not define T_col.
     eifs_rate_bps : float or None
-        Rate of that MAC ACK; None is the scenario's. [bit/s]
+        Rate of this MAC ACK; None uses the scenario's rate. [bit/s]
     ap_queue : "fifo", "mixed" or None
-        Order of the AP's queue, which matters with TXOP only; None is the scenario's. ``"fifo"``:
-        what a station sent in one burst stays together; exact if the stations' limit divides the
-        window and the AP's limit, else solved as ``"mixed"`` with a warning. ``"mixed"``: the
-        paper's uniform order.
+        Order of the AP's queue, which matters only with TXOP; None uses the scenario's order.
+        ``"fifo"``: the packets that a station sent in one burst stay together. This is exact if the
+        stations' limit divides the window and the AP's limit; otherwise it is solved as ``"mixed"``
+        with a warning. ``"mixed"``: the paper's uniform order.
     solver : "auto", "full", "product", "lumped" or "pifs"
         See :mod:`lasthop.models.edca.solve`.
     """
@@ -53,4 +54,4 @@ class Options(Choices):
 
 
 PAPER = Options(mean_backoff="CW/2", attempts="unlimited", collision="eifs", ap_queue="mixed")
-"""The paper's own model as far as it is known: no attempt limit, a mixed AP queue."""
+"""The paper's own model as far as it is known: no attempt limit, and a mixed AP queue."""

@@ -1,8 +1,8 @@
 r"""The AP always wins while it has packets (section 5).
 
-With PIFS access (AIFSN 1, CWmin 0, CWmax 0) the AP sends before any station may. All packets are
-at the stations, which contend as if saturated; after each success of a station the AP sends what
-it got back to the same station, in bursts of its TXOP limit. The chain has one path.
+With PIFS access (AIFSN 1, CWmin 0, CWmax 0) the AP sends before any station may. All packets are at
+the stations, which contend as if they were saturated. After each success of a station the AP sends
+the returned packets to the same station, in bursts of its TXOP limit. The chain has a single path.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ def ap_always_wins(at: Contention) -> bool:
 def solve_pifs(
     stations: int, window: int, ap_packets: int = 1, station_packets: int = 1
 ) -> Occupancy:
-    r"""States between two successes of stations, equally likely.
+    r"""Return the states between two successes of stations, which are equally likely.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def solve_pifs(
 
     Notes
     -----
-    Its mean virtual slots add up to the denominators of eqs. (34) and (35): in (36) the AP needs
+    The mean virtual slots add up to the denominators of eqs. (34) and (35). In (36) the AP needs
     :math:`\lceil \xi_{STA} / \xi_{AP} \rceil` bursts (the printed brackets are ceilings), and
     :math:`\xi_{STA}` is at most W.
     """

@@ -1,4 +1,4 @@
-"""From a scenario to a prediction of the 802.11e model."""
+"""Prediction of the 802.11e model for a scenario."""
 
 from collections.abc import Sequence
 
@@ -52,7 +52,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
         Normalised scenario, read or to be read. ``txop_packets`` and ``txop_limit_s`` of a node
         limit its bursts, and ``queue_order`` of the AP is its queue's order.
     options : Options, optional
-        Readings of the paper; by default what the engine does.
+        Readings of the paper; by default the engine's rules.
 
     Returns
     -------
@@ -67,9 +67,9 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     Raises
     ------
     ModelError
-        The scenario breaks an assumption of the model.
+        If the scenario breaks an assumption of the model.
     ConvergenceError
-        A solver did not settle.
+        If a solver does not converge.
     """
     scenario = cell_scenario(scenario)
     options = options or Options()
@@ -97,14 +97,14 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
     Parameters
     ----------
     scenario : CellScenario
-        One that `check_scenario` has let pass.
+        Scenario that `check_scenario` has accepted.
     options : Options
-        ``eifs_rate_bps`` replaces the scenario's.
+        Readings of the paper; ``eifs_rate_bps`` replaces the rate of the scenario.
 
     Raises
     ------
     ModelError
-        A TXOP limit in time is not a number of packets, the same for all stations.
+        If a TXOP limit in time does not allow the same number of packets for all stations.
     """
     cell = scenario.cell
     nodes = active_stations(scenario)
@@ -140,7 +140,7 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
 
 
 def _access(cell: typed.Cell, node: Node, category: str, packets: Sequence[Packet]) -> Access:
-    """Return the access parameters of a node for what it sends."""
+    """Return the access parameters of a node for the packets that it sends."""
     own = node.access(category)
     lengths = {packet.exchange_s for packet in packets}
     if own.txop_limit_s is not None and len(lengths) > 1:
@@ -172,9 +172,9 @@ def _connection(cell: typed.Cell, node: Station, flow: TcpFlow) -> Connection:
 def _lists(scenario: CellScenario, performance: Performance) -> Lists:
     """Return the predictions of stations and flows.
 
-    A station's goodput is divided among its flows: packets by windows, each with its payload. The
-    whole window of a flow is always outstanding, so that by Little's law a round trip takes the
-    window over the rate of its segments.
+    A station's goodput is divided among its flows in proportion to their windows and payloads. The
+    whole window of a flow is always outstanding. By Little's law, its round-trip time is therefore
+    the window divided by the rate of its segments.
     """
     values = CellValues(scenario, performance.goodput_bps)
     nodes = (node.name for node in active_stations(scenario))

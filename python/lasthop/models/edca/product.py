@@ -1,7 +1,7 @@
 r"""The product form of the chain without TXOP (beyond the paper).
 
-If the AP's odds :math:`r` against one active station do not depend on how many are active (equal
-access parameters: :math:`r = 1`), the chain's stationary distribution is
+If the AP's odds :math:`r` against one active station do not depend on the number of active stations
+(equal access parameters: :math:`r = 1`), the chain's stationary distribution is
 
 .. math:: \pi(n_1, ..., n_N) \propto (r\, 1\{Q > 0\} + \eta)\, r^K \frac{Q!}{\prod_s (W - n_s)!}
 
@@ -22,17 +22,19 @@ CONSTANT = 1e-9
 """Relative spread of the odds over the situations up to which they count as constant. [-]"""
 
 NEGLIGIBLE = 40.0
-"""States are left out whose probability is estimated below exp of minus this of the largest."""
+"""Estimated logarithm of the ratio of the largest probability to a state's probability, above which
+the state is left out.
+"""
 
 MOST_ODDS = 1e18
-"""Odds that are as good as certainty. [-]"""
+"""Odds that count as certainty. [-]"""
 
 TILTS = 2000
-"""Fillings of the AP's queue between which numbers of packets are interpolated."""
+"""Number of fillings of the AP's queue between which numbers of packets are interpolated."""
 
 
 def constant_odds(at: Contention) -> float | None:
-    """Return odds of the AP against one station if they are the same in all situations, else None.
+    """Return the odds of the AP against one station if they are equal in all situations, else None.
     [-]
     """
     odds = at.odds
@@ -68,7 +70,7 @@ def log_weights(stations: int, window: int, most: int) -> Floats:
     Returns
     -------
     ndarray
-        Up to a constant, index :math:`\eta, K` with :math:`K` up to `most`.
+        Values up to a constant, with index :math:`\eta, K` and :math:`K` up to `most`.
     """
     eta, k = np.ogrid[: stations + 1, : most + 1]
     which = gammaln(stations + 1) - gammaln(eta + 1) - gammaln(stations - eta + 1)
@@ -80,10 +82,10 @@ def log_weights(stations: int, window: int, most: int) -> Floats:
 def level_range(
     stations: int, window: int, odds: Floats, ap_packets: int = 1, station_packets: int = 1
 ) -> tuple[int, int, int]:
-    r"""Return packets at the stations: practically never less, likely, practically never more.
-    [packets]
+    r"""Return the least, the likely and the largest number of packets at the stations. Others are
+    improbable. [packets]
 
-    The numbers are from a chain of :math:`K` only, with queues as under a randomly mixed AP queue:
+    The numbers follow from a chain of :math:`K` only, with queues as for a randomly mixed AP queue:
     truncated Poisson numbers at the AP. Bursts are longer steps.
 
     Parameters

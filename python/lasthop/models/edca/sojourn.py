@@ -1,9 +1,9 @@
 r"""Mean length of a virtual slot, the sojourn time :math:`\mu_k` (eqs. 13, 19, 28-31).
 
-A virtual slot is all that precedes a success and the success itself: idle periods, collisions, the
+A virtual slot is the time until a success, including the success: idle periods, collisions, and the
 exchange or burst. Stations may differ in rates, packet sizes and directions (the paper's footnote
 1). They have equal windows and access parameters, so that all sets of :math:`\eta` stations are
-equally likely to be active. The mean over those sets is therefore exact.
+equally likely to be active. The mean over these sets is therefore exact.
 """
 
 from collections import Counter
@@ -21,8 +21,8 @@ from lasthop.models.edca.options import Options
 class Overhead:
     """Mean time of a virtual slot without its success, by situation of `Contention`. [s]
 
-    The collision part depends on whether the AP's first packet is for an active station or for
-    an inactive one.
+    The time of collisions depends on whether the AP's first packet is for an active or an inactive
+    station.
     """
 
     for_inactive_s: Floats
@@ -30,7 +30,7 @@ class Overhead:
 
 
 def overhead(cell: Cell, at: Contention, options: Options) -> Overhead:
-    r"""Return the idle periods and collisions of a virtual slot. [s]
+    r"""Return the time of idle periods and collisions in a virtual slot. [s]
 
     .. math:: \frac{1}{P^{succ}} \Bigl( AIFS + E[T^{idle}]
               + E[\max_i T_i; \text{collision}] + (1 - P^{succ}) T_{lead} \Bigr)
@@ -51,19 +51,19 @@ def overhead(cell: Cell, at: Contention, options: Options) -> Overhead:
 
 
 def exchange_s(cell: Cell, way: str) -> float:
-    """Return the mean exchange over the stations' packets, ``"up"`` or ``"down"``. [s]"""
+    """Return the mean exchange duration over the stations' packets, ``"up"`` or ``"down"``. [s]"""
     return mean_over_packets(cell.stations, "exchange_s", way)
 
 
 def burst_s(cell: Cell, packets: Floats, way: str) -> Floats:
-    r"""Return the mean time of a burst in a TXOP, from its first frame to its last MAC ACK. [s]
+    r"""Return the mean duration of a burst in a TXOP, from its first frame to its last MAC ACK. [s]
 
     .. math:: \min(Q, \xi) (T + 2\,SIFS + T_{ACK}) - SIFS
 
     Parameters
     ----------
     packets : ndarray
-        Packets in the burst; a mean will do. [packets]
+        Number of packets in the burst; a mean is accepted. [packets]
     way : str
         ``"down"`` for the AP (eq. 30), ``"up"`` for a station (eq. 31).
     """
@@ -72,7 +72,7 @@ def burst_s(cell: Cell, packets: Floats, way: str) -> Floats:
 
 
 def _spoilt_s(cell: Cell, at: Contention, to_active: bool) -> Floats:
-    """Return the longest frame of a busy period, 0 if it is a success; mean by situation. [s]"""
+    """Return the mean longest frame of a busy period by situation; a success counts as 0. [s]"""
     tau = at.station_attempt_prob
     lengths = sorted(
         {
@@ -82,7 +82,8 @@ def _spoilt_s(cell: Cell, at: Contention, to_active: bool) -> Floats:
             for packet in (c.up, c.down)
         }
     )
-    # Either part of an idle period that can end in a collision: stations alone, or all.
+    # The two parts of an idle period in which collisions can occur: only stations contend, or all
+    # nodes.
     stations_only = np.zeros_like(tau)
     together = np.zeros_like(tau)
     shorter = 0.0
@@ -114,8 +115,8 @@ def _none_as_long(
 ) -> tuple[Floats, Floats]:
     """Return the probability that no station sends a frame of this length or longer.
 
-    And the probability that neither a station nor the AP does, if the AP sends; `to_active` says
-    whether its packet is for an active station.
+    The second value is the probability that also the AP sends no such frame, if it sends.
+    `to_active` is whether its packet is for an active station.
     """
     kinds = list(Counter(cell.stations).items())
     up = np.array([_at_least(station, length, "up") for station, _ in kinds])
@@ -138,7 +139,9 @@ def _none_as_long(
 
 
 def _at_least(station: StationTraffic, length: float, way: str) -> float:
-    """Return the part of a station's packets whose exposed frame is as long. [-]"""
+    """Return the fraction of a station's packets whose exposed frame has at least this length.
+    [-]
+    """
 
     connections = station.connections
     return sum(
@@ -149,16 +152,17 @@ def _at_least(station: StationTraffic, length: float, way: str) -> float:
 
 
 def _mean_product(factors: Floats, counts: np.ndarray, chosen: int) -> float:
-    """Return the mean product of the factors of `chosen` items drawn without replacement.
+    """Return the mean product of the factors of `chosen` items that are drawn without replacement.
 
-    There are ``counts[g]`` items of kind g, each with factor ``factors[g]``.
+    There are ``counts[g]`` items of kind g with the factor ``factors[g]`` each.
     """
     if np.all(factors == factors[0]):
         return float(factors[0] ** chosen)
     total = int(counts.sum())
     if chosen == 0:
         return 1.0
-    # A draw without replacement is independent draws, given their number: all terms stay moderate.
+    # A draw without replacement is a set of independent draws, given their number. All terms then
+    # stay moderate.
     part = chosen / total
     terms = np.ones(1)
     for factor, count in zip(factors, counts, strict=True):

@@ -1,10 +1,10 @@
-r"""The cell's performance: contention, one of the solvers, and averages over its states.
+r"""Performance of the cell: contention, one of the solvers, and averages over its states.
 
 Solvers, in the order in which ``"auto"`` tries them:
 
 - ``"pifs"``: the AP always wins while it has packets (section 5). Exact.
-- ``"product"``: product form. Exact; no TXOP and odds that do not depend on the number of active
-  stations, as with equal access parameters.
+- ``"product"``: product form. Exact; without TXOP, and with odds that do not depend on the number
+  of active stations, such as for equal access parameters.
 - ``"full"``: the paper's chain, up to `MOST_STATES` states. Exact.
 - ``"lumped"``: the chain on active stations and packets. Accurate to about 1e-5 without TXOP.
 """
@@ -37,30 +37,30 @@ class Performance:
     Attributes
     ----------
     solver : str
-        The solver that was used.
+        Name of the solver.
     states : int
-        States that it took account of.
+        Number of states of the chain.
     fifo : bool
-        Whether what a station sends in a burst is held together at the AP.
+        Whether packets that a station sends in a burst stay together at the AP.
     packet_rate : float
-        Packets from the AP, and as many from the stations. [1/s]
+        Packets from the AP per second, which equals the packets from the stations. [1/s]
     station_goodput_bps : tuple of float
-        Payload, both directions, in the order of the cell's stations. [bit/s]
+        Payload of both directions, in the order of the cell's stations. [bit/s]
     active_stations : float
         :math:`E[N_{active}]`, a time average (eqs. 11, 12).
     active_at_success : float
-        Mean over the chain's states, :math:`\sum_k \eta_k \pi_k`: what a success finds. Without its
-        length; for equal access parameters it does not depend on CWmin.
+        Mean number of active stations at a success, :math:`\sum_k \eta_k \pi_k`, which is not
+        weighted by time. For equal access parameters it does not depend on CWmin.
     ap_queue, station_queue : float
-        Time averages. [packets]
+        Mean queue lengths over time. [packets]
     ap_collision_rate, station_collision_rate : float
-        Collided attempts over attempts, all packets of bursts counted; 0 for a node that never
+        Fraction of attempts that collide, including all packets of bursts; 0 for a node that never
         attempts. [-]
     ap_discard, station_discard : float
-        Probability that a frame meets only collisions up to the attempt limit, which the chain
-        leaves out. [-]
+        Probability that a frame has only collisions up to the attempt limit; the chain neglects
+        this case. [-]
     queue_time : tuple of ndarray
-        Packets in the AP's queue, and the fraction of the time with that many.
+        Packets in the AP's queue, and the fraction of time with each number.
     """
 
     solver: str
@@ -91,16 +91,16 @@ def solve(cell: Cell, options: Options | None = None) -> Performance:
     ----------
     cell : Cell
     options : Options, optional
-        Readings of the paper; by default what the engine does.
+        Readings of the paper; by default the engine's rules.
 
     Raises
     ------
     ValueError
-        No frame ever gets through, or the solver asked for does not apply.
+        If no frame is ever delivered, or if the requested solver does not apply.
     ConvergenceError
-        A solver did not settle.
+        If a solver does not converge.
     TooCostlyError
-        The chain takes more time or memory than the limit.
+        If the chain needs more time or memory than the limit.
     """
     options = options or Options()
     at = contend(cell.size, cell.station_access, cell.ap_access, options)
@@ -113,11 +113,12 @@ def solve(cell: Cell, options: Options | None = None) -> Performance:
 
 
 def packets_held_together(cell: Cell) -> int:
-    r"""Return packets that a FIFO queue at the AP never separates. [packets]
+    r"""Return the number of packets that a FIFO queue at the AP never separates. [packets]
 
-    If the stations' limit :math:`\xi_{STA}` divides W and :math:`\xi_{AP}`, each burst of a
-    station comes back as a whole: the FIFO system is the chain of :math:`W / \xi_{STA}`
-    super-packets with the AP's limit :math:`\xi_{AP} / \xi_{STA}`. Else 1, the mixed queue.
+    If the stations' limit :math:`\xi_{STA}` divides W and :math:`\xi_{AP}`, each burst of a station
+    returns as a whole. The FIFO system is then the chain of :math:`W / \xi_{STA}` super-packets
+    with the AP's limit :math:`\xi_{AP} / \xi_{STA}`. Otherwise the result is 1, which is the mixed
+    queue.
     """
     burst = min(cell.station_access.txop_packets, cell.window)
     fits = cell.window % burst == 0 and cell.ap_access.txop_packets % burst == 0
@@ -174,7 +175,8 @@ def evaluate(
     solver: str,
     fifo: bool,
 ) -> Performance:
-    r"""Return averages over the states: of time by :math:`\pi_k \mu_k`, of events by :math:`\pi_k`.
+    r"""Return averages over the states: averages over time are weighted by :math:`\pi_k \mu_k`,
+    averages over events by :math:`\pi_k`.
 
     Notes
     -----
@@ -194,7 +196,7 @@ def evaluate(
     time = time / cycle
     rate = float((where.prob * wins) @ sent / cycle)
 
-    # A state's busy periods, whatever they end in: 1 / P_succ on average.
+    # Mean number of busy periods in a state, with any result: 1 / P_succ.
     busy = where.prob / at.success[situation]
 
     def per_attempt(attempts: Floats, what: Floats, following: float = 0.0) -> float:
@@ -202,7 +204,7 @@ def evaluate(
         every = tries.sum() + following
         return float(tries @ what[situation] / every) if every > 0.0 else 0.0
 
-    # Packets of a burst after its first are attempts too, and never collide.
+    # Packets of a burst after its first count as attempts too, and never collide.
     ap_following = float(where.prob @ (wins * np.maximum(sent - 1.0, 0.0)))
     station_following = float(
         where.prob @ ((1.0 - wins) * np.maximum(where.station_packets - 1.0, 0.0))
@@ -232,7 +234,7 @@ def evaluate(
 def _overhead(
     cell: Cell, where: Occupancy, at_ap: np.ndarray, situation: np.ndarray, each: Overhead
 ) -> Floats:
-    """Return the idle and collided time before a success, by state. [s]"""
+    """Return the time of idle periods and collisions before a success, by state. [s]"""
     inactive = (cell.size - where.active) * cell.window
     to_inactive = np.divide(inactive, at_ap, out=np.zeros(len(at_ap)), where=at_ap > 0)
     return np.asarray(
@@ -242,7 +244,7 @@ def _overhead(
 
 
 def _payload(cell: Cell, index: int) -> float:
-    """Return the payload that one packet from a station and one to it carry, on average. [bytes]"""
+    """Return the mean payload of one packet from a station and one packet to it. [bytes]"""
     station = cell.stations[index]
     return sum(
         station.share(connection) * (connection.up.payload_bytes + connection.down.payload_bytes)

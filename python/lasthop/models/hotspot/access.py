@@ -1,14 +1,15 @@
-r"""Access priority beta from 802.11 access parameters.
+r"""Access priority beta, computed from 802.11 access parameters.
 
-The paper measures :math:`\beta` as the goodput of a greedy uplink UDP source over that of a greedy
-downlink source at the same station (section 5). The station and the AP always have a frame of the
-same size to send. This module computes that ratio from the Markov chain of two saturated DCF nodes.
-Nothing of it is in the paper, which could not see inside its cards (footnote 7).
+The paper measures :math:`\beta` as the goodput of a greedy uplink UDP source divided by that of a
+greedy downlink source at the same station (section 5). The station and the AP always have a frame
+of the same size to send. This module computes this ratio from the Markov chain of two saturated DCF
+nodes. This computation is not in the paper, whose authors could not read the parameters of their
+network cards (footnote 7).
 
-The chain is taken between transmissions. After a success the winner is *fresh*: it draws a backoff
-uniform on [0, CW] at its first stage, while the other *waits* with the slots it has left. Whichever
-is due first wins; if both are due simultaneously, they collide, after which both draw from doubled
-windows. A node with a larger AIFSN is due that many slots later each time.
+The chain is observed between transmissions. After a success the winner is *fresh*: it draws a
+backoff uniform on [0, CW] at its first stage. The other node *waits* with its remaining slots. The
+node whose backoff ends first wins. If both end simultaneously, the nodes collide, and both draw
+from doubled windows. A node with a larger AIFSN is later by this number of slots each time.
 """
 
 from collections import defaultdict
@@ -20,13 +21,13 @@ from lasthop.models.access import Access
 from lasthop.models.errors import ConvergenceError
 
 TOLERANCE = 1e-6
-"""Relative change of the success ratio from sweep to sweep at which it is taken. [-]"""
+"""Relative change of the success ratio between sweeps below which it has converged. [-]"""
 
 NEGLIGIBLE = 1e-6
-"""Expected visits, of one per sweep, that are not followed further. [-]"""
+"""Expected visits per sweep below which they are not followed further. [-]"""
 
 SWEEPS = 1000
-"""Limit of the sweeps; a few tens are usual."""
+"""Largest number of sweeps; a few tens are usual."""
 
 
 def beta_from_access(station: Access, ap: Access) -> float:
@@ -35,27 +36,28 @@ def beta_from_access(station: Access, ap: Access) -> float:
     Parameters
     ----------
     station, ap : Access
-        Access parameters of the two.
+        Access parameters of the station and of the AP.
 
     Returns
     -------
     float
-        Delivered frames of the station per frame of the AP, if both are always backlogged and there
-        are no other nodes. Exactly 1 for equal parameters.
+        Number of delivered frames of the station per frame of the AP, if both are always backlogged
+        and there are no other nodes. Exactly 1 for equal parameters.
 
     Raises
     ------
     ValueError
-        A window is always 0, or one node is always due before the other and starves it.
+        If a window is always 0, or if one node always sends before the other and starves it.
     ConvergenceError
-        The sweeps did not settle.
+        If the sweeps do not converge.
 
     Notes
     -----
-    With TXOP limits in packets each access is worth as many frames, which is beyond the paper.
+    With TXOP limits in packets, each access counts as this number of frames, which is beyond the
+    paper.
 
-    Definition d14 as section 5 measures it. Station CWmin 29 against AP CWmin 34 gives 1.199, the
-    paper's 1.2 (CWmax 1023, DIFS, 7 attempts). Accurate to about 2e-5.
+    Definition d14, as measured in section 5. Station CWmin 29 against AP CWmin 34 gives 1.199, the
+    paper's 1.2 (CWmax 1023, DIFS, 7 attempts). The error is about 2e-5.
     """
     for node in (station, ap):
         if node.cwmin < 1:
@@ -79,16 +81,16 @@ def _success_ratio(station: Access, ap: Access) -> float:
 
 
 class _Chain:
-    """Stationary visits of the two-node chain, approached sweep by sweep.
+    """Stationary visits of the two-node chain, computed sweep by sweep.
 
-    One unit of probability travels between the sets of states "node k waits at stage s" and
-    "both draw, at stages s0 and s1". How often the fresh node wins in a row is summed exactly
-    within a set. A sweep ends where frames are new: at stage 0, or after a frame was dropped.
+    One unit of probability moves between the sets of states "node k waits at stage s" and "both
+    draw, at stages s0 and s1". Within a set, the number of successive wins of the fresh node is
+    summed exactly. A sweep ends at states with new frames: at stage 0, or after a dropped frame.
     """
 
     def __init__(self, *nodes: Access) -> None:
         self.nodes = nodes
-        # arrivals[k, stage][left]: node k starts to wait with `left` slots left.
+        # arrivals[k, stage][left]: node k starts to wait with `left` remaining slots.
         self.arrivals: dict[tuple[int, int], list[float]] = {}
         self.collided: dict[tuple[int, int], float] = {}
         self.dropped: dict[tuple[int, int], float] = {(0, 0): 1.0}
@@ -97,7 +99,7 @@ class _Chain:
                 raise ValueError(f"{fresh!r} is always due before {waiter!r} and starves it")
 
     def sweep(self) -> tuple[float, float]:
-        """Return successes of both nodes while the probability passes once through all states."""
+        """Pass the probability once through all states; return the successes of both nodes."""
         wins = [0.0, 0.0]
         dropped, self.dropped = self.dropped, {}
         for stages, visits in dropped.items():
@@ -121,7 +123,9 @@ class _Chain:
         return wins[0], wins[1]
 
     def _wait(self, waiter: int, stage: int, entries: list[float], wins: list[float]) -> None:
-        """Node ``waiter`` waits until it wins or collides; the other draws again and again."""
+        """Let node ``waiter`` wait until it wins or collides, while the other node draws
+        repeatedly.
+        """
         fresh = 1 - waiter
         draws = self.nodes[fresh].cwmin + 1
         later = self.nodes[fresh].aifsn - self.nodes[waiter].aifsn
@@ -130,7 +134,8 @@ class _Chain:
         for left, count in enumerate(visits):
             if count == 0.0:
                 continue
-            # The fresh node is due `later + draw` slots on the waiter's count, against `left`.
+            # The fresh node sends after `later + draw` slots of the waiter's count, the waiter
+            # after `left` slots.
             due = left - later
             wins[fresh] += count * min(max(due, 0), draws) / draws
             if 0 <= due < draws:
@@ -141,7 +146,7 @@ class _Chain:
         self._add_waits(fresh, 0, draws, beaten)
 
     def _draw_both(self, stages: tuple[int, int], visits: float, wins: list[float]) -> None:
-        """Both draw after a collision; the loser waits at its stage."""
+        """Let both nodes draw after a collision; the loser waits at its stage."""
         draws = [node.window(stage) + 1 for node, stage in zip(self.nodes, stages, strict=True)]
         weight = visits / (draws[0] * draws[1])
         for winner in (0, 1):
@@ -158,7 +163,9 @@ class _Chain:
             self._add_waits(loser, stages[loser], draws[loser], beaten)
 
     def _collide(self, node: int, stage: int, other_stage: int, visits: float) -> None:
-        """Both failed at the given stages: double, or drop the frame after its last attempt."""
+        """Process a collision at the given stages: double the window, or drop the frame after its
+        last attempt.
+        """
         pair = [0, 0]
         for which, failed in ((node, stage), (1 - node, other_stage)):
             pair[which] = failed + 1 if failed + 1 < self.nodes[which].attempts else 0
@@ -167,9 +174,10 @@ class _Chain:
         both[key] = both.get(key, 0.0) + visits
 
     def _add_waits(self, node: int, stage: int, draws: int, beaten: Mapping[int, float]) -> None:
-        """Let ``node`` wait with what was left of its draw when the other, due first, began.
+        """Let ``node`` wait with the rest of its draw when the other node has sent first.
 
-        ``beaten[due]`` visits for each draw above ``due``; due < 0 takes nothing off the draw.
+        ``beaten[due]`` is the number of visits for each draw above ``due``; if due < 0, the draw is
+        not reduced.
         """
         steps = [0.0] * (draws + 1)
         for due, visits in beaten.items():
@@ -184,15 +192,15 @@ class _Chain:
 
 
 def _visits(entries: list[float], draws: int, later: int) -> list[float]:
-    """Return visits by slots left, while the fresh node may win many times in a row.
+    """Return the visits by remaining slots, while the fresh node may win many times in a row.
 
-    A draw d is due after later + d of the waiter's slots. If that is positive and below the
-    slots left, it is taken off them; if not positive, they stay as they are.
+    A draw d ends after later + d of the waiter's slots. If this number is positive and below the
+    remaining slots, it is subtracted from them; if it is not positive, they do not change.
     """
     size = len(entries)
     first, last = max(1, later), later + draws - 1
     visits = [0.0] * size
-    above = [0.0] * (size + 1)  # above[k]: visits with at least k slots left
+    above = [0.0] * (size + 1)  # above[k]: visits with at least k remaining slots
     for left in range(size - 1, -1, -1):
         unmoved = min(draws, max(0, 1 - later if left > 0 else -later))
         inflow = entries[left]

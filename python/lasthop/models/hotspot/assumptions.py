@@ -1,7 +1,7 @@
 """Assumptions of the hot-spot model (Tab. 1), and violations by a scenario.
 
-A broken assumption raises :class:`~lasthop.models.errors.ModelError`; a near miss is a
-warning that the user must weigh.
+A broken assumption raises :class:`~lasthop.models.errors.ModelError`. A nearly broken assumption is
+a warning that the user must consider.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,8 +17,9 @@ RENO = ("reno", "newreno")
 """Congestion controls with the losses and windows of the model."""
 
 CRITICAL_LOSS = 4.0 / 19.0
-r"""Loss at which Padhye's mean window W(p) with b = 2 is three segments: from here on every
-loss ends in a timeout and less than about one segment arrives per round-trip time. [-]"""
+r"""Loss probability at which Padhye's mean window W(p) with b = 2 is three segments. Above it every
+loss ends in a timeout, and less than about one segment arrives per round-trip time. [-]
+"""
 
 LOST_WINDOW_OF_ACKS = 1e-3
 """Probability of losing every ACK of an upload's window from which on a4 is doubted. [-]"""
@@ -27,16 +28,20 @@ LEAST_BETA = 0.5
 """Access priority below which the AP's buffer is no longer full (footnote 13). [-]"""
 
 AGGREGATES_OFF = (7.5, 11.5)
-"""Distance between predicted and simulated shares in cells that aggregate and lose nothing, of 95 %
-of them and of all: 881 cells that ``docs/papers/hotspot.md`` describes. [percentage points]"""
+"""Difference of predicted and simulated shares in cells with aggregation and without losses, for 95
+% of the shares and for all. It was measured in 881 cells that ``docs/papers/hotspot.md`` describes.
+[percentage points]
+"""
 
 EXPIRED_OFF = (15, 34)
-"""Distance between predicted and simulated shares, of 95 % and of all of the 264 cells whose
-downloads need more than `SHORT_OF_TIMERS`. [percentage points]"""
+"""Difference of predicted and simulated shares, for 95 % of the shares and for all, in the 264
+cells whose downloads need more than `SHORT_OF_TIMERS`. [percentage points]
+"""
 
 SHORT_OF_TIMERS = 0.5
-"""Air time of all downloads' full windows over the least retransmission timeout from which on
-timers expire while the queue grows. [-]"""
+"""Ratio of the air time of all downloads' full windows to the least retransmission timeout, above
+which timers expire while the queue grows. [-]
+"""
 
 DISCARD_DOUBTED, DISCARD_BROKEN = 1e-3, 2e-2
 """MAC discard probability from which on a7 is doubted, and broken. [-]"""
@@ -45,8 +50,8 @@ DISCARD_DOUBTED, DISCARD_BROKEN = 1e-3, 2e-2
 def _is_no_reno(flow: StationFlow) -> bool:
     """Return whether a connection is not Reno.
 
-    In a cell that aggregates the model requires that nothing is lost. Each window then stays at the
-    receive window, with any congestion control.
+    In a cell with aggregation the model requires that nothing is lost. Each window then stays at
+    the receive window, with any congestion control.
     """
     is_other = flow.tcp is not None and flow.tcp.congestion not in RENO
     return is_other and not is_aggregating(flow.scenario)
@@ -105,23 +110,23 @@ def check_scenario(scenario: CellScenario) -> Iterator[Doubt]:
     Raises
     ------
     ModelError
-        The scenario breaks assumptions; all of them are named.
+        If the scenario breaks assumptions; all of them are named.
     """
     if not scenario.flows:
         raise ModelError("section 3", "the scenario has no connection")
-    # A table of stations counts once: its members break the same assumptions.
+    # The stations of one table are reported once, since they break the same assumptions.
     refuse(violations(REFUSED, scenario))
     yield from _check_retries(scenario)
     yield from violations(DOUBTED, scenario)
 
 
 def check_aggregates(scenario: CellScenario) -> Iterator[Doubt | str]:
-    """Yield warnings for exchanges with several packets and a priority from a run.
+    """Yield warnings about exchanges with several packets and a priority from a run.
 
     Raises
     ------
     ModelError
-        Packets count by the time that one takes, which aggregates share.
+        The model counts packets by the time of one packet, but aggregated packets share this time.
     """
     if scenario.wired_round_trip_s > 0.0:
         raise ModelError(
@@ -148,7 +153,9 @@ def check_aggregates(scenario: CellScenario) -> Iterator[Doubt | str]:
 
 
 def aggregates_off(scenario: CellScenario) -> float:
-    """Return the largest stated distance of shares in cells that aggregate. [percentage points]"""
+    """Return the largest documented difference of shares in cells with aggregation. [percentage
+    points]
+    """
     expires = _drain_s(scenario) >= SHORT_OF_TIMERS * _min_rto_s(scenario)
     return max(EXPIRED_OFF if expires else AGGREGATES_OFF)
 
@@ -171,11 +178,11 @@ def _drain_s(scenario: CellScenario) -> float:
 
 
 def _check_retries(scenario: CellScenario) -> Iterator[Doubt]:
-    # Collisions hit a frame without RTS or the RTS itself; both count as short.
+    # A collision destroys a frame without RTS, or the RTS; both count as short frames.
     ap = scenario.cell.ap
     for station in scenario.stations:
         attempts = min(station.attempts_short, ap.attempts_short)
-        # Two contenders, the other of which begins to send in a slot with 2 / (CW + 1); the
+        # Two contenders: the other node begins to send in a slot with probability 2 / (CW + 1). The
         # doubling after a collision makes the true probability smaller.
         collision = min(1.0, 2.0 / (min(station.cwmin, ap.cwmin) + 1.0))
         discard = collision**attempts
@@ -195,7 +202,7 @@ def _check_retries(scenario: CellScenario) -> Iterator[Doubt]:
 
 
 def check_access(nodes: Sequence[Station], stations: Sequence[StationLoad]) -> Iterator[Doubt]:
-    """Yield warnings on the access priorities; arguments as for :func:`check_equilibrium`."""
+    """Yield warnings about the access priorities; arguments as for :func:`check_equilibrium`."""
     for node, station in zip(nodes, stations, strict=True):
         if station.beta < LEAST_BETA:
             yield (
@@ -208,26 +215,26 @@ def check_access(nodes: Sequence[Station], stations: Sequence[StationLoad]) -> I
 def check_equilibrium(
     nodes: Sequence[Station], stations: Sequence[StationLoad], at: Equilibrium
 ) -> Iterator[Doubt]:
-    """Yield warnings on the solution.
+    """Yield warnings about the solution.
 
     Parameters
     ----------
     nodes : sequence of Station
         Stations of the scenario.
     stations : sequence of StationLoad
-        These stations in the model's terms.
+        Stations of `nodes` in the terms of the model.
     at : Equilibrium
-        Their equilibrium.
+        Equilibrium of these stations.
 
     Yields
     ------
     tuple of str
-        A near miss: the assumption's number, and what is to be weighed.
+        A nearly broken assumption: its number, and the property to consider.
 
     Raises
     ------
     ModelError
-        The solution breaks an assumption.
+        If the solution breaks an assumption.
     """
     if at.ap_queue <= 0.0:
         raise ModelError(

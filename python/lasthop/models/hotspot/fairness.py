@@ -8,7 +8,7 @@ from lasthop.models.hotspot.station import Connections, Equilibrium, StationLoad
 
 
 def round_trip(of: StationLoad, queue: float, at: Equilibrium) -> float:
-    r"""Return the round-trip time of a station's connections over the AP's service time. [-]
+    r"""Return the round-trip time of a station's connections divided by the AP's service time. [-]
 
     .. math:: Q_{ap} + P + Q_i / \beta_i
 
@@ -17,9 +17,9 @@ def round_trip(of: StationLoad, queue: float, at: Equilibrium) -> float:
     of : StationLoad
         The station.
     queue : float
-        Mean occupancy of its buffer, :math:`Q_i`. [packets]
+        Mean occupancy of the station's buffer, :math:`Q_i`. [packets]
     at : Equilibrium
-        The rest of the cell.
+        Equilibrium of the cell.
 
     Notes
     -----
@@ -36,9 +36,9 @@ def upload_goodput(of: Connections, time: float) -> float:
     Parameters
     ----------
     of : Connections
-        The connection and its like; ``count`` is not used.
+        Connections of the upload; ``count`` is not used.
     time : float
-        Round-trip time over the AP's service time, by :func:`round_trip`. [-]
+        Round-trip time divided by the AP's service time, by :func:`round_trip`. [-]
 
     Notes
     -----
@@ -50,14 +50,14 @@ def upload_goodput(of: Connections, time: float) -> float:
 def download_goodput(of: Connections, time: float, loss: float) -> float:
     r"""Return the goodput of one download, :math:`T_n(p, W_i) / (E[D_i] + E[D_{ap}])`.
 
-    In payload bytes per AP service time.
+    The unit is payload bytes per AP service time.
 
     Parameters
     ----------
     of : Connections
-        The connection and its like; ``count`` is not used.
+        Connections of the download; ``count`` is not used.
     time : float
-        Round-trip time over the AP's service time, by :func:`round_trip`. [-]
+        Round-trip time divided by the AP's service time, by :func:`round_trip`. [-]
     loss : float
         Packet loss probability of the AP's buffer, :math:`p`. [-]
 
@@ -82,12 +82,12 @@ def goodput_by_direction(
     stations : sequence of StationLoad
         All stations.
     at : Equilibrium
-        Their queues and the AP's.
+        Equilibrium of the stations' and the AP's queues.
 
     Notes
     -----
-    The two terms of Eq. (1). The service time of the AP is not part of the model, so only ratios
-    of these numbers mean anything.
+    The two terms of Eq. (1). The service time of the AP is not part of the model, so that only
+    ratios of these numbers are meaningful.
     """
     up, down = [], []
     for each, queue in zip(stations, at.station_queues, strict=True):
@@ -121,7 +121,7 @@ def fairness_level(goodputs: Sequence[float], i: int, j: int) -> float:
     Raises
     ------
     ZeroDivisionError
-        StationLoad j has no goodput.
+        If station j has no goodput.
 
     Notes
     -----
@@ -141,7 +141,7 @@ def updown_index(up: Sequence[float], down: Sequence[float]) -> float:
     Raises
     ------
     ZeroDivisionError
-        Nothing is downloaded.
+        If nothing is downloaded.
 
     Notes
     -----

@@ -1,9 +1,9 @@
 r"""System Omega: a hot-spot whose AP loses nothing (hot-spot paper, Eqs. 4, 11-16).
 
-Every window is full; what remains open is where its packets wait. A backlogged station
-sends :math:`\beta_i` packets for each one of the AP. Summed over the connections of a
-station, Eqs. (7)-(10) need neither equal windows nor one kind of ACK, so they are solved
-here in that generality; with the paper's notation they are Eqs. (11)-(13).
+Every window is full; the unknowns are the queues in which its packets wait. A backlogged station
+sends :math:`\beta_i` packets per packet of the AP. Summed over the connections of a station, Eqs.
+(7)-(10) need neither equal windows nor one kind of ACK, so they are solved here in this general
+form. With the paper's notation they are Eqs. (11)-(13).
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 
 NEUTRAL = 1e-12
-"""Relative distance from 1 at which the AP's gain counts as neutral (rounding of sums). [-]"""
+"""Relative distance from 1 at which the AP's gain counts as 1; it covers the rounding of sums.
+[-]
+"""
 
 
 def station_queues(of: StationLoad, ap_queue: float, pipe: float = 0.0) -> tuple[float, float]:
@@ -50,7 +52,7 @@ def station_queues(of: StationLoad, ap_queue: float, pipe: float = 0.0) -> tuple
 
 
 def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -> float:
-    r"""Return the AP occupancy that the station buffers leave over, right side of Eq. (13).
+    r"""Return the AP occupancy that remains for given station buffers, the right side of Eq. (13).
     [packets]
 
     .. math:: \sum_i \frac{N^{up}_i W_i - Q^{up}_i}2 + (N^{dw}_i W_i - 2 Q^{dw}_i)
@@ -60,7 +62,7 @@ def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -
     stations : sequence of StationLoad
         All stations.
     queue : float
-        AP occupancy at which the station buffers are taken, :math:`Q_{ap}`. [packets]
+        AP occupancy for which the station buffers are computed, :math:`Q_{ap}`. [packets]
     pipe : float
         Packets in the wired pipe; their share is subtracted (footnote 19). [packets]
 
@@ -80,10 +82,9 @@ def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -
 def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equilibrium | None:
     r"""Return the greatest root of system Omega, Eq. (4).
 
-    A station empties its buffer when :math:`Q_{ap} + P` reaches
-    :math:`S_i/\beta_i`; below that its part of Eq. (13) grows in proportion. The right side
-    of Eq. (13) is therefore concave and made of straight pieces, and the root on each piece
-    is written down, without iteration.
+    A station's buffer becomes empty when :math:`Q_{ap} + P` reaches :math:`S_i/\beta_i`; below this
+    value its term of Eq. (13) grows in proportion. The right side of Eq. (13) is therefore concave
+    and piecewise linear. The root on each piece has a closed form, without iteration.
 
     Parameters
     ----------
@@ -95,15 +96,15 @@ def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equili
     Returns
     -------
     Equilibrium or None
-        None when :math:`Q_{ap} = 0` is the only root: the AP is never backlogged and the
-        model does not say how the stations share the medium.
+        None if :math:`Q_{ap} = 0` is the only root: the AP is never backlogged, and the model does
+        not determine how the stations share the medium.
 
     Notes
     -----
-    With a pipe the balance has the same form in :math:`Q_{ap} + P`, so
-    :math:`Q_{ap}` is the root without a wire less :math:`P`. It is negative if the pipe
-    holds more than the AP would; then the wire, not the cell, limits the connections, and
-    the caller must not use it.
+    With a pipe the balance has the same form in :math:`Q_{ap} + P`, so that :math:`Q_{ap}` is the
+    root without a wire less :math:`P`. It is negative if the pipe holds more packets than the AP
+    would. In this case the wire, not the cell, limits the connections, and the caller must not use
+    the result.
     """
     active = sorted(
         (each.packets_at_station / each.beta, each.packets_at_ap)
@@ -112,7 +113,8 @@ def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equili
     )
     if not active:
         raise ValueError("no station has a connection")
-    # Between two emptying points the right side of Eq. (13) is `full + gain * x`.
+    # Between two values at which a station becomes empty, the right side of Eq. (13) is `full +
+    # gain * x`.
     gain = sum(at_ap / empty_from for empty_from, at_ap in active)
     if gain < 1.0 - NEUTRAL:
         return None
@@ -126,9 +128,10 @@ def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equili
 def _balance(
     pieces: Sequence[tuple[float, float, float]], full: float, gain: float, steepest: float
 ) -> float:
-    """Root x of x = full + gain x, where each station adds to full and takes from gain if empty.
+    """Return the root x of x = full + gain x; an empty station adds to full and subtracts from
+    gain.
 
-    `pieces` are, by station, the x from which on it is empty, and what it then adds and takes.
+    `pieces` has, for each station, the x above which it is empty, and these two terms.
     """
     for empty_from, added, taken in pieces:
         if gain < steepest and full <= empty_from * (1.0 - gain):
@@ -139,11 +142,11 @@ def _balance(
 
 
 def solve_void_rounds(stations: Sequence[StationLoad]) -> Equilibrium:
-    r"""Queues when the AP is hardly ever backlogged, by footnote 18.
+    r"""Return the queues if the AP is almost never backlogged, by footnote 18.
 
-    In a *void round*, which finds the AP's buffer empty, every backlogged station still sends a
-    packet. With :math:`\beta_i Q_{ap} + 1` for :math:`\beta_i Q_{ap}` in Eq. (9) the system has
-    one root, and it is positive.
+    In a *void round*, in which the AP's buffer is empty, every backlogged station still sends a
+    packet. With :math:`\beta_i Q_{ap} + 1` instead of :math:`\beta_i Q_{ap}` in Eq. (9) the system
+    has a single root, which is positive.
 
     Parameters
     ----------
@@ -153,7 +156,7 @@ def solve_void_rounds(stations: Sequence[StationLoad]) -> Equilibrium:
     Returns
     -------
     Equilibrium
-        Queues only: round trips and thus goodputs do not follow from them.
+        Queues only: round-trip times, and therefore goodputs, do not follow from them.
 
     Notes
     -----
@@ -219,11 +222,11 @@ def backlog(stations: Sequence[StationLoad], index: int) -> float:
     Raises
     ------
     ValueError
-        The station has no more uploads than downloads.
+        If the station does not have more uploads than downloads.
 
     Notes
     -----
-    Eq. (16) with :math:`W_i` for the printed :math:`W`.
+    Eq. (16) with :math:`W_i` instead of the printed :math:`W`.
     """
     this = stations[index]
     uploads = sum(c.count for c in this.uploads)

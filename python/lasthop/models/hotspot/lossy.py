@@ -1,7 +1,7 @@
 r"""System Psi: a hot-spot whose AP buffer is full and loses (hot-spot paper, Eqs. 5, 23-25).
 
-Uploads keep their full windows, since losing an ACK costs them nothing (assumption a4);
-downloads run the windows that Padhye's formulas give at loss p.
+Uploads keep their full windows, since the loss of an ACK does not reduce them (assumption a4).
+Downloads have the windows of Padhye's formulas at loss p.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from lasthop.models.hotspot.padhye import sent_per_rtt
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 
 BISECTIONS = 60
-"""Halvings of [0, 1] that leave an interval of 1e-18 around the loss."""
+"""Number of bisections of [0, 1]; they leave an interval of 1e-18 around the loss."""
 
 
 def station_queue(of: StationLoad, loss: float, ap_buffer: float, pipe: float = 0.0) -> float:
@@ -59,7 +59,8 @@ def station_queue_of_uploads(of: StationLoad, ap_buffer: float) -> float:
 def ap_loss(
     stations: Sequence[StationLoad], loss: float, ap_buffer: float, pipe: float = 0.0
 ) -> float:
-    r"""Return the loss at the AP when connections behave as at loss p, right side of Eq. (24). [-]
+    r"""Return the loss at the AP if connections behave as at loss p, the right side of Eq. (24).
+    [-]
 
     .. math::
         1 - B \Big/ \sum_i \frac{0.5 N^{up}_i W_i + N^{dw}_i NSR(p, W_i)}
@@ -70,7 +71,7 @@ def ap_loss(
     stations : sequence of StationLoad
         All stations.
     loss : float
-        Loss probability to which connections and queues answer, :math:`p`. [-]
+        Loss probability that determines connections and queues, :math:`p`. [-]
     ap_buffer : float
         Size of the AP's buffer, :math:`B`. [packets]
     pipe : float
@@ -79,7 +80,7 @@ def ap_loss(
     Returns
     -------
     float
-        Negative when fewer packets are offered than the AP could send.
+        Loss probability; negative if fewer packets are offered than the AP could send.
 
     Notes
     -----
@@ -101,8 +102,8 @@ def solve_lossy(
 ) -> Equilibrium:
     r"""Return the solution of system Psi, Eq. (5), with :math:`Q_{ap} = B`.
 
-    The load that the AP offers, times 1 - p, falls as p grows, so there is one root, found by
-    bisection.
+    The offered load of the AP times 1 - p decreases with p. There is therefore one root, which is
+    found by bisection.
 
     Parameters
     ----------
@@ -116,12 +117,12 @@ def solve_lossy(
     Raises
     ------
     ValueError
-        The AP's buffer does not overflow: use :func:`~.lossless.solve_lossless`.
+        If the AP's buffer does not overflow; use :func:`~.lossless.solve_lossless`.
 
     Notes
     -----
-    Eqs. (23) and (24), M + 1 equations. At p = 0 they are system Omega at
-    :math:`Q_{ap} = B`, so the two systems agree where they meet.
+    Eqs. (23) and (24), M + 1 equations. At p = 0 they equal system Omega at :math:`Q_{ap} = B`, so
+    that the two systems agree at their boundary.
     """
     low, high = 0.0, 1.0
     excess = ap_loss(stations, 0.0, ap_buffer, pipe)
@@ -140,7 +141,8 @@ def solve_lossy(
 def solve(
     stations: Sequence[StationLoad], ap_buffer: float, pipe: float = 0.0
 ) -> Equilibrium | None:
-    r"""Return the equilibrium of a hot-spot: system Omega while it fits the AP's buffer, else Psi.
+    r"""Return the equilibrium of a hot-spot: system Omega while it fits into the AP's buffer, else
+    Psi.
 
     Parameters
     ----------
@@ -154,7 +156,7 @@ def solve(
     Returns
     -------
     Equilibrium or None
-        None when system Omega has no other root than :math:`Q_{ap} = 0`.
+        None if system Omega has no root other than :math:`Q_{ap} = 0`.
 
     Notes
     -----

@@ -1,11 +1,11 @@
-"""Options that differ from the scenario."""
+"""Options that replace values of the scenario."""
 
 from dataclasses import dataclass
 
 from lasthop.models.choices import Choices
 
 LEAST, MOST = 1e-3, 1e3
-"""Access priorities that make sense. [-]"""
+"""Range of meaningful access priorities. [-]"""
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class Options(Choices):
     Attributes
     ----------
     beta : float or None
-        Access priority of every station over the AP, :math:`\beta` (d14), as the paper measures it;
-        None computes each station's from its access parameters and the AP's. [-]
+        Access priority of every station over the AP, :math:`\beta` (d14), as measured in the paper.
+        None computes the priority of each station from its access parameters and the AP's. [-]
     """
 
     beta: float | None = None

@@ -40,7 +40,7 @@ def mean_window(loss: float, segments_per_ack: float = DELAYED_ACK) -> float:
     Raises
     ------
     ValueError
-        Loss outside (0, 1).
+        If the loss is outside (0, 1).
 
     Notes
     -----
@@ -85,13 +85,13 @@ def timeout_probability(loss: float, window: float) -> float:
 
 
 def backoff_factor(loss: float) -> float:
-    r"""Return the mean length of a run of timeouts in units of T0 (times 1 - p), :math:`f(p)`. [-]
+    r"""Return the mean length of a run of timeouts in units of T0, times 1 - p: :math:`f(p)`. [-]
 
     .. math:: f(p) = 1 + p + 2p^2 + 4p^3 + 8p^4 + 16p^5 + 32p^6
 
     Notes
     -----
-    Padhye et al. 2000. The timer doubles six times, then stays at 64 T0.
+    Padhye et al. 2000. The timer doubles six times, then remains at 64 T0.
     """
     _check_loss(loss)
     p = loss
@@ -101,7 +101,7 @@ def backoff_factor(loss: float) -> float:
 def _period(
     loss: float, window: float, rtt: float, rto: float, segments_per_ack: float
 ) -> tuple[float, float, float]:
-    """Return the window, timeout probability and duration [s] of one loss period, common to both
+    """Return the window, timeout probability and duration [s] of one loss period, for both
     rates.
     """
     b = segments_per_ack
@@ -149,17 +149,17 @@ def send_rate(
     Returns
     -------
     float
-        Retransmissions included. At loss 0 the limit :math:`W_m / RTT`.
+        Rate including retransmissions. At loss 0 the limit :math:`W_m / RTT`.
 
     Raises
     ------
     ValueError
-        Loss outside [0, 1) or a window below one segment.
+        If the loss is outside [0, 1) or the window is below one segment.
 
     Notes
     -----
-    Padhye et al. 2000, Eq. (32). With b = 2 the two branches meet at W(p) = W_m; with
-    b = 1 the second is lower there by 0.25 / (W_m / 2 + 1.25).
+    Padhye et al. 2000, Eq. (32). With b = 2 the two branches agree at W(p) = W_m. With b = 1 the
+    second branch is lower at this point by 0.25 / (W_m / 2 + 1.25).
     """
     _check_loss(loss)
     _check_window(window)
@@ -194,7 +194,7 @@ def receive_rate(
     Raises
     ------
     ValueError
-        Loss outside [0, 1) or a window below one segment.
+        If the loss is outside [0, 1) or the window is below one segment.
 
     Notes
     -----

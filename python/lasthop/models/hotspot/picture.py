@@ -1,4 +1,4 @@
-"""From a scenario to the model's picture of a hot-spot."""
+"""Conversion of a scenario to the hot-spot model's terms."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -13,16 +13,16 @@ from lasthop.scenario.typed import BEST_EFFORT, CellScenario, Node, Station, Tcp
 
 @dataclass(frozen=True)
 class Packets:
-    """Packets of a connection that go one way.
+    """Packets of a connection in one direction.
 
     Attributes
     ----------
     size_bytes : int
         Length on the wire. [bytes]
     access_s : float
-        AIFS of the sender. [s]
+        AIFS of the sending node. [s]
     exchange_s : float
-        Exchange of one over the air, without AIFS. [s]
+        Duration of the exchange of one packet, without AIFS. [s]
     """
 
     size_bytes: int
@@ -36,11 +36,11 @@ class Connection:
 
     Attributes
     ----------
-    station : int
+    Index of the station.
         Index of its station.
-    upload : bool
+    Whether the data comes from the station.
         Whether its data comes from the station.
-    kind : Connections
+    This flow as connections of the model.
         This flow only, in the model's terms.
     up, down : Packets
         Packets of the station and of the AP: data in one direction, ACKs in the other.
@@ -82,19 +82,19 @@ class HotSpot:
 
 
 def hot_spot(scenario: CellScenario, beta: float | None = None) -> HotSpot:
-    r"""Return a scenario of TCP flows in the model's terms.
+    r"""Return the hot-spot of a scenario of TCP flows.
 
     Parameters
     ----------
     scenario : CellScenario
     beta : float, optional
-        Access priority of every station, :math:`\beta`; by default that of its access parameters.
-        [-]
+        Access priority of every station, :math:`\beta`; by default it follows from its access
+        parameters. [-]
 
     Raises
     ------
     ModelError
-        A node never gives way to another (assumption a7).
+        If a node never gives way to another (assumption a7).
     """
     index = {station.name: k for k, station in enumerate(scenario.stations)}
     return HotSpot(
@@ -115,7 +115,7 @@ def _stations(scenario: CellScenario, beta: float | None) -> tuple[StationLoad, 
     Raises
     ------
     ModelError
-        A node never gives way to another (assumption a7).
+        If a node never gives way to another (assumption a7).
     """
     alike: dict[tuple[str, bool], Counter[Connections]] = {}
     for flow in scenario.tcp_flows:

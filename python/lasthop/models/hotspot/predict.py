@@ -1,4 +1,4 @@
-"""From a scenario to a prediction of the hot-spot model."""
+"""Prediction of the hot-spot model for a scenario."""
 
 from lasthop.answers.fairness import fairness_levels, jain
 from lasthop.models.answer import Lists, Quantities, Values, item, prediction
@@ -20,7 +20,7 @@ from lasthop.models.hotspot.wire import solve_with_wire, traffic
 from lasthop.scenario.typed import CellScenario, Readable, Scenario, read
 
 BUSY_WIRE = 0.8
-"""Load of the wire from which on it is no longer taken for free of queueing. [-]"""
+"""Load of the wire above which its queueing is no longer negligible. [-]"""
 
 
 def suits(scenario: Scenario) -> bool:
@@ -29,10 +29,10 @@ def suits(scenario: Scenario) -> bool:
 
 
 def predict(scenario: Readable, options: Options | None = None) -> Quantities:
-    """Predict who gets what in a hot-spot.
+    """Predict the shares of stations and flows in a hot-spot.
 
-    The model knows packets and ratios, no time: it gives shares and fairness levels, queues in
-    packets and loss, never bits per second.
+    The model contains packets and ratios, but no time. It gives shares and fairness levels, queues
+    in packets and loss, but no bits per second.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     Raises
     ------
     ModelError
-        The scenario breaks an assumption of the model.
+        If the scenario breaks an assumption of the model.
     ConvergenceError
-        A solver did not settle.
+        If a solver does not converge.
     """
     options = options or Options()
     known = read(scenario)
@@ -91,7 +91,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
 
 
 def _void_rounds(spot: HotSpot) -> Equilibrium | None:
-    """Return queues by footnote 18, where it holds: without a wire, within the AP's buffer."""
+    """Return queues by footnote 18 if it applies: without a wire, and within the AP's buffer."""
     at = solve_void_rounds(spot.stations)
     return at if at.ap_queue < spot.ap_buffer and spot.wired_round_trip_s == 0.0 else None
 
@@ -127,7 +127,8 @@ def _lists(
     flows: dict[str, Values] = {flow.name: {} for flow in scenario.flows}
     ap: Values = {}
     queues: list[Quantities] = []
-    # A lone station has everything whatever its round trip is; any equilibrium says so.
+    # A single station has the whole goodput for any round-trip time; any equilibrium gives this
+    # result.
     active = [station.active for station in spot.stations]
     shares_from = at
     if at is None and sum(active) == 1:

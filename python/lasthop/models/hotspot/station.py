@@ -7,18 +7,19 @@ from lasthop.scenario.transports import DELAYED_ACK
 
 @dataclass(frozen=True)
 class Connections:
-    """Alike TCP connections in one direction of one station.
+    """Equal TCP connections in one direction of one station.
 
     Attributes
     ----------
     count : int
-        How many, :math:`N`. [connections]
+        Number of connections, :math:`N`. [connections]
     window : float
-        Receive window of each, :math:`W`. [segments]
+        Receive window of each connection, :math:`W`. [segments]
     segments_per_ack : float
-        2 with delayed ACKs, as in the paper; 1 with immediate ACKs, beyond it. [segments]
+        Segments per ACK: 2 with delayed ACKs, as in the paper; 1 with immediate ACKs, beyond the
+        paper. [segments]
     mss : int
-        Payload of a segment; counts for goodput only. [bytes]
+        Payload of a segment, which is used only for goodput. [bytes]
     """
 
     count: int
@@ -28,25 +29,26 @@ class Connections:
 
     @property
     def segments(self) -> float:
-        """All windows together, :math:`N W`. [segments]"""
+        """Sum of all windows, :math:`N W`. [segments]"""
         return self.count * self.window
 
     @property
     def acks(self) -> float:
-        """ACKs that answer all windows, :math:`N W / b`. [packets]"""
+        """Number of ACKs for all windows, :math:`N W / b`. [packets]"""
         return self.segments / self.segments_per_ack
 
 
 @dataclass(frozen=True)
 class StationLoad:
-    r"""A station in the model's terms: what its connections load it with.
+    r"""A station in the model's terms: its connections and access priority.
 
     Attributes
     ----------
     uploads, downloads : tuple of Connections
         Connections with the data source on the station, and on the fixed host.
     beta : float
-        Medium access probability of the station over the AP's, :math:`\beta_i`. [-]
+        Ratio of the medium access probability of the station to that of the AP, :math:`\beta_i`.
+        [-]
     """
 
     uploads: tuple[Connections, ...] = ()
@@ -67,12 +69,12 @@ class StationLoad:
 
     @property
     def upload_window(self) -> float:
-        r"""Windows of all uploads, :math:`N^{up}_i W_i`. [segments]"""
+        r"""Sum of the windows of all uploads, :math:`N^{up}_i W_i`. [segments]"""
         return sum(c.segments for c in self.uploads)
 
     @property
     def packets_at_station(self) -> float:
-        r"""Packets in the station's buffer if it held every window. [packets]
+        r"""Packets in the station's buffer if it held all windows of the station. [packets]
 
         :math:`N^{up}_i W_i + N^{dw}_i W_i / 2`: uploads wait as segments, downloads as ACKs.
         """
@@ -80,7 +82,7 @@ class StationLoad:
 
     @property
     def packets_at_ap(self) -> float:
-        r"""Packets in the AP's buffer if it held every window of this station. [packets]
+        r"""Packets in the AP's buffer if it held all windows of this station. [packets]
 
         :math:`N^{up}_i W_i / 2 + N^{dw}_i W_i`: uploads wait as ACKs, downloads as segments.
         """
@@ -102,9 +104,9 @@ class Equilibrium:
     pipe : float
         Packets that the AP sends during the wired round trip (footnote 19). [packets]
     lossless : bool
-        Which of the two systems it solves.
+        Whether the solution is that of system Omega, else of system Psi.
     neutral : bool
-        The balance holds for every smaller ``ap_queue`` too; the greatest one is given.
+        Whether the balance also holds for every smaller ``ap_queue``; the greatest value is given.
     """
 
     ap_queue: float

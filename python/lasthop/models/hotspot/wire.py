@@ -1,16 +1,16 @@
 r"""Wired delay in the hot-spot model (hot-spot paper, footnote 19).
 
-The footnote subtracts from the AP's buffer the packets that the wire holds. How many these
-are depends on rates: with round trips measured in AP service times, a connection of window W
-has :math:`W P / (Q_{ap} + P + Q_i/\beta_i)` of them, where
+The footnote subtracts from the AP's buffer the packets that the wire holds. Their number depends on
+rates. With round trips measured in AP service times, a connection of window W has :math:`W P /
+(Q_{ap} + P + Q_i/\beta_i)` packets on the wire, where
 
 .. math:: P = RTT_{wire} / \tau
 
-is the number of packets that the AP sends during the wired round trip and :math:`\tau` its
-service time. Put into Eqs. (10) and (13), and (19), (20) and (24), this turns
-:math:`Q_{ap}` (or B) into :math:`Q_{ap} + P` (or B + P) everywhere: the wire acts as P more
-packets of AP buffer that never overflow. The model itself has no clock, so :math:`\tau` is
-taken from the air time of the packet mix that the equilibrium predicts.
+is the number of packets that the AP sends during the wired round trip and :math:`\tau` is its
+service time. Inserted into Eqs. (10) and (13), and (19), (20) and (24), this replaces
+:math:`Q_{ap}` (or B) by :math:`Q_{ap} + P` (or B + P) everywhere. The wire acts like P additional
+packets of AP buffer that never overflow. The model itself has no time unit, so that :math:`\tau` is
+taken from the air time of the packets at the equilibrium.
 """
 
 from dataclasses import dataclass
@@ -23,22 +23,22 @@ from lasthop.models.hotspot.picture import HotSpot
 from lasthop.models.hotspot.station import Equilibrium
 
 TOLERANCE = 1e-9
-"""Change of the pipe at which it is taken. [packets per packet of AP buffer]"""
+"""Change of the pipe below which the iteration has converged. [packets per packet of AP buffer]"""
 
 ITERATIONS = 200
-"""Limit of the iteration; about ten are usual."""
+"""Largest number of iterations; about ten are usual."""
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Traffic while the AP sends one packet.
+    """Traffic during the transmission of one AP packet.
 
     Attributes
     ----------
     ap_service_s : float
         Time between two packets of the backlogged AP, :math:`\\tau`. [s]
     wire_up_bytes, wire_down_bytes : float
-        IP bytes that the wire carries meanwhile, from and to the AP. [bytes]
+        IP bytes that the wire carries during this time, from and to the AP. [bytes]
     """
 
     ap_service_s: float
@@ -47,21 +47,21 @@ class Traffic:
 
 
 def traffic(spot: HotSpot, at: Equilibrium) -> Traffic:
-    r"""Return the service time of the AP and load of the wire at an equilibrium.
+    r"""Return the service time of the AP and the load of the wire at an equilibrium.
 
     .. math:: \tau = \sum_{packets} (T_{AIFS} + T_{exchange})
               + \sigma\frac{CW_{AP}}2 + \frac{f}{1-f}(T_{max} + \sigma CW_{AP})
 
-    summed over what AP and stations send for each packet of the AP. The backlogged AP counts
-    every idle slot, so these are its own backoffs; f is the share of slots in which a
-    station begins to send, taken to first order and with one doubling.
+    summed over the packets of AP and stations per packet of the AP. The backlogged AP counts every
+    idle slot, so that these are its own backoffs. f is the fraction of slots in which a station
+    begins to send, to first order and with one doubling.
 
     Parameters
     ----------
     spot : HotSpot
         The hot-spot.
     at : Equilibrium
-        Its equilibrium.
+        Equilibrium of the hot-spot.
     """
     air = wire_up = wire_down = from_stations = longest = 0.0
     remaining = 1.0 - at.loss
@@ -98,17 +98,17 @@ def solve_with_wire(spot: HotSpot) -> Equilibrium | None:
     Returns
     -------
     Equilibrium or None
-        None when system Omega has no other root than :math:`Q_{ap} = 0`. A negative
-        ``ap_queue`` says that the wire holds more than the windows leave for the cell.
+        None if system Omega has no root other than :math:`Q_{ap} = 0`. A negative ``ap_queue``
+        means that the wire holds all packets of the windows, and more.
 
     Raises
     ------
     ConvergenceError
-        The pipe did not settle.
+        If the pipe does not converge.
 
     Notes
     -----
-    Footnote 19. Without delay and with an unlimited wire P = 0 and nothing is iterated.
+    Footnote 19. Without delay and with an unlimited wire P = 0, and there is no iteration.
     """
     buffer = float(spot.ap_buffer)
     at = solve(spot.stations, buffer)

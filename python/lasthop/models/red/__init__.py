@@ -1,4 +1,4 @@
-"""Flows over a router's queue as a fluid: from a scenario to the stability workbench's terms.
+"""Flows through a router's queue as a fluid: conversion of a scenario to the stability workbench.
 
 S. Manjunath, G. Raina, "Compound TCP with Random Early Detection (RED): stability, bifurcation and
 performance analyses". See docs/papers/red.md.

@@ -18,17 +18,20 @@ from lasthop.stability.models.pi import Pi
 from lasthop.stability.models.red import Red
 
 MOST_GROUPS = 8
-"""Groups of round-trip times; beyond that the spectrum takes long."""
+"""Largest number of groups of round-trip times; with more, the spectrum takes long."""
 FEW = 10
-"""Flows below which they are no fluid."""
+"""Number of flows below which the fluid approximation fails."""
 ROOM = 2.0
-"""Least rate of a host's link over a flow's share for the peaks of the flow's window. The peaks of
-a saw-tooth are 4/3 of the mean, and not all flows have the same. [-]"""
+"""Least ratio of the rate of a host's link to a flow's share of the bottleneck, so that the link
+carries the peaks of the flow's window. The peaks of a saw-tooth are 4/3 of the mean, and flows
+differ. [-]
+"""
 DELAY_DOUBTED, DELAY_BROKEN = 0.1, 1.0
-"""Delay of a full drop-tail queue over the round-trip time, from which on it is doubted that the
-buffer is small, and broken. [-]"""
+"""Ratio of the delay of a full drop-tail queue to the round-trip time, above which the buffer is
+doubtfully small, and not small. [-]
+"""
 MOST_NAMED = 2
-"""Classes of flows that a refusal names, in addition to the first."""
+"""Number of further classes of flows that a refusal names."""
 LEAST_REST = {"red": 2.0, "red-instant": 2.0, "pi": 2.0, "threshold": 4.0}
 """Window at equilibrium up to which the fluid of a discipline does not apply: `ssthresh` is at
 least 2 packets (RFC 5681, eq. 4). With a small buffer the window must be larger: below 4 packets no
@@ -58,11 +61,11 @@ class Fluid:
     groups : tuple of Group
         Groups of flows by round-trip time.
     packet_bytes : int
-        Length of a packet, headers included. [bytes]
+        Length of a packet, including headers. [bytes]
     sees_service : bool
         Whether the model's queue includes the packet in service.
     derived : tuple of Derived
-        Parameters that the scenario sets, for people.
+        Parameters that follow from the scenario, for display.
     warnings : tuple of str
         Warnings to consider before the answer is trusted.
     """
@@ -157,8 +160,8 @@ def _fluid(scenario: Scenario) -> Fluid:
 def reasons(scenario: Scenario) -> Iterator[Doubt]:
     """Yield the reasons why a scenario's flows have no fluid model, with assumptions.
 
-    These are known from the flows and from the links of routers; those of hosts, of which there may
-    be tens of thousands and which lose nothing, are not read for it.
+    The reasons follow from the flows and from the links of routers. The links of hosts are not
+    read, since there may be tens of thousands of them, and they lose nothing.
     """
     if isinstance(scenario, CellScenario):
         yield "section II", "`cell` is a WLAN"
@@ -198,7 +201,7 @@ def reasons(scenario: Scenario) -> Iterator[Doubt]:
 
 
 def likeness(tcp: Tcp) -> Mapping[str, object]:
-    """Return what all flows must have in common, by setting."""
+    """Return the settings that all flows must have in common, by key."""
     return {
         "congestion": tcp.congestion,
         "compound": tcp.compound,
@@ -241,7 +244,7 @@ def full_delay(case: Case, flows: int) -> float:
 
 
 def rtts(groups: list[Group]) -> dict[str, float]:
-    """Return round-trip times and shares of groups as the models call them."""
+    """Return round-trip times and shares of groups, by the names that the models use."""
     if len(groups) == 1:
         return {"rtt": groups[0].rtt_s}
     flows = sum(len(group.flows) for group in groups)
@@ -252,7 +255,7 @@ def rtts(groups: list[Group]) -> dict[str, float]:
 
 
 UNLISTED = ("tcp", "flows", "least_window", "least_rest")
-"""Parameters that are listed before, or are no scenario's."""
+"""Parameters that are listed earlier, or that do not follow from a scenario."""
 
 SOURCES = {
     "tcp": "tcp.congestion, tcp.delayed_ack",
@@ -284,7 +287,7 @@ SOURCES = {
 
 
 def listed(case: Case, parameters: Mapping[str, Any], queue: str, flows: int) -> Iterator[Derived]:
-    """Yield the parameters that a scenario sets, with where they come from."""
+    """Yield the parameters that a scenario sets, with their sources."""
     yield Derived("model", case.model.name, "-", case.model.title)
     yield Derived("link", queue, "-", "the one that is full")
     yield Derived("flows", flows, "-", "TCP flows")
@@ -302,7 +305,7 @@ def listed(case: Case, parameters: Mapping[str, Any], queue: str, flows: int) ->
 def doubts(
     scenario: Scenario, tcp: Sequence[TcpPath], case: Case, others_bps: float
 ) -> Iterator[Doubt]:
-    """Yield what is to be weighed before the answer is trusted."""
+    """Yield the warnings to consider before the answer is trusted."""
     flows = len(tcp)
     if flows < FEW:
         yield "section II", f"{flows} flows are few for a fluid"

@@ -1,4 +1,6 @@
-"""Where in a network packets wait: links that are full, if TCP flows share them fairly."""
+"""Links of a network at which packets wait: the links that are full if TCP flows share them
+fairly.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,23 +13,23 @@ from lasthop.progress.cost_limits import check_time
 from lasthop.scenario.typed import Flow, Link, Scenario, TcpFlow, UdpFlow
 
 FULL = 1.0 - 1e-9
-"""Load over rate from which on a link is full. [-]"""
+"""Ratio of load to rate above which a link is full. [-]"""
 SAME_RTT = 0.01
-"""Round-trip times this close together are one group's. [-]"""
+"""Relative difference below which round-trip times belong to the same group. [-]"""
 
 AnyFlow = TypeVar("AnyFlow", bound=Flow)
 
 
 @dataclass(frozen=True)
 class Path(Generic[AnyFlow]):
-    """A flow's way through the network.
+    """Path of a flow through the network.
 
     Parameters
     ----------
     flow : Flow
-        The flow in the scenario.
+        Flow of the scenario.
     forward, back : tuple of Link
-        Links of data, and of ACKs.
+        Links that the data passes, and links that the ACKs pass.
     """
 
     flow: AnyFlow
@@ -36,7 +38,7 @@ class Path(Generic[AnyFlow]):
 
     @property
     def name(self) -> str:
-        """The flow's name."""
+        """Name of the flow."""
         return self.flow.name
 
     def passes(self, link: str) -> bool:
@@ -46,11 +48,11 @@ class Path(Generic[AnyFlow]):
 
 @dataclass(frozen=True)
 class TcpPath(Path[TcpFlow]):
-    """The way of a TCP flow."""
+    """Path of a TCP flow."""
 
     @property
     def packet_bytes(self) -> int:
-        """Length of a full packet, headers included. [bytes]"""
+        """Length of a full packet, including headers. [bytes]"""
         return self.flow.tcp.packet_bytes
 
     def rtt_s(self, queue: str, counted: bool) -> float:
@@ -59,9 +61,10 @@ class TcpPath(Path[TcpFlow]):
         Parameters
         ----------
         queue : str
-            The link whose queue the model has.
+            Link whose queue the model contains.
         counted : bool
-            Whether that link's own transmission time counts; else the model's queue has it.
+            Whether the transmission time of this link is included; otherwise the queue of the model
+            includes it.
         """
         data = sum(
             sent_s(link, self.packet_bytes)
@@ -75,12 +78,12 @@ class TcpPath(Path[TcpFlow]):
 
 @dataclass(frozen=True)
 class Group:
-    """Flows of about the same round-trip time.
+    """Flows with nearly the same round-trip time.
 
     Parameters
     ----------
     flows : tuple of str
-        Their names.
+        Names of the flows.
     rtt_s : float
         Mean of their round-trip times without queues. [s]
     """
@@ -95,7 +98,7 @@ def sent_s(link: Link, size_bytes: float) -> float:
 
 
 def paths_of(scenario: Scenario) -> tuple[list[TcpPath], list[Path[UdpFlow]]]:
-    """Return the ways of TCP flows, and those of UDP flows."""
+    """Return the paths of TCP flows, and the paths of UDP flows."""
     links = {link.name: link for link in scenario.links}
 
     def over(names: Sequence[str]) -> tuple[Link, ...]:
@@ -108,15 +111,15 @@ def paths_of(scenario: Scenario) -> tuple[list[TcpPath], list[Path[UdpFlow]]]:
 
 
 def bottleneck(tcp: Sequence[TcpPath], udp: Sequence[Path[UdpFlow]]) -> Link:
-    """Return the one link whose queue all TCP flows fill.
+    """Return the only link whose queue all TCP flows fill.
 
-    Rates are shared max-min fairly, which no TCP does exactly, but which tells full links from
-    others; each flow's rate is bounded by its window over its round-trip time.
+    Rates are shared max-min fairly. No TCP shares exactly so, but this identifies full links. Each
+    flow's rate is also limited by its window divided by its round-trip time.
 
     Raises
     ------
     ModelError
-        If there is none, or it does not hold back every flow, or there are several.
+        If there is no such link, if it does not limit every flow, or if there are several.
     """
     used = {link.name: link for path in tcp for link in path.forward}
     load = dict.fromkeys(used, 0.0)
@@ -156,9 +159,9 @@ def bottleneck(tcp: Sequence[TcpPath], udp: Sequence[Path[UdpFlow]]) -> Link:
 def shared(
     tcp: Sequence[TcpPath], load: dict[str, float]
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Fill links max-min fairly; return each flow's rate [bit/s] and what holds it back.
+    """Fill links max-min fairly; return each flow's rate [bit/s] and the link that limits it.
 
-    `load` has what other traffic takes of each link [bit/s], and what all take when this returns.
+    `load` has the load of other traffic on each link [bit/s]; on return it has the total load.
     """
     rate = {path.name: 0.0 for path in tcp}
     most = {
@@ -197,7 +200,7 @@ def shared(
 
 
 def groups_of(tcp: Sequence[TcpPath], queue: str, counted: bool) -> list[Group]:
-    """Return flows in groups of about the same round-trip time, the shortest first."""
+    """Return flows in groups of nearly the same round-trip time, shortest first."""
     ordered = sorted(((path.rtt_s(queue, counted), path.name) for path in tcp), key=lambda x: x[0])
     groups: list[list[tuple[float, str]]] = []
     for rtt, name in ordered:

@@ -1,4 +1,4 @@
-"""From a scenario to the prediction of the fluid model."""
+"""Prediction of the fluid model for a scenario."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,7 +20,7 @@ def suits(scenario: Scenario) -> bool:
 
 
 def predict(scenario: Readable) -> Quantities:
-    """Predict the equilibrium of flows over a router's queue, and whether it is stable.
+    """Predict the equilibrium of flows through a router's queue, and whether it is stable.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def predict(scenario: Readable) -> Quantities:
     Raises
     ------
     ModelError
-        The scenario has no fluid counterpart, or the fluid no equilibrium.
+        If the scenario has no fluid model, or if the fluid has no equilibrium.
     ConvergenceError
-        The rightmost root is not sure.
+        If the rightmost root is uncertain.
     """
     scenario = read(scenario)
     result = fluid(scenario)
@@ -88,7 +88,7 @@ def doubts_at_rest(tcp: Tcp, result: Fluid) -> Iterator[Doubt | str]:
     Raises
     ------
     NoEquilibriumError
-        If there is none.
+        If there is no equilibrium.
     """
     yield from doubted_loss(result, tcp)
     update = result.case.values.get("update", 0.0)
@@ -173,20 +173,21 @@ class EquilibriumQuantities:
 
 
 def small_buffer(load: float, most: float) -> float:
-    r"""Return the mean queue under the threshold policy, of the law that the model takes its losses
-    from.
+    r"""Return the mean queue under the threshold policy, from the distribution that gives the
+    model's losses. [packets]
 
     .. math:: \sum_{n=1}^{q_{th}} \rho^n
 
     Parameters
     ----------
     load : float
-        Arrivals over capacity, :math:`\rho`. [-]
+        Ratio of arrivals to capacity, :math:`\rho`. [-]
     most : float
         Threshold. [packets]
 
     Notes
     -----
-    (36) drops with the probability :math:`\rho^{q_{th}}` that an M/M/1 queue holds :math:`q_{th}`.
+    Eq. (36) drops with the probability :math:`\rho^{q_{th}}` that an M/M/1 queue holds
+    :math:`q_{th}` packets.
     """
     return load * (1.0 - load**most) / (1.0 - load) if load != 1.0 else most

@@ -1,4 +1,4 @@
-"""The settings of a router's queue, as the fluid has them."""
+"""Settings of a router's queue as parameters of the fluid."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Law:
     parameters : Mapping
         Parameters of the model that the queue sets.
     sees_service : bool
-        Whether the queue that the law looks at has the packet in service.
+        Whether the queue seen by the drop function includes the packet in service.
     """
 
     model: str
@@ -30,12 +30,12 @@ class Law:
 
 
 def law_of(link: Link, packet_bytes: int, ecn: bool) -> Law:
-    """Return the law of the queue in front of a link.
+    """Return the drop function of the queue in front of a link.
 
     Parameters
     ----------
     link : Link
-        The link of the scenario.
+        Link of the scenario.
     packet_bytes : int
         Length of the packets. [bytes]
     ecn : bool
@@ -44,7 +44,7 @@ def law_of(link: Link, packet_bytes: int, ecn: bool) -> Law:
     Raises
     ------
     ModelError
-        If no fluid model has this discipline, or this setting of it.
+        If no fluid model has this discipline or this setting.
     """
     queue, limit = link.queue, link.queue_packets
     if queue.discipline == "drop_tail":
@@ -82,14 +82,17 @@ def law_of(link: Link, packet_bytes: int, ecn: bool) -> Law:
 
 
 def red_law(queue: Red, link: Link, packet_bytes: int, feedback: str) -> Law:
-    """Return the law of RED: thresholds, drops a packet, and the weight of an arrival."""
+    """Return RED's drop function: thresholds, drop probability per packet, and weight of an
+    arrival.
+    """
     if queue.counts_bytes and queue.mean_packet_bytes != packet_bytes:
         raise ModelError(
             "section II-C",
             f"RED of link {link.name} counts bytes of a mean packet of "
             f"{queue.mean_packet_bytes} B, but packets have {packet_bytes} B",
         )
-    waiting = queue.form == "ns-2"  # Its average is of what waits behind the packet in service.
+    # The average of ns-2 excludes the packet in service.
+    waiting = queue.form == "ns-2"
     weight = weight_of(queue, link)
     parameters = {
         "min_th": queue.min_th_packets,
@@ -114,8 +117,9 @@ def dropped(base: float, *, wait: bool) -> float:
     base : float
         RED's function of the average queue, :math:`p_b`. [-]
     wait : bool
-        Whether drops are spread over :math:`1/p_b` to :math:`2/p_b` packets (ns-2), or over 1 to
-        :math:`1/p_b` (Floyd & Jacobson 1993, section VII). The mean of these distances counts.
+        Whether drops are spaced by :math:`1/p_b` to :math:`2/p_b` packets (ns-2), or by 1 to
+        :math:`1/p_b` (Floyd & Jacobson 1993, section VII). The formulas use the mean of these
+        distances.
     """
     return 2.0 * base / (3.0 - base) if wait else 2.0 * base / (1.0 + base)
 
@@ -123,7 +127,7 @@ def dropped(base: float, *, wait: bool) -> float:
 def weight_of(queue: Red, link: Link) -> float:
     """Return the weight of one arrival in RED's average, w_q. [-]
 
-    Automatic weights are ns-2's, in packets of RED's own mean length.
+    Automatic weights are those of ns-2, for packets of the mean length that RED is set to.
     """
     setting = queue.weight
     if not isinstance(setting, str) and setting > 0.0:

@@ -1,4 +1,4 @@
-"""The window rule that a scenario's TCP runs, as the fluid has it."""
+"""Window rule of a scenario's TCP, for the fluid."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,21 +9,21 @@ from lasthop.stability.series import larger
 from lasthop.stability.windows import RULES, WindowRule
 
 RENO = ("reno", "newreno")
-"""Congestion controls whose congestion avoidance is Reno's."""
+"""Congestion controls with Reno's congestion avoidance."""
 
 
 def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
-    """Return the rule of a flow's congestion avoidance, and its parameters.
+    """Return the window rule of a flow's congestion avoidance, and its parameters.
 
     Parameters
     ----------
     tcp : Tcp
-        A flow's connection.
+        Connection of a flow.
 
     Raises
     ------
     ModelError
-        If growth and reduction are no functions of the window.
+        If growth and reduction are not functions of the window.
     """
     name = tcp.congestion
     if name in RENO:
@@ -55,7 +55,9 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
 
 
 def delayed_reno() -> WindowRule:
-    r"""Reno whose receiver acknowledges every second packet, :math:`i(w) = 1/2w` a packet."""
+    r"""Return Reno with a receiver that acknowledges every second packet, :math:`i(w) = 1/2w` per
+    packet.
+    """
     reno = RULES["reno"]
 
     def increase(w: Any, _: Mapping[str, Any]) -> Any:
@@ -65,9 +67,9 @@ def delayed_reno() -> WindowRule:
 
 
 def delayed_compound() -> WindowRule:
-    r"""Compound with delayed ACKs, :math:`i(w) = (1/2 + (\alpha w^k - 1)^+) / w` a packet.
+    r"""Return Compound with delayed ACKs, :math:`i(w) = (1/2 + (\alpha w^k - 1)^+) / w` per packet.
 
-    The delay window grows once a round trip, however many ACKs arrive in it.
+    The delay window grows once per round trip, however many ACKs arrive in it.
     """
     compound = RULES["compound-reno"]
 

@@ -1,7 +1,7 @@
-"""Check of the fluid's losses against Reno with timeouts through the same queue.
+"""Comparison of the fluid's losses with Reno with timeouts through the same queue.
 
-Padhye et al. 2000 have in one formula what the fluid leaves out: saw-teeth, and the timeouts with
-which losses at small windows end.
+The formula of Padhye et al. 2000 includes what the fluid leaves out: saw-teeth, and the timeouts
+that follow losses at small windows.
 """
 
 from collections.abc import Iterator
@@ -13,12 +13,13 @@ from lasthop.scenario.transports import Tcp
 from lasthop.stability.models.red import RedDerived
 
 FACTOR = 1.5
-"""Least ratio of the fluid's loss to that of Reno with timeouts for a warning. At 1.33 they differ
-only by the saw-teeth. [-]"""
+"""Least ratio of the fluid's loss to that of Reno with timeouts for a warning. At 1.33 only the
+saw-teeth cause the difference. [-]
+"""
 BEYOND_RENO = 16.0
-"""Window from which on Compound grows faster than Reno, alpha w^k = 1. [packets]"""
+"""Window above which Compound grows faster than Reno, alpha w^k = 1. [packets]"""
 WIDEST = 1e6
-"""A receive window that is no limit. [packets]"""
+"""Receive window that is practically unlimited. [packets]"""
 
 
 def doubted_loss(fluid: Fluid, tcp: Tcp) -> Iterator[Doubt]:
@@ -27,9 +28,9 @@ def doubted_loss(fluid: Fluid, tcp: Tcp) -> Iterator[Doubt]:
     Parameters
     ----------
     fluid : Fluid
-        A scenario as a fluid, with an equilibrium.
+        Fluid model of a scenario, with an equilibrium.
     tcp : Tcp
-        Common settings of its flows.
+        Common settings of the flows.
     """
     case = fluid.case
     loss = float(case.model.loss(case.derived, list(case.equilibrium))[0])
@@ -54,16 +55,18 @@ def doubted_loss(fluid: Fluid, tcp: Tcp) -> Iterator[Doubt]:
 
 
 def reno_loss(fluid: Fluid, tcp: Tcp) -> float | None:
-    r"""Return the loss at which Reno with timeouts fills the link; None where it does not apply.
+    r"""Return the loss probability at which Reno with timeouts fills the link; None if the formula
+    does not apply.
 
     .. math:: (1 - p) \sum_g s_g B(p, \tau_g + q(p)/C) = C
 
-    with RED's queue at that loss, or half of a small buffer, where the link is taken to be full.
+    with RED's queue at this loss probability, or half of a small buffer; the link is assumed to be
+    full.
 
     Notes
     -----
-    B is Eq. (32) of Padhye et al. 2000, with one packet an ACK, or two if ACKs are delayed. Marks
-    cause no timeouts, and beyond 16 packets Compound is not Reno.
+    B is Eq. (32) of Padhye et al. 2000, with one packet per ACK, or two if ACKs are delayed. Marks
+    cause no timeouts, and above 16 packets Compound differs from Reno.
     """
     from scipy.optimize import brentq
 
@@ -77,7 +80,8 @@ def reno_loss(fluid: Fluid, tcp: Tcp) -> float | None:
 
     def surplus(loss: float) -> float:
         if isinstance(p, RedDerived):
-            # Beyond its last piece RED's law is that of gentle, as for the equilibrium.
+            # Above its last piece RED's drop function is that of gentle RED, as for the
+            # equilibrium.
             waiting = float(p.law.smooth().queue_at(loss))
         else:
             waiting = 0.5 * case.values["q_th"] / fluid.flows

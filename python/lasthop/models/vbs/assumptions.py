@@ -1,7 +1,7 @@
 """Assumptions of the model (sections III-B and IV), and violations by a scenario.
 
-Broken assumptions raise :class:`~lasthop.models.errors.ModelError`, which names them all; a near
-miss is a warning that the user must weigh.
+Broken assumptions raise :class:`~lasthop.models.errors.ModelError`, which names all of them. A
+nearly broken assumption is a warning that the user must consider.
 """
 
 from collections.abc import Iterator
@@ -34,20 +34,21 @@ SHORT_QUEUE = 10.0
 """Packets in the AP's queue below which its saturation is doubted. [packets]"""
 
 BUSY_WIRE, LOADED_WIRE = 0.95, 0.8
-"""Load of the wire from which on it is the bottleneck, and doubted not to be. [-]"""
+"""Load of the wire above which it is the bottleneck, and above which it may be. [-]"""
 
 SATURATED = 0.9
-"""Part of the slots in which a station contends from which on uploads wait at the stations. [-]"""
+"""Fraction of slots in which a station contends, above which uploads wait at the stations. [-]"""
 
 LEAST_ROOM = 4.0
-"""Packets in queue and wire for each connection below which no loss is found by duplicate ACKs.
-[packets]"""
+"""Packets in queue and wire per connection below which losses are not found by duplicate ACKs.
+[packets]
+"""
 
 ACKS_LOST = 0.05
-"""Error probability of frames with TCP ACKs from which on assumption 2 is doubted. [-]"""
+"""Error probability of frames with TCP ACKs above which assumption 2 is doubted. [-]"""
 
 OFTEN = 1.0
-"""Episodes of overflow in a round trip from which on they are none. [-]"""
+"""Overflow episodes per round trip above which they are no longer separate episodes. [-]"""
 
 
 def stations_with_connections(scenario: CellScenario) -> list[Station]:
@@ -192,7 +193,7 @@ def check_scenario(scenario: CellScenario, options: Options) -> list[Doubt]:
     Raises
     ------
     ModelError
-        The scenario breaks assumptions; all of them are named.
+        If the scenario breaks assumptions; all of them are named.
     """
     if not connections(scenario):
         raise ModelError("section III-B", "the scenario has no connection")
@@ -201,12 +202,12 @@ def check_scenario(scenario: CellScenario, options: Options) -> list[Doubt]:
 
 
 def check_cell(cell: Cell, options: Options) -> list[Doubt]:
-    """Return warnings on the cell in the model's terms, before it is solved.
+    """Return warnings about the cell in the model's terms, before it is solved.
 
     Raises
     ------
     ModelError
-        It breaks assumptions.
+        If the cell breaks assumptions.
     """
     part = cell.occupancy if cell.targets else 1.0
     room = (part * cell.buffer_packets + wire_packets(cell)) / float(cell.counts.sum())
@@ -227,12 +228,12 @@ def check_cell(cell: Cell, options: Options) -> list[Doubt]:
 
 
 def check_channel(cell: Cell) -> None:
-    """Refuse a channel that nothing passes.
+    """Refuse a channel that delivers no frame.
 
     Raises
     ------
     ModelError
-        The channel of a station loses every frame.
+        If the channel of a station loses every frame.
     """
     if any(way.error >= 1.0 for each in cell.classes for way in (each.up, each.down)):
         raise ModelError("section IV-B", "the channel of a station loses every frame")
@@ -270,7 +271,7 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
 
 
 def check_solution(solution: Solution, wire_load: float) -> list[Doubt]:
-    """Return warnings on the solution.
+    """Return warnings about the solution.
 
     Parameters
     ----------
@@ -281,7 +282,7 @@ def check_solution(solution: Solution, wire_load: float) -> list[Doubt]:
     Raises
     ------
     ModelError
-        The solution breaks an assumption.
+        If the solution breaks an assumption.
     """
     if solution.occupancy < LEAST_QUEUE:
         raise ModelError(

@@ -10,19 +10,19 @@ from lasthop.models.vbs.chain import Floats
 from lasthop.models.vbs.window import Law
 
 EIGHT_ATTEMPTS = Access(attempts=8)
-"""Access parameters of the DCF, eight attempts for a packet."""
+"""Access parameters of the DCF, with eight attempts per packet."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A packet as it goes over the air.
+    """A packet on the air.
 
     Attributes
     ----------
     success_s : float
-        Exchange with its MAC ACK, and DIFS. [s]
+        Duration of the exchange with its MAC ACK, and DIFS. [s]
     failure_s : float
-        Only the frame, and EIFS. [s]
+        Duration of only the frame, and EIFS. [s]
     error : float
         Probability that an attempt without collision fails by channel errors, :math:`p_w`. [-]
     """
@@ -34,12 +34,12 @@ class Frame:
 
 @dataclass(frozen=True)
 class StationKind:
-    """Stations that are alike.
+    """Equal stations.
 
     Attributes
     ----------
     count : int
-        How many, :math:`n_i`. [stations]
+        Number of stations, :math:`n_i`. [stations]
     access : Access
     """
 
@@ -49,26 +49,26 @@ class StationKind:
 
 @dataclass(frozen=True)
 class FlowClass:
-    """Connections that are alike.
+    """Equal connections.
 
     Attributes
     ----------
     count : int
-        How many in all. [connections]
+        Number of connections. [connections]
     station : int
-        Index of their stations in `Cell.stations`.
+        Index of the connections' stations in `Cell.stations`.
     upload : bool
-        The data comes from the stations.
+        Whether the data comes from the stations.
     down, up : Frame
         Packets of the AP and of a station: data in one direction, ACKs in the other.
     law : Law
-        Law of the sender's window.
+        Growth and reduction of the sender's window.
     payload_bytes : int
         Payload of a segment. [bytes]
     min_rto_s : float
         Least retransmission timeout. [s]
     sharing : int or None
-        Index of its share in `Cell.targets`, if the AP's queue is shared.
+        Index of the class's share in `Cell.targets`, if the AP's queue is shared.
     """
 
     count: int
@@ -92,25 +92,25 @@ class Cell:
     stations : tuple of StationKind
     ap : Access
     buffer_packets : int
-        :math:`B_{ap}`, the packet in service included. [packets]
+        Size of the AP's buffer including the packet in service, :math:`B_{ap}`. [packets]
     slot_s : float
-        :math:`\\sigma`. [s]
+        Slot time, :math:`\\sigma`. [s]
     wire_s : float
         Round-trip propagation time of the wire, :math:`T`. [s]
     frozen : bool
-        Counters stand still in busy slots.
+        Whether counters freeze in busy slots.
     targets : tuple of float
-        Shares of the AP's buffer under virtual buffer sharing, :math:`h_i^*`, each of one or more
-        classes. [-]
+        Shares of the AP's buffer under virtual buffer sharing, :math:`h_i^*`; each applies to one
+        or more classes. [-]
     occupancy : float
-        Part of the buffer that virtual buffer sharing keeps filled, :math:`c`. [-]
+        Fraction of the buffer that virtual buffer sharing keeps filled, :math:`c`. [-]
     regulated : bool
-        A controller holds that part on average, by random drops; else, as by Algorithm 1, it is
-        filled like a drop-tail buffer.
+        Whether a controller keeps this fraction filled on average, by random drops. Otherwise, as
+        in Algorithm 1, it is filled like a drop-tail buffer.
     partitioned : bool
-        Each target is a drop-tail buffer of its own, of :math:`c\\,h_i^* B_{ap}` packets.
+        Whether each target is a separate drop-tail buffer of :math:`c\\,h_i^* B_{ap}` packets.
     names : tuple of str
-        Names of the classes that `targets` are of, for messages.
+        Names of the classes of `targets`, for messages.
     """
 
     classes: tuple[FlowClass, ...]
@@ -128,10 +128,10 @@ class Cell:
 
     @property
     def counts(self) -> Floats:
-        """Connections of each class. [connections]"""
+        """Number of connections of each class. [connections]"""
         return np.array([float(each.count) for each in self.classes])
 
     @property
     def uploads(self) -> Sequence[bool]:
-        """Whether each class is of uploads."""
+        """Whether the connections of each class are uploads."""
         return [each.upload for each in self.classes]

@@ -1,8 +1,9 @@
-"""Stationary visits of a window that climbs step by step and falls to a part of itself.
+"""Stationary visits of a window that grows step by step and falls to a fraction of itself.
 
-The chain of Eq. (3) and its extension by recovery have this shape: from window l either to l + 1 or
-into a loss event, from which the window lands at most at l. Across each cut between l and l + 1 as
-much goes up as comes down, so that the visits follow from the top down by sums of positive numbers.
+The chain of Eq. (3) and its extension by recovery have this form. Window l is followed by l + 1 or
+by a loss event, after which the window is at most l. Across each cut between l and l + 1 the upward
+and downward flows are equal. Therefore the visits follow from the largest window downwards, as sums
+of positive numbers.
 """
 
 from dataclasses import dataclass
@@ -13,22 +14,22 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 LARGE = 1e200
-"""Visits are scaled down from there, long before they overflow. [-]"""
+"""Value above which visits are rescaled, long before they overflow. [-]"""
 
 RARE = 1e-12
-"""Least probability to climb that is distinguished from 0. [-]"""
+"""Least growth probability that is distinguished from 0. [-]"""
 
 
 @dataclass(frozen=True)
 class Visits:
-    """How often windows 1, 2, ... are visited, in any common unit.
+    """Numbers of visits to the windows 1, 2, ..., in any common unit.
 
     Attributes
     ----------
     grown : ndarray
-        Visits in growth. [-]
+        Visits during growth. [-]
     events : ndarray
-        Loss events that begin at this window. [-]
+        Loss events that begin at each window. [-]
     """
 
     grown: Floats
@@ -42,13 +43,13 @@ def visits(up: Floats, landing: Floats, again: Floats) -> Visits:
     ----------
     up : ndarray
         Probability that window l = 1, 2, ... grows before the next loss event. At the largest
-        window that means to stay there; it must be below 1 there. [-]
+        window it is the probability to stay there; it must be below 1. [-]
     landing : ndarray
-        Window after a loss event at l, between 1 and l; a half lands on either side of it
-        alike. [packets]
+        Window after a loss event at l, between 1 and l; a half-integer value is divided equally
+        between its two neighbours. [packets]
     again : ndarray
-        Probability that a loss event from which the window lands at l is followed by another before
-        growth begins, by l. [-]
+        Probability that a loss event after which the window is l is followed by another loss event
+        before growth begins, by l. [-]
     """
     size = len(up)
     climbs = np.maximum(up, RARE)
@@ -57,11 +58,11 @@ def visits(up: Floats, landing: Floats, again: Floats) -> Visits:
     low, high = floor.astype(int).tolist(), ceiling.astype(int).tolist()
     repeats = np.minimum(again, 1.0 - RARE)
     repeat = repeats.tolist()
-    # an event, or a half of it, may land where it began
+    # an event, or a half of it, may end at the window where it began
     own = (0.5 * ((at == floor).astype(float) + (at == ceiling)) * repeats).tolist()
     grown, events = [0.0] * size, [0.0] * size
-    following = [0.0] * size  # events that follow others, by the window where they begin
-    landed = [0.0] * size  # what has landed at a window, from those above and from itself
+    following = [0.0] * size  # events that follow other events, by the window where they begin
+    landed = [0.0] * size  # events that ended at a window, from higher windows and from this window
     grown[-1] = 1.0
     for k in range(size - 1, -1, -1):
         if k < size - 1:

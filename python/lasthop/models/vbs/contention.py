@@ -1,10 +1,10 @@
 r"""MAC layer of section IV-B: attempts, failures and durations.
 
-Time runs in slots. The AP always has a packet; a station contends while it has one, and its attempt
-probability is averaged over all slots. With counters that freeze (``countdown = "dcf"``) only idle
-slots count, each followed by its transmissions. A node that draws 0 sends again immediately,
-without contention. Otherwise counters fall in busy slots too, as in Bianchi's model and in the
-paper.
+Time is divided into slots. The AP always has a packet. A station contends while it has one, and its
+attempt probability is averaged over all slots. With counters that freeze (``countdown = "dcf"``)
+only idle slots count, each followed by its transmissions. A node that draws 0 sends again
+immediately, without contention. Otherwise counters fall in busy slots too, as in Bianchi's model
+and in the paper.
 """
 
 from dataclasses import dataclass
@@ -18,43 +18,45 @@ from lasthop.models.vbs.chain import Floats
 from lasthop.models.vbs.options import Options
 
 TOLERANCE = 1e-12
-"""Change of probabilities at which they are taken. [-]"""
+"""Change of probabilities below which they have converged. [-]"""
 
 ROUNDS = 20_000
-"""Limit of the iteration; about a hundred are usual."""
+"""Largest number of iterations; about a hundred are usual."""
 
 MOST = 0.999
-"""Largest fraction of the time that a station may contend while the iteration is under way. [-]"""
+"""Largest fraction of time that a station may contend during the iteration. [-]"""
 
 
 @dataclass(frozen=True)
 class Contention:
-    r"""State of the MAC layer; arrays follow the classes of flows, or the stations.
+    r"""State of the MAC layer; arrays are in the order of the classes of flows, or of the stations.
 
     Attributes
     ----------
     service_rate : float
-        Packets that leave the AP's queue. [1/s]
+        Rate of packets that leave the AP's queue. [1/s]
     no_departure : ndarray
-        By class: probability that no packet leaves the AP in a time as long as its service of one
-        of the class takes, if departures were Poisson. [-]
+        By class: probability that no packet leaves the AP during its service of a packet of the
+        class, if departures were Poisson. [-]
     ap_discards, station_discards : ndarray
         By class: probability that a packet of the AP, or of a station, is given up,
         :math:`p_{d,i}`. [-]
     ap_failures : ndarray
-        By class: failed attempts of the AP per attempt, :math:`f_{ap,i}`. [-]
+        By class: fraction of the AP's attempts that fail, :math:`f_{ap,i}`. [-]
     ap_failure, ap_collision, ap_discard : float
-        Failures, fraction of attempts that collide, and discards over all packets of the AP. [-]
+        Fraction of the AP's attempts that fail and that collide, and fraction of its packets that
+        are discarded. [-]
     ap_attempts : float
         Attempts of the AP per slot, :math:`\beta_{ap}`. [-]
     station_failures, station_collisions, discards_by_station : ndarray
         By stations: fractions of attempts that fail and that collide, and of packets discarded. [-]
     busy : ndarray
-        By stations: part of the slots in which a station has something to send, :math:`u`. [-]
+        By stations: fraction of slots in which a station has a packet to send, :math:`u`. [-]
     by_attempt, open_collisions : ndarray
-        Collisions of each attempt of the AP, and of stations, in slots where all contend. [-]
+        Collision probability of each attempt of the AP, and of stations, in slots where all
+        contend. [-]
     contending : float
-        Stations with something to send, mean over slots. [stations]
+        Mean number of stations with a packet to send, over slots. [stations]
     active : float
         Mean number of active stations over time. [stations]
     """
@@ -80,16 +82,17 @@ class Contention:
 
 @dataclass(frozen=True)
 class Backoff:
-    """Backoff of a node by attempt: mean slots, and the probability of 0, an immediate
-    transmission."""
+    """Backoff of a node by attempt: mean slots, and the probability of 0, which is an immediate
+    transmission.
+    """
 
     slots: Floats
     at_once: Floats
 
 
 def backoff(access: Access, frozen: bool) -> Backoff:
-    """Return slots that each attempt takes: the mean backoff, and without freezing the attempt's
-    own.
+    """Return the slots of each attempt: the mean backoff and, without freezing, the slot of the
+    attempt.
     """
     windows = np.array(access.windows(), dtype=np.float64)
     if frozen:
@@ -115,8 +118,8 @@ def failure_prob_of(attempts: float, access: Access) -> float:
 
     Notes
     -----
-    Eq. (15) as printed takes it at :math:`\beta_{ap,i} = h_i \beta_{ap}`. That is no attempt
-    probability of a node: at :math:`p_w = 0` it says 0.38 for either of two equal classes.
+    Eq. (15) as printed evaluates it at :math:`\beta_{ap,i} = h_i \beta_{ap}`. This is not an
+    attempt probability of a node: at :math:`p_w = 0` it gives 0.38 for either of two equal classes.
     """
     low, high = 0.0, 1.0
     for _ in range(60):
@@ -126,7 +129,7 @@ def failure_prob_of(attempts: float, access: Access) -> float:
 
 
 def ap_failure_prob(error: float, attempts: Floats, counts: Floats) -> float:
-    r"""Return the failed attempts of the AP at one class, :math:`f_{ap,i}`. [-]
+    r"""Return the fraction of the AP's attempts at one class that fail, :math:`f_{ap,i}`. [-]
 
     .. math:: f_{ap,i} = 1 - (1 - p_{w,i}) \prod_j (1 - \beta_j)^{n_j}
 
@@ -138,7 +141,7 @@ def ap_failure_prob(error: float, attempts: Floats, counts: Floats) -> float:
 
 
 def station_failure_prob(ap_attempts: float, attempts: Floats, counts: Floats, own: int) -> float:
-    r"""Return the collided attempts of a station, :math:`f_i`. [-]
+    r"""Return the fraction of a station's attempts that collide, :math:`f_i`. [-]
 
     .. math:: f_i = 1 - (1 - \beta_{ap}) (1 - \beta_i)^{n_i - 1} \prod_{j \ne i} (1 - \beta_j)^{n_j}
 
@@ -151,16 +154,16 @@ def station_failure_prob(ap_attempts: float, attempts: Floats, counts: Floats, o
 
 
 def slot_probs(ap_attempts: float, attempts: Floats, counts: Floats) -> tuple[float, float, float]:
-    r"""Return probabilities of an idle slot, one with ACKs only, one with data: :math:`P_0, P_s,
-    P_l`. [-]
+    r"""Return the probabilities of an idle slot, a slot with ACKs only, and a slot with data:
+    :math:`P_0, P_s, P_l`. [-]
 
     .. math:: P_0 = (1 - \beta_{ap}) \prod_i (1 - \beta_i)^{n_i}, \quad
               P_s = (1 - \beta_{ap}) (1 - \prod_i (1 - \beta_i)^{n_i}), \quad P_l = 1 - P_0 - P_s
 
     Notes
     -----
-    Eqs. (7) to (9); printed, (8) has another factor :math:`1 - p_w`, with which the three sum to
-    more than 1.
+    Eqs. (7) to (9). Eq. (8) is printed with another factor :math:`1 - p_w`, with which the
+    three sum to more than 1.
     """
     silent = float(np.prod((1.0 - attempts) ** counts))
     idle = (1.0 - ap_attempts) * silent
@@ -195,8 +198,8 @@ def discard_prob(failures: Floats) -> float:
 
 
 def _reached(failures: Floats) -> Floats:
-    """Return the probability that each attempt is made, from those that the ones before fail; last
-    axis.
+    """Return the probability that each attempt is made, from the failures of earlier attempts;
+    along the last axis.
     """
     reached = np.ones(failures.shape)
     failures[..., :-1].cumprod(axis=-1, out=reached[..., 1:])
@@ -218,11 +221,12 @@ class _Solver:
         self.mine = [np.flatnonzero(self.home == own).tolist() for own in range(len(self.counts))]
         self.down_errors = np.array([each.down.error for each in cell.classes])
         self.up_errors = np.array([each.up.error for each in cell.classes])
-        self.collisions = np.zeros(len(self.counts))  # of stations, in slots where all contend
+        # Collision probability of stations, in slots where all contend.
+        self.collisions = np.zeros(len(self.counts))
         self.ap_collisions = np.zeros(cell.ap.attempts)
 
     def step(self) -> float:
-        """Move all probabilities; returns the largest change."""
+        """Update all probabilities; return the largest change."""
         self._ap()
         self._stations()
         idle = float(((1.0 - self.open_attempts) ** self.counts).prod())
@@ -251,7 +255,7 @@ class _Solver:
         self.mean_reached = self.shares @ self.ap_reached
         self.replied = self.replies
         if self.printed:
-            # (11): attempts are in the shares, and packets given up are answered, too
+            # (11): shares include attempts, and packets that are given up are answered too
             failures = (self.ap_reached * self.ap_fails).sum(axis=1) / self.ap_reached.sum(axis=1)
             failed_before = np.arange(self.cell.ap.attempts, dtype=np.float64)
             self.mean_reached = np.power(float(self.shares @ failures), failed_before)
@@ -288,22 +292,22 @@ class _Solver:
     def _draining(self) -> Floats:
         r"""Return the probability that each attempt of the AP at a packet collides.
 
-        Stations get packets only when the AP has got one through, and fall silent when they have
-        sent theirs. Those that contend when the AP takes up a packet are the new one and those
-        that were left; of them each is left after a slot with probability 1 - d,
-        d = tau (1 - f)(1 - u), u for those that have more to send.
+        Stations get packets only after a success of the AP, and stop contending after they have
+        sent their packets. When the AP takes up a packet, the contending stations are the new one
+        and those that remained. After a slot each of them still contends with probability 1 - d, d
+        = tau (1 - f)(1 - u), with u for stations that have more packets.
 
         .. math:: c_j = 1 - \prod_s (1 - \tau_s)^{K_{s,j}}, \qquad K_{s,0} = \frac{g_s}{1 - S_s}
         """
         busy = np.maximum(self.busy, 1e-300)
-        rates = self.open_attempts / busy  # of a station that has something to send
+        rates = self.open_attempts / busy  # Rates of a station that has a packet to send.
         leaves = np.maximum(rates * (1.0 - self.failures) * (1.0 - self.busy), 1e-12)
         windows = np.array(self.cell.ap.windows(), dtype=np.float64)
         stays = np.array([_survival(windows, leave) for leave in leaves])
         surviving = np.cumprod(stays, axis=1)
         ends = self.mean_reached - np.append(self.mean_reached[1:], 0.0)
         over_packet = np.minimum(surviving @ ends, 1.0 - 1e-12)
-        # the station that the AP sent to is another if that had nothing left
+        # the station that the AP has sent to is an additional one if it had no packets left
         fresh = np.zeros(len(self.counts))
         np.add.at(fresh, self.home, self.shares * self.replied)
         fresh *= 1.0 - self.busy
@@ -357,7 +361,7 @@ class _Solver:
         )
 
     def _attempts_s(self, between_s: float) -> Floats:
-        """Return the mean time that each attempt of the AP takes, its backoff included, by class.
+        """Return the mean duration of each attempt of the AP, including its backoff, by class.
         [s]
         """
         success = np.array([[each.down.success_s] for each in self.cell.classes])
@@ -367,13 +371,13 @@ class _Solver:
 
 
 def _survival(windows: Floats, leaves: float) -> Floats:
-    """Return the mean of (1 - d)^U over U uniform on [0, CW], for each CW. [-]"""
+    """Return the mean of (1 - d)^U for U uniform on [0, CW], for each CW. [-]"""
     power = np.expm1((windows + 1.0) * np.log1p(-leaves))
     return np.asarray(-power / ((windows + 1.0) * leaves))
 
 
 def _mean_s(frames: list[Frame], weights: Floats, failures: Floats) -> float:
-    """Return the mean time that an attempt takes. [s]"""
+    """Return the mean duration of an attempt. [s]"""
     times = [
         failed * frame.failure_s + (1.0 - failed) * frame.success_s
         for frame, failed in zip(frames, failures, strict=True)
@@ -396,20 +400,20 @@ def solve(
     shares : ndarray
         Fraction of the packets that the AP takes up, by class, :math:`h_i`. [-]
     replies : ndarray
-        Packets that the stations of the class send for each of them. [-]
+        Packets that the stations of each class send per packet of the AP. [-]
     options : Options
     guess : Contention, optional
-        Where to begin.
+        Initial guess.
 
     Raises
     ------
     ConvergenceError
-        The probabilities did not settle.
+        If the probabilities do not converge.
 
     Notes
     -----
-    Eqs. (6) to (16), with classes of their own at the AP: packets are taken up in shares
-    :math:`h_i`, each with attempts and slots of its class.
+    Eqs. (6) to (16), with separate classes at the AP: packets are taken up in shares :math:`h_i`,
+    each with the attempts and slots of its class.
     """
     solver = _Solver(cell, shares, replies, options)
     if guess is not None:

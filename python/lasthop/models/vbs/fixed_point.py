@@ -1,4 +1,4 @@
-r"""Section IV-D: the components put together, and solved from several starting points."""
+r"""Section IV-D: combination of the components, and solution from several starting points."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,60 +18,62 @@ from lasthop.models.vbs.window import increase_per_rtt, mean_window
 from lasthop.progress.cost_limits import check_time, need
 
 TOLERANCE = 1e-8
-"""Change of shares and probabilities at which they are taken. [-]"""
+"""Change of shares and probabilities below which they have converged. [-]"""
 
 STEPS = ((0.5, 100), (0.2, 300), (0.05, 600))
 """Relaxation factors, and the number of rounds with each; about 40 rounds are usual. Uploads that
 starve downloads at a short queue oscillate with 0.5, and settle with 0.2. [-]"""
 
 SAME = 1e-4
-"""Difference of shares up to which two solutions are one. [-]"""
+"""Difference of shares up to which two solutions count as one. [-]"""
 
 DOMINANT = 0.9
-"""Share of one class in a starting point. [-]"""
+"""Share of the dominant class in a starting point. [-]"""
 
 STARTED = 3
-"""Classes that a starting point gives the most to, each in turn."""
+"""Number of classes that are dominant in a starting point, one after the other."""
 
 
 ROUNDS = 60
 """Expected number of rounds from a starting point."""
 
 KIND_S, WINDOW_S = 1.4e-3, 1.5e-6
-"""Time of a round for each kind of connection, and for each of its windows. It was measured on one
-core of an Intel Xeon server with CPython 3.11, at 4 to 40 kinds and windows of 45 and 450. [s]"""
+"""Computation time of a round per kind of connection, and per window of it. It was measured on one
+core of an Intel Xeon server with CPython 3.11, at 4 to 40 kinds and windows of 45 and 450. [s]
+"""
 
 LEAST_VIRTUAL = 2.0
-"""Packets of a class's part of the queue for each of its connections from which on overflows hold
-them there. [packets]"""
+"""Packets in a class's share of the queue per connection above which overflows keep the queue at
+the share. [packets]
+"""
 
 REGULATED = 'algorithm = "regulated"'
 
 HALF = 0.5
-"""Fraction of the window that a loss takes of Compound, as published. [-]"""
+"""Fraction of the window by which Compound, as published, reduces it after a loss. [-]"""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A fixed point; arrays follow the classes of flows.
+    """A fixed point; arrays are in the order of the classes of flows.
 
     Attributes
     ----------
     contention : Contention
     shares : ndarray
-        :math:`h_i`. [-]
+        Shares of the AP's queue, :math:`h_i`. [-]
     responses : tuple of Response
         Behaviour of a flow of the class.
     overflow : ndarray
-        Packets lost at the AP's queue per packet offered, :math:`p_b` or :math:`p_i`. [-]
+        Packets lost at the AP's queue per offered packet, :math:`p_b` or :math:`p_i`. [-]
     occupancy : float
         Mean packets in the AP's queue. [packets]
     rtt_s : ndarray
-        [s]
+        Round-trip time of each class. [s]
     goodput : ndarray
         Delivered segments of one connection, :math:`\\Theta_i`. [1/s]
     episode_rates : ndarray
-        Episodes of overflow in a round trip, by shared class; 0 without the bursts. [-]
+        Overflow episodes per round trip, by shared class; 0 unless losses are bursts. [-]
     """
 
     contention: Contention
@@ -86,17 +88,17 @@ class Solution:
 
 @dataclass(frozen=True)
 class _State:
-    """What one round of the iteration hands to the next."""
+    """State that one round of the iteration passes to the next."""
 
     shares: Floats
     replies: Floats
     overflow: Floats
     occupancy: float
-    swing: float  # packets by which the queue varies, so that timers allow for it
-    own: Floats  # losses of a flow's own growth in an episode, per packet by which it grows
-    spread: Floats  # losses of any packet in an episode, per packet that arrives
-    rates: Floats  # of losses, by group
-    queued: Floats  # packets of each group in the queue, of partitions alone
+    swing: float  # Variation of the queue, which the timers include. [packets]
+    own: Floats  # Losses of a flow's own growth in an episode, per packet of growth.
+    spread: Floats  # Losses of any packet in an episode, per arriving packet.
+    rates: Floats  # Loss rates, by group.
+    queued: Floats  # Packets of each group in the queue; only for partitions.
 
     def moved(self, other: "_State", buffer: int) -> float:
         ours, theirs = vars(self), vars(other)
@@ -106,7 +108,9 @@ class _State:
         return max(most, queued / buffer, abs(self.occupancy - other.occupancy) / buffer)
 
     def towards(self, other: "_State", step: float) -> "_State":
-        """A part of the way to the other; rates are guesses, and are taken over."""
+        """Return a state between this and the other state; rates are guesses and are copied from
+        the other.
+        """
         moved = {
             name: value + step * (getattr(other, name) - value)
             for name, value in vars(self).items()
@@ -115,7 +119,7 @@ class _State:
 
 
 class _Components:
-    """The seven components for one cell, one after the other."""
+    """The seven components for one cell, evaluated one after the other."""
 
     def __init__(self, cell: Cell, options: Options) -> None:
         self.cell, self.options = cell, options
@@ -128,7 +132,7 @@ class _Components:
         self.targets = [1.0]
         self.far = wire_is_long(cell)
         self.mac: Contention | None = None
-        self.unfilled: str | None = None  # which class has less than its target, and why
+        self.unfilled: str | None = None  # Class that has less than its target, and the reason.
         self.losses = options.losses
         if self.losses == "bursts" and (self.uploads.any() or cell.regulated):
             self.losses = "independent"
@@ -205,7 +209,9 @@ class _Components:
         return state, solution
 
     def _round_trip_s(self, at: _State, mac: Contention) -> Floats:
-        """Return the AP's queue and the wire; but for the chain also the station's own queue."""
+        """Return the delay of the AP's queue and the wire, and of the station's queue except for
+        the chain. [s]
+        """
         rtt = np.full(len(self.counts), at.occupancy / mac.service_rate + self.cell.wire_s)
         if self.losses == "chain":
             return rtt
@@ -216,7 +222,7 @@ class _Components:
         return np.asarray(rtt + (waiting / np.maximum(per_station, 1e-12))[self.home])
 
     def _flow(self, k: int, rate: float, at: _State, mac: Contention, rtt: Floats) -> Response:
-        """Component 1: the window, under the losses of the others."""
+        """Return component 1: the window for the losses of the other components."""
         flow_class = self.cell.classes[k]
         queued = float(at.occupancy / mac.service_rate / rtt[k])
         growth = increase_per_rtt(flow_class.law, self.levels[k], queued, self.options.increase)
@@ -226,7 +232,7 @@ class _Components:
             window = mean_window(loss, growth / self.levels[k], self.options.mean)
             return Response(window, window, 1.0, window * loss, 0.0, 1.0, 0.0, 0.0, 0.0)
         if flow_class.upload:
-            # lost ACKs cost growth, not segments
+            # Lost ACKs reduce growth, not the number of segments.
             growth = growth * (1.0 - at.overflow[k])
             hazard = independent(self.levels[k], discard, 0.0)
         elif self.losses == "independent":
@@ -240,7 +246,7 @@ class _Components:
         return respond(growth, flow_class.law.beta, hazard, timer)
 
     def _accepted(self, k: int, flow: Response, at: _State, mac: Contention, rate: float) -> float:
-        """Return packets of a connection that enter the AP's queue in a round trip."""
+        """Return the packets of a connection that enter the AP's queue per round trip."""
         lost = float(at.overflow[k]) if self.losses == "bursts" else _probability(rate)
         if self.losses == "chain":
             lost = 0.0  # Eqs. (17) to (20) count whole windows
@@ -266,12 +272,12 @@ class _Components:
         counts = self.counts
         replies = (1.0 - mac.ap_discards) / self.segments
         passing = (1.0 - mac.station_discards) * (1.0 - overflow)
-        with np.errstate(divide="ignore"):  # nothing passes a channel that loses every frame
+        with np.errstate(divide="ignore"):  # A channel that loses every frame delivers nothing.
             replies = np.where(self.uploads, self.segments / passing, replies)
         occupancy, swing = self.limit, 0.5 * VARIATION * self.limit
         queued, targets = self.buffers, self.buffers / self.buffers.sum()
         leaving = np.ones(len(counts))
-        if self.cell.partitioned:  # only a packet of the same partition makes room
+        if self.cell.partitioned:  # Only a departing packet of the same partition frees room.
             for group in self.groups:
                 leaving[group] = at.shares[group].sum()
         own, spread = np.exp(-mac.contending * leaving), np.zeros(len(counts))
@@ -290,7 +296,7 @@ class _Components:
             queued = np.where(rates > 0.0, queued, np.clip(natural, 1e-3, self.buffers))
             occupancy = float(queued.sum())
         elif not self.cell.targets and rates[0] == 0.0:
-            # nothing overflows: the queue is what the windows leave for it
+            # Without overflow, the queue holds the packets that are not elsewhere.
             offered = float(counts @ accepted) / mac.service_rate
             occupancy = min(max(at.occupancy * offered, 1e-3), float(self.cell.buffer_packets))
         return _State(
@@ -314,9 +320,10 @@ class _Components:
         own: Floats,
         weights: Floats,
     ) -> tuple[Floats, Floats, float, Floats]:
-        """Return whom episodes meet, their swing, and packets that each group is below its limit.
+        """Return the classes that episodes affect, their oscillation, and the free room of each
+        group. [packets]
 
-        One queue that all groups fill is below its limit by the sum.
+        A queue that all groups share has the sum of the groups' free room.
         """
         counts = self.counts
         own, spread = own.copy(), np.zeros(len(counts))
@@ -332,7 +339,8 @@ class _Components:
             arriving = sum(counts[k] * flows[k].sent * weights[k] for k in group)
             if self.far:
                 own[group] = growing / (growing + arriving)
-            # what the others grow by meets whoever is above its share, unless each has a buffer
+            # The growth of other classes affects every class above its share, unless each class has
+            # a buffer.
             spill = (growing if self.cell.partitioned else growth.sum()) - own[group[0]] * growing
             spread[group] = spill * weights[group] / arriving
             if rate > 0.0:
@@ -348,7 +356,7 @@ class _Components:
             full = freed > 0.0
             deficits[full] = 0.5 * np.maximum(1.0 - rates[full], 0.0) * squares[full] / freed[full]
             return own, spread, float(np.sqrt((freed**2).sum())), deficits
-        # one queue, which all fill again whatever class an episode has met
+        # All classes refill a common queue, whichever class an episode has affected.
         swing = float(rates @ freed / rates.sum())
         deficit = 0.5 * np.prod(np.maximum(1.0 - rates, 0.0)) * (rates @ squares) / (rates @ freed)
         deficits[0] = deficit
@@ -369,7 +377,7 @@ class _Components:
         return np.asarray(np.where(self.uploads, uploaded, delivered))
 
     def _cannot_fill(self, index: int, held: float, mac: Contention) -> str:
-        """Say what keeps the connections of a class from holding its target."""
+        """Return the reason why the connections of a class do not reach their target."""
         group, room = self.groups[index], self.targets[index] * self.limit
         windows = sum(self.counts[k] * self.cell.classes[k].law.limit for k in group)
         discards = max(float(mac.ap_discards[k]) for k in group)
@@ -383,7 +391,7 @@ class _Components:
         )
 
     def _cannot_hold(self, index: int, why: str) -> str:
-        """Say of which class no losses bring the windows down to its target."""
+        """Return which class's windows no loss rate reduces to its target."""
         if not self.cell.targets:
             return why
         group = self.groups[index]
@@ -414,7 +422,9 @@ class _Components:
 
 
 def wire_packets(cell: Cell) -> float:
-    """About how many packets the wire holds at most, both ways. [packets]"""
+    """Return the approximate largest number of packets on the wire, in both directions.
+    [packets]
+    """
     exchange_s = [each.down.success_s + each.up.success_s for each in cell.classes]
     return cell.wire_s / float(np.average(exchange_s, weights=cell.counts))
 
@@ -430,14 +440,16 @@ def _probability(rate: float) -> float:
 
 
 def _buffers(cell: Cell) -> Floats:
-    """Return packets of each group that a partition has room for, or the buffer without targets."""
+    """Return the room in packets of each group's partition, or of the whole buffer without
+    targets.
+    """
     targets = np.array(cell.targets or (1.0,))
     part = cell.occupancy if cell.targets else 1.0
     return np.asarray(targets / targets.sum() * part * cell.buffer_packets)
 
 
 def starts(cell: Cell) -> Iterator[_State]:
-    """Yield the starting points: all connections alike, then most of the queue with one class."""
+    """Yield the starting points: all connections equal, then most of the queue with one class."""
     counts = cell.counts
     size = len(counts)
     groups = max(len(cell.targets), 1)
@@ -473,9 +485,9 @@ def scattered(cell: Cell, count: int, seed: int = 1) -> Iterator[_State]:
     ----------
     cell : Cell
     count : int
-        How many.
+        Number of starting points.
     seed : int
-        Seed of the generator; the same points for the same seed.
+        Seed of the generator; equal seeds give equal points.
     """
     draw = np.random.default_rng(seed)
     first = next(starts(cell))
@@ -498,9 +510,9 @@ def solve_from(cell: Cell, options: Options, start: _State) -> Solution:
     Raises
     ------
     ModelError
-        They rest where a class does not fill its share.
+        If they converge to a state in which a class does not fill its share.
     ConvergenceError
-        They did not settle.
+        If they do not converge.
     """
     components = _Components(cell, options)
     state, settled = start, True
@@ -513,7 +525,7 @@ def solve_from(cell: Cell, options: Options, start: _State) -> Solution:
     else:
         settled = False
     if components.unfilled is not None and len(cell.targets) == 1:
-        # A class alone that does not fill its part is never blocked: a drop-tail queue.
+        # A single class that does not fill its share is never blocked, as in a drop-tail queue.
         room = max(int(cell.occupancy * cell.buffer_packets), 1)
         return solve_from(replace(cell, targets=(), buffer_packets=room), options, start)
     if components.unfilled is not None:
@@ -529,11 +541,11 @@ def solutions(cell: Cell, options: Options) -> list[Solution]:
     Raises
     ------
     ConvergenceError
-        From no or not every starting point the components settle.
+        If the components do not converge from every starting point.
     ModelError
-        There is no fixed point within the model's assumptions.
+        If there is no fixed point within the model's assumptions.
     TooCostlyError
-        They take longer than the limit.
+        If the solution would take longer than the limit.
     """
     kinds, windows = len(cell.classes), sum(each.law.limit for each in cell.classes)
     need(

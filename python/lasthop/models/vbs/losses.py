@@ -1,13 +1,13 @@
-r"""How losses meet a flow that grows: hazards, bursts, and what the AP's buffer loses.
+r"""Losses of a growing flow: hazards, bursts, and the packets that the AP's buffer loses.
 
-A full drop-tail buffer loses one packet for each by which the windows grow, until the first sender
-hears of its loss: *episodes* of about a round trip, :math:`\varphi` of them in a round trip. In an
-episode a flow loses
+A full drop-tail buffer loses one packet for each packet by which the windows grow, until the first
+sender detects its loss. These *episodes* last about one round trip, and there are :math:`\varphi`
+of them per round trip. In an episode a flow loses
 
-- with probability a the additional packet of its own growth, which arrives immediately after
-  another and finds the place taken if no station has an ACK waiting, :math:`a = e^{-\rho}` for
-  :math:`\rho` contending stations;
-- of all others' lost packets a part like its part of all arrivals.
+- with probability a the additional packet of its own growth. This packet arrives immediately after
+  another packet and finds the buffer full if no station has an ACK waiting, :math:`a = e^{-\rho}`
+  for :math:`\rho` contending stations;
+- a fraction of all other lost packets that equals its fraction of all arrivals.
 """
 
 from dataclasses import dataclass
@@ -18,30 +18,30 @@ import numpy as np
 from lasthop.models.vbs.chain import Floats
 
 MOST_LOST = 16
-"""Losses of one flow in one burst that are distinguished. [packets]"""
+"""Largest number of losses of one flow in one burst that is distinguished. [packets]"""
 
 ROWS = np.arange(MOST_LOST + 1)
 FACTORIALS = np.array([float(factorial(k)) for k in ROWS])
 """Numbers of losses, and their factorials. [packets], [-]"""
 
 CERTAIN = 0.999
-"""Largest loss probability that the chain is given. [-]"""
+"""Largest loss probability that is used in the chain. [-]"""
 
 
 @dataclass(frozen=True)
 class Hazard:
-    """Losses of a flow's packets, by its window.
+    """Losses of a flow's packets, by the flow's window.
 
     Attributes
     ----------
     loss : ndarray
         Probability that a packet begins a loss event. [-]
     overflow : ndarray
-        Part of the events that the AP's buffer causes. [-]
+        Fraction of the loss events that the AP's buffer causes. [-]
     lost : ndarray, MOST_LOST rows
-        Row k: probability that an event loses k + 1 packets. [-]
+        Row k: probability that a loss event has k + 1 losses. [-]
     overflow_losses : ndarray
-        Mean packets that an event loses at the buffer. [packets]
+        Mean packets that a loss event loses at the buffer. [packets]
     """
 
     loss: Floats
@@ -57,11 +57,11 @@ class Episodes:
     Attributes
     ----------
     rate : float
-        Episodes in a round trip, :math:`\\varphi`. [-]
+        Episodes per round trip, :math:`\\varphi`. [-]
     own : float
         Probability that the additional packet of the flow's own growth is lost, a. [-]
     spread : float
-        Losses in an episode that meet all packets alike, per packet that arrives in it. [-]
+        Losses per episode that affect all packets equally, per packet that arrives in it. [-]
     """
 
     rate: float
@@ -75,9 +75,10 @@ def losses_in_episode(own: Floats, spread: Floats) -> Floats:
     Parameters
     ----------
     own : ndarray
-        Mean losses of its own growth: the whole part, and one more with the rest as probability.
+        Mean losses of the flow's own growth. The integer part is certain; the fraction is the
+        probability of one more loss.
     spread : ndarray
-        Mean losses among those that meet any packet; Poisson.
+        Mean losses among those that affect any packet; their number is Poisson.
     """
     poisson = np.exp(-spread) * spread ** ROWS[:, None] / FACTORIALS[:, None]
     total = np.floor(own).astype(int)
@@ -99,7 +100,7 @@ def in_episodes(window: Floats, growth: Floats, discard: float, episodes: Episod
     Parameters
     ----------
     window, growth : ndarray
-        Windows and their growth in a round trip. [packets]
+        Windows, and their growth per round trip. [packets]
     discard : float
         Probability that the MAC layer gives a packet up, :math:`p_d`. [-]
     episodes : Episodes
@@ -120,7 +121,7 @@ def independent(window: Floats, discard: float, overflow: float) -> Hazard:
 
     Parameters
     ----------
-    window : ndarray
+    Window of the flow. [packets]
         [packets]
     discard, overflow : float
         Probabilities that a packet is lost at the MAC layer, :math:`p_d`, and at the AP's buffer,
@@ -128,8 +129,8 @@ def independent(window: Floats, discard: float, overflow: float) -> Hazard:
 
     Notes
     -----
-    :math:`p_m = p_b + (1 - p_b) p_d`, as in Eq. (19). More losses in the round trip until the first
-    is found are Poisson.
+    :math:`p_m = p_b + (1 - p_b) p_d`, as in Eq. (19). Further losses in the round trip until the
+    first is detected are Poisson.
     """
     loss = float(np.clip(overflow + (1.0 - overflow) * discard, 1e-12, CERTAIN))
     part = np.full(len(window), min(overflow / loss, 1.0))

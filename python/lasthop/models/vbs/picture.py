@@ -1,4 +1,4 @@
-"""From a normalised scenario to the model's picture of the cell."""
+"""Conversion of a normalised scenario to the model's terms."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
@@ -19,15 +19,16 @@ NO_SHARING = 0.6
 
 @dataclass(frozen=True)
 class Picture:
-    """A cell, and where a scenario's flows and stations are in it.
+    """A cell, with the place of the scenario's flows and stations in it.
 
     Attributes
     ----------
     cell : Cell
     class_of : Mapping
-        Index of a flow's class by its name.
+        Index of each flow's class, by the name of the flow.
     station_of : Mapping
-        Index of a station's kind by its name; stations without flows are not in it.
+        Index of each station's kind, by the name of the station; stations without flows are left
+        out.
     """
 
     cell: Cell
@@ -41,12 +42,12 @@ def connections(scenario: CellScenario) -> list[Flow]:
 
 
 def picture_of(scenario: CellScenario) -> Picture:
-    """Return a scenario of TCP flows in the model's terms.
+    """Return the cell of a scenario of TCP flows.
 
     Parameters
     ----------
     scenario : CellScenario
-        One that `check_scenario` has let pass.
+        Scenario that `check_scenario` has accepted.
     """
     cell, queue = scenario.cell, scenario.cell.ap.queue
     sharing = _sharing(scenario)
@@ -118,7 +119,7 @@ def _sharing(scenario: CellScenario) -> dict[str, int]:
 
 
 def _station_likeness(node: Station) -> Hashable:
-    """What stations must have in common to be alike, besides their connections."""
+    """Return the properties that equal stations have in common, without their connections."""
     return (
         node.rate_bps,
         node.downlink_rate_bps,
@@ -135,7 +136,7 @@ def _station_likeness(node: Station) -> Hashable:
 
 
 def _likeness(flow: TcpFlow, sharing: Mapping[str, int]) -> Hashable:
-    """What connections must have in common to be alike."""
+    """Return the properties that equal connections have in common."""
     tcp = flow.tcp
     return (
         flow.direction,
@@ -203,7 +204,9 @@ def _frame(
 
 
 def _law(tcp: Tcp) -> Law:
-    """How the window moves; Reno's is Compound's without its delay window."""
+    """Return the growth and reduction of the window; Reno's equals Compound's without its delay
+    window.
+    """
     is_compound, compound = tcp.congestion == "compound", tcp.compound
     return Law(
         tcp.window_packets,

@@ -1,4 +1,4 @@
-"""From a scenario to a prediction of the model."""
+"""Prediction of the vbs model for a scenario."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     scenario : Scenario or Mapping
         Normalised scenario, read or to be read.
     options : Options, optional
-        Readings of the paper; by default what the engine does.
+        Readings of the paper; by default the engine's rules.
 
     Returns
     -------
@@ -46,9 +46,9 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     Raises
     ------
     ModelError
-        The scenario breaks an assumption of the model.
+        If the scenario breaks an assumption of the model.
     ConvergenceError
-        The components did not settle.
+        If the components do not converge.
     """
     scenario = cell_scenario(scenario)
     options = options or Options()
@@ -190,7 +190,8 @@ def _classes(
     goodput = {flow.name: goodput_bps for flow, goodput_bps, _ in values.flows}
     items: list[Quantities] = []
     for each in classes:
-        members = [name for name in each.flows if name in goodput]  # without the reports of sensors
+        # Without the reports of sensors.
+        members = [name for name in each.flows if name in goodput]
         if not members:
             continue
         own = sum(goodput[name] for name in members)

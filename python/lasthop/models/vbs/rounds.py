@@ -3,7 +3,7 @@ r"""A flow over many loss events: growth, detection, recovery and timeouts, in r
 The chain of Eq. (3) counts changes of the window. Here each loss event also takes time. In the
 round trip until the third duplicate ACK the window still grows. Recovery takes a round trip for
 each lost packet (NewReno without SACK). A timeout follows if a retransmission is lost too, if fewer
-than three duplicate ACKs come back, or if recovery outlasts the timer. The first partial ACK
+than three duplicate ACKs return, or if recovery takes longer than the timer. The first partial ACK
 restarts the timer; later ACKs do not.
 """
 
@@ -15,14 +15,15 @@ from lasthop.models.vbs.chain import Floats, visits
 from lasthop.models.vbs.losses import MOST_LOST, Hazard
 
 DUPACKS = 3
-"""Duplicate ACKs that are taken for a loss (RFC 5681). [-]"""
+"""Number of duplicate ACKs that indicate a loss (RFC 5681). [-]"""
 
 VARIATION = 0.4
-"""Width of the distribution of round-trip times over their mean; its standard deviation, 0.12, is
-that of a buffer of 100 packets which ten connections fill. [-]"""
+"""Width of the distribution of round-trip times divided by their mean. Its standard deviation,
+0.12, is that of a buffer of 100 packets filled by ten connections. [-]
+"""
 
 LEAST_SSTHRESH = 2.0
-"""RFC 5681, Eq. (4). [packets]"""
+"""Least ssthresh, RFC 5681, Eq. (4). [packets]"""
 
 
 @dataclass(frozen=True)
@@ -34,29 +35,31 @@ class Timer:
     rto : float
         Timeout in round trips. [-]
     retransmission_loss : float
-        Probability that a segment sent again is lost. [-]
+        Probability that a retransmitted segment is lost. [-]
     """
 
     rto: float
     retransmission_loss: float
 
     def in_time(self, holes: Floats) -> Floats:
-        r"""Return the probability that recovery fills this many holes before the timer runs out.
-        [-]
+        r"""Return the probability that recovery fills this number of holes before the timer
+        expires. [-]
 
         The k-th hole is filled k round trips after the first retransmission, and the timer started
-        one after it: it is in time if k < 1 + RTO. Round trips vary, here evenly by `VARIATION`.
+        one round trip after it. The hole is filled in time if k < 1 + RTO. Round trips vary, here
+        uniformly by `VARIATION`.
         """
         return np.asarray(np.clip(0.5 + (1.0 + self.rto - holes) / VARIATION, 0.0, 1.0))
 
     def timeout(self) -> float:
-        r"""Return the mean time without progress after a timeout began, in round trips. [-]
+        r"""Return the mean time without progress after the beginning of a timeout, in round trips.
+        [-]
 
         .. math:: RTO\, \frac{f(p)}{1 - p}, \qquad f(p) = 1 + p + 2p^2 + 4p^3 + \dots + 32 p^6
 
         Notes
         -----
-        Padhye et al. 2000: timeouts in a row double up to 64 times.
+        Padhye et al. 2000: successive timeouts double up to a factor of 64.
         """
         p = self.retransmission_loss
         doubling = 1.0 + p + 2 * p**2 + 4 * p**3 + 8 * p**4 + 16 * p**5 + 32 * p**6
@@ -70,22 +73,22 @@ class Response:
     Attributes
     ----------
     sent : float
-        Segments sent in a round trip. [packets]
+        Segments sent per round trip. [packets]
     cwnd : float
-        Congestion window over time. [packets]
+        Congestion window, averaged over time. [packets]
     growing : float
-        Fraction of the time in which the window grows. [-]
+        Fraction of time in which the window grows. [-]
     events : float
-        Loss events in a round trip. [-]
+        Loss events per round trip. [-]
     overflowed : float
-        Packets lost at the AP's buffer in a round trip. [packets]
+        Packets lost at the AP's buffer per round trip. [packets]
     losses_per_event : float
-        [packets]
+        Lost packets per loss event. [packets]
     timeouts : float
-        Part of the loss events that end in a timeout. [-]
+        Fraction of the loss events that end in a timeout. [-]
     freed, freed_squared : float
-        Packets that loss events remove from the network in a round trip, and the sum of squares.
-        [packets, packets^2]
+        Packets that loss events remove from the network per round trip, and the sum of their
+        squares. [packets, packets^2]
     """
 
     sent: float
@@ -105,14 +108,14 @@ def respond(growth: Floats, decrease: float, hazard: Hazard, timer: Timer) -> Re
     Parameters
     ----------
     growth : ndarray
-        Increase in a round trip at windows 1, 2, ... up to the receive window. [packets]
+        Increase per round trip at windows 1, 2, ... up to the receive window. [packets]
     decrease : float
-        Fraction of the window that a loss event takes. [-]
+        Fraction of the window by which a loss event reduces it. [-]
     hazard : Hazard
     timer : Timer
     """
     window = np.arange(1.0, len(growth) + 1.0)
-    # the window is the whole part of a real number: half a step more on average
+    # The window is the integer part of a real number, which is larger by half a step on average.
     climb = (1.0 - hazard.loss) ** ((window + 0.5) / growth)
     packets = (1.0 - climb) / hazard.loss
     result = np.minimum(window + growth, window[-1])
@@ -140,7 +143,7 @@ def respond(growth: Floats, decrease: float, hazard: Hazard, timer: Timer) -> Re
     growing = float(grown @ (packets / window) + events.sum())
     total = growing + float(events @ event_rounds)
     sent = float(grown @ packets + events @ event_packets)
-    # recovery inflates the window by what it takes away
+    # Recovery inflates the window by the amount of the reduction.
     windows = grown @ (packets * (window + 0.5) / window) + events @ (
         (result + 0.5) * (1.0 + recovery + timeout * (1.0 + timer.timeout())) + timeout * landing
     )

@@ -9,14 +9,14 @@ from lasthop.models.errors import ConvergenceError
 from lasthop.models.vbs.chain import Floats
 
 LEAST, MOST = 1e-9, 1e3
-"""Range in which the rate of losses is sought. [-]"""
+"""Range in which the loss rate is searched. [-]"""
 
 NEAR = 0.01
 """Relative distance from the guess at which the search begins. [-]"""
 
 
 def head_of_line_shares(counts: Floats, in_flight: Floats) -> Floats:
-    r"""Return the part of each class in the AP's queue, :math:`h_i`. [-]
+    r"""Return the fraction of the AP's queue that each class has, :math:`h_i`. [-]
 
     .. math:: h_i = \frac{n_i E[W_i]}{\sum_j n_j E[W_j]}
 
@@ -25,11 +25,11 @@ def head_of_line_shares(counts: Floats, in_flight: Floats) -> Floats:
     counts : ndarray
         Connections of each class, :math:`n_i`. [connections]
     in_flight : ndarray
-        Packets of each in the network, or any measure of its arrivals at the AP. [packets]
+        Packets of each class in the network, or any measure of its arrivals at the AP. [packets]
 
     Notes
     -----
-    Eq. (17), where all connections have the same round-trip time.
+    Eq. (17), if all connections have the same round-trip time.
     """
     offered = counts * in_flight
     return np.asarray(offered / offered.sum())
@@ -42,13 +42,13 @@ def shares_of_throughput(counts: Floats, goodput: Floats, discards: Floats) -> F
 
     Notes
     -----
-    Eq. (17), last form; printed with :math:`1 + p_{d,i}` in place of :math:`1/(1 - p_{d,i})`.
+    Eq. (17), last form; it is printed with :math:`1 + p_{d,i}` instead of :math:`1/(1 - p_{d,i})`.
     """
     return head_of_line_shares(counts, goodput / (1.0 - discards))
 
 
 def packets_offered(counts: Floats, windows: Floats) -> float:
-    r"""Return packets that all windows keep under way, :math:`\sum_i n_i E[W_i]`. [packets]
+    r"""Return the packets in flight for all windows, :math:`\sum_i n_i E[W_i]`. [packets]
 
     Notes
     -----
@@ -64,9 +64,9 @@ def packets_held(buffer: float, counts: Floats, goodput: Floats, wire_s: float) 
     Parameters
     ----------
     buffer : float
-        :math:`B_{ap}`. [packets]
+        Size of the AP's buffer, :math:`B_{ap}`. [packets]
     counts : ndarray
-        [connections]
+        Number of connections of each class. [connections]
     goodput : ndarray
         Goodput of each connection, :math:`\Theta_i`. [packets/s]
     wire_s : float
@@ -80,19 +80,19 @@ def packets_held(buffer: float, counts: Floats, goodput: Floats, wire_s: float) 
 
 
 def loss_rate(excess: Callable[[float], float], guess: float) -> float:
-    """Return the rate of losses at which offered and held packets are equal; 0 if the offer is
-    never larger.
+    """Return the loss rate at which offered and held packets are equal; 0 if the offer is never
+    larger.
 
     Parameters
     ----------
     excess : callable
-        Offered less held packets, as a falling function of the rate of losses.
+        Offered less held packets, as a decreasing function of the loss rate.
     guess : float
-        Where to begin.
+        Initial guess.
 
     Notes
     -----
-    Solves Eq. (19) or (20) for :math:`p_b`.
+    The function solves Eq. (19) or (20) for :math:`p_b`.
     """
     low = min(max(guess * (1.0 - NEAR), LEAST), MOST / 2.0)
     at_low = excess(low)

@@ -8,24 +8,24 @@ from lasthop.models.vbs.chain import Floats, Visits, visits
 from lasthop.models.vbs.options import Increase, Mean
 
 LAWS = ("compound", "reno", "newreno")
-"""Congestion controls whose window the model knows."""
+"""Congestion controls whose window the model supports."""
 
 
 @dataclass(frozen=True)
 class Law:
-    r"""How the window of a connection moves.
+    r"""Growth and reduction of the window of a connection.
 
     Attributes
     ----------
     limit : int
         Receive window, :math:`W_{max}`. [packets]
     alpha, kappa, beta : float
-        Scalability, exponent and decrease of Compound TCP, :math:`\alpha, \kappa, \beta`; Reno is
+        Scalability, exponent and decrease of Compound TCP, :math:`\alpha, \kappa, \beta`. Reno is
         ``alpha = 0`` with a decrease of one half. [-]
     gamma : float
-        Packets of the flow in the queue from which its delay window gives way. [packets]
+        Number of the flow's packets in the queue above which its delay window decreases. [packets]
     segments_per_ack : int
-        2 with delayed ACKs, 1 without. [segments]
+        Segments per ACK: 2 with delayed ACKs, 1 without. [segments]
     """
 
     limit: int
@@ -43,7 +43,7 @@ def increase_per_rtt(law: Law, window: Floats, queued: float, variant: Increase)
               \alpha W^\kappa \;\text{(compound)}, \quad
               \alpha W^{\kappa+1} \;\text{(printed)}
 
-    over the segments per ACK, since windows grow per ACK.
+    divided by the segments per ACK, since windows grow per ACK.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ def increase_per_rtt(law: Law, window: Floats, queued: float, variant: Increase)
     window : ndarray
         :math:`W`. [packets]
     queued : float
-        Part of a flow's packets that waits in queues, :math:`1 - RTT_b/RTT`. Where ``queued`` W
-        reaches gamma the variant ``"engine"`` has 1. [-]
+        Fraction of a flow's packets that wait in queues, :math:`1 - RTT_b/RTT`. If ``queued`` W
+        reaches gamma, the variant ``"engine"`` has the increase 1. [-]
     variant : "engine", "compound" or "printed"
 
     Notes
     -----
-    Eqs. (1) and (2). Eq. (2) has :math:`\alpha W^\kappa` per ACK; that is the gain per round trip,
-    and :math:`\alpha W^{\kappa-1}` per ACK, as in Eq. (23).
+    Eqs. (1) and (2). Eq. (2) has :math:`\alpha W^\kappa` per ACK. However, this is the increase per
+    round trip; the increase per ACK is :math:`\alpha W^{\kappa-1}`, as in Eq. (23).
     """
     power = law.alpha * window**law.kappa
     if variant == "printed":
@@ -77,7 +77,7 @@ def climb_prob(loss_prob: float, increase_per_ack: Floats) -> Floats:
 
     Notes
     -----
-    Eq. (3), first line; the second is what is left.
+    Eq. (3), first line; the second line is the complement.
     """
     return np.asarray((1.0 - loss_prob) ** (1.0 / increase_per_ack), dtype=np.float64)
 
@@ -89,7 +89,7 @@ def window_chain(loss_prob: float, increase_per_ack: Floats) -> Visits:
     Parameters
     ----------
     loss_prob : float
-        Loss of a packet from any cause, :math:`p_m`, above 0. [-]
+        Loss probability of a packet by any cause, :math:`p_m`, above 0. [-]
     increase_per_ack : ndarray
         :math:`\delta(\ell)` at :math:`\ell = 1, 2, \dots, W_{max}`. [packets]
 
@@ -122,7 +122,8 @@ def mean_window(loss_prob: float, increase_per_ack: Floats, mean: Mean) -> float
 
     Notes
     -----
-    Eq. (4) weighs every change of the window alike, however long the window then stays.
+    Eq. (4) gives every change of the window the same weight, however long the window stays
+    afterwards.
     """
     levels = np.arange(1.0, len(increase_per_ack) + 1.0)
     if loss_prob <= 0.0:
