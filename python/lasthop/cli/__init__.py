@@ -1,4 +1,4 @@
-"""The command line: one file a command, `boundary` for everything that can go wrong."""
+"""The command line: one file per command, and `boundary` for all errors."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,12 @@ __all__ = ["main"]
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit code: 0, 2 for what the user can put right."""
+    """Run one command and return the exit code: 0 on success, 2 after an error of the user."""
     import sys
 
     given = list(sys.argv[1:] if args is None else args)
-    if given[:2] == ["completion", "answer"]:  # At each Tab: no command is imported.
+    # The shell runs this at each Tab. No command is imported, so that the answer is fast.
+    if given[:2] == ["completion", "answer"]:
         from lasthop.cli.completion.answering import answer
 
         return answer(given[2:])

@@ -16,23 +16,23 @@ LONG_S = 5.0
 """Shortest duration that is announced. [s]"""
 
 WRONG = 2.0
-"""Repeat the estimate if a step takes this many times longer. [-]"""
+"""Factor by which a step must be longer than estimated for a new announcement. [-]"""
 
 SHORTER = 4.0
-"""Repeat the estimate if a step is this many times shorter. [-]"""
+"""Factor by which a step must be shorter than estimated for a new announcement. [-]"""
 
 SOON_S = 1.0
-"""A step that takes less does not report what it finds first. [s]"""
+"""A step that takes less time than this does not report preliminary findings. [s]"""
 
 
 def announce(what: str, time_s: float, how_sure: str = "up to") -> None:
-    """Print how long something may take, if that is long; not with ``--quiet``."""
+    """Print the expected duration of a step if it is long; print nothing with ``--quiet``."""
     if time_s >= LONG_S:
         note(f"{what}: {how_sure} {cost_text(time_s, TIMES)}")
 
 
 def note(line: str) -> None:
-    """Print a note on standard error while a command works; not with ``--quiet``."""
+    """Print a note on standard error while a command runs; print nothing with ``--quiet``."""
     if not is_quiet():
         print(f"note: {line}", file=sys.stderr, flush=True)
 
@@ -45,7 +45,7 @@ class Announced:
 
     @contextmanager
     def watch(self, what: str, total: int | None) -> Iterator[Step]:
-        """Watch a step, and announce what may take long in it."""
+        """Watch a step, and announce the parts of it that may take long."""
         watched = _Watched(self, what, total)
         try:
             yield watched
@@ -53,14 +53,14 @@ class Announced:
             watched.over()
 
     def expect(self, what: str, time_s: float) -> None:
-        """Announce something that may take long, if it has not been announced."""
+        """Announce a computation that may take long, unless it was already announced."""
         if time_s >= LONG_S and what not in self._said:
             self._said.add(what)
             announce(what.rstrip(","), time_s)
 
 
 class _Watched:
-    """A step that is under way."""
+    """A step that is running."""
 
     def __init__(self, announced: Announced, what: str, total: int | None) -> None:
         self._whole, self._total = announced, total
@@ -77,7 +77,7 @@ class _Watched:
         self._whole.expect(what, time_s)
 
     def report_early(self, what: str) -> None:
-        """Report a finding, if the step is not over soon."""
+        """Report a preliminary finding, unless the step ends soon."""
         self._timer = Timer(SOON_S, note, [what])
         self._timer.daemon = True
         self._timer.start()
@@ -89,7 +89,7 @@ class _Watched:
 
 
 class Announcer:
-    """Announces the remaining time of something, and corrects it if it was wrong."""
+    """Announces the remaining time of a step, and corrects the announcement if it was wrong."""
 
     def __init__(self, what: str, announced_s: float = 0.0) -> None:
         self._what = what
@@ -98,7 +98,7 @@ class Announcer:
         """Announced total time; None without an announcement. [s]"""
 
     def hear(self, done: float, total: float) -> None:
-        """Update with the finished amount and the total."""
+        """Update the estimate with the finished amount and the total."""
         rest = self._pace.judge(done, total)
         if rest is None or rest.left_s < LONG_S:
             return

@@ -38,7 +38,7 @@ def _asked_to_be_quiet(context: Any, option: Any, value: bool) -> None:
 
 
 def quiet_option() -> Any:
-    """Return the option that is added to those of each command's function."""
+    """Return the option ``--quiet``, which is added to the options of each command."""
     alone = typer.Typer(add_completion=False)
     alone.command()(_says_less)
     [option] = typer.main.get_command(alone).params
@@ -55,7 +55,7 @@ class Command(WithoutAdapters, TyperCommand):
         self.params.append(quiet_option())
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command's function, which may report at Ctrl-C what it keeps."""
+        """Run the command's function, which may report at Ctrl-C the results that it keeps."""
         raise_interrupt()
         return super().invoke(ctx)
 
@@ -92,7 +92,7 @@ def imported(command: str, name: str) -> Any:
 
 
 def show_help(context: typer.Context) -> None:
-    """Print the help of a group of commands where none of them is named."""
+    """Print the help of a group of commands if the command line names none of its commands."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

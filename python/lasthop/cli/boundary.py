@@ -29,10 +29,10 @@ USER_ERROR = 2
 BROKEN_PIPE = 141
 
 MOST_PROBLEMS = 20
-"""Most problems of a scenario that are printed; the rest is counted."""
+"""Largest number of problems of a scenario that are printed; a line counts the others."""
 
 CLOSE = 0.7
-"""Least likeness at which a known name is suggested for an unknown one."""
+"""Smallest similarity at which a known name is suggested for an unknown name. [-]"""
 
 WITH_SCENARIO = ("check", "predict", "simulate", "compare", "emulate", "sweep", "tune")
 """Commands whose FILE is a scenario."""
@@ -41,12 +41,12 @@ REPORT_HINT = "please report it with the scenario; set LASTHOP_TRACEBACK=1 to se
 
 
 class Interrupted(UserError):
-    """A command that Ctrl-C ended; the message says what is kept."""
+    """End of a command by Ctrl-C; the message names the results that are kept."""
 
 
 @contextmanager
 def simulating() -> "Iterator[ProgressCallback | None]":
-    """Draw the progress of a simulation; report at Ctrl-C if nothing is kept.
+    """Draw the progress of a simulation, and report at Ctrl-C if no result is kept.
 
     The command line's message replaces the engine's warning of an interruption.
     """
@@ -69,8 +69,8 @@ def print_either(as_json: bool, json: Callable[[], str], tables: Callable[[], No
 
 
 def run_command(app: typer.Typer, args: list[str]) -> int:
-    """Run a command; print an error in one line."""
-    starts = exits_quietly()  # Until a command begins (`app.Command`).
+    """Run a command, and print an error in one line."""
+    starts = exits_quietly()  # This is true until a command begins (`app.Command`).
     try:
         try:
             return _run(app, args)
@@ -83,7 +83,7 @@ def run_command(app: typer.Typer, args: list[str]) -> int:
 
 
 def _run(app: typer.Typer, args: list[str]) -> int:
-    """Run a command and return its exit code; any error but `KeyboardInterrupt` becomes a line."""
+    """Run a command and return its exit code; print all errors except for `KeyboardInterrupt`."""
     be_quiet(False)
     closed = open_streams()
     try:
@@ -98,7 +98,7 @@ def _run(app: typer.Typer, args: list[str]) -> int:
             code = app(args=args, prog_name="lasthop", standalone_mode=False)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):
-        # Typer turns a broken pipe into SystemExit; it raises none for any other reason here.
+        # Typer raises SystemExit for a broken pipe, and here for no other reason.
         discard_output()
         return BROKEN_PIPE
     except Interrupted as stop:
@@ -108,13 +108,13 @@ def _run(app: typer.Typer, args: list[str]) -> int:
     except Exception as error:
         code = report(error, command_given(args))
         flush_output()
-    if code == INTERRUPTED:  # What Typer makes of Ctrl-C where no command says what is kept.
+    if code == INTERRUPTED:  # Typer returns this code at Ctrl-C if no command reports kept results.
         print_error("interrupted")
     return code if isinstance(code, int) else 0
 
 
 def by_interrupt(error: BaseException | None) -> bool:
-    """Return whether Ctrl-C led to an error, such as a `RuntimeError` of a class being made."""
+    """Return whether Ctrl-C caused an error, such as a `RuntimeError` while a class is created."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
@@ -136,9 +136,10 @@ class Watch:
 
 
 def open_streams() -> bool:
-    """Put /dev/null in the place of closed standard streams; return whether output was closed.
+    """Open /dev/null for closed standard streams, and return whether standard output was closed.
 
-    Files opened later would get their numbers, and output to the streams would go there.
+    Otherwise files that are opened later would get the numbers of these streams, and output to the
+    streams would be written to the files.
     """
     lost = sys.stdout is None
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -148,7 +149,7 @@ def open_streams() -> bool:
 
 
 def check_text(arg: str) -> None:
-    """Refuse bytes that are not text: no name in a scenario or result could hold them."""
+    """Refuse bytes that are not text, because names in scenarios and results are text."""
     try:
         arg.encode()
     except UnicodeEncodeError:
@@ -157,7 +158,7 @@ def check_text(arg: str) -> None:
 
 
 def report(error: Exception, command: Sequence[str]) -> int:
-    """Print what went wrong and return the exit code."""
+    """Print an error and return the exit code."""
     from lasthop.cli.words import hint_in_options, message_in_options, source_in_options
     from lasthop.extras import missing, named_by
 
@@ -194,7 +195,7 @@ def report(error: Exception, command: Sequence[str]) -> int:
 
 
 MEASURING = ("iperf", "iperf3", "flent")
-"""Programs whose files are measurements, of which `lasthop import` makes no scenario."""
+"""Programs whose files are measurements, which `lasthop import` does not read."""
 
 MEASURED_HINT = (
     "a file of {} is a measurement: compare it with a scenario by `lasthop compare SCENARIO "
@@ -203,7 +204,7 @@ MEASURED_HINT = (
 
 
 def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[str, str]:
-    """Message and hint of a mistake on the command line, in the form of every other error."""
+    """Return message and hint for an error in the command line, in the form of other errors."""
     message = error.format_message().rstrip(".")
     message = re.sub(r"^Invalid value for '?(.*?)'?: ", r"\1: ", message)
     message = re.sub(r" \(Possible options: .*\)$", "", message)
@@ -240,7 +241,7 @@ def print_error(message: str, hint: str | None = None) -> None:
 
 
 def warn(*lines: str) -> None:
-    """Print warnings to check before an answer is trusted, on standard error."""
+    """Print warnings that a user must check before trusting an answer, on standard error."""
     for line in () if is_quiet() else lines:
         print(f"warning: {line}", file=sys.stderr)
 
@@ -257,12 +258,12 @@ def one_line(text: str) -> str:
 
 
 def lower_first(text: str) -> str:
-    """Return the text with a small first letter, unless it begins with an abbreviation."""
+    """Return the text with a lower-case first letter, unless it begins with an abbreviation."""
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
 def flush_output() -> None:
-    """Write out what was printed before an error, unless that is where the error is."""
+    """Flush the output that was printed before an error, unless the error is in standard output."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -270,7 +271,7 @@ def flush_output() -> None:
 
 
 def discard_output() -> None:
-    """Send standard output nowhere, so that the interpreter can flush it at its end."""
+    """Redirect standard output to /dev/null, so that the interpreter can flush it at its end."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

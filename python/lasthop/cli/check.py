@@ -19,7 +19,7 @@ from lasthop.warnings.phase_effects import phase_locks
 from lasthop.warnings.settings import cautions
 
 MOST_LINKS = 30
-"""Most links whose neighbours are listed; --json has all."""
+"""Largest number of links whose neighbours are listed; --json has all links."""
 
 MOST_SIGNS = 100_000
 """Number of JSON tokens that are written together."""
@@ -33,10 +33,10 @@ NETWORKS = {
     "parking_lot": "with [parking_lot]",
     "csma": "with [csma]",
 }
-"""Phrases for networks whose defaults of TCP do not depend on a physical layer."""
+"""Phrases for networks whose TCP defaults do not depend on a physical layer."""
 
 MOST_NAMES = 12
-"""Most neighbours that are named."""
+"""Largest number of neighbours of a link that are named."""
 
 
 def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSON) -> None:
@@ -91,7 +91,7 @@ def tcp_defaults(network: str, values: Sequence[tuple[str, str]]) -> Iterator[st
 
 
 def written(scenario: Scenario) -> Iterator[str]:
-    """Yield the normalised scenario as JSON in pieces, so that long lists need little memory."""
+    """Yield the normalised scenario as pieces of JSON, so that long lists need little memory."""
     tree = {
         key: Listed(value) if isinstance(value, LongList) else value
         for key, value in scenario.in_pieces().items()
@@ -102,7 +102,9 @@ def written(scenario: Scenario) -> Iterator[str]:
 
 
 def opportunities(known: CellScenario) -> Iterator[str]:
-    """Yield a line where best effort has the standard's TXOP limit, which others do not have."""
+    """Yield a line if best effort has the standard's TXOP limit, which most access points do not
+    use.
+    """
     if not isinstance(known.cell, AggregatingCell):
         return
     limits = [node.access("best-effort").txop_limit_s for node in (known.cell.ap, *known.stations)]
@@ -132,7 +134,7 @@ def names(links: Sequence[str]) -> str:
 
 
 def shared(cell: Cell) -> Iterator[str]:
-    """Yield a line on the access point's queue, if classes share it."""
+    """Yield a line on the access point's queue if classes share it."""
     queue = cell.ap.queue
     if isinstance(queue, Vbs) and cell.vbs_classes:
         room = queue.occupancy * queue.limit_packets

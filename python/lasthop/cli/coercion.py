@@ -1,8 +1,8 @@
-"""Reading the values of arguments and options without pydantic.
+"""Conversion of the values of arguments and options without pydantic.
 
 Typer checks each value by an adapter of pydantic. Importing pydantic takes more instructions than
-importing typer and checking a small scenario together. Text needs no adapter. Values that lasthop
-parses itself need none either.
+importing typer and checking a small scenario together. Text, and values that lasthop parses, need
+no adapter.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,9 +24,10 @@ class WithoutAdapters:
 
 
 def skip_adapters(parameters: Iterable[Any]) -> None:
-    """Have typer read values without an adapter where the result is the same."""
+    """Let typer read values without an adapter if the result is the same."""
     for parameter in parameters:
-        descriptor = getattr(parameter, "type_descriptor", None)  # Other versions lack it.
+        # Some versions of typer do not have this attribute.
+        descriptor = getattr(parameter, "type_descriptor", None)
         if descriptor is None or "get_runtime_param" in vars(parameter):
             continue
         read = reader(descriptor.annotation, descriptor.parameter_info.parser)
@@ -59,7 +60,7 @@ class Reader:
             return () if param.multiple or param.nargs == -1 else None
         try:
             return self._read(value)
-        except (ValueError, AssertionError):  # The adapter has the message.
+        except (ValueError, AssertionError):  # The adapter raises the error with a message.
             return self._adapter().coerce(value, param=param, ctx=ctx)
 
 
@@ -81,7 +82,7 @@ def reader(annotation: Any, parser: Read | None) -> Read | None:
 
 
 def flag(value: Any) -> bool:
-    """Return a value that typer has read already; refuse any other, such as a variable's text."""
+    """Return a boolean that typer has already read; refuse other values, such as text."""
     if not isinstance(value, bool):
         raise ValueError(value)
     return value

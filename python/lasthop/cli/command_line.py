@@ -1,4 +1,4 @@
-"""The command line of this process as text, for files that name the command that wrote them."""
+"""Command line of this process as text, for files that contain the command that wrote them."""
 
 import shlex
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ _given: list[str] = []
 
 
 def remember(args: Sequence[str]) -> None:
-    """Store the arguments of the command that runs now."""
+    """Store the arguments of the present command."""
     _given[:] = args
 
 
 def command_line() -> str:
-    """Return the command that runs now, quoted for a shell."""
+    """Return the present command, quoted for a shell."""
     return shlex.join(["lasthop", *_given])

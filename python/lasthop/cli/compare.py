@@ -68,17 +68,17 @@ SHOWN = {
     "cwnd_packets": ("mean window [packets]", 1.0),
     "period_s": ("period of queue [s]", 1.0),
 }
-"""Quantities of the table, in its order: title with unit, and factor from the result's unit."""
+"""Quantities of the table, in order: title with unit, and factor from the result's unit."""
 
 
 OF_DELAYS = ("one_way_delay_s", "loss_probability")
-"""Quantities that are printed first if the answer has delays that matter."""
+"""Quantities that are printed first if delays of the answer matter."""
 
 LAST = ("stations", "flows")
 """Lists whose rows come after those of other lists."""
 
 MOST_ITEMS = 12
-"""Most rows of one quantity that the table shows; --json has all."""
+"""Largest number of rows of one quantity in the table; --json has all rows."""
 
 
 def compare(
@@ -118,7 +118,8 @@ def compare(
     need("lasthop compare", "numpy", "scipy", "matplotlib")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     files = [measurement(text) for text in measured or []]
-    others = measurements(scenario, files)  # Their errors are reported before anything runs.
+    # Errors in measurements are reported before the simulation.
+    others = measurements(scenario, files)
     if others is not None:
         warn(*others.unused)
     given = model_options(options)
@@ -157,7 +158,7 @@ def compare(
 
 
 def measurement(text: str) -> tuple[str, str]:
-    """Read the value of --measured: name and file; an existing file may contain an equals sign."""
+    """Read the value of --measured: name and file. The name of an existing file may contain "="."""
     name, equals, rest = text.partition("=")
     if not equals or Path(text).exists():
         return "", text
@@ -165,7 +166,7 @@ def measurement(text: str) -> tuple[str, str]:
 
 
 def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> None:
-    """Print every quantity: predicted, simulated with interval, difference."""
+    """Print all quantities: predicted value, simulated value with interval, and difference."""
     delays = Delays.of(comparison.simulation)
     print_runs(comparison.simulation, delays)
     if comparison.emulation is not None:
@@ -183,7 +184,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
         for reason in comparison.refusal.replace("; breaks ", "\nbreaks ").splitlines():
             typer.echo(f"no prediction: the scenario {reason}")
         typer.echo()
-    # Users of a network by conflict graph are flows, and no class sums them up.
+    # The users of a conflict graph are flows, and there are no classes of flows.
     summed = not isinstance(comparison.scenario.typed, CsmaScenario)
     rows = []
     first = OF_DELAYS if delays else ()
@@ -197,10 +198,10 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
             and not (summed and row.list == "flows" and not of_interest(row))
             and not comparison.repeats_a_node(row)
         ]
-        # The cell's and the AP's come first, what was measured of flows last.
+        # Rows of the cell and the access point come first, measured rows of flows last.
         last = LAST if summed else LAST[:1]
         chosen.sort(key=lambda row: last.index(row.list) if row.list in last else -1)
-        # a line that counts one row would take the place of it
+        # If only one row were omitted, the line with the number of omitted rows would be as long.
         most = MOST_ITEMS + 1 if len(chosen) == MOST_ITEMS + 1 else MOST_ITEMS
         shown = [[row.name, *numbers(row, scale)] for row in chosen[:most]]
         if quantity == "period_s":
@@ -232,7 +233,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
 
 
 def of_interest(row: Row) -> bool:
-    """Return whether a flow's row is shown in addition to stations: if it was measured."""
+    """Return whether a flow's row is shown in addition to stations, because it was measured."""
     return row.measured is not None and row.quantity in OF_MEASURED
 
 
@@ -242,7 +243,9 @@ def with_interval(mean: float | None, half: float | None, scale: float) -> str:
 
 
 def periods(row: Row, comparison: Comparison) -> list[str]:
-    """Period of the fluid's cycle, of the trace, and difference; in words where there is none."""
+    """Return the periods of the fluid model's cycle and of the trace, and their difference.
+
+    A missing period is replaced by its reason."""
     [swing] = [each for each in comparison.swings if each.queue == row.name]
     predicted, simulated, difference = numbers(row, 1.0)
     if swing.stable:
@@ -253,7 +256,7 @@ def periods(row: Row, comparison: Comparison) -> list[str]:
 
 
 def numbers(row: Row, scale: float) -> list[str]:
-    """Predicted, simulated and difference, as text."""
+    """Return predicted value, simulated value and difference as text."""
 
     def scaled(value: float | None) -> float | None:
         return None if value is None else value * scale

@@ -22,7 +22,7 @@ Name = Annotated[
 
 
 def known(name: str) -> "Control":
-    """Return the control of this name, on Linux."""
+    """Return the congestion control with this name; refuse systems other than Linux."""
     if not sys.platform.startswith("linux"):
         raise UserError(f"congestion controls are loaded into Linux; this is {sys.platform}")
     from lasthop.enforce.congestion.controls import control
@@ -127,4 +127,4 @@ COMMANDS: dict[Callable[..., None], str] = {
     load: "Load a congestion control, until Ctrl-C or until it is unloaded.",
     unload: "Unload a congestion control that was loaded with --stay.",
 }
-"""Every command of the group and its line in the list of them."""
+"""Commands of the group, each with its line in the list of commands."""

@@ -1,4 +1,4 @@
-"""Options that run simulations on other machines: on a Dask cluster, in jobs of Slurm."""
+"""Options that run simulations on other machines: on a Dask cluster, or in jobs of Slurm."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ def workers(
     jobs: int | None,
     folder: Path,
 ) -> Iterator[Workers | None]:
-    """Yield the executor that simulates; None for threads of this process.
+    """Yield the executor of the simulations; None for threads of this process.
 
     Raises
     ------

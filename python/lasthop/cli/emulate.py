@@ -46,7 +46,7 @@ LONGEST_S, MAX_PROCESSOR_S = 3600.0, 3600.0
 WITH, LINK, TRACE = "--with", "--link", "--trace"
 MOST_RUNS = 1000
 SYSCTL = ("--sysctl", "NAME=VALUE", "net.ipv4.tcp_sack=0")
-"""Option with pairs, the form of a pair, and an example."""
+"""Option with pairs, its form, and an example."""
 WIDTHS = (20, 14, 20, 1)
 """Widths of the columns of places. [characters]"""
 
@@ -232,7 +232,7 @@ def of_file_or_link(
     settings: list[str] | None,
     seed: str | None,
 ) -> "tuple[Scenario, Ways]":
-    """Return the scenario, and its flows that are paths of programs."""
+    """Return the scenario, and the flows whose paths the programs use."""
     if words is None and traces is None:
         return read_scenario(file, settings, seed=seed), {}
     from lasthop.emulation.link import WAYS, link
@@ -248,7 +248,7 @@ def of_file_or_link(
 def program_of(
     command: Sequence[str] | None, at: str | None, shell: str | None
 ) -> "Program | None":
-    """Return the program in the foreground, if there is one."""
+    """Return the program in the foreground; None without a program."""
     from lasthop.emulation.programs import Program, shell_of_user
 
     if shell is not None:
@@ -269,7 +269,7 @@ def program_of(
 
 
 def program_beside(text: str) -> "Program":
-    """Return an additional program from NAME=COMMAND."""
+    """Return an additional program, given by NAME=COMMAND."""
     from lasthop.emulation.programs import Program
 
     name, equals, command = text.partition("=")
@@ -291,7 +291,7 @@ def joined(args: Sequence[str]) -> list[str]:
         arg = rest.pop(0)
         done.append(arg)
         lacking = {TRACE: rest[:2], WITH: rest[:1]}.get(arg, [])
-        if "--" in lacking:  # Values are missing, which is reported as an error.
+        if "--" in lacking:  # Values are missing. The parser reports this as an error.
             return [*done, *rest[: rest.index("--")]]
         if arg == WITH and rest[1:2] not in ([], ["--"]) and "=" not in rest[0]:
             done.append(f"{rest.pop(0)}={rest.pop(0)}")
@@ -301,7 +301,7 @@ def joined(args: Sequence[str]) -> list[str]:
 
 
 def print_places(scenario: "Scenario", ways: "Ways", as_json: bool) -> None:
-    """Print a line per place."""
+    """Print one line per place."""
     from lasthop.emulation.places import every_place
     from lasthop.emulation.programs import host_name
 
@@ -321,7 +321,7 @@ def print_places(scenario: "Scenario", ways: "Ways", as_json: bool) -> None:
 def print_emulation(
     scenario: "Scenario", emulation: "Emulation", *, as_json: bool, runs_programs: bool
 ) -> None:
-    """Print the answer and the lateness of packets."""
+    """Print the answer, and the lateness of packets."""
     if as_json:
         sys.stdout.write(emulation.to_json())
     else:

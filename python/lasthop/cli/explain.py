@@ -106,7 +106,9 @@ def explain(
 
 
 def is_file(words: Sequence[str]) -> bool:
-    """Return whether the arguments are a file: one that exists, or has the name of a scenario."""
+    """Return whether the arguments name a file: an existing file, or the name of a scenario
+    file.
+    """
     if len(words) != 1:
         return False
     [word] = words

@@ -1,4 +1,4 @@
-"""Names and their meaning as text: what `lasthop explain TERM` prints."""
+"""Text of `lasthop explain TERM`: names and their meaning."""
 
 import json
 import re
@@ -13,10 +13,11 @@ from lasthop.explanation.terms import KINDS, Entry, entries, find
 __all__ = ["print_names", "print_term"]
 
 MOST_COLUMNS = 100
-"""Text is wrapped at the width of the terminal, or at this width. [characters]"""
+"""Largest width at which text is wrapped. [characters]"""
 
 MOST_KEYS = 2
-"""More keys than this are printed with one sentence each."""
+"""Largest number of keys that are printed in full; if there are more, each has one sentence.
+"""
 
 INDENT = "  "
 
@@ -27,7 +28,7 @@ def print_term(name: str, *, as_json: bool = False) -> None:
     Raises
     ------
     UserError
-        No entry has the name; the hint proposes similar names.
+        If no entry has the name; the hint proposes similar names.
     """
     result = find(name)
     if as_json:
@@ -62,7 +63,9 @@ def print_names(*, as_json: bool = False) -> None:
 
 
 def _as_dict(entry: Entry) -> dict[str, object]:
-    """Return an entry as JSON; the address is null if this installation names no documentation."""
+    """Return an entry as JSON; the address is null if the address of the documentation is
+    unknown.
+    """
     return {
         "kind": entry.kind,
         "name": entry.name,

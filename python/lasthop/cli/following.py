@@ -1,4 +1,4 @@
-"""A status that is shown as it changes."""
+"""Display of a status that is updated while it changes."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def following(
     tables: Callable[[dict[str, Any], int], "Group"],
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Yield a function that shows a status on the terminal; `tables` gets the width of it."""
+    """Yield a function that shows a status on the terminal; `tables` is called with its width."""
     from rich.live import Live
 
     with Live(screen=False, auto_refresh=False, transient=True) as live:

@@ -13,7 +13,7 @@ from lasthop.scenario.scenario import Scenario
 __all__ = ["print_footer", "print_notes"]
 
 MOST_FACTS = 3
-"""Most facts, in addition to the sentences on the use of the line."""
+"""Largest number of facts, in addition to the sentences on the utilisation of the line."""
 
 WIDEST = 80
 """Largest width at which facts are wrapped. [characters]"""
@@ -52,7 +52,9 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
 
 
 def wrapped(line: str, indent: str) -> list[str]:
-    """Return a line as lines that fit the screen; all but the first are indented further."""
+    """Return a line as several lines that fit the screen; all lines after the first are indented
+    more.
+    """
     return wrap(
         line,
         min(WIDEST, screen_width()),

@@ -1,4 +1,4 @@
-"""`lasthop gateway`: everything that enforces fairness on a Linux machine."""
+"""`lasthop gateway`: commands that enforce fairness on a Linux machine."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -32,7 +32,9 @@ DIRECTORY = unset(
 
 
 def read(file: str, settings: list[str] | None) -> "Gateway":
-    """Read the gateway in `file`, with values of the command line; check the kernel's limits."""
+    """Read the gateway in `file` with settings of the command line, and check the kernel's
+    limits.
+    """
     from lasthop.enforce.gateway import config
     from lasthop.enforce.gateway.layout import refuse_what_does_not_fit
 
@@ -46,7 +48,7 @@ def read(file: str, settings: list[str] | None) -> "Gateway":
 
 
 def given(settings: list[str] | None) -> list[tuple[str, str]]:
-    """Values set from the command line."""
+    """Return the settings of the command line."""
     return pairs(settings or [], "--set", "PATH=VALUE", "gateway.fairness=flow")
 
 
@@ -197,7 +199,7 @@ def run(
 
 
 def said_of(leaves: Mapping[str, str] | None) -> str:
-    """Return a clause with the leaves' queue and its reason, to append to a line."""
+    """Return a clause with the queue of the leaves and the reason for it, to append to a line."""
     return "" if leaves is None else f"; leaves are {leaves['discipline']}, {leaves['why']}"
 
 
@@ -209,4 +211,4 @@ COMMANDS: dict[Callable[..., None], str] = {
     down: "Stop the gateway and revert all changes.",
     run: "Enforce fairness, in the foreground.",
 }
-"""Every command of the group and its line in the list of them."""
+"""Commands of the group, each with its line in the list of commands."""

@@ -41,7 +41,7 @@ ADDRESSES = flag("--addresses", "Show the addresses of stations in comments.")
 
 def station_count(text: object) -> int:
     """Read the value of --stations."""
-    if isinstance(text, int):  # The default.
+    if isinstance(text, int):  # The value is the default.
         return text
     return whole_number(str(text), 1, MOST_STATIONS, "a number of stations")
 
@@ -150,7 +150,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     hostapd: "From hostapd.conf.",
     openwrt: "Make a scenario from OpenWrt's wireless settings.",
 }
-"""Every kind and its line in the list of them."""
+"""Commands of the group, each with its line in the list of commands."""
 
 
 def write(
@@ -187,7 +187,7 @@ def write(
 
 
 def check(file: Path, text: str) -> None:
-    """Refuse an invalid scenario, and name the file that was read."""
+    """Refuse an invalid scenario with an error that names the file that was read."""
     try:
         Scenario(text)
     except ScenarioError as error:
@@ -211,14 +211,14 @@ def as_tree(network: "Network", text: str) -> dict[str, Any]:
 
 
 def new_file(path: Path, option: str = "--out") -> Path:
-    """Check that a path is new and in a directory where it can be written; return it."""
+    """Return the path after a check that it is new and can be written."""
     if path.exists() or path.is_symlink():
         raise UserError(f"{path}: exists, and is not replaced; expected a new name")
     return writable_file(path, option)
 
 
 def put(path: Path, text: str) -> None:
-    """Write a new file, whole or not at all; a file that came meanwhile stays."""
+    """Write a new file atomically; a file that was created in the meantime is not replaced."""
     import os
     import tempfile
 
@@ -229,5 +229,5 @@ def put(path: Path, text: str) -> None:
             os.link(partial, path)
         except FileExistsError:
             raise UserError(f"{path}: exists, and is not replaced; expected a new name") from None
-        except OSError:  # A file system without links.
+        except OSError:  # This file system does not support links.
             partial.replace(path)

@@ -1,4 +1,4 @@
-"""`lasthop init`: a first scenario by a few questions."""
+"""`lasthop init`: a first scenario from a few questions."""
 
 import sys
 from pathlib import Path
@@ -106,7 +106,7 @@ def by_option(question: Question, text: str, known: dict[str, object]) -> object
 
 
 def ask(place: str, question: Question, known: dict[str, object]) -> object:
-    """Ask until an answer is accepted; an empty line is the default answer."""
+    """Ask until an answer is accepted; an empty line selects the default answer."""
     default = question.default(known)
     wrong = ""
     while True:

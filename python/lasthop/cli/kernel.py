@@ -135,7 +135,7 @@ def listed(as_json: bool = JSON) -> None:
 
 @dataclass(frozen=True)
 class KernelRow:
-    """A kernel of this machine, as `list` prints it."""
+    """A kernel of this machine, with the values that `list` prints."""
 
     name: str
     version: str | None
@@ -146,11 +146,11 @@ class KernelRow:
     processor_s: float | None
     problem: str | None
     used: bool
-    """Whether emulations use it."""
+    """Whether emulations use this kernel."""
 
 
 def cells(row: KernelRow) -> list[str]:
-    """Return the cells of a kernel in the table of `list`."""
+    """Return the cells of a kernel's row in the table of `list`."""
     return [
         row.name,
         row.version or "-",

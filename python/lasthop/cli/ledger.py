@@ -22,12 +22,12 @@ from lasthop.studies.report import paper_value, predicted, simulated, tally
 from lasthop.studies.reproduction import Reproduction
 
 WIDTH = 78
-"""Width of the text, where the terminal is no narrower. [characters]"""
+"""Width of the text, unless the terminal is narrower. [characters]"""
 HEADER = ("verdict", "paper", "predicted", "simulated", "check")
 
 
 def print_ledger(reproduction: Reproduction) -> None:
-    """Print every claim with verdict, checks and reason, then the messages and the sums."""
+    """Print all claims with verdict, checks and reason, then the messages and the totals."""
     results = reproduction.results
     for result in results:
         typer.echo(f"{result.claim.id}: {result.verdict.value} ({result.mark.value})")
@@ -50,7 +50,7 @@ def print_ledger(reproduction: Reproduction) -> None:
 
 
 def _print_message(message: MessageRow, claims: Sequence[Mapping[str, Any]]) -> None:
-    """Print a message, whether it holds, and how close the claims that carry it are."""
+    """Print a message, whether it holds, and the margins of the claims on which it is based."""
     count = closeness_of(message, claims)
     typer.echo(f"{message.subject}: does the message hold? {holds_text(message)}")
     typer.echo("\n".join(_wrapped(message.text)))
@@ -80,7 +80,7 @@ def _print_checks(checks: Sequence[CheckResult]) -> None:
 
 
 def _table(checks: Sequence[CheckResult]) -> str:
-    """Values of every check, its statement last and wrapped under itself."""
+    """Return a table of all checks with their values; the last column is the wrapped statement."""
     rows = [HEADER] + [
         (
             check.verdict.value,

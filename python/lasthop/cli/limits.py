@@ -1,4 +1,6 @@
-"""Notes on settings of a queue by a number, which changes the limit and not the discipline."""
+"""Notes on settings that give a queue as a number, which changes its limit but not its
+discipline.
+"""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,7 +17,7 @@ __all__ = ["kept_disciplines", "kept_in_sweep"]
 
 
 def kept_disciplines(scenario: Scenario) -> Iterator[str]:
-    """Yield a line for each setting that changed only the limit of a queue that is no FIFO."""
+    """Yield a line for each setting that changed only the limit of a queue that is not a FIFO."""
     for index, (path, value) in enumerate(scenario.settings):
         if not _is_limit(path, value):
             continue
@@ -29,24 +31,26 @@ def kept_disciplines(scenario: Scenario) -> Iterator[str]:
 
 
 def kept_in_sweep(scenario: Scenario, asked: "Grid") -> Iterator[str]:
-    """Yield a line for each swept path that changes only the limit of a queue that is no FIFO."""
+    """Yield a line for each swept path that changes only the limit of a queue that is not a
+    FIFO.
+    """
     known = set(kept_disciplines(scenario))
     for path in asked.paths:
         limit = next((value for value in asked.column(path) if _is_limit(path, value)), None)
         if limit is None:
             continue
-        with suppress(ScenarioError):  # the sweep says what is wrong with a point
+        with suppress(ScenarioError):  # The sweep reports the error of the point.
             point = Scenario(scenario, {**asked[0], path: limit})
             yield from [line for line in kept_disciplines(point) if line not in known][:1]
 
 
 def _is_limit(path: str, value: str) -> bool:
-    """Whether a setting is the bare number of a queue."""
+    """Return whether a setting gives a queue as a bare number."""
     return path.endswith("queue") and value.strip().isdecimal()
 
 
 def _with_fifo(scenario: Scenario, index: int) -> Scenario | None:
-    """The scenario with a FIFO in the place of one setting; None if it would be refused."""
+    """Return the scenario with a FIFO instead of one setting; None if it would be refused."""
     settings = [*scenario.settings]
     path, value = settings[index]
     settings[index] = (path, f"{{ limit = {value} }}")
@@ -58,7 +62,9 @@ def _with_fifo(scenario: Scenario, index: int) -> Scenario | None:
 
 
 def _first_lost(before: Any, after: Any) -> str:
-    """The first discipline of the one tree that is another in the other; empty if there is none."""
+    """Return the first discipline of a tree that differs in the other tree; empty if none
+    differs.
+    """
     pairs = zip(_disciplines(before), _disciplines(after), strict=False)
     return next((item for item, other in pairs if item != other), "")
 

@@ -1,4 +1,4 @@
-"""Every command with its line in the list of commands, without importing any command."""
+"""All commands with their lines in the list of commands. No command is imported."""
 
 from typing import NamedTuple
 
@@ -16,11 +16,11 @@ COMMANDS = {
     "workbench": "Run the workbench in a browser.",
     "completion": "Print a script for completion at Tab.",
 }
-"""Lines of single commands by name."""
+"""Single commands by name, with their lines."""
 
 
 class Group(NamedTuple):
-    """Commands under a common name."""
+    """Group of commands under a common name."""
 
     line: str
     """Line in the list of commands."""

@@ -18,7 +18,7 @@ from lasthop.scenario.files import NO_FILE
 from lasthop.scenario.scenario import Scenario, blaming
 
 AGGREGATES = "downlink_mpdus_per_ppdu"
-"""Quantity of a run with the size of the access point's aggregates to a station."""
+"""Quantity with the mean number of MPDUs in the access point's aggregates to a station."""
 
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="Scenario, TOML or JSON; - is standard input.")
@@ -48,18 +48,18 @@ def flag(name: str, text: str, *short: str, default: bool | None = False) -> Any
 
 
 NOT_WRITABLE = (errno.ENOENT, errno.EPERM, errno.EACCES, errno.EROFS)
-"""Errors of systems if a directory exists and no file can be created in it."""
+"""Numbers of system errors if no file can be created in an existing directory."""
 
 
 def out_option(text: str, default: Path | None = None) -> Any:
-    """Return the option --out, a directory; `text` names the files, and what happens without it."""
+    """Return the option --out, a directory; `text` describes its files and its default."""
     text = f"Write files to this place and print the name of each file. {text}"
     return preset(default, "DIR", text, parser=file_name, show_default=default is not None)
 
 
 JSON = flag("--json", "Print JSON instead of tables.")
 SETTINGS = unset("PATH=VALUE", "Replace a value, such as cell.ap.cwmin=15.", "--set")
-# Text: the engine says what is allowed, as it does for the scenario's own value.
+# The value is text, because the engine checks it like the value in the scenario.
 REPLICATIONS = unset(
     "N", "Run this many independent replications; by default as many as the scenario sets."
 )
@@ -84,7 +84,7 @@ def whole_number(text: str, least: int, most: int, what: str) -> int:
 
 def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> float:
     """Return the value of an option that limits time or memory, in seconds or bytes."""
-    if isinstance(text, float):  # The default.
+    if isinstance(text, float):  # The value is the default.
         return text
     match = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([A-Za-z]+)", str(text).strip())
     scale = next((scale for scale, unit in units if match and unit == match[2]), None)
@@ -153,7 +153,9 @@ OPTIONS = unset("NAME=VALUE", "Set an option of the model, such as beta=1.2.", "
 
 
 def model_options(given: list[str] | None) -> dict[str, str]:
-    """Return the values of --option by name; the file of a run is replaced by its aggregates."""
+    """Return the values of --option by name; a saved run is replaced by the size of its
+    aggregates.
+    """
     options = dict(pairs(given or [], "--option", "NAME=VALUE", "beta=1.2"))
     sizes = options.get("aggregates")
     if sizes is not None and "=" not in sizes:
@@ -185,7 +187,7 @@ def read_scenario(
     seed: str | None = None,
     series: str | None = None,
 ) -> Scenario:
-    """Read the scenario in `file`, with values of the command line."""
+    """Read the scenario in `file` with settings of the command line."""
     options = [
         ("--replications", "replications", replications),
         ("--seed", "seed", seed),
@@ -209,7 +211,7 @@ def read_scenario(
 
 
 def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[str, str]]:
-    """Arguments of an option as pairs of what is before and after the equals sign.
+    """Return the values of an option as pairs: the text before and after the equals sign.
 
     `form` is the option's metavar, such as ``PATH=VALUE``; `example` is shown as a remedy.
     """
@@ -225,7 +227,7 @@ def counted(number: int, what: str, several: str | None = None) -> str:
 
 
 def stem(scenario: Scenario) -> str:
-    """Beginning of the names of files about this scenario."""
+    """Return the beginning of the names of files about this scenario."""
     return "scenario" if scenario.source.startswith("<") else Path(scenario.source).stem
 
 
@@ -239,7 +241,7 @@ def writable(directory: Path, option: str = "--out") -> Path:
         raise UserError(f"{option} {directory}: {nearest} is a file, not a directory")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise UserError(f"{option} {directory}: {nearest} is not writable")
-    try:  # What access says is not always so, in /proc for one.
+    try:  # The result of `os.access` is not always right, for example in /proc.
         with TemporaryDirectory(dir=nearest, prefix=".trying-"):
             pass
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`--plot [FILE]`, which several commands share: whether to draw, and where the picture goes."""
+"""Option `--plot [FILE]` of several commands: whether to draw, and the path of the picture."""
 
 import hashlib
 import re
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 OPTION = "--plot"
 
 OUT = Path("out")
-"""Where files go unless --out says otherwise."""
+"""Default directory of files, without --out."""
 
 OF_OTHERS = (".bmp", ".emf", ".eps", ".gif", ".jpeg", ".jpg", ".ps", ".tif", ".tiff", ".webp")
 """Suffixes of other picture formats, which are neither supported nor scenarios."""
 
 LONGEST = 72
-"""Most characters for the changed settings in a default name."""
+"""Largest number of characters for the changed settings in a default name."""
 
 Parts: TypeAlias = Sequence[tuple[str, str]]
-"""Changed values, by the name of the setting or option."""
+"""Changed values, each with the name of the setting or option."""
 
 
 def asked_picture(text: object) -> str:
-    """Read the value of --plot: empty for the default place, else the name of a picture."""
+    """Read the value of --plot: empty for the default path, else the name of a picture."""
     name = str(text)
     if name and not is_picture(Path(name)):
         raise typer.BadParameter(f"{name}: the name must end in {', '.join(PICTURES)}")
@@ -52,8 +52,9 @@ PLOT = unset(
 
 
 def with_values(args: Sequence[str]) -> list[str]:
-    """Return the arguments with a value of `--plot`, which is empty unless the name of a picture
-    follows.
+    """Return the arguments with an explicit value of `--plot`.
+
+    The value is empty unless the name of a picture follows.
     """
     done: list[str] = []
     rest = list(args)
@@ -83,7 +84,7 @@ def picture_path(
     parts: Parts = (),
     out: Path | None = None,
 ) -> Path | None:
-    """Return the file of a picture; None if none is asked for.
+    """Return the file of a picture; None if no picture is requested.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def picture_path(
     scenario : Scenario
         Scenario of the picture.
     command : str
-        The command that draws it.
+        Command that draws the picture.
     parts : sequence of pairs
         Changed values, for a default name.
     out : Path, optional
@@ -101,7 +102,7 @@ def picture_path(
     Raises
     ------
     UserError
-        If the file cannot be written, or another program's file would be lost.
+        If the file cannot be written, or if another program's file would be replaced.
     """
     if asked is None:
         return None
@@ -111,7 +112,7 @@ def picture_path(
 def place(
     asked: str, beginning: str, parts: Parts = (), out: Path | None = None, scenario: str = ""
 ) -> Path:
-    """Return the named file, or one that is named after the changes, after checks."""
+    """Return the path of the picture after checks; a default name contains the changed settings."""
     if asked:
         path = writable_file(file_name(asked), OPTION, scenario)
     else:
@@ -122,7 +123,7 @@ def place(
 
 
 def changes_part(parts: Parts) -> str:
-    """Return the changes as a part of a file's name; different changes give different names."""
+    """Return the changes as part of a file name; different changes give different names."""
     if not parts:
         return ""
     total = "".join(f"-{name}={value}" for name, value in parts)
@@ -134,8 +135,9 @@ def changes_part(parts: Parts) -> str:
 
 
 def save_picture(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bool = False) -> None:
-    """Draw and write a picture, if one is asked for, and print its name; on standard error if
-    JSON is printed.
+    """Draw and write a picture, if one is requested, and print its name.
+
+    The name is printed on standard error if JSON is printed.
     """
     if path is None:
         return
@@ -149,5 +151,5 @@ def save_picture(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bo
 
 
 def tell(what: str, where: object, *, as_json: bool = False) -> None:
-    """Print what a command has written, and where; on standard error if JSON is printed."""
+    """Print the kind and path of a written file; use standard error if JSON is printed."""
     note(f"{what}: {where}", err=as_json)

@@ -106,7 +106,7 @@ def solution_lines(prediction: Prediction) -> Iterator[str]:
     if solution.solver is not None:
         yield f"solver {solution.solver}, {solution.states} states"
     if solution.kkt_residual is not None:
-        # Digits beyond are rounding, which is not the same on every machine.
+        # Further digits are rounding errors, which differ between machines.
         bound = 10.0 ** ceil(log10(max(solution.kkt_residual, 1e-9)))
         yield f"optimum with a KKT residual up to {bound:.0g}"
     if solution.airtime_error is not None:
@@ -118,7 +118,9 @@ def solution_lines(prediction: Prediction) -> Iterator[str]:
 
 
 def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
-    """Print all reasons of a refusal but the last, and return that to be raised."""
+    """Print all reasons of a refusal except for the last, and return the error for the last
+    reason.
+    """
     *others, last = error.folded
     for reason in others:
         print_error(f"{scenario.source}: model {model}: {reason}")
@@ -127,5 +129,5 @@ def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
 
 
 def print_warnings(*answers: "Prediction | Result | Emulation") -> None:
-    """Print warnings to check before answers are trusted, on standard error, each line once."""
+    """Print the warnings of answers on standard error, without duplicates."""
     warn(*dict.fromkeys(line for answer in answers for line in answer.warnings))

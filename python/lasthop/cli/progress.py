@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar on a terminal, else a line about a long step."""
+"""Progress on standard error: a bar on a terminal; without a terminal, a line on a long step."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 UNKNOWN = "-:--:--"
-"""The time left, where nothing is known of it."""
+"""Text for an unknown remaining time."""
 
 DRAWN: list["Bar"] = []
 """Bars on the screen."""
@@ -43,7 +43,7 @@ def drawn(
     only_line: "Callable[P, str]" = lambda *_, **__: "",
     excludes_start: bool = False,
 ) -> Iterator[Callable[P, None] | None]:
-    """Draw a bar with one task while the body runs; none with --quiet.
+    """Draw a bar with one task while the body runs; draw nothing with --quiet.
 
     Without a terminal, a long step is announced in a line instead, if `part` is given.
 
@@ -52,7 +52,8 @@ def drawn(
     label : str
         Name of the step.
     show : callable
-        Shows other values on the bar, its first argument; the body gets it without that.
+        Function that shows new values on the bar, which is its first argument. The body gets this
+        function without the first argument.
     title : str
         Style of the label.
     counted : bool
@@ -60,13 +61,14 @@ def drawn(
     text : str
         Template of a text after the bar, with the fields ``done``, ``rate`` and ``found``.
     part : callable, optional
-        Returns the finished and the whole amount for these values, to estimate the remaining time.
+        Function that returns the finished and the total amount for these values, from which the
+        remaining time is estimated.
     only_line : callable, optional
-        Returns the line for these values without a terminal; empty for none. Only the first is
-        printed.
+        Function that returns a line for these values if there is no terminal; empty for no line.
+        Only the first line is printed.
     excludes_start : bool
         Whether the estimate of the remaining time excludes the time before the first progress, such
-        as that of a boot.
+        as the time of a boot.
     """
     if is_quiet():
         yield None
@@ -154,15 +156,16 @@ def new_bar(
 
 
 def forget(bar: "Bar") -> None:
-    """Leave a bar to whoever takes it off the screen."""
+    """Remove a bar from `DRAWN`; the caller removes it from the screen."""
     if bar in DRAWN:
         DRAWN.remove(bar)
 
 
 def take_away() -> None:
-    """Take bars off the screen, which takes what is printed for itself as long as it is there.
+    """Remove all bars from the screen, because a visible bar captures printed text.
 
-    Their contexts do, unless Ctrl-C comes between the first drawing and the body.
+    The contexts of the bars normally do this, unless Ctrl-C comes between the first drawing and the
+    body.
     """
     while DRAWN:
         DRAWN.pop().stop()
@@ -189,7 +192,7 @@ def progress_bar(label: str) -> "AbstractContextManager[ProgressCallback | None]
 
 
 def speed(seconds: float) -> str:
-    """Simulated seconds in a second, which may be few."""
+    """Return the number of simulated seconds per second as text, which may be below 1."""
     return plain(seconds) if seconds < 100.0 else f"{seconds:,.0f}"
 
 
@@ -220,7 +223,7 @@ def batch_bar(label: str) -> "AbstractContextManager[BatchCallback | None]":
 
 
 def draining(progress: "BatchProgress") -> str:
-    """Return words on the end that Ctrl-C has begun; empty without Ctrl-C."""
+    """Return the text on a stop by Ctrl-C; empty without Ctrl-C."""
     if not progress["draining"]:
         return ""
     match progress["runs_under_way"]:
@@ -255,7 +258,7 @@ def stage_bar() -> "AbstractContextManager[StageCallback | None]":
 def share_bar(
     label: str, *, excludes_start: bool = False
 ) -> AbstractContextManager[Callable[[float, float], None] | None]:
-    """Draw the part of the simulated time that is done, with the remaining time."""
+    """Draw the finished fraction of the simulated time, and the remaining time."""
     return drawn(
         label, show_part, part=lambda done, total: (done, total), excludes_start=excludes_start
     )

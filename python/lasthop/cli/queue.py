@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lasthop.enforce.queue.config import LinkQueue
 
 LEAST_HEARD_S, MOST_HEARD_S = 2, 600
-"""Time of listening. [s]"""
+"""Smallest and largest value of --listen. [s]"""
 MOST_FLOWS = 100_000
 LAW = "newreno"
 """Default congestion control of flows."""
@@ -40,8 +40,9 @@ DIRECTORY = unset(
 
 
 def read(file: str, settings: list[str] | None) -> "LinkQueue":
-    """Read the interface in `file`, with values of the command line; check that Linux has its
-    queue."""
+    """Read the interface in `file` with settings of the command line, and check that Linux supports
+    its queue.
+    """
     from lasthop.enforce.queue import config
     from lasthop.enforce.queue.layout import discipline_of
 
@@ -55,12 +56,12 @@ def read(file: str, settings: list[str] | None) -> "LinkQueue":
 
 
 def given(settings: list[str] | None) -> list[tuple[str, str]]:
-    """Values set from the command line."""
+    """Return the settings of the command line."""
     return pairs(settings or [], "--set", "PATH=VALUE", "interface.rate=18 Mbps")
 
 
 def said_of_flows(flows: int, rtt: str, law: str) -> str:
-    """Flows in words."""
+    """Return a text on the flows."""
     return f"{counted(flows, 'flow')} of {rtt} under {law}"
 
 
@@ -124,7 +125,8 @@ def check(
     law = congestion or LAW
     swing = swing_of(wanted, file, settings, flows, rtt, law)
     if listen is not None:
-        swings.verdict(wanted, 1, "1 s", law)  # what is wrong is said before
+        # This reports errors in the options before the interface is observed.
+        swings.verdict(wanted, 1, "1 s", law)
     needs_linux("queue")
     from lasthop.enforce.queue import operate
 
@@ -269,7 +271,7 @@ def run(
 
 
 def said_of(wanted: "LinkQueue") -> str:
-    """Rate and queue, in words."""
+    """Return a text with rate and queue."""
     classes = f", {counted(len(wanted.classes), 'class', 'classes')}" if wanted.classes else ""
     return (
         f"{wanted.interface} at {wanted.rate_bps / 1e6:g} Mbit/s, "
@@ -285,4 +287,4 @@ COMMANDS: dict[Callable[..., None], str] = {
     down: "Stop shaping and revert all changes.",
     run: "Shape an interface, in the foreground.",
 }
-"""Every command of the group and its line in the list of them."""
+"""Commands of the group, each with its line in the list of commands."""

@@ -1,16 +1,16 @@
-"""Whether a command says more than its answer and its errors: not with ``--quiet``."""
+"""State of ``--quiet``: a quiet command prints only its answer and errors."""
 
 __all__ = ["be_quiet", "is_quiet"]
 
 _state = {"quiet": False}
-"""One for the process: threads that draw have it too."""
+"""One state per process, so that threads that draw can also read it."""
 
 
 def be_quiet(asked: bool) -> None:
-    """Leave out progress, warnings and notes from now on, or not."""
+    """Set whether progress, warnings and notes are omitted from now on."""
     _state["quiet"] = asked
 
 
 def is_quiet() -> bool:
-    """Return whether only errors and the answer are wanted."""
+    """Return whether a command prints only its answer and errors."""
     return _state["quiet"]

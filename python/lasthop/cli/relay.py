@@ -47,7 +47,7 @@ def port(text: str, option: str) -> int:
 
 
 def address(text: str, option: str) -> "Address":
-    """HOST:PORT."""
+    """Read HOST:PORT."""
     from lasthop.relay.settings import Address
 
     match = re.fullmatch(r"(?:\[([^\]]+)\]|([^:\[\]]+)):(\d+)", text.strip())
@@ -60,13 +60,13 @@ def address(text: str, option: str) -> "Address":
 
 
 def own_address(text: str, option: str) -> "Address":
-    """Read an address of this machine, in numbers."""
+    """Read a numeric address of this machine with a port."""
     at = address(text, option)
     return at._replace(host=own_host(at.host, option))
 
 
 def own_host(text: str, option: str) -> str:
-    """Read an address of this machine, in numbers, without a port."""
+    """Read a numeric address of this machine without a port."""
     host = "127.0.0.1" if text == "localhost" else text
     try:
         if "%" in host:
@@ -81,7 +81,7 @@ def own_host(text: str, option: str) -> str:
 
 
 def forward(text: str) -> "Forward":
-    """[ADDRESS:]PORT:HOST:PORT."""
+    """Read [ADDRESS:]PORT:HOST:PORT."""
     from lasthop.relay.settings import LOOPBACK, Forward
 
     host = r"(?:\[[^\]]+\]|[^:\[\]]+)"
@@ -96,7 +96,7 @@ def forward(text: str) -> "Forward":
 
 
 def target(text: str) -> "Target":
-    """HOST:PORT, either of them * for any."""
+    """Read HOST:PORT; a * for the host or the port means any."""
     from lasthop.relay.settings import Target
 
     host, colon, number = text.strip().rpartition(":")
@@ -118,7 +118,7 @@ def target(text: str) -> "Target":
 
 
 def within(host: str) -> str | None:
-    """Return the network that was probably meant."""
+    """Return the network that a host with a prefix length probably means; None if it is unknown."""
     try:
         return f"{ipaddress.ip_interface(host).network} is its network"
     except ValueError:
@@ -126,7 +126,7 @@ def within(host: str) -> str | None:
 
 
 def count(text: str, option: str, most: int) -> int:
-    """Read a whole number from 1."""
+    """Read a whole number of at least 1."""
     try:
         return whole_number(text, 1, most, "a number")
     except typer.BadParameter:
@@ -183,7 +183,7 @@ def bounds_of(streams: str | None, memory: str) -> "Bounds":
 
 
 def connections_of(text: str) -> tuple[int, int]:
-    """N, or FEWEST..MOST."""
+    """Read N, or FEWEST..MOST."""
     from lasthop.relay.settings import MOST_CONNECTIONS
 
     least, dots, most = text.partition("..")
@@ -411,7 +411,7 @@ def rule_of(text: str) -> str:
 
 
 def part(text: str, option: str) -> float:
-    """Read a number from 0 to below 1."""
+    """Read a number of at least 0 and below 1."""
     try:
         value = float(text)
     except ValueError:
@@ -422,7 +422,7 @@ def part(text: str, option: str) -> float:
 
 
 def named(option: str, addresses: "Iterable[Address]") -> dict[str, str]:
-    """By what an error at an address begins: with the option, too."""
+    """Return the beginning of errors at each address: the option and the address."""
     return {str(at): f"{option} {at}" for at in addresses}
 
 
@@ -436,7 +436,9 @@ def become(
     *,
     as_json: bool,
 ) -> None:
-    """Become the relay: this process keeps its number, and little of its memory."""
+    """Replace this process by the relay; the process keeps its number and frees most of its
+    memory.
+    """
     from lasthop import _core
     from lasthop.linux.descriptors import raise_descriptors
     from lasthop.relay import process
@@ -446,7 +448,7 @@ def become(
     if at is not None:
         if at.port != 0 and str(at) in options:
             raise UserError(f"--metrics {at}: {options[str(at)]} has the same address")
-        opened(at).close()  # refused here, in one line
+        opened(at).close()  # An unusable address is refused here with one line.
     todo = {
         "relay": settings.as_json(),
         "doors": doors,
@@ -461,7 +463,7 @@ def become(
     os.lseek(descriptor, 0, os.SEEK_SET)
     raise_descriptors()
     sys.stdout.flush()
-    # what is installed is imported for metrics alone
+    # Installed packages are needed only for metrics.
     alone = [] if at else ["-S", "-E"]
     script = [process.__file__, _core.__file__, str(descriptor)]
     os.execv(sys.executable, [sys.executable, *alone, *script])
@@ -472,4 +474,4 @@ COMMANDS: dict[Callable[..., None], str] = {
     connect: "Run the relay near the programs.",
     key: "Make a key for both relays.",
 }
-"""Every command of the group and its line in the list of them."""
+"""Commands of the group, each with its line in the list of commands."""

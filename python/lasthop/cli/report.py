@@ -1,4 +1,4 @@
-"""`--report FILE.html`, which several commands share."""
+"""Option `--report FILE.html` of several commands."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -54,7 +54,7 @@ def reproduce(
         raise Interrupted(message, "run the same command again to continue") from None
     try:
         report = reproduction.save(directory)
-    finally:  # A full disk must not cost the verdicts.
+    finally:  # The verdicts are printed even if the disk is full.
         if as_json:
             typer.echo(json.dumps(reproduction.to_dict(), indent=2, ensure_ascii=False))
         else:

@@ -1,4 +1,4 @@
-"""How wide the lines of an answer may be."""
+"""Largest width of the lines of an answer."""
 
 import os
 import shutil
@@ -11,8 +11,9 @@ PIPE_WIDTH = 100
 
 
 def screen_width() -> int:
-    """Return the columns of the terminal of standard output. Without a terminal, return the number
-    in COLUMNS, or 100.
+    """Return the number of columns of standard output's terminal.
+
+    Without a terminal, return the number in the variable COLUMNS, or 100.
     """
     if sys.stdout.isatty():
         return shutil.get_terminal_size().columns

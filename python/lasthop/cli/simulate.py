@@ -125,7 +125,7 @@ def simulate(
             result.save_capture(pcapng)
             if result.frames_full:
                 warn(f"{pcapng}: ends after {result.frame_count} frames")
-    finally:  # A full disk must not cost the result.
+    finally:  # The result is printed even if the disk is full.
         print_either(as_json, result.to_json, lambda: print_result(result))
     if out is not None:
         tell("result and tables", out, as_json=as_json)
@@ -180,20 +180,20 @@ def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
 
 
 def refuse_without_cell(option: str, scenario: Scenario) -> None:
-    """Refuse an option about frames where there are none."""
+    """Refuse an option about frames for a scenario without a cell."""
     if not isinstance(scenario.typed, CellScenario):
         raise UserError(f"{option}: {scenario.source} has no cell, and therefore no frames")
 
 
 def no_folders_for_tables(directory: Path) -> None:
-    """Refuse folders that stand where files are to be written, before the run."""
+    """Refuse, before the run, folders with the names of files to write."""
     for path in (directory / name for name in RESULT_FILES):
         if path.is_dir():
             raise UserError(f"--out {directory}: {path} is a directory, not a file")
 
 
 def finish(result: Result) -> None:
-    """Report the replications that are kept after Ctrl-C, with its exit code."""
+    """Report the replications that are kept after Ctrl-C, and exit with the code for Ctrl-C."""
     if result.interrupted:
         asked = result.scenario.typed.replications
         raise Interrupted(f"{result.replications} of {asked} replications kept")
@@ -209,7 +209,7 @@ def print_result(result: Result) -> None:
 
 
 def print_runs(result: Result, delays: Delays) -> None:
-    """Print the name of the scenario, what became of its calls, and the number and duration of
+    """Print the name of the scenario, the verdicts on its calls, and the number and duration of
     runs.
     """
     heading = result.heading
@@ -222,7 +222,7 @@ def print_runs(result: Result, delays: Delays) -> None:
 
 
 def print_timing(result: Result, wall: float, cpu: float) -> None:
-    """Time spent, on standard error: it never is part of a result."""
+    """Print the time spent on standard error; it is never part of a result."""
     simulated = result.replications * result.heading.duration_s
     print(
         f"timing: {wall:.2f} s, {cpu:.2f} s of processor time, "

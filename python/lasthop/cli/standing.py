@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     """Function from a status and the available width to the tables of `status`."""
 
 PLAIN_WIDTH = 160
-"""Width of a table where there is no terminal. [characters]"""
+"""Width of a table if there is no terminal. [characters]"""
 
 
 def needs_linux(what: str) -> None:
-    """Refuse other systems, which have no such network, in one line."""
+    """Refuse systems other than Linux with one line."""
     if not sys.platform.startswith("linux"):
         raise UserError(f"the {what} needs Linux; this is {sys.platform}")
 
 
 @dataclass(frozen=True)
 class Service:
-    """The gateway or the queue of a file.
+    """Gateway or queue of a file.
 
     Parameters
     ----------
     kind : ServiceKind
-        Whether it is a gateway or a queue.
+        Kind: a gateway or a queue.
     file : str
-        The file.
+        Path of the file.
     settings : sequence of pairs
         Values set from the command line.
     state : path, optional
@@ -54,14 +54,14 @@ class Service:
     state: Path | None
 
     def down(self, *, as_json: bool) -> None:
-        """End what the file has up."""
+        """Stop the file's gateway or queue."""
         from lasthop.daemon import verbs
 
         done = verbs.down(self.kind, self.file, self.settings, self.state)
         typer.echo(json.dumps({"done": done}) if as_json else done)
 
     def status(self, tables: "Tables", *, as_json: bool) -> None:
-        """Print the status of the file's gateway or queue, or why it is not up.
+        """Print the status of the file's gateway or queue, or the reason why it is not running.
 
         `tables` is called with the status and the available width.
         """
@@ -78,12 +78,13 @@ class Service:
             from rich.console import Console
 
             console = Console()
-            if not console.is_terminal:  # a file or a pipe has no edge
+            # The lines of a file or a pipe are not cut at the width of a terminal.
+            if not console.is_terminal:
                 console.width = PLAIN_WIDTH
             console.print(tables(now, console.width))
 
     def run(self, wanted: Any, tables: "Tables", *, live: bool | None, as_json: bool) -> None:
-        """Run it in the foreground. `tables` is shown every second if `live` asks for it."""
+        """Run the gateway or queue in the foreground. If `live`, `tables` is shown every second."""
         from lasthop.cli.following import following, print_line
         from lasthop.daemon import verbs
 

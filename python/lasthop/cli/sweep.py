@@ -44,16 +44,16 @@ from lasthop.sweep.grid import Grid, grid
 EXAMPLE = "cell.ap.cwmin=15,31"
 
 TABLES = "--over 'queue=100,{red={min_th=50,max_th=100}}'"
-"""An example of values that are tables."""
+"""Example of values that are tables."""
 
 GO_ON = "run the same command again to continue"
 """Advice after Ctrl-C."""
 
 MOST_GROUPS = 5
-"""Most groups of stations whose shares are printed."""
+"""Largest number of groups of stations whose shares are printed."""
 
 MOST_LOOKED_AT = 200
-"""Most points whose warnings are looked for."""
+"""Largest number of points whose warnings are checked."""
 
 
 def sweep(
@@ -148,7 +148,7 @@ def sweep(
         result.save(directory)
     except KeyboardInterrupt:
         raise Interrupted(f"{len(result.points)} points kept, not all tables", GO_ON) from None
-    finally:  # A full disk must not cost the result.
+    finally:  # The result is printed even if the disk is full.
         if as_json:
             for piece in result.json_pieces():
                 sys.stdout.write(piece)
@@ -158,7 +158,7 @@ def sweep(
                 print_quantity(result, name)
     tell("tables", directory, as_json=as_json)
     warn(*result.notes, *first_warning(result))
-    if result.points:  # After Ctrl-C there may be none.
+    if result.points:  # After Ctrl-C there may be no points.
         save_picture(lambda: result.plot(quantity), picture, as_json=as_json)
         save_report(result, reported, anonymise, as_json=as_json)
     if interrupted is not None:
@@ -173,7 +173,9 @@ def sweep_picture(
     points: Path | None,
     directory: Path,
 ) -> Path | None:
-    """Return the file of the picture, named after the values; refuse too many values early."""
+    """Return the path of the picture, which contains the swept values; refuse too many values
+    early.
+    """
     from lasthop.plot.layout import layout_of
     from lasthop.plot.swept import Axis
     from lasthop.sweep.columns import column
@@ -190,7 +192,7 @@ def sweep_picture(
 
 
 def first_warning(result: Sweep) -> Iterator[str]:
-    """Yield the first of the points' warnings, and the number of the others."""
+    """Yield the first warning of the points, and the number of further warnings."""
     warnings = list(result.iter_warnings(MOST_LOOKED_AT))
     if warnings:
         more = len(warnings) - 1
@@ -201,7 +203,7 @@ def first_warning(result: Sweep) -> Iterator[str]:
 def asked_points(
     over: list[str], points: Path | None, together: bool, alone: Mapping[str, str]
 ) -> Grid:
-    """Return the points of the command line; `alone` names options with a single value."""
+    """Return the points of the command line; `alone` contains the options with a single value."""
     if points is not None:
         if over or together:
             raise UserError(f"--points {points}: cannot be combined with --over or --zip")
@@ -220,7 +222,7 @@ def asked_points(
 
 
 def swept(over: list[str], together: bool = False) -> dict[str, list[str]]:
-    """Values by path."""
+    """Return the swept values by path."""
     values: dict[str, list[str]] = {}
     for path, text in pairs(over, "--over", "PATH=V1,V2", EXAMPLE):
         if path in values:
@@ -234,7 +236,7 @@ def swept(over: list[str], together: bool = False) -> dict[str, list[str]]:
 
 
 def blamed(asked: Grid, points: Path | None) -> dict[str, str]:
-    """Return the option that set each path's values, for errors about them."""
+    """Return the option that set the values of each path, for errors about these values."""
     if points is not None:
         return {path: f"--points {points}: {path}" for path in asked.paths}
     lines = {}
@@ -245,11 +247,11 @@ def blamed(asked: Grid, points: Path | None) -> dict[str, str]:
 
 
 LONGEST = 60
-"""Characters of a list of values that an error shows."""
+"""Largest number of characters of a list of values in an error."""
 
 
 def print_sweep(result: Sweep) -> None:
-    """Print a row for each point: delays, shares, then what became of the cell."""
+    """Print tables with a row for each point: delays, shares, then quantities of the cell."""
     paths = list(result.paths)
     seen = result.points[:MOST_ROWS]
     late, delays = delay_table(seen)
@@ -298,7 +300,7 @@ def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> Non
 
 
 def print_quantity(result: Sweep, asked: str) -> None:
-    """Print one quantity: a row for each point, a column for each item that has it."""
+    """Print one quantity: a row for each point, and a column for each item with the quantity."""
     list_name, _, quantity = asked.rpartition(".")
     seen = result.points[:MOST_ROWS]
     for each in [list_name] if list_name else registry()[quantity].lists:
@@ -323,7 +325,7 @@ def print_quantity(result: Sweep, asked: str) -> None:
 
 
 def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:
-    """Results of a point's stations by the table that makes them."""
+    """Return the results of a point's stations by the table of the stations."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     stations = point.scenario.typed.stations
     for station, result in zip(stations, point.summary.get("stations", ()), strict=True):
@@ -332,7 +334,7 @@ def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def share(stations: list[Mapping[str, Any]]) -> str:
-    """Share of a station with its interval, or the mean share of a group's members."""
+    """Return the share of a station with its interval, or the mean share of a group."""
     column = next(each for each in COLUMNS["stations"] if each.quantity == "goodput_share")
     if len(stations) == 1:
         return column.cell(stations[0])

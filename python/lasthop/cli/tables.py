@@ -1,8 +1,9 @@
 """Results as tables of plain text, readable at 80 columns and without colour.
 
 A table that is wider than the terminal is printed in blocks. Each block repeats the columns of
-names and has the next columns of numbers. Names that leave no room for a number are wrapped.
-Nothing is cut. In a file or a pipe, tables have at most 100 columns, or as many as COLUMNS says.
+names and has the next columns of numbers. Names that leave no space for a number are wrapped.
+Nothing is cut. In a file or a pipe, the width of tables is at most 100 characters, or the number in
+the variable COLUMNS.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,26 +24,26 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "TITLES", "print_answer", "print_table", "printed"]
 
 MOST_ROWS = 40
-"""Most rows of a table that are printed; the rest is counted."""
+"""Largest number of printed rows of a table; a line counts the others."""
 
 GAP = "  "
-"""Between two columns."""
+"""Gap between two columns."""
 
 NARROWEST = 8
-"""Names are not broken into pieces shorter than this. [characters]"""
+"""Smallest width of a column of names; shorter pieces of names are hard to read. [characters]"""
 
 
 def print_answer(answer: "Answer", delays: Delays | None = None) -> None:
-    """Print every list of an answer that has something to show, delays first.
+    """Print all lists of an answer that have values, with delays first.
 
-    Columns of zeros are left out.
+    Columns that contain only zeros are omitted.
 
     Parameters
     ----------
     answer : Answer
-        The answer, with its scenario.
+        Answer with its scenario.
     delays : Delays, optional
-        Its delays, if they are known already.
+        Delays of the answer, if they have already been computed.
     """
     summary = answer.summary
     tables = list((Delays.of(answer) if delays is None else delays).tables())
@@ -67,9 +68,9 @@ def print_table(
 ) -> None:
     """Print a table of at most `most` rows; its first `names` columns are text, the others numbers.
 
-    Headers may have line breaks; they stand at the bottom of their lines.
+    Headers may have line breaks. They are aligned at the bottom.
     """
-    # a line that counts one row would take the place of it
+    # If only one row were omitted, the line with the number of omitted rows would be as long.
     shown = rows if most is None or len(rows) == most + 1 else rows[:most]
     columns = zip_longest(*(reversed(header.split("\n")) for header in headers), fillvalue="")
     heads = list(reversed(list(columns)))
@@ -98,7 +99,9 @@ def spread(widths: Sequence[int]) -> int:
 
 
 def squeezed(widths: Sequence[int], room: int) -> list[int]:
-    """Return widths of columns of text that fit into the room; the widest is narrowed first."""
+    """Return widths of columns of text that fit into `room`; the widest column is narrowed
+    first.
+    """
     results = list(widths)
     while spread(results) > room and max(results) > NARROWEST:
         results[results.index(max(results))] -= 1

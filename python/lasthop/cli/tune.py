@@ -58,23 +58,23 @@ COMPARED = (
     *(delay_quantity(category) for category in CATEGORIES),
     "jain",
 )
-"""Quantities that are shown of every confirmed setting."""
+"""Quantities that are shown for every confirmed setting."""
 
 CONFIGURATIONS = ("hostapd",)
 """Values of --write."""
 
 COUNTED = ("starved_flows", "starving_stations", "longest_starved_s")
-"""Quantities that are not shown where they are 0 before and after."""
+"""Quantities that are not shown if they are 0 before and after the change."""
 
 LIVED_WITH = ("jain_p05", "longest_starved_s", "sojourn_p99_s", "one_way_delay_p99_s")
 """Quantities that averages hide, shown for every confirmed setting in a second table."""
 
 
 LONG_TITLE = 12
-"""Width at which a long title is broken. [characters]"""
+"""Width at which a long title is wrapped. [characters]"""
 
 MOST_LINES = 3
-"""Most words of a title that stand each in a line."""
+"""Largest number of words of a title for which each word has its own line."""
 
 
 def aim(text: str) -> str:
@@ -252,7 +252,7 @@ def tune(
     try:
         if out is not None:
             written = tuning.save(out)
-    finally:  # A full disk must not cost the result.
+    finally:  # The result is printed even if the disk is full.
         print_either(as_json, tuning.to_json, lambda: print_tuning(tuning, write))
     if out is not None:
         what = files_in_words(written) if written else "nothing to set; finished simulations"
@@ -286,7 +286,9 @@ def announcing(draw: ProgressCallback | None) -> ProgressCallback:
 
 
 def files_in_words(written: Sequence[Path]) -> str:
-    """Return the written files in words, tables and the picture by their kind."""
+    """Return a text on the written files, in which tables and the picture are named by their
+    kind.
+    """
     kinds = {".csv": "tables", ".parquet": "tables", ".png": "picture"}
     *most, last = dict.fromkeys(kinds.get(path.suffix, path.name) for path in written)
     return f"{', '.join(most)} and {last}"
@@ -324,7 +326,7 @@ def print_tuning(tuning: Tuning, write: str | None = None) -> None:
 
 
 def print_setting(tuning: Tuning, write: str | None) -> None:
-    """Print the recommended setting as a file, as options, and as hostapd.conf if asked for."""
+    """Print the recommended setting as a file, as options, and if requested as hostapd.conf."""
     typer.echo(f"Set {tuning.chosen.name}, in these tables of the file:\n\n{tuning.toml}")
     options = [f"--set {path}={value}" for path, value in tuning.settings.items()]
     pairs = [" ".join(options[at : at + 2]) for at in range(0, len(options), 2)]
@@ -346,7 +348,7 @@ def print_setting(tuning: Tuning, write: str | None) -> None:
 
 
 def delays(tuning: Tuning) -> list[str]:
-    """Return lines on the queue where packets wait and on delays of calls, if the aim is delay."""
+    """Return lines on the slowest queue and on delays of calls, if the aim is delay."""
     lines = []
     if tuning.elsewhere is not None:
         lines.append("The delay does not arise at the access point:")
@@ -399,7 +401,7 @@ def print_confirmed(tuning: Tuning, quantities: Sequence[str], guessed: str | No
 
 
 def how_searched(tuning: Tuning) -> list[str]:
-    """Lines on how many settings were looked at and how, which were left out or ruled out."""
+    """Return lines on the number of examined settings, and on omitted or excluded settings."""
     trials = tuning.trials[1:]
     modelled = sum(trial.predicted is not None for trial in trials)
     screened = sum(trial.screened is not None for trial in trials)
@@ -425,7 +427,9 @@ def how_searched(tuning: Tuning) -> list[str]:
 
 
 def among_whom(tuning: Tuning) -> list[str]:
-    """Stations among which fairness is judged, if that is the aim; also where they change."""
+    """Return lines on the stations among which fairness is judged, if the aim is fairness.
+
+    The lines also report if these stations change between settings."""
     if tuning.objective != "fairness":
         return []
     now, then = (tuning.judged(each) for each in (tuning.present, tuning.chosen))
@@ -456,14 +460,14 @@ def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
 
 
 def predicted_quantity(tuning: Tuning) -> str | None:
-    """Quantity of the model that is shown: the one aimed at, if the model has predicted it."""
+    """Return the shown quantity of the model: the quantity of the aim, if the model predicts it."""
     name = OBJECTIVES[tuning.objective].aim.quantity
     known = any(name in (trial.predicted or {}) for trial in tuning.confirmed)
     return name if known else None
 
 
 def head(name: str, before: str = "") -> str:
-    """Return a column's title over its unit, one word per line, or several in long titles."""
+    """Return the title of a column and its unit below it, with one or several words per line."""
     shown = SHOWN[name]
     words = f"{before}{shown.title}".split(" ")
     lines = wrap(" ".join(words), LONG_TITLE) if len(words) > MOST_LINES else words
@@ -482,7 +486,9 @@ def table_row(tuning: Tuning, trial: Trial, guessed: str | None, shown: list[str
 
 
 def spreads(tuning: Tuning) -> list[str]:
-    """Return by how much goodputs differ, if Jain's index is the aim: near 1 it hides that."""
+    """Return lines on the differences of goodputs if the aim is Jain's index.
+
+    Near 1, Jain's index hides these differences."""
     aim = OBJECTIVES[tuning.objective].aim
     if not isinstance(aim, Evenness) or aim.quantity not in tuning.gains:
         return []

@@ -26,7 +26,7 @@ def options_of(args: list[str]) -> set[str] | None:
     Returns
     -------
     set of str or None
-        None for any other command line, which needs the parser.
+        Options; None for any other command line, which needs the parser.
     """
     options = set(args)
     return options if VERSION in options and options <= {VERSION, VERBOSE} else None

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["watch", "watcher"]
 
 SOON_S = 1.0
-"""A step that takes less is not shown. [s]"""
+"""A step that takes less time than this is not shown. [s]"""
 
 LONG_S = 2.0
 """A step that may take this long is shown immediately. [s]"""
 
 
 class Shown:
-    """A step that is shown by a new bar or by the present one."""
+    """A step that is shown by a new bar or by the present bar."""
 
     def __init__(self, what: str, total: int | None) -> None:
         self.what, self.total, self.count = what, total, 0
@@ -48,7 +48,7 @@ class Shown:
         self._update()
 
     def expect(self, what: str, time_s: float) -> None:
-        """Show a part of the step and how long it may take, if that is long."""
+        """Show a part of the step and its expected duration, if this is long."""
         if time_s >= LONG_S:
             self.what = f"{what.rstrip(',')}: up to {cost_text(time_s, TIMES)}"
             self.show()

@@ -120,7 +120,7 @@ def what_if(
     try:
         if out is not None:
             result.save(out)
-    finally:  # A full disk must not cost the result.
+    finally:  # The result is printed even if the disk is full.
         print_either(as_json, result.to_json, lambda: print_what_if(result))
     if out is not None:
         tell("comparison and tables", out, as_json=as_json)

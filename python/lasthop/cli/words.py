@@ -1,4 +1,4 @@
-"""Messages about arguments of the package, in the words of the command line."""
+"""Translation of messages about Python arguments into messages about command line options."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from lasthop.scenario.scenario import SETTING
 __all__ = ["hint_in_options", "message_in_options", "source_in_options"]
 
 CURRENT = "lasthop COMMAND -"
-"""Stands for the command that was given, with standard input for its file."""
+"""Placeholder for the present command with standard input as its file."""
 
 Written = str | Callable[[re.Match[str]], str]
 
@@ -25,7 +25,7 @@ HINTS: tuple[tuple[str, Written], ...] = (
     (r"^places: ", "lasthop emulate FILE --places: "),
     (rf"^{DOWNLOAD}(\S+)$", lambda match: f"curl -L {quote(match[1])} | {CURRENT}"),
 )
-"""Arguments in hints, and the options that stand for them."""
+"""Patterns of arguments in hints, and the corresponding options."""
 
 MESSAGES: tuple[tuple[str, Written], ...] = (
     (r"^uplink='([^']*)': ", r"--uplink \1: "),
@@ -33,7 +33,7 @@ MESSAGES: tuple[tuple[str, Written], ...] = (
     (r"^objective=\"([^\"]*)\": ", r"--for \1: "),
     (r"^target=\"([^\"]*)\": ", r"--target \1: "),
 )
-"""Arguments before what is wrong with them, and their options."""
+"""Patterns of arguments at the beginning of messages, and the corresponding options."""
 
 
 def hint_in_options(hint: str | None, command: str = "check") -> str | None:
@@ -44,7 +44,7 @@ def hint_in_options(hint: str | None, command: str = "check") -> str | None:
 
 
 def message_in_options(message: str) -> str:
-    """Return a message with the option in front that corresponds to its argument."""
+    """Return a message that begins with the option that corresponds to its argument."""
     return _replaced(message, MESSAGES)
 
 

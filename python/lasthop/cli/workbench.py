@@ -72,7 +72,7 @@ def listening(port: int) -> socket.socket:
 
 
 def check_file(file: Path) -> None:
-    """Refuse a scenario that cannot be read; the page tells what is wrong inside."""
+    """Refuse a scenario that cannot be read; the page reports errors in its contents."""
     try:
         file.read_text("utf-8")
     except OSError as error:

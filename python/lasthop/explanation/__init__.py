@@ -7,8 +7,8 @@
 
 The causes and their edits are a table of the compiled crate. This package simulates the edits and
 remedies in pairs, and reports those that improve the objective beyond their interval. The short
-explanation of a finished run needs only `lasthop.explanation.facts`. Therefore other names are
-imported when they are first used.
+explanation of a finished run needs only `lasthop.explanation.facts`. Therefore all other names are
+imported on first use.
 """
 
 TYPE_CHECKING = False

@@ -13,7 +13,7 @@ __all__ = ["Candidate", "causes_of", "remedies_of"]
 Settings = tuple[tuple[str, str], ...]
 
 ALTERNATIVES = (("cell.ap_queue", "cell.ap.queue"),)
-"""Keys of the same setting; a file that has one of them refuses the other."""
+"""Pairs of keys for the same setting; a file must not contain both keys of a pair."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Candidate:
     """A change of the scenario: the edit that removes a cause, or a remedy."""
 
     id: str
-    """Identifier of the cause, see ``lasthop explain --rules``."""
+    """Identifier of the cause; ``lasthop explain --rules`` lists all causes."""
     title: str
     """Name of the cause, or of the remedy."""
     subject: str
@@ -30,9 +30,11 @@ class Candidate:
     settings: Settings
     scenario: Scenario
     place: str = ""
-    """Where a remedy is set, in words; empty if its name says it, and for causes."""
+    """Text on where a remedy is set; empty for causes, and if the name of the remedy contains
+    it.
+    """
     is_setting: bool = True
-    """Whether a remedy is a setting, and not another line, place or contract."""
+    """Whether a remedy is a setting; others are a different line, place or contract."""
 
     @property
     def name(self) -> str:
@@ -65,12 +67,12 @@ def causes_of(base: Scenario, causes: Iterable[Cause]) -> list[Candidate]:
 
 
 def remedies_of(base: Scenario, causes: Iterable[Cause]) -> list[Candidate]:
-    """Return the remedies of all causes, each change once."""
+    """Return the remedies of all causes, without duplicates."""
     return checked(base, ((cause, remedy) for cause in causes for remedy in cause.remedies))
 
 
 def checked(base: Scenario, given: Iterable[tuple[Cause, Remedy | None]]) -> list[Candidate]:
-    """Return the edits of causes, or their remedies, that the scenario accepts, each once."""
+    """Return the edits or remedies of causes that the scenario accepts, without duplicates."""
     results: dict[str, Candidate] = {}
     for cause, remedy in given:
         edits = cause.edits if remedy is None else remedy.settings
@@ -94,7 +96,7 @@ def checked(base: Scenario, given: Iterable[tuple[Cause, Remedy | None]]) -> lis
 def command(
     scenario: Scenario, settings: Iterable[tuple[str, str]] = (), verb: str = "simulate"
 ) -> str:
-    """Return a command of the shell that simulates the scenario with these settings."""
+    """Return a shell command that simulates the scenario with these settings."""
     source = scenario.source
     words = ["lasthop", verb, "FILE" if source.startswith("<") else source]
     given = [f"{path}={value}" for path, value in scenario.settings if path != "replications"]

@@ -30,19 +30,19 @@ class Delay(Table):
 
 
 class Limit(Table):
-    """Limit of some flows."""
+    """Resource or window that limits some flows."""
 
     flows: tuple[str, ...]
     is_of_all: bool = named("all")
-    """Whether these are all TCP flows."""
+    """Whether the limit applies to all TCP flows."""
     by: str
     where: str
     fraction: float
-    """Use of the resource, or losses. [-]"""
+    """Utilisation of the resource, or fraction of lost packets. [-]"""
 
 
 class AirTime(Table):
-    """The station that costs most air time."""
+    """The station that uses most air time."""
 
     station: str
     airtime_fraction: float
@@ -73,7 +73,7 @@ class Facts(Table):
     """Where packets wait, what limits each flow, and the causes that may apply."""
 
     calls: tuple[Any, ...]
-    """Verdicts on calls, see `lasthop.answers.calls.call_of`."""
+    """Verdicts on calls, in the format of `lasthop.answers.calls.call_of`."""
     delays: tuple[Delay, ...]
     limits: tuple[Limit, ...]
     air: AirTime | None

@@ -21,10 +21,10 @@ TRAFFIC = {"down": "downloads", "up": "uploads"}
 
 
 def line_use(scenario: Scenario, answer: Answer, facts: Facts) -> Iterator[str]:
-    """Yield for each direction whether the wired line of a cell is full, and otherwise why not.
+    """Yield a sentence per direction: whether the wired line of a cell is full, and if not, why.
 
-    A direction is left out if no flow always demands more, or if the interval of the utilisation
-    includes the limit.
+    A direction is omitted if no flow always demands more, or if the interval of the utilisation
+    includes `FULL`.
 
     Parameters
     ----------
@@ -63,7 +63,9 @@ def line_use(scenario: Scenario, answer: Answer, facts: Facts) -> Iterator[str]:
 
 
 def traffic_of(answer: Answer, direction: str) -> str:
-    """Return the verb of a sentence on a line: with the goodput of a direction if it is known."""
+    """Return the verb phrase of a sentence on a line, with the goodput of a direction if it is
+    known.
+    """
     rates_bps = [
         flow["goodput_bps"]["mean"]
         for flow in answer.summary.get("flows", ())
@@ -79,7 +81,9 @@ def limit_of(greedy: set[str], limits: Sequence[Limit]) -> Limit | None:
 
 
 def reason(limit: Limit | None, direction: str) -> str:
-    """Return why a line is not full, as the end of a sentence; empty if it is not known."""
+    """Return the reason why a line is not full, as the end of a sentence; empty if it is
+    unknown.
+    """
     if limit is None:
         return ""
     match limit.by:

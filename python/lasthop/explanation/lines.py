@@ -8,7 +8,7 @@ from lasthop.explanation.facts import Facts
 __all__ = ["fact_lines"]
 
 MOST_DELAYS = 4
-"""Flows whose waits are printed."""
+"""Largest number of flows whose waiting times are printed."""
 
 LIMITED_BY = {
     "application": "the application",
@@ -25,7 +25,8 @@ def fact_lines(facts: Facts, *, most_delays: int = MOST_DELAYS) -> Iterator[str]
     facts : Facts
         Facts of a run.
     most_delays : int
-        Number of flows whose waits are given: calls first, then the longest delays.
+        Largest number of flows whose waiting times are printed: calls first, then the longest
+        delays.
     """
     in_calls = {name for item in facts.calls for name in call_of(item).flows}
     delays = sorted(facts.delays, key=lambda delay: (delay.flow not in in_calls, -delay.total_s))
@@ -57,7 +58,7 @@ def fact_lines(facts: Facts, *, most_delays: int = MOST_DELAYS) -> Iterator[str]
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the names of one or two flows, else the number of flows and their owners."""
+    """Return the names of one or two flows; of more flows, their number and their owners."""
     if len(names) <= 2:
         return " and ".join(names)
     owners = list(dict.fromkeys(name.partition("/")[0] for name in names))

@@ -1,4 +1,4 @@
-"""Objectives: one number per replication, and the condition under which no change is compared.
+"""Objectives: one number per replication, and the condition under which the objective is met.
 
 Each objective has a number that is better if it is larger, or if it is smaller:
 
@@ -66,46 +66,47 @@ class PrintedQuantity:
     """A quantity that is printed for an objective."""
 
     title: str
-    """Words before the value; may be empty."""
+    """Text before the value; may be empty."""
     unit: str
-    """Unit, or words after the value."""
+    """Unit, or text after the value."""
     scale: float
     """Factor from the value to the unit. [-]"""
     values: Callable[[Result], Column]
-    """Returns one value per replication."""
+    """Function that returns one value per replication."""
 
 
 @dataclass(frozen=True)
 class Objective:
-    """A number per replication that is to become larger or smaller."""
+    """Objective of a change: a number per replication that should become larger or smaller."""
 
     name: str
     target: str | None
     direction: int
     """-1 if less is better, 1 if more is better. [-]"""
     values: Callable[[Result], Column]
-    """Returns the number of each replication."""
+    """Function that returns the number of each replication."""
     quantities: tuple[PrintedQuantity, ...]
     """Quantities that are printed; the first is the quantity of the objective."""
     is_met: Callable[[Result], bool]
-    """Returns whether the objective is met, so that no change is compared."""
+    """Function that returns whether the objective is met, so that no change is compared."""
     met: str
     """Condition of `is_met`, in words."""
     harms: Callable[[Result, Result], bool] = lambda base, case: False
-    """Returns whether a change is refused as a remedy although the number improves.
+    """Function that returns whether a change is refused as a remedy although the number improves.
 
-    For ``throughput``, it takes more than half of the goodput from a flow. For ``fairness``, it
-    takes more than half from all flows, or more than a tenth from the smallest share.
+    For ``throughput``, a change is refused if a flow loses more than half of its goodput. For
+    ``fairness``, a change is refused if all flows together lose more than half of their goodput, or
+    if the smallest share falls by more than a tenth.
     """
 
 
 def flows_of(scenario: Scenario, target: str | None) -> Sequence[Flow]:
-    """Return the flows of a station, a table of stations, a class or a name; all without target.
+    """Return the flows of a station, a table of stations, a class or a name; without target, all.
 
     Raises
     ------
     UserError
-        The scenario has no such station or flow.
+        If the scenario has no such station or flow.
     """
     flows = scenario.typed.flows
     if target is None:
@@ -126,8 +127,8 @@ def flows_of(scenario: Scenario, target: str | None) -> Sequence[Flow]:
 def default_objective(scenario: Scenario, target: str | None = None) -> str:
     """Return the objective of a scenario for which the user does not choose an objective.
 
-    It is ``calls`` with calls, ``delay`` with datagrams at a rate, sensors, web pages or flows with
-    an end, and ``throughput`` otherwise.
+    The objective is ``calls`` if the scenario has calls. It is ``delay`` with datagrams at a fixed
+    rate, sensors, web pages or finite flows, and ``throughput`` otherwise.
     """
     flows = flows_of(scenario, target)
     if call_directions(flows):
@@ -136,14 +137,14 @@ def default_objective(scenario: Scenario, target: str | None = None) -> str:
 
 
 def is_delay_sensitive(flow: Flow) -> bool:
-    """Return whether a flow has datagrams at a rate, sensor reports, web pages, or an end."""
+    """Return whether a flow has datagrams at a fixed rate, sensor reports, web pages, or an end."""
     if isinstance(flow, TcpFlow):
         return bool(flow.web) or bool(flow.tcp.segments)
     return is_paced(flow)
 
 
 def is_paced(flow: Flow) -> bool:
-    """Return whether a flow is datagrams at a rate, or reports of a sensor."""
+    """Return whether a flow has datagrams at a fixed rate, or reports of a sensor."""
     return isinstance(flow, SensorFlow) or has_rate(flow)
 
 
@@ -165,7 +166,9 @@ def call_directions(flows: Sequence[Flow]) -> dict[tuple[str, str], list[str]]:
 
 
 def columns(result: Result, names: Sequence[str], quantity: str, missing: float) -> list[Column]:
-    """Return a quantity of several flows, one column each; a missing value has a substitute."""
+    """Return a quantity of several flows, one column per flow; `missing` replaces missing
+    values.
+    """
     results = []
     for name in names:
         values = result.sampled("flows", name, quantity) or [None] * result.replications
@@ -174,7 +177,7 @@ def columns(result: Result, names: Sequence[str], quantity: str, missing: float)
 
 
 def worst(result: Sequence[Column], count: int) -> Column:
-    """Return the largest value of each replication, 0 without columns."""
+    """Return the largest value in each replication; 0 without columns."""
     return [max(row) for row in zip(*result, strict=True)] if result else [0.0] * count
 
 
@@ -184,7 +187,7 @@ def calls(scenario: Scenario, target: str | None) -> Objective:
     Raises
     ------
     UserError
-        The scenario, or the target, has no call.
+        If the scenario, or the target, has no call.
     """
     count = len(call_directions(flows_of(scenario, target)))
     if not count:
@@ -247,7 +250,7 @@ def calls(scenario: Scenario, target: str | None) -> Objective:
 
 
 def delay(scenario: Scenario, target: str | None) -> Objective:
-    """Return the objective of a short delay, for the kind of traffic that needs it most."""
+    """Return the objective of a short delay, for the most delay-sensitive kind of traffic."""
     flows = flows_of(scenario, target)
     paced = [flow for flow in flows if is_paced(flow)]
     if paced:
@@ -286,12 +289,12 @@ def delay(scenario: Scenario, target: str | None) -> Objective:
 
 
 def is_over_tcp(flow: Flow) -> bool:
-    """Return whether a flow is reports of a sensor over TCP."""
+    """Return whether a flow has reports of a sensor over TCP."""
     return isinstance(flow, SensorFlow) and flow.sensor.tcp is not None
 
 
 def datagram_delay(result: Result, flows: Sequence[Flow]) -> Column:
-    """Return the worst delay of datagrams, with their losses. [s]"""
+    """Return the worst delay of datagrams, plus a penalty for their losses. [s]"""
     each = [
         [d + LOSS_PENALTY_S * p for d, p in zip(delay, loss, strict=True)]
         for delay, loss in zip(
@@ -302,7 +305,7 @@ def datagram_delay(result: Result, flows: Sequence[Flow]) -> Column:
 
 
 def paced_delays(result: Result, flows: Sequence[Flow]) -> list[Column]:
-    """Return the 99th percentile of the delay of datagrams, the 95th of reports over TCP. [s]"""
+    """Return the delay of each flow: 99th percentile of datagrams, 95th of reports over TCP. [s]"""
     most = result.scenario.typed.duration_s
     names, reports = paced_names(flows)
     delays = columns(result, names, "one_way_delay_p99_s", most)
@@ -310,7 +313,7 @@ def paced_delays(result: Result, flows: Sequence[Flow]) -> list[Column]:
 
 
 def paced_losses(result: Result, flows: Sequence[Flow]) -> list[Column]:
-    """Return the part of lost datagrams, and of reports over TCP that are not delivered. [-]"""
+    """Return the fraction of lost datagrams, and of undelivered reports over TCP, per flow. [-]"""
     names, reports = paced_names(flows)
     losses = columns(result, names, "loss_probability", 1.0)
     delivered = columns(result, reports, "report_delivery", 0.0)
@@ -318,7 +321,7 @@ def paced_losses(result: Result, flows: Sequence[Flow]) -> list[Column]:
 
 
 def paced_names(flows: Sequence[Flow]) -> tuple[list[str], list[str]]:
-    """Return the names of flows of datagrams, and of flows of reports over TCP."""
+    """Return the names of flows with datagrams, and of flows with reports over TCP."""
     paced = [flow for flow in flows if is_paced(flow)]
     return (
         [flow.name for flow in paced if not is_over_tcp(flow)],
@@ -327,7 +330,7 @@ def paced_names(flows: Sequence[Flow]) -> tuple[list[str], list[str]]:
 
 
 def completion(result: Result, flows: Sequence[Flow]) -> Column:
-    """Return the worst completion time of web pages and flows with an end. [s]"""
+    """Return the worst completion time of web pages and finite flows. [s]"""
     most = result.scenario.typed.duration_s
     short = [flow for flow in flows if is_delay_sensitive(flow)]
     results = []
@@ -350,7 +353,7 @@ def round_trip(result: Result, flows: Sequence[Flow]) -> Column:
 
 
 def goodputs(result: Result, flows: Sequence[Flow]) -> list[Column]:
-    """Return the goodput of each flow, or of each class without single flows. [bit/s]"""
+    """Return the goodput of each flow, or of each class if the result has no flows. [bit/s]"""
     items = result.sample_tree.get("flows", {})
     names = [flow.name for flow in flows if flow.name in items]
     results = columns(result, names, "goodput_bps", 0.0)
@@ -385,7 +388,7 @@ def throughput(scenario: Scenario, target: str | None) -> Objective:
 
 
 def starves_a_flow(base: Result, case: Result) -> bool:
-    """Return whether a change takes more than half of its goodput from a flow."""
+    """Return whether a flow loses more than half of its goodput through a change."""
     means = [
         [fmean(column) for column in goodputs(result, flows_of(base.scenario, None))]
         for result in (base, case)
@@ -394,12 +397,12 @@ def starves_a_flow(base: Result, case: Result) -> bool:
 
 
 def nobody_is_poor(result: Result) -> bool:
-    """Return whether each of `shares` has half of the mean or more, in each replication."""
+    """Return whether each of `shares` is at least half of the mean, in each replication."""
     return all(min(row) >= fmean(row) / 2.0 for row in shares(result) if row)
 
 
 def starves_the_poorest(base: Result, case: Result) -> bool:
-    """Return whether the least goodput of `shares` falls by more than a tenth."""
+    """Return whether the smallest goodput of `shares` falls by more than a tenth."""
     ours, theirs = (
         fmean(min(row, default=0.0) for row in shares(result)) for result in (base, case)
     )
@@ -407,7 +410,7 @@ def starves_the_poorest(base: Result, case: Result) -> bool:
 
 
 def starves_all(base: Result, case: Result) -> bool:
-    """Return whether a change takes more than half of the goodput of all flows."""
+    """Return whether all flows together lose more than half of their goodput through a change."""
     ours, theirs = (
         fsum(fmean(column) for column in goodputs(result, flows_of(base.scenario, None)))
         for result in (base, case)
@@ -416,7 +419,7 @@ def starves_all(base: Result, case: Result) -> bool:
 
 
 def is_satisfied(result: Result, flow: Flow) -> bool:
-    """Return whether a flow gets what its application demands."""
+    """Return whether the demand of a flow's application is met."""
     if is_paced(flow):
         losses = result.sampled("flows", flow.name, "loss_probability") or [None]
         return all(value is not None and value <= 0.01 for value in losses)
@@ -427,9 +430,10 @@ def is_satisfied(result: Result, flow: Flow) -> bool:
 def shares(result: Result) -> list[list[float]]:
     """Return the goodputs that the objective ``fairness`` compares, in each replication. [bit/s]
 
-    They belong to the stations of a cell that always demand more, or to such flows without a cell.
-    If a station has both directions, each direction counts separately. Datagrams at
-    `MIN_SHARING_BPS` or more count if they lose more than 1 %, or get more than the mean.
+    The goodputs are those of the stations of a cell that always demand more. Without a cell, they
+    are those of the flows that always demand more. If a station has both directions, each direction
+    counts separately. Datagrams at `MIN_SHARING_BPS` or more count if they lose more than 1 %, or
+    get more than the mean.
     """
     flows = result.scenario.typed.flows
     demanding = [flow for flow in flows if always_demands(flow)]
@@ -463,7 +467,7 @@ def shares(result: Result) -> list[list[float]]:
 
 
 def is_large(flow: Flow) -> bool:
-    """Return whether a flow is datagrams at a large rate."""
+    """Return whether a flow has datagrams at `MIN_SHARING_BPS` or more."""
     return isinstance(flow, UdpFlow) and flow.udp.rate_bps >= MIN_SHARING_BPS
 
 
@@ -473,7 +477,7 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
     Raises
     ------
     UserError
-        Fewer than two stations or flows always demand more.
+        If fewer than two stations or flows always demand more.
     """
     flows_of(scenario, target)
     flows = scenario.typed.flows
@@ -522,7 +526,7 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
 
 
 def jain_index(values: Sequence[float]) -> float:
-    """Return Jain's index of several values, 1 if all are 0. [-]"""
+    """Return Jain's index of the values; 1 if all values are 0. [-]"""
     squares = fsum(value * value for value in values)
     return fsum(values) ** 2 / (len(values) * squares) if squares > 0.0 else 1.0
 
@@ -539,12 +543,12 @@ OBJECTIVES: Mapping[str, Callable[[Scenario, str | None], Objective]] = {
 def objective_for(
     scenario: Scenario, name: str | None = None, target: str | None = None
 ) -> Objective:
-    """Return an objective of a scenario, by default that of `default_objective`.
+    """Return an objective of a scenario; the default name is `default_objective`.
 
     Raises
     ------
     UserError
-        There is no such objective or target, or it does not apply to the scenario.
+        If there is no such objective or target, or if it does not apply to the scenario.
     """
     if isinstance(scenario.typed, CsmaScenario):
         raise UserError(

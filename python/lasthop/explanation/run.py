@@ -1,4 +1,4 @@
-"""Explanation of a scenario: facts of its run, causes, and remedies that were simulated."""
+"""Explanation of a scenario: facts of its run, causes, and simulated remedies."""
 
 import json
 import warnings
@@ -20,10 +20,12 @@ from lasthop.tuning.runs import fresh_seed
 __all__ = ["Explanation", "examine", "explain"]
 
 MIN_REPLICATIONS = 3
-"""Least replications of the run that is explained, so that it has useful intervals."""
+"""Smallest number of replications of the explained run, so that its intervals are useful."""
 
 CONFIRMING_REPLICATIONS = 8
-"""Replications with another seed. If they also meet the objective, no change is compared."""
+"""Number of replications with another seed. If they also meet the objective, no change is
+compared.
+"""
 
 
 class Explanation:
@@ -34,12 +36,12 @@ class Explanation:
     scenario : Scenario
         The scenario.
     objective : Objective
-        Number that is to be improved.
+        Objective to improve.
     result : Result
         Run that was explained.
     facts : dict
         Where packets wait (``delays``), what limits each flow (``limits``), verdicts on calls
-        (``calls``), and the station that costs most air time (``air``).
+        (``calls``), and the station that uses most air time (``air``).
     candidates : list of Candidate
         Causes that may apply, each with the edit that removes it.
     causes : list of Gain
@@ -60,9 +62,10 @@ class Explanation:
         self.result = result
         self.facts = dict(run_facts)
         self.read_facts = read_facts(run_facts)
-        """The same facts as typed values."""
+        """Facts of the run as typed values."""
         self.candidates = list(candidates)
-        # Before the comparison, whose estimate of the time is that of simulations only.
+        # The remedies are checked before the comparison, because its time estimate is only of
+        # simulations.
         self._remedies = remedies_of(result.scenario, self.read_facts.causes)
         self.causes: list[Gain] = []
         self.suggestions: list[Gain] = []
@@ -128,7 +131,7 @@ class Explanation:
         self.replications = search.runs
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as a tree of dictionaries and lists."""
+        """Return the explanation as nested dictionaries and lists."""
 
         def change(gain: Gain) -> dict[str, Any]:
             candidate, difference = gain.candidate, gain.difference
@@ -212,7 +215,7 @@ def explain(
         Replications of the last stage of the comparison; by default 12, and fewer if a replication
         has more than 400,000 events.
     seed : int, optional
-        Seed that replaces that of the scenario.
+        Seed that replaces the seed of the scenario.
     settings : mapping or pairs
         Further values to replace.
     remedies : bool
@@ -282,7 +285,7 @@ def examine(
     progress: ProgressCallback | None = None,
     max_time_s: float | None = None,
 ) -> Explanation:
-    """Simulate a scenario as it is; return its explanation without a comparison of changes."""
+    """Simulate a scenario as it is, and return its explanation without a comparison of changes."""
     improved = objective_for(scenario, objective, target)
     count = max(scenario.typed.replications, MIN_REPLICATIONS)
     base = (

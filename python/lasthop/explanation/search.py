@@ -5,12 +5,13 @@
                           finalists --confirmation, fresh seeds--> gains with intervals
 ```
 
-Each stage has seeds of its own, so the interval of a finalist does not depend on the values that
-chose it. The first cause is the edit with the largest mean gain in selection and confirmation. If
-two edits are closer than their interval, both are simulated again with further seeds.
+Each stage has its own seeds. Therefore the interval of a finalist does not depend on the values by
+which it was selected. The first cause is the edit with the largest mean gain in selection and
+confirmation. If two edits are closer than their interval, both are simulated again with further
+seeds.
 
-The number of runs depends only on the scenario: on the events of a replication, which do not
-depend on the machine.
+The number of runs depends only on the number of events of a replication, which is the same on every
+machine.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,25 +37,27 @@ class SearchSize:
     """Numbers of changes and runs in the stages of a search."""
 
     screening: int = 3
-    """Replications of each change in the screening."""
+    """Number of replications of each change in the screening."""
     changes_selected: int = 6
-    """Causes that pass the screening, and settings that pass it."""
+    """Number of causes, and number of settings, that pass the screening."""
     causes_confirmed: int = 3
-    """Causes that are confirmed."""
+    """Number of causes that are confirmed."""
     settings_confirmed: int = 4
-    """Remedies that are confirmed and are settings."""
+    """Number of remedies that are settings and are confirmed."""
     other_remedies: int = 2
-    """Remedies that are not settings, and that pass the screening and the selection."""
+    """Number of remedies that are not settings and pass the screening and the selection."""
     replications: int = 12
-    """Replications of the confirmation."""
+    """Number of replications in the confirmation."""
     rounds: int = 2
-    """Times that the first two causes are simulated again if they are too close."""
+    """Number of times that the first two causes are simulated again if their gains are too
+    close.
+    """
     is_short: bool = False
     """Whether all stages have shortened runs."""
 
     @property
     def selection_replications(self) -> int:
-        """Replications of the selection."""
+        """Number of replications in the selection."""
         return max(self.replications // 2, 3)
 
 
@@ -74,7 +77,9 @@ SEARCH_SIZES = (
     (1.5e6, SMALL_SEARCH),
     (inf, replace(SMALL_SEARCH, replications=6, is_short=True)),
 )
-"""Largest number of events of a replication, and the size of a search up to this number."""
+"""Sizes of a search, each with the largest number of events of a replication for which it is
+used.
+"""
 
 CONFIDENCE = 0.99
 """Probability with which the intervals of all remedies' gains hold at the same time. [-]"""
@@ -83,18 +88,22 @@ CAUSE_CONFIDENCE = 0.95
 """Probability with which the intervals of all causes' gains hold at the same time. [-]"""
 
 MIN_GAIN_RATIO = 1.2
-"""Least ratio of a remedy's mean gain to the standard deviation of its gain over replications, in
-the confirmation. A smaller gain may vanish with 20 other seeds. [-]"""
+"""Smallest ratio of a remedy's mean gain to the standard deviation of its gain over the
+replications of the confirmation. A smaller gain may vanish with 20 other seeds. [-]
+"""
 
 MIN_GAIN_RATIO_ALL_SEEDS = 1.0
-"""Least ratio of a remedy's mean gain to the standard deviation of its gain, over all seeds of
-selection and confirmation. [-]"""
+"""Smallest ratio of a remedy's mean gain to the standard deviation of its gain, over all seeds of
+selection and confirmation. [-]
+"""
 
 MIN_HELPFUL_PART = 0.8
-"""Least part of the replications in which a remedy must help, so that no few runs decide. [-]"""
+"""Smallest fraction of the replications in which a remedy must help, so that a few runs do not
+decide. [-]
+"""
 
 MIN_RELATIVE_GAIN = 0.01
-"""Least gain of a remedy, as part of the value of the scenario as it is. [-]"""
+"""Smallest gain of a remedy, as a fraction of the value of the scenario as it is. [-]"""
 
 Progress: TypeAlias = Callable[[float, float], bool | None]
 """Function that is called with the simulated time so far, and with the largest simulated time of
@@ -107,7 +116,7 @@ class Gain:
 
     candidate: Candidate
     difference: Difference
-    """Difference of the objective: with the change, less without it."""
+    """Objective with the change minus objective without the change."""
     base: Result
     result: Result
 
@@ -135,11 +144,11 @@ class Search:
     objective : Objective
         Number to improve.
     events : float
-        Events of a replication, which choose one of `SEARCH_SIZES`.
+        Number of events of a replication, which selects one of `SEARCH_SIZES`.
     replications : int, optional
-        Replications of the confirmation.
+        Number of replications in the confirmation.
     jobs : int, optional
-        Threads; by default one for each available processor.
+        Number of threads; by default one for each available processor.
     progress : callable, optional
         See `Progress`.
     """
@@ -171,14 +180,14 @@ class Search:
     def search(
         self, causes: Sequence[Candidate], remedies: Sequence[Candidate]
     ) -> tuple[list[Gain], list[Gain]]:
-        """Return the gains of the best causes and of the best remedies, the best first.
+        """Return the gains of the best causes and of the best remedies, each with the best first.
 
         Remedies that are settings come first.
 
         Raises
         ------
         Stopped
-            `progress` returned False.
+            If `progress` returned False.
         KeyboardInterrupt
             At Ctrl-C.
         """
@@ -213,7 +222,7 @@ class Search:
         return first, helping
 
     def _rank(self, gain: Gain) -> tuple[bool, float]:
-        """Order of the remedies: settings first, then by gain."""
+        """Return the sort key of remedies: settings first, then by gain."""
         return gain.candidate.is_setting, self.objective.direction * (gain.difference.mean or 0.0)
 
     def _stage(
@@ -225,7 +234,9 @@ class Search:
         *,
         collects: bool = True,
     ) -> dict[str, Gain]:
-        """Simulate changes with seeds of this stage; return the gain of each by its name."""
+        """Simulate changes with the seeds of this stage, and return the gain of each change by its
+        name.
+        """
         self._stages += 1
         seed = self.base.typed.seed + self._stages
         seed = seed if seed <= LARGEST_SEED else self._stages
@@ -307,7 +318,7 @@ class Search:
     def _helpful(
         self, remedies: Sequence[Candidate], gains: Mapping[str, Gain], settings: int
     ) -> list[Candidate]:
-        """Return the best settings, and the best of the other remedies."""
+        """Return the best remedies that are settings, and the best other remedies."""
         by_kind = {
             is_setting: [
                 each
@@ -339,7 +350,9 @@ class Search:
         return self.objective.harms(gain.base, gain.result)
 
     def _helps(self, gain: Gain) -> bool:
-        """Return whether a remedy is printed: a gain that 20 other seeds would confirm."""
+        """Return whether a remedy is printed, because 20 other seeds would probably confirm its
+        gain.
+        """
         if not gain.is_sure or self._harms(gain):
             return False
         samples = self._samples[gain.candidate.name]

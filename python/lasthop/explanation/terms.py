@@ -1,7 +1,8 @@
 """Names and their meaning: terms, quantities, keys, assumptions, claims and causes.
 
-The glossary is ``terms.toml``. `find` looks a name up in all of these sources. The command `lasthop
-explain TERM`, the documentation and the tooltips of the workbench show the same text.
+The glossary is ``terms.toml``. The function `find` searches all these sources for a name. The
+command `lasthop explain TERM`, the documentation and the tooltips of the workbench show the same
+text.
 """
 
 import re
@@ -20,10 +21,10 @@ from lasthop.scenario.from_json import Table, read_as
 __all__ = ["KINDS", "Entry", "Term", "entries", "find", "glossary"]
 
 CLOSE = 0.72
-"""Least similarity of a name that a message proposes, as `difflib` measures it. [-]"""
+"""Smallest similarity of a proposed name, as measured by `difflib`. [-]"""
 
 MOST_PROPOSED = 3
-"""Names that a message proposes."""
+"""Largest number of names that a message proposes."""
 
 ALL_NAMES = "`lasthop explain --terms` lists all names"
 
@@ -39,7 +40,7 @@ KINDS = {
 
 
 PAPERS = {"000": "vbs", "001": "acsma", "002": "hotspot", "003": "edca", "004": "red"}
-"""Subjects of papers by the number that sources name."""
+"""Subjects of papers by the number of the paper in sources."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ class Term:
     means : str
         Its meaning, in complete sentences or a noun phrase.
     source : str
-        The document that defines the term (RFC, IEEE clause, paper); empty if lasthop does.
+        Document that defines the term (RFC, IEEE clause, paper); empty if lasthop defines the term.
     carried_by : str
-        Keys, quantities and commands that carry the term, in backquotes; may be empty.
+        Keys, quantities and commands that use the term, in backquotes; may be empty.
     aliases : tuple of str
         Other names of the term.
     """
@@ -82,13 +83,13 @@ class Entry:
     means : str
         The meaning, in sentences.
     source : str
-        The document that defines it (RFC, IEEE clause, paper); empty if lasthop does.
+        Document that defines the name (RFC, IEEE clause, paper); empty if lasthop defines the name.
     carried_by : str
-        Keys, quantities and commands that carry it, in backquotes; may be empty.
+        Keys, quantities and commands that use the name, in backquotes; may be empty.
     aliases : tuple of str
-        Other names, all of which `find` accepts.
+        Other names that `find` accepts.
     page : str
-        Path of the page of the documentation, with an anchor where the page has one.
+        Path of the page in the documentation, with an anchor if the page has one.
     """
 
     kind: str
@@ -102,7 +103,9 @@ class Entry:
 
     @property
     def address(self) -> str | None:
-        """Public address of the page; None if this installation names no documentation."""
+        """Public address of the page; None if this installation has no address of the
+        documentation.
+        """
         site = documentation()
         return f"{site}/{self.page}" if site and self.page else None
 
@@ -132,13 +135,13 @@ def entries() -> tuple[Entry, ...]:
 def find(name: str) -> list[Entry]:
     """Return all entries with a name, in the order of `KINDS`.
 
-    Capitals, hyphens, underscores and the plural make no difference. The last part of a key names
-    the key, as ``cwmin`` does for ``cell.ap.cwmin``. The name of a model finds its assumptions.
+    Capital letters, hyphens, underscores and the plural are ignored. The last part of a key finds
+    the key: ``cwmin`` finds ``cell.ap.cwmin``. The name of a model finds its assumptions.
 
     Raises
     ------
     UserError
-        No entry has the name; the hint proposes similar names.
+        If no entry has the name; the hint proposes similar names.
 
     Examples
     --------
@@ -175,7 +178,7 @@ def documentation() -> str:
 
 @cache
 def _index() -> Mapping[str, list[Entry]]:
-    """Entries by every form of every name."""
+    """Return the entries by all forms of all names."""
     index: dict[str, list[Entry]] = {}
     for entry in entries():
         for form in dict.fromkeys(map(_form, (entry.name, *entry.aliases))):
@@ -184,7 +187,7 @@ def _index() -> Mapping[str, list[Entry]]:
 
 
 def _forms(name: str) -> Iterator[str]:
-    """Forms of a name that is looked up: as it is, then its singular."""
+    """Yield the forms of a name to look up: the name itself, then its singular."""
     form = _form(name)
     yield form
     for plural, singular in (("ies", "y"), ("es", ""), ("s", "")):
@@ -193,7 +196,9 @@ def _forms(name: str) -> Iterator[str]:
 
 
 def _at_path(name: str) -> list[Entry]:
-    """Return the keys at a path with names of stations or links, such as ``station.phone.rate``."""
+    """Return the keys for a path with the name of a station or link, such as
+    ``station.phone.rate``.
+    """
     steps = name.strip("`[] ").split(".")
 
     def leads_there(path: str) -> bool:
@@ -207,7 +212,7 @@ def _at_path(name: str) -> list[Entry]:
 
 
 def _form(name: str) -> str:
-    """Return a name in small letters, with single blanks instead of hyphens and underscores."""
+    """Return a name in lower case, with single spaces instead of hyphens and underscores."""
     return re.sub(r"[\s_-]+", " ", re.sub(r"['’]s\b|['’]", "", name.casefold())).strip(" `.?")
 
 
@@ -216,7 +221,7 @@ def _table(file: str) -> dict[str, Any]:
 
 
 def _of_glossary() -> Iterator[Entry]:
-    """Entries of the glossary: "air time (AT)" and "h-ACK, n-ACK" have two names each."""
+    """Yield the entries of the glossary. "air time (AT)" and "h-ACK, n-ACK" have two names each."""
     for term in glossary():
         outside, _, inside = term.name.partition(" (")
         parts = [outside, inside.rstrip(")")] if inside else term.name.split(", ")
@@ -234,7 +239,9 @@ def _of_glossary() -> Iterator[Entry]:
 
 
 def _of_quantities() -> Iterator[Entry]:
-    """Entries of quantities; a quantity may be named without its unit, or with its list."""
+    """Yield the entries of quantities; a quantity is also found without its unit, or with its
+    list.
+    """
     from lasthop.answers.quantities import registry
 
     for name, quantity in registry().items():
@@ -254,7 +261,9 @@ def _of_quantities() -> Iterator[Entry]:
 
 
 def _of_keys() -> Iterator[Entry]:
-    """Entries of keys of scenario files; keys with the same text in several tables are one."""
+    """Yield the entries of keys of scenario files; keys with equal text in several tables are
+    merged.
+    """
     alike: dict[tuple[str, str], list[str]] = {}
     for path, text in _paths():
         alike.setdefault((path.rpartition(".")[2], text), []).append(path)
@@ -278,7 +287,7 @@ def _paths() -> Iterator[tuple[str, str]]:
 
     tree = schema()
     tables = [("", tree)]
-    for prefix, table in tables:  # breadth first
+    for prefix, table in tables:  # The search is breadth-first.
         for key, node in table["properties"].items():
             yield f"{prefix}{key}", node.get("description", "")
             for name, suffix in _references(node):
@@ -286,7 +295,7 @@ def _paths() -> Iterator[tuple[str, str]]:
 
 
 def _references(node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the tables that a value may be: their name, and the suffix of the path."""
+    """Yield the possible tables of a value: the name of the table, and the suffix of the path."""
     if "$ref" in node:
         yield node["$ref"].removeprefix("#/$defs/"), ""
     for choice in node.get("oneOf", ()):
@@ -297,7 +306,7 @@ def _references(node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _of_assumptions() -> Iterator[Entry]:
-    """Entries of assumptions; "a1", "hotspot a1" and the name of the model find them."""
+    """Yield the entries of assumptions, which "a1", "hotspot a1" and the name of the model find."""
     from lasthop.models.assumptions import BY_MODEL, SOURCES
 
     for model, assumptions in BY_MODEL.items():
@@ -317,7 +326,7 @@ def _of_assumptions() -> Iterator[Entry]:
 
 
 def _of_claims() -> Iterator[Entry]:
-    """Entries of claims, by their id."""
+    """Yield the entries of claims, which have their id as name."""
     for claim in _claims().claim:
         place = f"figure {claim.figure}" if re.match(r"\d", claim.figure) else claim.figure
         yield Entry(
@@ -333,7 +342,7 @@ def _of_claims() -> Iterator[Entry]:
 
 
 def _of_causes() -> Iterator[Entry]:
-    """Entries of causes, by their title and their identifier."""
+    """Yield the entries of causes, which are found by title and by identifier."""
     for rule in rules():
         yield Entry(
             "cause",
@@ -347,7 +356,7 @@ def _of_causes() -> Iterator[Entry]:
 
 
 class _Claim(Table):
-    """A claim, as far as an entry has it."""
+    """Values of a claim that an entry contains."""
 
     id: str
     figure: str
@@ -355,12 +364,12 @@ class _Claim(Table):
 
     @property
     def subject(self) -> str:
-        """Paper of the claim."""
+        """Subject of the paper of the claim."""
         return self.id.rpartition("-")[0]
 
 
 class _Claims(Table):
-    """Content of ``claims.toml``, as far as entries have it."""
+    """Content of ``claims.toml`` that entries use."""
 
     subject: Mapping[str, str]
     claim: tuple[_Claim, ...]
@@ -378,5 +387,5 @@ def _with_title(source: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return a text with a capital and a final period."""
+    """Return a text with an initial capital letter and a final period."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."

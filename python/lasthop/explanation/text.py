@@ -37,17 +37,21 @@ PURPOSES = {
     "throughput": "more goodput",
     "fairness": "equal shares",
 }
-"""Objectives in words."""
+"""Names of the objectives in text."""
 
 
 UNEQUAL = 0.8
 """Jain's index below which shares are called unequal. [-]"""
 
 LEAST_LOST = 0.2
-"""Least part of its goodput that a table of flows loses before the loss is printed. [-]"""
+"""Smallest fraction of its goodput that a table of flows loses for which the loss is printed.
+[-]
+"""
 
 LEAST_EFFECT = 0.05
-"""Least change of the goodput of all flows that is printed, as a part of the goodput."""
+"""Smallest change of the goodput of all flows that is printed, as a fraction of this goodput.
+[-]
+"""
 
 
 def explanation_text(explanation: "Explanation") -> str:
@@ -62,7 +66,7 @@ def text(explanation: "Explanation") -> Iterator[str]:
 
 
 def run_lines(explanation: "Explanation") -> Iterator[str]:
-    """Yield the lines that need only the run as it is."""
+    """Yield the lines that need only the run of the scenario as it is."""
     objective, result = explanation.objective, explanation.result
     target = f" for {objective.target}" if objective.target else ""
     yield result.heading.scenario
@@ -84,7 +88,7 @@ def run_lines(explanation: "Explanation") -> Iterator[str]:
 
 
 def unequal_shares(result: Result) -> str:
-    """Return Jain's index if it is below `UNEQUAL` beyond its interval; else an empty text."""
+    """Return Jain's index as text if its whole interval is below `UNEQUAL`; else an empty text."""
     try:
         objective = objective_for(result.scenario, "fairness")
     except UserError:
@@ -96,7 +100,7 @@ def unequal_shares(result: Result) -> str:
 
 
 def comparison_lines(explanation: "Explanation") -> Iterator[str]:
-    """Yield the lines on causes and remedies, none before they were compared."""
+    """Yield the lines on causes and remedies; no lines before the comparison."""
     if explanation.is_met:
         yield f"Nothing to improve: {explanation.objective.met}."
     if not explanation.replications:
@@ -138,7 +142,7 @@ def candidate_lines(explanation: "Explanation") -> Iterator[str]:
 
 
 def cause_lines(explanation: "Explanation") -> Iterator[str]:
-    """Yield the first cause, and the causes that follow."""
+    """Yield the lines on the first cause and on the further causes."""
     if not explanation.causes:
         yield (
             f"No cause found: none of {len(explanation.candidates)} edits improves the objective "
@@ -183,9 +187,9 @@ def remedy_lines(explanation: "Explanation", gain: "Gain", mark: str) -> Iterato
 
 
 def change_text(objective: Objective, gain: "Gain") -> str:
-    """Return the quantities after a change, with their differences if these are gains.
+    """Return the quantities after a change, with their differences if the change is a gain.
 
-    Without a gain, a quantity has its own interval.
+    Without a gain, the interval of the quantity is printed.
     """
     words = []
     for quantity in objective.quantities:
@@ -202,10 +206,11 @@ def change_text(objective: Objective, gain: "Gain") -> str:
 
 
 def side_effects(explanation: "Explanation", gain: "Gain") -> str:
-    """Return what a change does to goodput that is not the objective, as the end of a sentence.
+    """Return the side effects of a change on goodputs, as the end of a sentence.
 
-    It names the goodput of all flows if it changes by 5 % or more. It names the bulk flows of a
-    table that lose most if they lose 20 % or more. Both are beyond their intervals.
+    The text contains the goodput of all flows if it changes by 5 % or more. It also contains the
+    bulk flows of the table that loses most, if they lose 20 % or more. Both changes exceed their
+    intervals.
     """
     flows = explanation.scenario.typed.flows
     tables: dict[str, list[Flow]] = {}
@@ -231,7 +236,9 @@ def side_effects(explanation: "Explanation", gain: "Gain") -> str:
 
 
 def of_others(explanation: "Explanation", gain: "Gain") -> str:
-    """Return what a slow station costs the others, as the end of a sentence; empty if unknown."""
+    """Return the goodput that other stations lose through a slow station, as the end of a sentence.
+
+    The text is empty if the loss is unknown."""
     candidate = gain.candidate
     others = [
         flow
@@ -247,7 +254,7 @@ def of_others(explanation: "Explanation", gain: "Gain") -> str:
 def goodput_change(
     explanation: "Explanation", gain: "Gain", flows: Sequence[Flow]
 ) -> tuple[float, float] | None:
-    """Return the goodput of flows before and after a change; None within the noise. [bit/s]"""
+    """Return the goodput of flows before and after a change; None if they do not differ. [bit/s]"""
     before, after = (total_goodput(result, flows) for result in (gain.base, gain.result))
     comparisons = max(len(explanation.suggestions), 1)
     difference = judge(before, after, 1, comparisons=comparisons)
@@ -255,12 +262,12 @@ def goodput_change(
 
 
 def arrow(before_bps: float, after_bps: float) -> str:
-    """Return two goodputs in words. [bit/s]"""
+    """Return two goodputs as text with an arrow. [bit/s]"""
     return f"{rounded(1e-6 * before_bps)} -> {rounded(1e-6 * after_bps)} Mb/s"
 
 
 def total_goodput(result: Result, flows: Sequence[Flow]) -> list[float]:
-    """Return the goodput of flows together in each replication. [bit/s]"""
+    """Return the total goodput of flows in each replication. [bit/s]"""
     return [fsum(row) for row in zip(*goodputs(result, flows), strict=True)]
 
 
@@ -271,7 +278,7 @@ def mean_text(quantity: PrintedQuantity, result: Result) -> str:
 
 
 def rounded(value: float) -> str:
-    """Return a number with two or three digits, and as an integer from 100."""
+    """Return a number as text with two or three digits, and from 100 on as an integer."""
     if abs(value) >= 100.0:
         return f"{value:.0f}"
     return f"{value:.3g}" if abs(value) >= 1.0 else f"{value:.2g}"

@@ -1,4 +1,4 @@
-"""A first scenario by a few questions: their text, and the scenario that the answers make."""
+"""A first scenario from a few questions: the questions, and the scenario of the answers."""
 
 from lasthop.init.aims import AIMS, MODELS
 from lasthop.init.answers import Answers

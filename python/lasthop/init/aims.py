@@ -1,4 +1,4 @@
-"""Aims of a user: default answers to the other questions, and commands that answer."""
+"""Aims of a user, with default answers to the other questions, and commands for the aim."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,19 +8,19 @@ __all__ = ["AIMS", "DEFAULT_AIM", "MODELS", "Aim", "Command"]
 
 @dataclass(frozen=True)
 class Command:
-    """A command that helps to answer.
+    """A command that helps to answer the question of an aim.
 
     Attributes
     ----------
     arguments : str
-        The command without ``lasthop``. ``FILE`` stands for the file, ``{rate}`` for nine tenths of
-        the line's rate towards the access point, ``{faster}`` for twice the line's rate.
-        ``{without}`` stands for settings that stop the traffic of the slowest stations,
-        ``{voice}`` for settings that put calls into category voice.
+        The command without ``lasthop``. ``FILE`` is replaced by the file, ``{rate}`` by nine tenths
+        of the line's rate towards the access point, and ``{faster}`` by twice the line's rate.
+        ``{without}`` is replaced by settings that stop the traffic of the slowest stations, and
+        ``{voice}`` by settings that put calls into category voice.
     purpose : str
         The question that the command answers, as a noun phrase.
     rest : str
-        Question of the command without the case ``{without}``.
+        Question of the command if the case ``{without}`` is omitted.
     """
 
     arguments: str
@@ -59,7 +59,7 @@ EXPLAIN = Command(
 )
 
 MODELS = "models"
-"""The aim that compares models with simulations, and accepts any last hop."""
+"""Name of the aim that compares models with simulations, and accepts any last hop."""
 
 AIMS: Mapping[str, Aim] = {
     "call": Aim(

@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 AGGREGATING = ("802.11n", "802.11ac", "802.11ax")
-"""Hops whose stations have an MCS in place of a rate."""
+"""Hops whose stations have an MCS instead of a rate."""
 
 NEAR_DB, FAR_DB = 40.0, 15.0
 """Signal-to-noise ratios in the room of the access point, and two walls away. [dB]"""
@@ -28,29 +28,30 @@ OLD_PHY = "802.11n"
 """Physical layer of an old station, which also has one spatial stream."""
 
 DISCIPLINES = ("codel", "fq_codel", "pie")
-"""Queue disciplines, which can be given instead of a number of packets."""
+"""Queue disciplines, which can be given in place of a number of packets."""
 
 
 def disciplines(hop: str) -> tuple[str, ...]:
-    """Return the disciplines of a hop; if it aggregates, that of a Linux access point is
-    included."""
+    """Return the disciplines of a hop. A hop with aggregation also has the discipline of a Linux
+    access point.
+    """
     return (*DISCIPLINES, "mac80211") if hop in AGGREGATING else DISCIPLINES
 
 
 @dataclass(frozen=True)
 class Group:
-    """Stations or hosts that are alike: how many, and what is theirs.
+    """Group of equal stations or hosts.
 
     Attributes
     ----------
     count : int
-        Their number.
+        Number of stations or hosts.
     rate_mbps : float
-        Rate of each, None where frames have an MCS. [Mb/s]
+        Rate of each station or host; None if frames have an MCS. [Mb/s]
     snr_db : float
-        Signal-to-noise ratio, which chooses the MCS, None elsewhere. [dB]
+        Signal-to-noise ratio, which chooses the MCS; None if frames have no MCS. [dB]
     is_old : bool
-        Whether they have the physical layer of old stations, and one spatial stream.
+        Whether the stations have the physical layer of old stations, and one spatial stream.
     """
 
     count: int
@@ -60,7 +61,7 @@ class Group:
 
     @property
     def speed(self) -> tuple[bool, float]:
-        """Sort key of groups of a cell, the slowest first: old stations, then weak signals."""
+        """Sort key of groups of a cell: old stations first, then stations with weak signals."""
         return not self.is_old, self.rate_mbps or self.snr_db or 0.0
 
 
@@ -71,7 +72,7 @@ class Wire:
     Attributes
     ----------
     rate_mbps : float or None
-        Rate from the servers, None for no limit. [Mb/s]
+        Rate from the servers; None without a limit. [Mb/s]
     rtt_ms : float
         Round-trip time without queues. [ms]
     back_mbps : float or None
@@ -84,7 +85,7 @@ class Wire:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is an ideal wire."""
+        """Whether the wire is ideal."""
         return self.rate_mbps is None and not self.rtt_ms
 
 
@@ -119,7 +120,7 @@ class Answers:
     wire : Wire
         The wire, or the router's link.
     queue : str
-        Packets, the name of a discipline, or of a kind of access point.
+        Number of packets, or the name of a discipline or of a kind of access point.
     """
 
     aim: str

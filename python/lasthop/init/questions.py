@@ -1,4 +1,6 @@
-"""The questions of `lasthop init`: the text and default answer of each, and how to read answers."""
+"""Questions of `lasthop init`: their texts, default answers, and the functions that read
+answers.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -23,16 +25,16 @@ from lasthop.scenario.access_points import KINDS
 __all__ = ["HOPS", "QUESTIONS", "Question", "settled"]
 
 HOPS = (*reversed(AGGREGATING), "802.11g", "802.11b", "router")
-"""Kinds of last hops, those of today first."""
+"""Kinds of last hops, with current standards first."""
 HOP_ALIASES = {
     **{"b": "802.11b", "g": "802.11g", "n": "802.11n", "ac": "802.11ac", "ax": "802.11ax"},
     **{"wifi4": "802.11n", "wifi5": "802.11ac", "wifi6": "802.11ax", "wifi6e": "802.11ax"},
     "wifi": "802.11ax",
     "wired": "router",
 }
-"""Other names of hops, without blanks and hyphens. The name wifi means 802.11ax."""
+"""Other names of hops, without spaces and hyphens. The name wifi means 802.11ax."""
 LATER = ("7", "8", "be", "bn")
-"""Standards after the last that is modelled, without ``802.11`` and ``wifi``."""
+"""Standards that are newer than the newest supported standard, without ``802.11`` and ``wifi``."""
 DEFAULT_HOP = "802.11g"
 RATES_MBPS = {
     "802.11b": (1.0, 2.0, 5.5, 11.0),
@@ -41,10 +43,12 @@ RATES_MBPS = {
 """Rates of each physical layer. [Mb/s]"""
 
 LEAST_DB, MOST_DB = 8.0, 60.0
-"""Below the former nothing arrives of two streams. [dB]"""
+"""Range of accepted signal-to-noise ratios. Below the lower end, no frame with two streams arrives.
+[dB]
+"""
 
 CLOSE = 0.7
-"""Least likeness of a name that is suggested, as `difflib` has it. [-]"""
+"""Smallest similarity of a suggested name, as measured by `difflib`. [-]"""
 
 MOST_STATIONS, MOST_CONNECTIONS, MOST_CALLS, MOST_QUEUE = 200, 1000, 100, 1_000_000
 LEAST_MBPS = 1e-6
@@ -52,7 +56,7 @@ MOST_MBPS, MOST_RTT_MS = 100_000.0, 10_000.0
 NUMBER = r"\d{1,6}(?:\.\d{1,6})?"
 RATE = r"\d{1,12}(?:\.\d{1,6})?"
 PREFIXES_MBPS = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
-"""Prefixes of the units of rates, in small letters, with their sizes. [Mb/s]"""
+"""Prefixes of the units of rates, in lower case, with their sizes. [Mb/s]"""
 UNIT = r" ?(?P<{}>[kMG]?)(?:bps|bit/s|b/s)"
 DOWN_UNIT, UP_UNIT, RATE_UNIT = map(UNIT.format, ("down_unit", "up_unit", "rate_unit"))
 ANY_UNIT = " ?[kMG]?(?:bps|bit/s|b/s)"
@@ -62,7 +66,7 @@ WIRE = re.compile(
     rf",? ?(?:(?P<rtt>{NUMBER}) ?ms)?",
     re.IGNORECASE,
 )
-"""A line: one rate, or the rates from and to the servers, and the round-trip time."""
+"""Pattern of a line: one rate, or the rates from and to the servers, and the round-trip time."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +76,11 @@ class Question:
     Attributes
     ----------
     key : str
-        Name of its option and of the answer.
+        Name of the option and of the answer.
     asked, default : callable
-        Question and default answer, which depend on the earlier answers.
+        Functions that return the question and the default answer, which depend on earlier answers.
     read : callable
-        Makes a value of the text, or raises `UserError` with what is allowed.
+        Function that returns the value of a text, or raises `UserError` with the accepted values.
     """
 
     key: str
@@ -112,7 +116,7 @@ def read_hop(text: str, known: Mapping[str, object]) -> str:
 
 
 def _hop_meant(word: str) -> str | None:
-    """Return the hint for a word that is no hop; no standard is suggested for another one."""
+    """Return the hint for a word that is not a hop. For another standard, no hop is suggested."""
     version = re.sub(r"^(ieee)?802\.?11|^wi-?fi|[ _-]", "", word)
     if version in LATER:
         return f"{HOP_ALIASES['wifi']} is the latest here; {word} is not modelled"
@@ -120,13 +124,13 @@ def _hop_meant(word: str) -> str | None:
 
 
 def _meant(word: str, names: Iterable[str]) -> str | None:
-    """The hint for a word that is nearly one of these names."""
+    """Return the hint for a word that is similar to one of the names; None if none is similar."""
     near = get_close_matches(word, names, n=1, cutoff=CLOSE)
     return f"did you mean {near[0]}?" if near else None
 
 
 def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
-    """Groups of stations: ``4``, or ``3 at 54, 1 at 6``, or ``3 near, 1 far, 1 old far``."""
+    """Read groups of stations: ``4``, or ``3 at 54, 1 at 6``, or ``3 near, 1 far, 1 old far``."""
     hop = str(known["hop"])
     parts = [part.strip() for part in text.split(",")]
     groups = [_by_ratio(part) if hop in AGGREGATING else _by_rate(part, hop) for part in parts]
@@ -138,7 +142,7 @@ def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
 
 
 def _by_rate(part: str, hop: str) -> Group:
-    """Stations or hosts with their rate: ``3 at 54``."""
+    """Return a group of stations or hosts with their rate: ``3 at 54``."""
     match = re.fullmatch(rf"(\d{{1,4}})(?: (?:at|x|@) ({NUMBER}) ?(?:Mbps)?)?", part)
     if match is None or not 1 <= int(match[1]) <= MOST_STATIONS:
         raise UserError(
@@ -155,8 +159,9 @@ def _by_rate(part: str, hop: str) -> Group:
 
 
 def _by_ratio(part: str) -> Group:
-    """Stations with a signal-to-noise ratio, which chooses the MCS: ``3 near``, ``1 at 12 dB``,
-    ``1 old far``."""
+    """Return a group of stations with a signal-to-noise ratio, which chooses the MCS.
+
+    Examples are ``3 near``, ``1 at 12 dB`` and ``1 old far``."""
     match = re.fullmatch(
         rf"(?P<count>\d{{1,4}})(?P<old> old| {re.escape(OLD_PHY)})?"
         rf"(?: (?P<place>near|far)| (?:at|x|@) (?P<ratio>{NUMBER}) ?dB)?",
@@ -177,7 +182,9 @@ def _by_ratio(part: str) -> Group:
 
 
 def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
-    """Connections and calls: ``1 x 6 up, rest x 1 down`` gives the first station six uploads."""
+    """Read connections and calls: ``1 x 6 up, rest x 1 down`` gives the first station six
+    uploads.
+    """
     groups = known["stations"]
     assert isinstance(groups, list), "stations are read before"
     count = sum(group.count for group in groups)
@@ -225,7 +232,7 @@ def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
 
 
 def read_wire(text: str, known: Mapping[str, object]) -> Wire:
-    """Rate and round trip: ``50 Mbps, 20 ms``, ``100/20 Mbps, 20 ms``, or ``none``."""
+    """Read rate and round-trip time: ``50 Mbps, 20 ms``, ``100/20 Mbps, 20 ms``, or ``none``."""
     router = known["hop"] == "router"
     if text.lower() == "none" and not router:
         return Wire(None, 0.0)
@@ -251,7 +258,7 @@ def read_wire(text: str, known: Mapping[str, object]) -> Wire:
 
 
 def _rate_mbps(result: re.Match[str], name: str, unit: str = "") -> float | None:
-    """Return a rate of a line in Mb/s, None without one; `unit` counts where it has no own."""
+    """Return a rate of a line, or None; `unit` is used if the rate has no unit. [Mb/s]"""
     if result[name] is None:
         return None
     own = result[f"{name}_unit"]
@@ -260,7 +267,7 @@ def _rate_mbps(result: re.Match[str], name: str, unit: str = "") -> float | None
 
 
 def read_queue(text: str, known: Mapping[str, object]) -> str:
-    """Packets, a discipline, or a kind of access point."""
+    """Read the queue: a number of packets, a discipline, or a kind of access point."""
     word = text.strip().lower()
     named = disciplines(str(known["hop"]))
     kinds = tuple(KINDS) if aggregates(known) else ()
@@ -317,7 +324,7 @@ DEFAULT_STATIONS = {
     "802.11g": "4 at 54, 1 at 6",
     **dict.fromkeys(AGGREGATING, "4 near, 1 far"),
 }
-"""Usual stations of each sort of cell."""
+"""Default answer on the stations of each kind of cell."""
 
 
 NEW_LINE = "\n    "
@@ -409,9 +416,9 @@ QUESTIONS = (
         read_queue,
     ),
 )
-"""The questions in order: each may depend on the answers before."""
+"""Questions in order. Each question may depend on the answers to the questions before it."""
 
 
 def settled(known: Mapping[str, object]) -> Answers:
-    """Return all answers, once each question has its value."""
+    """Return all answers after the last question."""
     return Answers(**known)  # type: ignore[arg-type]

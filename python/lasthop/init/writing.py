@@ -18,14 +18,14 @@ DEFAULT_SHAPER_MBPS = 100.0
 """Rate of a shaper if there is no line. [Mb/s]"""
 
 LEAST_SHARING = 2
-"""Least stations with connections for which equal shares mean something."""
+"""Smallest number of stations with connections for which equal shares are meaningful."""
 
 WIDTH_MHZ = {"802.11n": 20, "802.11ac": 80, "802.11ax": 80}
 """Usual widths of a channel. [MHz]"""
 
 
 def scenario(answers: Answers, name: str) -> str:
-    """Return the answers as a scenario with commented lines; `name` is the file's."""
+    """Return the scenario of the answers, with commented lines; `name` is the name of the file."""
     lines = [
         f"# {name}: made by lasthop init. Every line may be changed.",
         "# `lasthop schema` lists all keys.",
@@ -137,7 +137,7 @@ def _general_commands(answers: Answers, name: str) -> Iterator[str]:
     calls = any(traffic.calls for traffic in answers.traffic)
     if (
         answers.aggregates or calls or not answers.compares_models
-    ):  # no model predicts these with TCP
+    ):  # No model predicts this discipline with TCP.
         yield f"#   lasthop simulate {name}    share of each station, packet by packet"
         yield f"#   lasthop simulate {name} --plot    with a picture"
         return
@@ -239,7 +239,7 @@ def _cell(answers: Answers) -> Iterator[str]:
         yield ""
     if (
         answers.compares_models or not answers.aggregates
-    ):  # others have the TCP of today without a table
+    ):  # Other cells have current TCP settings without a table.
         yield from _tcp(answers)
         yield ""
     for number, (name, group, traffic) in enumerate(_tables(answers)):

@@ -1,11 +1,11 @@
-"""Limits of time and memory: costs are estimated first, and a costlier answer is refused.
+"""Limits of time and memory: costs are estimated first, and an answer above a limit is refused.
 
-Models and solvers know their numbers of states and steps, and the measured cost of each. `need`
-compares the estimate with the limits before a computation begins. Some costs cannot be estimated:
-the number of rounds of an iteration depends on its end. Such computations call `check_time` now and
-then, so that they end even if an estimate was too low.
+Models and solvers estimate their costs from the numbers of states and steps, and the measured cost
+of each. `need` compares the estimate with the limits before a computation begins. Some costs cannot
+be estimated, because the number of iterations is unknown before convergence. These computations
+call `check_time` repeatedly, so that they end even if an estimate was too low.
 
-The limits are in a context variable, since they pass through solvers that call each other.
+The limits are in a context variable, because solvers that call each other all need them.
 """
 
 import time
@@ -31,14 +31,15 @@ __all__ = [
 ]
 
 MAX_TIME_S = 60.0
-"""Time that an answer may take, unless more is allowed. [s]"""
+"""Default limit of the time for an answer. [s]"""
 
 MAX_MEMORY_BYTES = 2e9
-"""Memory that it may take. [bytes]"""
+"""Default limit of the memory for an answer. [bytes]"""
 
 GRACE = 2.0
-"""Time after which what is under way is given up, over what it may take: estimates are of one
-machine, and this one may be busy. [-]"""
+"""Ratio of the time after which a computation is stopped to the limit of its time. Estimates were
+measured on one machine, and the present machine may be slower or busy. [-]
+"""
 
 TIMES = ((1.0, "s"), (60.0, "min"), (3600.0, "h"), (86400.0, "d"))
 MEMORIES = ((1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
@@ -50,7 +51,7 @@ LONGEST_S, LARGEST_BYTES = 3.2e7, 1e15
 
 @dataclass(frozen=True)
 class _Allowance:
-    """What is allowed, and since when an answer is under way; None: it is not timed."""
+    """Limits of time and memory, and the start time of a computation; None if it is not timed."""
 
     max_time_s: float = MAX_TIME_S
     max_memory_bytes: float = MAX_MEMORY_BYTES
@@ -72,14 +73,14 @@ def allowing(
     Parameters
     ----------
     max_time_s : float
-        Larger estimates of time are refused. [s]
+        Limit of the time; larger estimates are refused. [s]
     max_memory_bytes : float
-        Larger estimates of memory are refused. [bytes]
+        Limit of the memory; larger estimates are refused. [bytes]
 
     Raises
     ------
     ValueError
-        One of the two is not above 0.
+        If one of the limits is not above 0.
     """
     _check("max_time_s", max_time_s)
     _check("max_memory_bytes", max_memory_bytes)
@@ -97,21 +98,21 @@ def _check(name: str, value: float) -> None:
 
 
 def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0, smaller: str = "") -> None:
-    """Refuse a computation that would exceed a limit; else announce its expected duration.
+    """Refuse a computation that would exceed a limit; otherwise report its expected duration.
 
     Parameters
     ----------
     what : str
         Name of the computation, as the subject of a sentence.
     time_s, memory_bytes : float
-        Estimates; too high is better than too low. [s, bytes]
+        Estimates of time and memory; too high is better than too low. [s, bytes]
     smaller : str
-        Sentence that names something that costs less.
+        Sentence that proposes a computation with a lower cost.
 
     Raises
     ------
     TooCostlyError
-        An estimate is above its limit.
+        If an estimate is above its limit.
     """
     allowed = _allowed.get()
     asked = []
@@ -144,7 +145,7 @@ def check_time(what: str) -> None:
     Raises
     ------
     TooCostlyError
-        It has run for so long.
+        If the computation has run for this time.
     """
     allowed = _allowed.get()
     if allowed.since_s is None:
@@ -155,19 +156,20 @@ def check_time(what: str) -> None:
 
 
 class Deadline:
-    """Limit of a simulation's time, compared with the duration that its pace predicts.
+    """Limit of the duration of a simulation, which is compared with the duration predicted from its
+    speed.
 
     Parameters
     ----------
     what : str
         Name of the computation, as the subject of a sentence.
     max_time_s : float
-        Limit of its time. [s]
+        Limit of the time. [s]
 
     Raises
     ------
     ValueError
-        `max_time_s` is not above 0.
+        If `max_time_s` is not above 0.
     """
 
     def __init__(self, what: str, max_time_s: float) -> None:
@@ -178,13 +180,13 @@ class Deadline:
         self._judged = False
 
     def look(self, done: float, total: float) -> None:
-        """Hear how much is done of how much.
+        """Check the limit, given the finished amount of work and the total amount.
 
         Raises
         ------
         TooCostlyError
-            By its pace when it is first judged it takes longer than it may, or it has been under
-            way for `GRACE` times as long.
+            If the first estimate of the duration exceeds the limit, or if the computation has run
+            for more than `GRACE` times the limit.
         """
         rest = self._pace.judge(done, total)
         if rest is None:
@@ -211,7 +213,7 @@ def _not_done(what: str, passed_s: float, max_time_s: float) -> TooCostlyError:
 
 
 def _told(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> str:
-    """A cost to two digits, in the largest unit of which it is at least two."""
+    """Return a cost as text with two digits, in the largest unit in which it is at least 2."""
     if not value <= largest:
         return f"more than {_told(largest, inf, units)}"
     if not isfinite(value):
@@ -225,12 +227,12 @@ def _told(value: float, largest: float, units: tuple[tuple[float, str], ...]) ->
 
 
 def _rounded(number: float) -> float:
-    """A number from 10 on to two digits, but for those below a thousand to ones."""
+    """Return a number rounded to an integer below 1000, and to two digits from 1000 on."""
     return round(number) if number < 1000.0 else round(number, 1 - floor(log10(number)))
 
 
 def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> float:
-    """A cost that is sure to be enough: 1, 2 or 5 times a power of ten in one of the units."""
+    """Return a sufficient cost: 1, 2 or 5 times a power of ten in one of the units."""
     value = min(value, largest)
     scale, _ = _unit_of(value, units)
     number = max(value / scale, 1.0)
@@ -240,16 +242,16 @@ def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -
 
 
 def cost_text(value: float, units: tuple[tuple[float, str], ...]) -> str:
-    """Return a cost in words: two digits, in the largest unit that it exceeds twice."""
+    """Return a cost as text with two digits, in the largest unit in which it is at least 2."""
     return _told(value, inf, units)
 
 
 def written(value: float, units: tuple[tuple[float, str], ...]) -> str:
-    """Return a cost as options are written: a whole number with its unit."""
+    """Return a cost in the notation of options: a whole number with its unit."""
     scale, unit = _unit_of(value, units)
     return f"{ceil(0.999 * value / scale)}{unit}"
 
 
 def _unit_of(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:
-    """The largest unit of which a cost is about one or more."""
+    """Return the largest unit in which a cost is at least about 1."""
     return next((each for each in reversed(units) if value >= 0.9 * each[0]), units[0])

@@ -1,4 +1,4 @@
-"""How long the rest of something takes, judged by its pace."""
+"""Remaining time of a run, estimated from its speed."""
 
 import time
 from collections import deque
@@ -7,20 +7,20 @@ from typing import NamedTuple
 __all__ = ["JUDGED_S", "Pace", "RemainingTime"]
 
 JUDGED_S = 0.5
-"""Time after which a pace is judged. [s]"""
+"""Time after which the remaining time is first estimated. [s]"""
 
 SLOWER = 0.9
-"""A pace below this part of the pace before has slowed down. [-]"""
+"""Ratio of the later to the earlier speed below which a run has slowed down. [-]"""
 
 PLACES = 64
-"""Approximate number of instants whose progress is remembered. [-]"""
+"""Approximate number of stored times with their progress. [-]"""
 
 
 class RemainingTime(NamedTuple):
     """Estimate of the remaining time."""
 
     passed_s: float
-    """Time since the begin. [s]"""
+    """Time since the start. [s]"""
     left_s: float
     """Remaining time at the speed of the later half of the time passed. [s]"""
     slows: bool
@@ -28,15 +28,15 @@ class RemainingTime(NamedTuple):
 
     @property
     def how_sure(self) -> str:
-        """Words in front of the remaining time."""
+        """Text before the remaining time, which expresses how certain the estimate is."""
         return "at least" if self.slows else "about"
 
 
 class Pace:
     """Speed of a run, from the later half of the time passed.
 
-    At the begin, while windows of TCP grow and links are not full, a simulated second has fewer
-    packets than later. The average since the begin would therefore be too fast.
+    At the start, TCP windows grow and links are not full, so a simulated second has fewer packets
+    than later. The average speed since the start would therefore be too high.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,9 @@ class Pace:
         self._heard = deque([(self._begun_s, 0.0)])
 
     def judge(self, done: float, total: float) -> RemainingTime | None:
-        """Hear how much is done of how much; None: too early to say, or over."""
+        """Return the remaining time, given the finished and the total amount of work.
+
+        The value is None if it is too early for an estimate, or if the run has finished."""
         now_s = time.monotonic()
         passed_s = now_s - self._begun_s
         middle_s = self._begun_s + 0.5 * passed_s
@@ -55,7 +57,8 @@ class Pace:
             self._heard.append((now_s, done))
         if passed_s < JUDGED_S or not 0.0 < done < total:
             return None
-        if done <= before:  # nothing since, so the pace since then is no more than this
+        # There is no progress since then, so the average speed since the start is used.
+        if done <= before:
             from_s, before = self._begun_s, 0.0
         late = (done - before) / (now_s - from_s)
         early = before / (from_s - self._begun_s) if from_s > self._begun_s else late

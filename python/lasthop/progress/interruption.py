@@ -1,7 +1,7 @@
 """Ctrl-C while the command line starts and ends: one line and exit code 130, no traceback.
 
-The module imports only modules that are built into the interpreter, since whatever it imports
-would delay the handler.
+This module imports only modules that are built into the interpreter, because any other import would
+delay the handler.
 """
 
 import _signal  # type: ignore[import-not-found] # `signal` would import enum.
@@ -34,12 +34,12 @@ def raise_interrupt() -> None:
 
 
 def _replace(present: object, handler: "Callable[[int, FrameType | None], object]") -> None:
-    """Replace a handler of SIGINT, if it is the present one."""
+    """Replace the handler of SIGINT if the present handler is `present`."""
     if _signal.getsignal(_signal.SIGINT) is present:
         _signal.signal(_signal.SIGINT, handler)
 
 
 def _exit(number: int, frame: "FrameType | None") -> None:
-    """Print a line and end the process, without the interpreter's shutdown."""
+    """Print a line and end the process immediately, without the shutdown of the interpreter."""
     posix.write(2, b"error: interrupted\n")
     posix._exit(INTERRUPTED)

@@ -15,44 +15,44 @@ Item = TypeVar("Item")
 
 
 class Step(Protocol):
-    """Something that takes its time, as its watcher has it."""
+    """A long step, from the view of the watcher that displays it."""
 
     def done(self, count: int) -> None:
-        """Hear how many of its parts are done."""
+        """Receive the number of finished parts."""
         ...
 
     def expect(self, what: str, time_s: float) -> None:
-        """Hear what is under way in it, and how long it will take at most. [s]"""
+        """Receive the name of the present computation, and its largest expected duration. [s]"""
         ...
 
     def report_early(self, what: str) -> None:
-        """Hear what is known before it is over, in words that say what is still to come."""
+        """Receive a preliminary result, as text that also names the missing parts."""
         ...
 
 
 Watcher = Callable[[str, int | None], AbstractContextManager[Step]]
-"""Begins to watch a step, given its name and the number of its parts, None if it has none."""
+"""Function that begins to watch a step, given its name and the number of its parts (or None)."""
 
 _watcher: ContextVar[Watcher | None] = ContextVar("_watcher", default=None)
 _current: ContextVar[Step | None] = ContextVar("_current", default=None)
 
 
 class Unwatched:
-    """A step that nobody watches."""
+    """A step without a watcher."""
 
     def done(self, count: int) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     def expect(self, what: str, time_s: float) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     def report_early(self, what: str) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
 
 @contextmanager
 def watched_by(watcher: Watcher | None) -> Iterator[None]:
-    """Have steps watched while the body runs."""
+    """Report steps to the watcher while the body runs."""
     token = _watcher.set(watcher)
     try:
         yield
@@ -69,7 +69,7 @@ def step(what: str, total: int | None = None) -> Iterator[Step]:
     what : str
         Name of the step, such as ``"checking points"``; empty if only `expect` reports it.
     total : int, optional
-        Number of its parts; the body reports how many are done.
+        Number of parts of the step; the body reports the number of finished parts.
     """
     watcher = _watcher.get()
     if watcher is None:
@@ -84,7 +84,7 @@ def step(what: str, total: int | None = None) -> Iterator[Step]:
 
 
 def counting(what: str, items: Iterable[Item], total: int) -> Iterator[Item]:
-    """Yield the items, each of which is a part of a step."""
+    """Yield the items, and report each finished item as a part of a step."""
     with step(what, total) as current:
         for number, item in enumerate(items):
             current.done(number)
@@ -92,7 +92,9 @@ def counting(what: str, items: Iterable[Item], total: int) -> Iterator[Item]:
 
 
 def expect(what: str, time_s: float) -> None:
-    """Tell of what begins now in the step that is under way, and may take so long. [s]"""
+    """Report to the present step that a computation begins, with its largest expected duration.
+    [s]
+    """
     current = _current.get()
     if current is not None:
         current.expect(what, time_s)

@@ -1,4 +1,4 @@
-"""Reports: one HTML file with the views and tables of an answer, which needs no server."""
+"""Reports: one HTML file with the views and tables of an answer. The file needs no server."""
 
 from lasthop.report.report import Report, Reported, report_of, write_report
 

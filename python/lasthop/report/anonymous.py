@@ -7,10 +7,10 @@ from typing import Any
 __all__ = ["Anonymiser"]
 
 NAMED_LISTS = {"stations": "station", "flows": "flow", "links": "link", "classes": "class"}
-"""Lists of the normalised scenario whose items have names of the user, with the neutral word."""
+"""Lists of the normalised scenario whose items have names given by the user, with neutral names."""
 
 NAMED_KEYS = {"group": "station", "class": "class"}
-"""Keys of items whose values are names of the user."""
+"""Keys of items whose values are names given by the user, with neutral names."""
 
 
 NAME_KEYS = frozenset(
@@ -35,10 +35,10 @@ NAME_KEYS = frozenset(
         "warnings",
     ]
 )
-"""Keys of results and scenarios whose values have names of the user."""
+"""Keys of results and scenarios whose values contain names given by the user."""
 
 STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"|\'[^\'\n]*\')|#[^\n]*')
-"""A string of TOML, which is group 1, or a comment."""
+"""A string of TOML (group 1), or a comment of TOML."""
 
 PATH_WORD = re.compile(r"[^=\s]*\.(?:toml|json|html|png|pdf|svg|pcapng|csv)\b|[^=\s]*/[^=\s]*")
 """A word of a command line that names a file."""
@@ -119,7 +119,8 @@ class Anonymiser:
             for item in tree.get(key, ()):
                 for inner, inner_word in NAMED_KEYS.items():
                     self._add(item.get(inner), inner_word)
-                if key != "flows" or "station" not in item:  # a station's flow has its name
+                # The name of a station's flow contains the name of the station.
+                if key != "flows" or "station" not in item:
                     self._add(item.get("name"), word)
                 for node in ("from", "to"):
                     self._add(item.get(node), "node")
@@ -129,6 +130,8 @@ class Anonymiser:
             return
         group, _, index = name.rpartition("-")
         if index.isdecimal() and group in self._names:
-            return  # A member of a group: the name of the group is replaced in it.
+            # This is a member of a group. Its name contains the name of the group, which is
+            # replaced.
+            return
         number = sum(known.startswith(f"{word}-") for known in self._names.values()) + 1
         self._names[name] = f"{word}-{number}"

@@ -1,4 +1,6 @@
-"""A report: the page's views on stored results, in one HTML file without foreign requests."""
+"""A report: the page's views of stored results, in one HTML file that loads nothing from a
+network.
+"""
 
 import gzip
 import json
@@ -30,13 +32,13 @@ if TYPE_CHECKING:
 __all__ = ["Report", "Reported", "report_of", "write_report"]
 
 Reported: TypeAlias = "Answer | Comparison | Sweep | Tuning | WhatIf"
-"""Answers of which a report can be written."""
+"""Answers for which a report can be written."""
 
 NEUTRAL_TITLE = "a network"
 """Title of an anonymous report."""
 
 MOST_BYTES = 1_000_000
-"""Size that a report does not exceed, unless its tables are larger."""
+"""Largest size of a report, unless its tables are larger than this. [bytes]"""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Run:
     """Results of one scenario, which the page's views show."""
 
     label: str
-    """Kind of the result, in a word."""
+    """Kind of the result, in one word."""
     scenario: Mapping[str, Any]
     """The normalised scenario."""
     answer: Mapping[str, Any]
@@ -66,7 +68,7 @@ class Report:
     title, about : str
         Headline, and the line below it.
     command : str
-        Command line that made the answer.
+        Command line that produced the answer.
     seed : int
     scenario : mapping
         The normalised scenario, whose names an anonymous report replaces.
@@ -119,8 +121,8 @@ class Report:
     def anonymous(self) -> "Report":
         """Return the report without the user's names, comments and file names.
 
-        Stations, flows, links and nodes get neutral names. The picture is left out, since it has
-        the names.
+        Stations, flows, links and nodes get neutral names. The picture is omitted, because it
+        contains the names.
         """
         names = Anonymiser(self.scenario)
         return replace(
@@ -156,7 +158,7 @@ class Report:
         )
 
     def _smaller(self) -> Iterator["Report"]:
-        """Yield the report with ever fewer details."""
+        """Yield copies of the report, each with fewer details than the copy before."""
         yield self
         for every in (4, 16):
             runs = [replace(run, series=_thinned(run, every)) for run in self.runs]
@@ -215,7 +217,7 @@ def report_of(answer: Reported, command: str = "") -> Report:
     ----------
     answer : Result, Prediction, Emulation, Comparison, Sweep, Tuning or WhatIf
     command : str
-        Command line that made the answer.
+        Command line that produced the answer.
 
     Raises
     ------
@@ -253,9 +255,9 @@ def write_report(
     path : str or path
         The file.
     command : str
-        Command line that made the answer.
+        Command line that produced the answer.
     anonymise : bool
-        Whether the user's names are replaced, and comments are left out.
+        Whether the user's names are replaced, and comments are omitted.
 
     Returns
     -------

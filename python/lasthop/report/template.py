@@ -1,4 +1,4 @@
-"""The template of reports: a page with its scripts and styles in it, without data."""
+"""The template of reports: a page with embedded scripts and styles, and without data."""
 
 from lasthop.errors import UserError
 from lasthop.workbench.files import PAGE
@@ -9,10 +9,10 @@ FILE = PAGE / "report.template"
 """The template, written by `make build` and included in wheels."""
 
 DATA = "@lasthop-report@"
-"""Place of the data: JSON, compressed by gzip, in base64."""
+"""Placeholder for the data: JSON, compressed with gzip, in base64."""
 
 TITLE = "<title>lasthop report</title>"
-"""Place of the title."""
+"""Placeholder for the title."""
 
 
 def template() -> str:
@@ -21,7 +21,7 @@ def template() -> str:
     Raises
     ------
     UserError
-        If it has not been built.
+        If the template has not been built.
     """
     if not FILE.is_file():
         raise UserError(

@@ -1,1 +1,1 @@
-"""Scenarios: their files, the checked values, and how they are read."""
+"""Scenarios: reading of files, and checked values."""

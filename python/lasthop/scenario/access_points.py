@@ -30,13 +30,13 @@ class Fact:
     Attributes
     ----------
     key, value : str
-        Key and value as a scenario writes them.
+        Key and value in the notation of a scenario file.
     short : str
-        The fact in a few words, for the comment after a value.
+        Short form of the fact, for the comment after a value.
     source : str
         Sentences that name the page or the file that was read.
     hops : tuple of str
-        Physical layers that have it; all if it is empty.
+        Physical layers for which the fact holds; empty for all.
     """
 
     key: str
@@ -47,7 +47,7 @@ class Fact:
 
     @property
     def line(self) -> str:
-        """Key and value as a line of a scenario."""
+        """Key and value as a line of a scenario file."""
         return f"{self.key} = {self.value}"
 
 
@@ -85,13 +85,14 @@ EDCA: Mapping[str, Mapping[str, Edca]] = {
         "background": Edca(7, 15, 1023, 0.0),
     },
 }
-"""Access parameters that hostapd has by default, of its own queues and in its beacons
-(``txq_be`` and ``ac_be`` in hostapd_config_defaults, src/ap/ap_config.c); ``edca = "hostapd"``
-stands for them. Bursts of 1.5 and 3 ms are rounded to units of 32 us on their way to the driver
-(i802_set_tx_queue_params, src/drivers/driver_nl80211.c)."""
+"""Default access parameters of hostapd, for its own queues and in its beacons (``txq_be`` and
+``ac_be`` in hostapd_config_defaults, src/ap/ap_config.c). The setting ``edca = "hostapd"`` selects
+these parameters. hostapd rounds bursts of 1.5 and 3 ms to units of 32 us before it passes them to
+the driver (i802_set_tx_queue_params, src/drivers/driver_nl80211.c).
+"""
 
 BURST_S = 2e-3
-"""Burst of best effort in the fact ``"openwrt-burst"``. [s]"""
+"""Duration of the best-effort burst in the fact ``"openwrt-burst"``. [s]"""
 
 FACTS: Mapping[str, Fact] = {
     "hostapd-edca": Fact(
@@ -203,7 +204,7 @@ FACTS: Mapping[str, Fact] = {
 
 
 def burst(band: str, generation: str | None) -> Fact | None:
-    """Return the burst that OpenWrt gives best effort, or None where it gives none.
+    """Return the burst that OpenWrt sets for best effort; None if it sets no burst.
 
     Parameters
     ----------
@@ -225,7 +226,7 @@ def queue(phy: str, *, of_mac80211: bool) -> Fact:
     phy : str
         Physical layer of the cell.
     of_mac80211 : bool
-        Whether its driver belongs to Linux's mac80211.
+        Whether the driver of the access point uses Linux's mac80211.
     """
     if not of_mac80211:
         return FACTS["unknown-queue"]
@@ -240,13 +241,13 @@ class AccessPoint:
     Attributes
     ----------
     what : str
-        Name of the kind, as a title has it.
+        Name of the kind for titles.
     facts : tuple of Fact
-        Facts about its cell.
+        Facts about the cell.
     width_mhz : mapping of str to int
-        Widths of its channel by hop, where they differ from the usual widths. [MHz]
+        Channel widths by hop, if they differ from the usual widths. [MHz]
     width_source : str
-        The page that gives the width.
+        Page that states the width.
     """
 
     what: str
@@ -256,11 +257,11 @@ class AccessPoint:
 
     @property
     def is_fifo(self) -> bool:
-        """Whether its queue is a number of packets, without a discipline."""
+        """Whether the queue is a FIFO, given by a number of packets."""
         return any(fact.key == "ap_queue" and fact.value.isdigit() for fact in self.facts)
 
     def lines(self, hop: str) -> Iterator[str]:
-        """Yield its lines of the table ``[cell]``, each after the comment with its source."""
+        """Yield the lines for the table ``[cell]``, each after a comment with its source."""
         for fact in self.facts:
             if not fact.hops or hop in fact.hops:
                 parts = textwrap.wrap(fact.source, LINE - 2, break_on_hyphens=False)
@@ -284,8 +285,10 @@ KINDS: Mapping[str, AccessPoint] = {
         "Cisco's default at 5 GHz (WLC configuration guide OL-17037-01, 11-14)",
     ),
 }
-"""The kinds, by the word that an answer has for each. Aggregates are as long as the standard has
-them; so they are by Huawei's `ht` and `vht a-mpdu max-length-exponent` (65,535 and 1,048,575 B)."""
+"""Kinds of access points, by their names in answers. Aggregates have the maximum length of the
+standard, which Huawei's `ht` and `vht a-mpdu max-length-exponent` also set (65,535 and 1,048,575
+B).
+"""
 
 
 def table() -> str:

@@ -1,4 +1,4 @@
-"""Networks by conflict graphs of a checked scenario, see `lasthop.scenario.typed`."""
+"""Conflict graphs of a checked scenario as typed values, see `lasthop.scenario.typed`."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -14,18 +14,18 @@ class CsmaLink(Table):
     name: str
     conflicts: tuple[str, ...]
     disturbs: tuple[str, ...]
-    """Links whose frames it destroys, since they do not hear it."""
+    """Links whose frames this link destroys, because they do not sense its transmissions."""
     from_node: str = named("from")
-    """Where it begins; empty where nodes have no places."""
+    """Node at which the link begins; empty if nodes have no positions."""
     to_node: str = named("to")
-    """Where it ends."""
+    """Node at which the link ends; empty if nodes have no positions."""
     r: float | None
-    """Its aggressiveness, if it is given. [-]"""
+    """Aggressiveness of the link; None if it is not given. [-]"""
     error: float
 
 
 class CsmaNode(Table):
-    """A node with its place."""
+    """A node with its position."""
 
     name: str
     x_m: float
@@ -33,7 +33,7 @@ class CsmaNode(Table):
 
 
 class CsmaFlow(Table):
-    """A flow over links of a conflict graph and over wires."""
+    """A flow over links of a conflict graph and over wired links."""
 
     name: str
     class_name: str = named("class")
@@ -44,17 +44,17 @@ class CsmaFlow(Table):
     start_spread_s: float
     stop_s: float | None
     tcp: Tcp | None = None
-    """Settings of its connections; None: it sends datagrams."""
+    """Settings of the flow's connections; None if the flow sends datagrams."""
     udp: Udp | None = None
 
     @property
     def transport(self) -> Tcp | Udp:
-        """Transport of its data."""
+        """Transport protocol of the flow's data."""
         return carrier(self.tcp, self.udp)
 
 
 class CsmaPace(Table):
-    """How time goes by for backoffs that have a mean."""
+    """Slot and interframe spaces for backoffs that are given by their mean."""
 
     slot_s: float | None
     difs_s: float
@@ -62,7 +62,7 @@ class CsmaPace(Table):
 
 
 class Csma(Table):
-    """A network by its conflict graph."""
+    """A network described by its conflict graph."""
 
     links: tuple[CsmaLink, ...]
     nodes: tuple[CsmaNode, ...]
@@ -90,13 +90,14 @@ class Csma(Table):
 
     @property
     def k(self) -> float:
-        """Factor of the number of connections, except where each flow has one. [1/s]"""
+        """Factor of the number of connections, if flows have several connections. [1/s]"""
         assert self.k_per_s is not None, "one connection a flow"
         return self.k_per_s
 
     def active_rate_pps(self, part: float) -> float:
-        """Packets that a link which never pauses sends in a second; each is this part of the
-        longest. [packets/s]
+        """Return the packet rate of a link that never pauses. [packets/s]
+
+        The ratio of the length of a packet to the longest packet is `part`.
         """
         return 1 / (self.overhead_s + (1 / self.service_rate_pps - self.overhead_s) * part)
 
@@ -113,18 +114,18 @@ class Csma(Table):
 
     @cached_property
     def carrying(self) -> frozenset[str]:
-        """Links, wireless and wired, that some flow passes."""
+        """Wireless and wired links that carry at least one flow."""
         return frozenset(link for flow in self.flows for link in flow.route)
 
     @property
     def saturated(self) -> bool:
-        """Whether every wireless link that carries a flow has an aggressiveness of its own."""
+        """Whether every wireless link that carries a flow has a given aggressiveness."""
         own = [link.r for link in self.links if link.name in self.carrying]
         return bool(own) and None not in own
 
     @property
     def one_flow_per_link(self) -> bool:
-        """Whether each flow passes one wireless link, and each of these one flow."""
+        """Whether each flow passes one wireless link, and each of these links carries one flow."""
         wireless = {link.name for link in self.links}
         links = [flow.route[0] for flow in self.flows]
         return all(len(flow.route) == 1 for flow in self.flows) and (

@@ -1,6 +1,6 @@
-"""Opening of files that a user names, with exact errors for other things at that path.
+"""Opening of files that a user names, with exact errors if the path is not a file.
 
-Pipes are files: ``/dev/stdin``, a FIFO, and ``<(command)`` of a shell are read to their end.
+Pipes are accepted: ``/dev/stdin``, a FIFO, and ``<(command)`` of a shell are read to their end.
 """
 
 import os
@@ -14,16 +14,16 @@ from lasthop.errors import UserError
 __all__ = ["NO_FILE", "UnreadableError", "opened"]
 
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)")
-"""An address on the web; a path has lost one of its slashes."""
+"""Address on the web. In a `Path`, one of the two slashes is missing."""
 
 OF_KERNEL = ("/proc/", "/sys/")
-"""Where files are made by the kernel as they are read."""
+"""Folders whose files the kernel generates when they are read."""
 
 OF_WEB = ("http", "https", "ftp")
-"""Kinds of addresses that programs for downloads know."""
+"""Schemes of addresses that download programs support."""
 
 DOWNLOAD = "download it first: "
-"""Text before an address in a hint; the command line has its own."""
+"""Text before an address in a hint; the command line uses a different text."""
 
 
 NO_FILE = "no such file"
@@ -31,7 +31,7 @@ NO_FILE = "no such file"
 
 
 class UnreadableError(UserError):
-    """A path is no file that can be read; `what` is the message without the path."""
+    """Error for a path that is not a readable file; `what` is the message without the path."""
 
     def __init__(self, path: str, what: str, hint: str | None = None) -> None:
         super().__init__(f"{path}: {what}", hint)
@@ -49,12 +49,12 @@ def opened(path: Path, *, or_input: bool = False) -> BufferedReader:
     path : Path
         Its name.
     or_input : bool
-        Whether standard input could stand in its place, for the remedy where it is an address.
+        Whether standard input is also accepted; the hint for an address then proposes it.
 
     Raises
     ------
     UnreadableError
-        If there is none, if it is something else, or if it may not be read.
+        If there is no file, if the path is not a file, or if the file cannot be read.
     """
     name = str(path)
     try:
@@ -88,7 +88,7 @@ def not_a_file(path: Path, mode: int) -> str | None:
 
 
 def not_there(path: Path, or_input: bool) -> UnreadableError:
-    """There is no such file; perhaps it was an address, or the name is nearly right."""
+    """Return the error for a missing file, with a hint for an address or a similar name."""
     if (match := ADDRESS.fullmatch(str(path))) is None:
         return UnreadableError(str(path), NO_FILE, nearest_file(path))
     kind, rest = match[1].lower(), match[2]
@@ -102,7 +102,7 @@ def not_there(path: Path, or_input: bool) -> UnreadableError:
 
 
 def nearest_file(path: Path) -> str | None:
-    """Return a hint at a file in the same folder with a similar name; None if there is none."""
+    """Return a hint with a similar name in the same folder; None if there is no similar name."""
     from difflib import get_close_matches
 
     try:

@@ -1,9 +1,9 @@
-"""JSON as frozen dataclasses; each class is read by its own annotations.
+"""JSON as frozen dataclasses. The annotations of a class define how it is read.
 
-A field is the value under the key of its name. If the name is a word of Python, the key is in its
-metadata ``key``. A value that JSON does not have, such as an address, is `Annotated` with the
-function that makes it of the text. Other keys are ignored, so that a new key of the engine breaks
-no reader. Fields without a default must be there.
+The name of a field is its key in JSON. If the key is a keyword of Python, it is in the field's
+metadata ``key``. A value of a type that JSON does not have, such as an address, is `Annotated` with
+the function that converts its text. Other keys are ignored, so that a new key of the engine does
+not break readers. Fields without a default are required.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,20 +33,20 @@ Reader = Callable[[Any], Any]
 
 
 def _text(value: Any) -> str:
-    """A text; null, where a text may be absent, is the empty one."""
+    """Return a text; null is read as an empty text."""
     return "" if value is None else str(value)
 
 
 PLAIN: Mapping[Any, Reader] = {float: float, str: _text}
-"""How plain values are read; others are taken as they are."""
+"""Functions that read plain values by type; values of other types are not converted."""
 
 
 AS_THEY_ARE = (float, str, bool, int)
-"""Types whose values need not be read."""
+"""Types whose values need no conversion."""
 
 
 def named(key: str, default: Any = MISSING) -> Any:
-    """Return a field whose key is not its name, such as ``class``."""
+    """Return a field whose key differs from its name, such as ``class``."""
     return field(default=default, metadata={"key": key})
 
 
@@ -54,8 +54,8 @@ def named(key: str, default: Any = MISSING) -> Any:
 class Table:
     """Base of classes that describe a table, each a frozen dataclass with keyword arguments only.
 
-    The methods are written once, in this class. `dataclass` would compile six functions for each
-    class, which takes longer than reading a small scenario.
+    This class defines the methods for all subclasses. `dataclass` would compile six functions for
+    each class, which takes longer than reading a small scenario.
     """
 
     _names: ClassVar[tuple[str, ...]] = ()
@@ -100,19 +100,20 @@ class Table:
 
 
 def read_as(kind: type[T], tree: Mapping[str, Any]) -> T:
-    """Read a tree as a dataclass of this kind, or of the kind below it that ``kind_of`` chooses.
+    """Read a tree as a dataclass of this type, or of the subclass that ``kind_of`` chooses.
 
     Parameters
     ----------
     kind : type
-        A dataclass. If it has ``kind_of``, a static method from the tree to a class, that decides.
+        Dataclass. If it has a static method ``kind_of``, this method returns the class for the
+        tree.
     tree : Mapping
         JSON.
 
     Raises
     ------
     KeyError
-        A key that the kind needs is not there.
+        If a required key is missing.
     """
     choose: Callable[[Mapping[str, Any]], type[T]] | None = getattr(kind, "kind_of", None)
     chosen: type[Any] = kind if choose is None else choose(tree)
@@ -128,13 +129,13 @@ def read_as(kind: type[T], tree: Mapping[str, Any]) -> T:
 
 
 class _Place(NamedTuple):
-    """Where a field is in the tree, and how its value is read."""
+    """Key of a field in the tree, and the function that reads its value."""
 
     name: str
     key: str
     read: Reader
     plain: type | None
-    """Values of this very type are taken as they are."""
+    """Values of exactly this type are not converted."""
     required: bool
 
 
@@ -154,7 +155,7 @@ def _places(kind: type) -> tuple[_Place, ...]:
 
 
 def _reader(hint: Any) -> Reader:
-    """How a value of this type is read."""
+    """Return the function that reads a value of this type."""
     if is_dataclass(hint):
         return lambda value: _table(hint, value)  # type: ignore[arg-type]
     origin, inner = get_origin(hint), get_args(hint)
@@ -175,12 +176,12 @@ def _reader(hint: Any) -> Reader:
 
 
 def _table(kind: type[T], value: Any) -> T:
-    """A table, which rows of a long list may have in common."""
+    """Return a table as a dataclass; rows of a long list may share the table."""
     return value.read_as(kind, read_as) if isinstance(value, Common) else read_as(kind, value)
 
 
 def _rows(read: Reader, value: Any) -> Sequence[Any]:
-    """A list, which may be a long one that is read when somebody asks."""
+    """Return a list; a long list is read in pieces on access."""
     return Rows(value, read) if isinstance(value, LongList) else tuple(map(read, value))
 
 

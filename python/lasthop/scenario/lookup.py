@@ -1,4 +1,4 @@
-"""A value in a tree by its path, and which path is meant where there is none."""
+"""Look-up of a value in a tree by its path, with suggestions if the path does not exist."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -9,14 +9,16 @@ from lasthop.errors import listed
 __all__ = ["NoSuchKey", "value_at"]
 
 LIKE = 0.65
-"""Least likeness of the end of a path that is suggested, as `difflib` has it. [-]"""
+"""Smallest similarity of the end of a suggested path, as measured by `difflib`. [-]"""
 
 MOST = 3
-"""Most paths that are suggested."""
+"""Largest number of suggested paths."""
 
 
 class NoSuchKey(KeyError):
-    """A path that leads nowhere; its text names those that are nearest, found when it is read."""
+    """Error for a path that does not exist. Its text, made on access, contains the most similar
+    paths.
+    """
 
     def __init__(self, path: object, tree: Mapping[str, Any]) -> None:
         super().__init__(path)
@@ -33,19 +35,19 @@ class NoSuchKey(KeyError):
 
 
 UNITS = ("s", "bps", "bytes", "m", "packets")
-"""Endings of keys whose values have a unit in the file, or count packets there."""
+"""Suffixes of keys whose values have a unit in the file, or are numbers of packets."""
 
 
 def value_at(tree: Mapping[str, Any], path: str) -> Any:
-    """Return the value at a path: keys, names or numbers of items of lists, joined by dots.
+    """Return the value at a path: keys, and names or indices of list items, joined by dots.
 
-    A key may be written as in the file, without the unit that the normalised one ends with:
-    ``duration`` for ``duration_s``. The value is in that unit.
+    A key may be written as in the file, without the unit at the end of the normalised key:
+    ``duration`` for ``duration_s``. The value is in the unit of the normalised key.
 
     Raises
     ------
     NoSuchKey
-        There is no such key.
+        If the path does not exist.
     """
     node: Any = tree
     for step in path.split(".") if isinstance(path, str) else [path]:
@@ -59,7 +61,7 @@ def value_at(tree: Mapping[str, Any], path: str) -> Any:
 
 
 def within(node: Any) -> Mapping[Any, Any]:
-    """Return the children of a node by key; items of a list have their names and numbers."""
+    """Return the children of a node by key; the keys of list items are their names and indices."""
     if isinstance(node, Mapping):
         return node
     if isinstance(node, Sequence) and not isinstance(node, str):
@@ -72,13 +74,13 @@ def within(node: Any) -> Mapping[Any, Any]:
 
 
 def absence_text(path: str, tree: Mapping[str, Any]) -> str:
-    """Say that a path leads nowhere, and which one may be meant."""
+    """Return the message that a path does not exist, with the paths that may be meant."""
     known = (corrected(path, tree) or like(path, tree))[:MOST] or list(tree)
     return f"there is no `{path}`; there is {listed([f'`{each}`' for each in known])}"
 
 
 def corrected(path: str, tree: Mapping[str, Any]) -> list[str]:
-    """Paths with the units, plurals of lists and numbers of members that the file has not.
+    """Return the path with the units, plurals and member numbers that the file does not have.
 
     >>> corrected("station.a.rate", {"stations": [{"name": "a-1", "rate_bps": 2e6}]})
     ['stations.a-1.rate_bps']
@@ -96,13 +98,13 @@ def corrected(path: str, tree: Mapping[str, Any]) -> list[str]:
 
 
 def written_out(step: str, inside: Mapping[Any, Any]) -> list[str]:
-    """Keys that are this one with an ending, the shortest first."""
+    """Return the keys that are the given key with a suffix, the shortest first."""
     endings = (f"{step}_", f"{step}s", f"{step}-")
     return sorted((key for key in map(str, inside) if step and key.startswith(endings)), key=len)
 
 
 def like(path: str, tree: Mapping[str, Any]) -> list[str]:
-    """Paths that end like this one, the likest first."""
+    """Return the paths with a similar end, the most similar first."""
     steps = path.split(".")
     ends: dict[str, str] = {}
     for each in paths(tree, asked=steps):
@@ -112,7 +114,7 @@ def like(path: str, tree: Mapping[str, Any]) -> list[str]:
 
 
 def paths(node: Any, asked: Sequence[str], before: str = "") -> Iterator[str]:
-    """Yield every path below a node; in a list only that of the given item, else of the first."""
+    """Yield every path below a node; of a list, only the requested item, or else the first item."""
     inside = within(node)
     if not isinstance(node, Mapping):
         names = [step for step in inside if not step.isdecimal()] or list(inside)

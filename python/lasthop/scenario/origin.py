@@ -1,4 +1,4 @@
-"""A scenario as it was given, as JSON: text, settings, named files; and the scenario again."""
+"""Sources of a scenario as JSON (text, settings, named files), and the scenario made from them."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
@@ -23,14 +23,14 @@ def origin_of(scenario: Scenario) -> dict[str, Any]:
 
 
 def scenario_of(origin: Mapping[str, Any]) -> Scenario:
-    """Make the scenario again; named files are those that were kept, not the present files.
+    """Return the scenario of the stored sources, with the stored and not the present named files.
 
     Raises
     ------
     ScenarioError
-        If it is refused: another version made it.
+        If the scenario is refused, because another version wrote it.
     KeyError, TypeError, ValueError
-        If `origin` is none.
+        If `origin` is not the result of `origin_of`.
     """
     files = [_content(file) for file in origin["files"]]
     settings = [(str(path), str(value)) for path, value in origin["settings"]]

@@ -11,7 +11,7 @@ class Queue(Table):
 
     discipline: str
     ecn: bool = False
-    """Whether it marks packets that can be marked."""
+    """Whether the queue marks ECN-capable packets."""
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Queue]":
@@ -20,7 +20,7 @@ class Queue(Table):
 
 
 class Threshold(Queue):
-    """Drop-tail at a threshold below the limit."""
+    """Drop-tail queue with a threshold below the limit."""
 
     threshold_packets: int
 
@@ -33,7 +33,9 @@ class Red(Queue):
     max_th_packets: float
     max_p: float
     weight: float | Literal["auto"]
-    """Weight of an arrival in the average; 0: that of one second. [-]"""
+    """Weight of an arrival in the average; 0 selects the weight for an average over one second.
+    [-]
+    """
     gentle: bool
     wait: bool
     counts_bytes: bool = named("bytes")
@@ -41,7 +43,7 @@ class Red(Queue):
 
 
 class Proportional(Queue):
-    """Drops in proportion to the queue."""
+    """Queue whose drop probability is proportional to its length."""
 
     slope: float
     """Drop probability of each packet in the queue. [1/packet]"""
@@ -57,7 +59,7 @@ class Codel(Queue):
 
 
 class FqCodel(Codel):
-    """A CoDel queue for each flow, in turns."""
+    """FQ-CoDel: one CoDel queue per flow, served in turns."""
 
     queues: int
     quantum_bytes: int
@@ -69,7 +71,9 @@ class Pi(Queue):
     target_packets: int
     a: float
     b: float
-    """Weights of the distance from the target at a step, and at the one before. [-]"""
+    """Gains `a` and `b`: weights of the distance from the target at a step, and at the step before.
+    [-]
+    """
     update_s: float
 
 
@@ -80,7 +84,7 @@ class Pie(Queue):
     update_s: float
     alpha_per_s: float
     beta_per_s: float
-    """Weights of the distance from the target, and of its change. [1/s]"""
+    """Gains alpha and beta: weights of the distance from the target, and of its change. [1/s]"""
     max_burst_s: float
 
 
@@ -89,22 +93,24 @@ class Vbs(Queue):
 
     limit_packets: int
     occupancy: float
-    """Part of the limit that is kept filled. [-]"""
+    """Target occupancy as a fraction of the limit. [-]"""
     share_of: Literal["queue", "service"]
     algorithm: Literal["corrected", "printed", "regulated", "partition"]
     tol_packets2: float
-    """Squared distance from the target occupancy that counts as none. [packets²]"""
+    """Squared distance from the target occupancy below which the target counts as reached.
+    [packets²]
+    """
     update_s: float | None
-    """Time between steps; None: the default of `algorithm`."""
+    """Time between steps; None for the default of `algorithm`."""
 
 
 class Mac80211(Queue):
-    """The queues of a Linux access point: one for each station and category."""
+    """Queues of a Linux access point: one queue per station and access category."""
 
     airtime_fairness: bool
-    """Whether stations have the same air time; if not, they have a turn each."""
+    """Whether stations get equal air time; if not, they send in turns."""
     aql: bool
-    """Whether the device takes packets up to an estimated air time of each station."""
+    """Whether the device accepts packets only up to an estimated air time per station."""
 
 
 DISCIPLINES: Mapping[str, type[Queue]] = {
@@ -118,4 +124,4 @@ DISCIPLINES: Mapping[str, type[Queue]] = {
     "vbs": Vbs,
     "mac80211": Mac80211,
 }
-"""Disciplines whose settings models or gateways use."""
+"""Classes of the disciplines whose settings models or gateways use."""

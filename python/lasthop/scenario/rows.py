@@ -1,7 +1,7 @@
 """Long lists of a scenario, which are read in pieces and only when an item is needed.
 
-A network of 100,000 flows has half a million rows. One text of all rows with its tree takes five
-times the memory of the rows that are kept, and a check only counts them.
+A network of 100,000 flows has half a million rows. A JSON text of all rows with its tree needs five
+times the memory of the stored rows. A check needs only the number of rows.
 """
 
 import json
@@ -16,7 +16,7 @@ T = TypeVar("T")
 Row = Mapping[str, Any]
 
 PIECE = 4096
-"""Number of rows that are read together."""
+"""Number of rows in a piece."""
 
 
 class Common(Generic[T]):
@@ -29,7 +29,7 @@ class Common(Generic[T]):
         self._read: dict[type, Any] = {}
 
     def read_as(self, kind: type[T], read: Callable[[type[T], Row], T]) -> T:
-        """Return the result of `read`, the same object for all rows."""
+        """Return the result of `read`, which is the same object for all rows."""
         if kind not in self._read:
             self._read[kind] = read(kind, self.tree)
         result: T = self._read[kind]
@@ -38,12 +38,13 @@ class Common(Generic[T]):
 
 @dataclass(frozen=True)
 class LongList:
-    """A list that somebody has, of which stretches can be had."""
+    """A long list of another owner, such as the engine, of which ranges of rows can be read."""
 
     count: int
     fetch: Callable[[int, int], str]
-    """JSON of the rows from the first index to before the second: ``rows``, and ``shared``, tables
-    by key, of which rows have the index."""
+    """Function that returns the JSON of the rows from the first index to before the second. It
+    contains ``rows``, and ``shared``: tables by key, to which rows refer by index.
+    """
 
     def stretch(self, first: int, last: int) -> list[dict[str, Any]]:
         """Return the rows from `first` to before `last`; their tables are `Common`."""
@@ -69,7 +70,7 @@ def _plain(value: Any) -> Any:
 
 
 class View(Mapping[str, Any]):
-    """A read-only tree whose long lists are read when they are asked for."""
+    """A read-only tree whose long lists are read on access."""
 
     __slots__ = ("_tree",)
 
@@ -104,7 +105,7 @@ def _frozen(tree: Any) -> Any:
 
 
 class Listed(list[Any]):
-    """A long list as `json` writes it, row by row, without having it."""
+    """A long list for `json`, which writes it row by row. The rows are not stored."""
 
     def __init__(self, known: LongList) -> None:
         super().__init__()
@@ -118,10 +119,10 @@ class Listed(list[Any]):
 
 
 class Rows(Sequence[T]):
-    """A long list as values that `read` makes of its rows.
+    """A long list of the values that `read` returns for its rows.
 
-    A piece is read when something of it is first asked for, and is kept. It is equal to a tuple of
-    the same values.
+    A piece is read when one of its rows is first accessed, and is then kept. The list is equal to a
+    tuple of the same values.
     """
 
     __slots__ = ("_list", "_pieces", "_read")

@@ -113,7 +113,9 @@ class Scenario(Mapping[str, Any]):
 
     @property
     def _view(self) -> Mapping[str, Any]:
-        """The tree, made when it is first read: a scenario that is only simulated needs none."""
+        """Return the tree, which is made on first access; a scenario that is only simulated needs
+        no tree.
+        """
         if self._read is None:
             self._read = View(self.in_pieces())
         return self._read
@@ -125,7 +127,7 @@ class Scenario(Mapping[str, Any]):
         self._take(checked)
 
     def __copy__(self) -> "Scenario":
-        return self  # nothing in it can be changed
+        return self  # The scenario is immutable.
 
     def __deepcopy__(self, memo: object) -> "Scenario":
         return self
@@ -236,7 +238,8 @@ class Scenario(Mapping[str, Any]):
         content = self.content
         if self.format == "toml":
             keys = "".join(f"{key} = {as_setting(value)}\n" for key, value in table.items())
-            with suppress(ScenarioError):  # where all stations stand in braces, no table can follow
+            # If all stations are in an inline table, no further table can be added.
+            with suppress(ScenarioError):
                 return self._of(content + f"\n\n[station.{name}]\n{keys}".encode(), "toml")
             import tomllib
 
@@ -247,14 +250,14 @@ class Scenario(Mapping[str, Any]):
         return self._of(as_json({**tree, "station": stations}).encode(), "json")
 
     def _of(self, content: bytes, kind: str) -> "Scenario":
-        """The scenario of another text with the same settings, source and files."""
+        """Return the scenario of another text with the same settings, source and files."""
         with blaming({}):
             args = (self.source, list(self.settings), self.checked.files)
             return Scenario.of(_core.Scenario(content, kind, *args))
 
     def to_json(self) -> str:
         """Return the normalised scenario as JSON text."""
-        if self._json is None:  # Most points of a sweep are only simulated.
+        if self._json is None:  # Most points of a sweep are only simulated, and need no JSON.
             self._json = self._checked.to_json()
         return self._json
 
@@ -317,10 +320,11 @@ def schema() -> dict[str, Any]:
 
 @contextmanager
 def blaming(names: Mapping[str, str]) -> Iterator[None]:
-    """Name settings in problems as the caller wrote them.
+    """Use the caller's names for settings in problems.
 
-    This is ``seed=-1`` in Python and ``--seed -1`` on the command line; otherwise ``settings
-    seed=-1``. `names` has these names by path of the setting.
+    The name of a setting is ``seed=-1`` in Python and ``--seed -1`` on the command line. Without
+    this context, it is ``settings seed=-1``. The mapping `names` contains the names by the path of
+    the setting.
     """
     try:
         yield
@@ -350,14 +354,14 @@ def companion(
     source: str | Path,
     settings: Sequence[Setting],
 ) -> Any:
-    """Return the tree that a function of `_core` makes of a table in a scenario's file.
+    """Return the tree that a function of `_core` reads from a table in the file of a scenario.
 
     Parameters
     ----------
     check : callable
-        Reads such a table: `_core.check_gateway`, `_core.check_interface`.
+        Function that reads the table: `_core.check_gateway` or `_core.check_interface`.
     source : str or Path
-        The file; ``-`` is standard input.
+        Path of the file; ``-`` is standard input.
     settings : sequence of (str, str)
         Values to replace after parsing, by key path.
 

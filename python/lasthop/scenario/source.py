@@ -1,4 +1,4 @@
-"""Where a scenario comes from: a file, text or a mapping, and the files that it names."""
+"""Sources of a scenario: a file, text or a mapping, and the files that the scenario names."""
 
 import json
 import os
@@ -29,29 +29,37 @@ __all__ = [
 ]
 
 MOST_BYTES = 1 << 24
-"""Largest part of a file that is read; the engine refuses far smaller files. [bytes]"""
+"""Largest number of bytes that are read from a file; the engine refuses much smaller files.
+[bytes]
+"""
 
 FILES_SHUT = "LASTHOP_FILES_SHUT"
-"""Set in the environment where scenarios come from elsewhere: no file that they name is read."""
+"""Environment variable for scenarios from other users; if it is set, no file that a scenario names
+is read.
+"""
 
 DICTIONARY = "<dict>"
-"""Name in place of the file's if the scenario is a mapping."""
+"""Name of a scenario in messages if it is a mapping."""
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
-"""Keys that TOML takes without quotes."""
+"""Keys that TOML accepts without quotes."""
 
 Setting: TypeAlias = tuple[str, str]
 File: TypeAlias = tuple[str, bytes | None, str]
-"""A file that a scenario names: its name there, what is in it, else why it cannot be read."""
+"""A file that a scenario names: its name, its contents (or None), and the reason why it cannot be
+read.
+"""
 
 
 def as_setting(value: object) -> str:
-    """Return a value as settings take it: text unchanged, anything else as one line of TOML."""
+    """Return a value as the text of a setting: text is unchanged, other values are one line of
+    TOML.
+    """
     return value if isinstance(value, str) else _inline(_writable(value))
 
 
 def _inline(tree: Any) -> str:
-    """A tree in TOML, on one line."""
+    """Return a tree as one line of TOML."""
     if isinstance(tree, Mapping):
         entries = zip(map(_key, tree), map(_inline, tree.values()), strict=True)
         return f"{{{', '.join(f'{key} = {value}' for key, value in entries)}}}"
@@ -61,7 +69,7 @@ def _inline(tree: Any) -> str:
 
 
 def as_toml(tree: Mapping[str, Any]) -> str:
-    """Return a tree as the text of a file, with one line for each key, also of tables."""
+    """Return a tree as TOML text, with one line for each key, including the keys of tables."""
     lines = []
     for key, value in tree.items():
         if isinstance(value, Mapping) and value:
@@ -80,12 +88,14 @@ def _key(name: object) -> str:
 
 
 def as_json(tree: object) -> str:
-    """Return a tree as JSON, with NumPy's numbers; NaN and infinity are refusable texts."""
+    """Return a tree as JSON; NumPy numbers are accepted, NaN and infinity become texts to
+    refuse.
+    """
     return json.dumps(_writable(tree))
 
 
 def numpy_scalars() -> Any:
-    """Return the class of NumPy's numbers; no class if NumPy, a heavy import, is not imported."""
+    """Return the base class of NumPy's numbers; no class if NumPy is not yet imported."""
     return getattr(sys.modules.get("numpy"), "generic", ())
 
 
@@ -100,7 +110,9 @@ def _writable(tree: Any) -> Any:
 
 
 def looks_like_json(content: bytes) -> bool:
-    """Return whether it begins with a brace, perhaps in a list, unlike TOML, or is JSON."""
+    """Return whether a text is JSON: it begins with a brace, or with a list and a brace, or
+    parses.
+    """
     text = content.removeprefix(BOM_UTF8).lstrip()
     if re.match(rb"(\[\s*)?{", text):
         return True
@@ -112,7 +124,7 @@ def looks_like_json(content: bytes) -> bool:
 
 
 def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, str]:
-    """Content of a scenario and the name it goes by in messages."""
+    """Return the content of a scenario, and its name in messages."""
     if isinstance(source, Mapping):
         return as_json(source).encode(), DICTIONARY
     if isinstance(source, str):
@@ -138,7 +150,7 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
 def named_files(
     content: bytes, kind: str, source: str, settings: list[Setting], known: Sequence[File] = ()
 ) -> list[File]:
-    """Return the files that a scenario from `source` names; `known` files are kept."""
+    """Return the files that a scenario from `source` names; files in `known` are not read again."""
     folder = Path() if source.startswith("<") else Path(source).parent
     present = {file[0]: file for file in known}
     names = _core.files_named(content, kind, settings)

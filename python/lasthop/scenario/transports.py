@@ -5,7 +5,7 @@ from typing import Literal
 from lasthop.scenario.from_json import Table
 
 DELAYED_ACK = 2
-"""Segments that a delayed ACK answers: RFC 5681, 4.2. [segments]"""
+"""Number of segments that a delayed ACK acknowledges: RFC 5681, 4.2. [segments]"""
 
 
 class Compound(Table):
@@ -40,21 +40,21 @@ class Tcp(Table):
     min_rto_s: float
     initial_rto_s: float
     segments: int | None
-    """Segments after which it ends; None: never."""
+    """Number of segments after which the connection ends; None if it never ends."""
 
     @property
     def segments_per_ack(self) -> int:
-        """Segments that an ACK answers. [segments]"""
+        """Number of segments that an ACK acknowledges. [segments]"""
         return DELAYED_ACK if self.delayed_ack else 1
 
     @property
     def segments_per_step(self) -> int:
-        """Segments that are acknowledged for each step of the window's growth. [segments]"""
+        """Number of acknowledged segments per step of the window's growth. [segments]"""
         return 1 if self.byte_counting else self.segments_per_ack
 
     @property
     def outgrows_acks(self) -> bool:
-        """Whether its window grows by more than a step for an ACK."""
+        """Whether the window grows by more than one step per ACK."""
         return self.segments_per_step < self.segments_per_ack
 
     @property
@@ -64,7 +64,7 @@ class Tcp(Table):
 
     @property
     def packet_bytes(self) -> int:
-        """IP packet of a full segment. [bytes]"""
+        """Length of the IP packet of a full segment. [bytes]"""
         return self.mss_bytes + self.header_bytes
 
 
@@ -76,11 +76,11 @@ class Udp(Table):
     payload_bytes: int
     header_bytes: int
     burst_packets: int = 1
-    """Datagrams sent back to back; the gaps are between bursts."""
+    """Number of datagrams sent back to back; the gaps are between bursts."""
 
     @property
     def packet_bytes(self) -> int:
-        """IP packet of a datagram. [bytes]"""
+        """Length of the IP packet of a datagram. [bytes]"""
         return self.payload_bytes + self.header_bytes
 
 

@@ -1,7 +1,7 @@
-"""The checked scenario as typed values: read once, and then trusted.
+"""The checked scenario as typed values, which are read once and not checked again.
 
-The engine has checked the scenario and filled in every default. A class has the settings of a table
-that Python uses, and a field has the name of its key, with the unit. `lasthop.scenario.from_json`
+The engine has checked the scenario and filled in every default. A class contains the settings of a
+table that Python uses. A field has the name of its key, with the unit. `lasthop.scenario.from_json`
 reads the classes. A setting of the engine that no Python code uses needs no field.
 """
 
@@ -18,32 +18,32 @@ from lasthop.scenario.transports import Tcp, Udp, carrier
 
 
 class Web(Table):
-    """Web traffic: connections that come and go."""
+    """Web traffic, consisting of short connections."""
 
     connections_per_s: float
 
 
 class Report(Table):
-    """When a sensor reports, and over which protocol: one of the two."""
+    """Times and protocol of the reports of a sensor; the protocol is either TCP or UDP."""
 
     every_s: float
     arrivals: Literal["constant", "poisson"]
     deadline_s: float
-    """A report that arrives later counts as lost."""
+    """Largest delay of a report; a later report counts as lost. [s]"""
     tcp: Tcp | None = None
     udp: Udp | None = None
 
     @property
     def transport(self) -> Tcp | Udp:
-        """Transport of the reports."""
+        """Transport protocol of the reports."""
         return carrier(self.tcp, self.udp)
 
 
 class CallPart(Table):
-    """The part of a call that a flow is."""
+    """Call and direction to which a flow belongs."""
 
     number: int
-    """Number of the call at its host, from 1 on."""
+    """Number of the call at its host, starting from 1."""
     medium: Literal["audio", "video"]
     direction: Literal["up", "down"]
     """Direction of the flow, also between wired nodes."""
@@ -55,19 +55,19 @@ class Flow(Table, ABC):
     name: str
     class_name: str = named("class")
     station: str
-    """Its station; empty between wired nodes."""
+    """Name of the flow's station; empty for a flow between wired nodes."""
     direction: str
-    """The way of its data; empty between wired nodes."""
+    """Direction of the flow's data; empty for a flow between wired nodes."""
     forward: tuple[str, ...]
-    """Links of its data, beyond a cell and its wire."""
+    """Links that the flow's data passes, except for a cell and its wire."""
     back: tuple[str, ...]
-    """Links of its ACKs, beyond a cell and its wire."""
+    """Links that the flow's ACKs pass, except for a cell and its wire."""
     category: str
     start_s: float
     start_spread_s: float
     stop_s: float | None
     settings: ClassVar[tuple[str, str]]
-    """Keys of a station's table that make such flows, up and down."""
+    """Keys of a station's table that define such flows: upstream and downstream."""
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Flow]":
@@ -78,17 +78,17 @@ class Flow(Table, ABC):
 
     @property
     def is_up(self) -> bool:
-        """Whether its data goes from a station to the access point."""
+        """Whether the flow's data goes from a station to the access point."""
         return self.direction == "up"
 
     @property
     @abstractmethod
     def transport(self) -> Tcp | Udp:
-        """Transport of its data."""
+        """Transport protocol of the flow's data."""
 
     @property
     def setting(self) -> str:
-        """The key of a station's table that makes such flows."""
+        """Key of a station's table that defines such flows."""
         up, down = self.settings
         return up if self.is_up else down
 
@@ -102,7 +102,7 @@ class TcpFlow(Flow):
 
     @property
     def transport(self) -> Tcp:
-        """Transport of its data."""
+        """Transport protocol of the flow's data."""
         return self.tcp
 
 
@@ -115,12 +115,12 @@ class UdpFlow(Flow):
 
     @property
     def setting(self) -> str:
-        """The key of a station's table that makes such flows."""
+        """Key of a station's table that defines such flows."""
         return super().setting if self.call is None else "call"
 
     @property
     def transport(self) -> Udp:
-        """Transport of its data."""
+        """Transport protocol of the flow's data."""
         return self.udp
 
 
@@ -132,33 +132,33 @@ class SensorFlow(Flow):
 
     @property
     def transport(self) -> Tcp | Udp:
-        """Transport of its data."""
+        """Transport protocol of the flow's data."""
         return self.sensor.transport
 
 
 BEST_EFFORT = "best-effort"
-"""Category of flows that name none; its access parameters are the node's own."""
+"""Default access category of flows; its access parameters are those of the node."""
 
 
 class Aggregation(Table):
-    """How a node aggregates, and what it takes."""
+    """Aggregation of a node."""
 
     mpdus: int
-    """MPDUs in an A-MPDU, and the window of a block acknowledgement."""
+    """Largest number of MPDUs in an A-MPDU, and the window of a block acknowledgement."""
     most_bytes: int = named("bytes")
     """Longest PSDU. [bytes]"""
     time_s: float
     """Longest PPDU. [s]"""
     amsdu_bytes: int | None
-    """Longest A-MSDU; None: an MPDU has one packet."""
+    """Longest A-MSDU; None if an MPDU has one packet. [bytes]"""
     attempts: int | None
-    """Attempts for an MPDU; None: no limit."""
+    """Largest number of attempts for an MPDU; None without a limit."""
     bar_after_failure: bool
     reorder_timeout_s: float | None
 
 
 class AccessCategory(Table):
-    """Access parameters of a category at a node."""
+    """Access parameters of an access category at a node."""
 
     aifsn: int
     cwmin: int
@@ -166,16 +166,16 @@ class AccessCategory(Table):
     txop_packets: int | None
     txop_limit_s: float | None
     aggregation: Aggregation | None = None
-    """Where a category differs from best effort; None in cells without aggregates."""
+    """Aggregation of a category that differs from best effort; None in cells without aggregates."""
 
     @property
     def has_bursts(self) -> bool:
-        """Whether more than one packet may be sent at an access."""
+        """Whether more than one packet may be sent per channel access."""
         return self.txop_packets != 1 or self.txop_limit_s is not None
 
 
 class Node(AccessCategory):
-    """Access point or station; its own access parameters are those of best effort."""
+    """Access point or station. The access parameters of the node are those of best effort."""
 
     attempts_short: int
     attempts_long: int
@@ -186,7 +186,7 @@ class Node(AccessCategory):
     background: AccessCategory
 
     def access(self, category: str) -> AccessCategory:
-        """Access parameters of a category."""
+        """Return the access parameters of a category."""
         others = {"voice": self.voice, "video": self.video, "background": self.background}
         return self if category == BEST_EFFORT else others[category]
 
@@ -212,7 +212,7 @@ class Channel(Table):
 
 
 class ChannelChange(Channel):
-    """The channel of a station from an instant on."""
+    """Change of a station's channel at a point in time."""
 
     at_s: float
 
@@ -222,7 +222,7 @@ class Station(Node, Channel):
 
     name: str
     group: str
-    """Its table in the file."""
+    """Name of the station's table in the file."""
     rate_bps: float
     downlink_rate_bps: float
     uplink_rts_rate_bps: float
@@ -231,9 +231,9 @@ class Station(Node, Channel):
     downlink_response_rate_bps: float
     channel_changes: tuple[ChannelChange, ...] = ()
     power_save_s: float | None = None
-    """How long it stays awake after a frame; None: it never sleeps."""
+    """Time for which the station stays awake after a frame; None if it never sleeps. [s]"""
     phy: Literal["802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"] | None = None
-    """Physical layer of a station in a cell that aggregates."""
+    """Physical layer of the station in a cell with aggregation."""
     mcs: int | None = None
     streams: int | None = None
     mcs_by_snr: bool = False
@@ -241,22 +241,22 @@ class Station(Node, Channel):
 
     @property
     def table(self) -> str:
-        """Key path of its table."""
+        """Key path of the station's table."""
         return f"station.{self.group}"
 
     @property
     def uplink_control_bps(self) -> tuple[float, float]:
-        """Rates of RTS and of the responses, on the uplink. [bit/s]"""
+        """Rate of the RTS and rate of the responses on the uplink. [bit/s]"""
         return self.uplink_rts_rate_bps, self.uplink_response_rate_bps
 
     @property
     def downlink_control_bps(self) -> tuple[float, float]:
-        """Rates of RTS and of the responses, on the downlink. [bit/s]"""
+        """Rate of the RTS and rate of the responses on the downlink. [bit/s]"""
         return self.downlink_rts_rate_bps, self.downlink_response_rate_bps
 
 
 class VbsClass(Table):
-    """Flows that have a share of the access point's queue."""
+    """Class of flows that share a target in the access point's queue."""
 
     name: str
     share: float
@@ -295,9 +295,9 @@ class AggregatingCell(Cell):
     width: Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz"]
     guard_interval_s: float
     ltf_s: float | None
-    """HE-LTF without its guard interval; None: no HE. [s]"""
+    """Duration of the HE-LTF without its guard interval; None without HE. [s]"""
     packet_padding_s: float | None
-    """Nominal packet padding; None: no HE. [s]"""
+    """Nominal packet padding; None without HE. [s]"""
     coding: Literal["bcc", "ldpc"]
     durations: Literal["standard", "ns-3"]
     eifs: Literal["expected", "ack"]
@@ -305,7 +305,9 @@ class AggregatingCell(Cell):
 
 
 class Trace(Table):
-    """Opportunities to send in the place of a constant rate, which is then their mean."""
+    """Trace of transmission opportunities that replaces a constant rate; the rate is then the
+    mean.
+    """
 
     opportunities: int
     period_s: float
@@ -315,22 +317,22 @@ class Wire(Table):
     """The wire between a cell and the servers."""
 
     rate_bps: float | None
-    """Rate towards the cell, of a trace its mean."""
+    """Rate towards the cell; for a trace, its mean. [bit/s]"""
     delay_s: float
     loss: float
     back_rate_bps: float | None = None
-    """Rate towards the servers, if it is another."""
+    """Rate towards the servers, if it differs from the rate towards the cell. [bit/s]"""
     trace: Trace | None = None
     back_trace: Trace | None = None
     queue_packets: int = 0
     queue: Queue | None = None
-    """The queue of each direction."""
+    """Queue of each direction."""
     loss_every: int | None = None
     """Number of packets per loss, if losses are periodic."""
 
     @property
     def slower_bps(self) -> float | None:
-        """Rate of the slower direction; None if neither has one."""
+        """Rate of the slower direction; None if neither direction has a rate. [bit/s]"""
         return min(filter(None, (self.rate_bps, self.back_rate_bps)), default=None)
 
 
@@ -339,13 +341,13 @@ class Link(Table):
 
     name: str
     rate_bps: float | None
-    """Rate, of a trace its mean."""
+    """Rate of the link; for a trace, its mean. [bit/s]"""
     delay_s: float
     queue_packets: int
     queue: Queue
     loss: float
     of_host: bool
-    """Whether it leads to or from the host of a single flow."""
+    """Whether the link leads to or from the host of a single flow."""
     jitter_s: float = 0.0
     loss_every: int | None = None
     """Number of packets per loss, if losses are periodic."""
@@ -353,7 +355,7 @@ class Link(Table):
 
 
 class Recording(Table):
-    """Recorded parts of the first replication."""
+    """Settings for records of the first replication."""
 
     series_interval_s: float | None
     frames: int | None
@@ -361,14 +363,14 @@ class Recording(Table):
 
 
 class Program(Table):
-    """Program at a place of an emulation."""
+    """Program at a node of an emulation."""
 
     place: str
     commands: tuple[str, ...]
 
 
 class StationGroup(Table):
-    """Stations with a share of a virtual shared bottleneck."""
+    """Group of stations with a share of a virtual shared bottleneck."""
 
     share: float
     max_bps: float | None
@@ -387,7 +389,9 @@ class SharedBottleneck(Table):
 
 
 class Scenario(Table):
-    """A checked scenario; a network of wires if it is of no class below."""
+    """A checked scenario. The base class is a wired network; subclasses have a cell or conflict
+    graph.
+    """
 
     name: str
     duration_s: float
@@ -398,7 +402,7 @@ class Scenario(Table):
     vsb: SharedBottleneck | None
     stations: Sequence[Station]
     links: Sequence[Link]
-    """Links of routers, then links of hosts."""
+    """Links of the network: links of routers first, then links of hosts."""
     flows: Sequence[Flow]
     record: Recording
     programs: tuple[Program, ...] = ()
@@ -412,27 +416,27 @@ class Scenario(Table):
 
     @property
     def is_network(self) -> bool:
-        """Whether it has only wires."""
+        """Whether the scenario has only wired links."""
         return type(self) is Scenario
 
     @cached_property
     def routers(self) -> tuple[Link, ...]:
-        """Links of no host; those of hosts are not read for it."""
+        """Links of routers. The links of hosts are not read for this property."""
         return tuple(takewhile(lambda link: not link.of_host, self.links))
 
     @cached_property
     def tcp_flows(self) -> tuple[TcpFlow, ...]:
-        """Flows over TCP, without sensors' reports."""
+        """Flows over TCP, except for reports of sensors."""
         return tuple(flow for flow in self.flows if isinstance(flow, TcpFlow))
 
     @cached_property
     def udp_flows(self) -> tuple[UdpFlow, ...]:
-        """Flows of datagrams, without sensors' reports."""
+        """Flows of datagrams, except for reports of sensors."""
         return tuple(flow for flow in self.flows if isinstance(flow, UdpFlow))
 
     @property
     def wired_round_trip_s(self) -> float:
-        """Round-trip time of the wire for the first TCP flow's segments, without queueing. [s]"""
+        """Round-trip time of the wire for segments of the first TCP flow, without queueing. [s]"""
         time, rate_bps = 2.0 * self.wire.delay_s, self.wire.slower_bps
         if rate_bps is not None and self.tcp_flows:
             tcp = self.tcp_flows[0].tcp
@@ -445,12 +449,12 @@ class Scenario(Table):
         return {station.name: station for station in self.stations}
 
     def flow_key(self, flow: Flow) -> str:
-        """Key path of the table of a station's flow."""
+        """Return the key path of the table of a station's flow."""
         return f"{self.station[flow.station].table}.{flow.setting}"
 
 
 class CellScenario(Scenario):
-    """A scenario with a WLAN cell, perhaps connected to wires."""
+    """A scenario with a WLAN cell, which may be connected to wired links."""
 
     cell: Cell
 
@@ -462,15 +466,15 @@ class CellScenario(Scenario):
 
 
 class CsmaScenario(Scenario):
-    """A scenario by a conflict graph."""
+    """A scenario with a conflict graph."""
 
     csma: Csma
 
 
 Readable: TypeAlias = Scenario | Mapping[str, Any]
-"""A scenario read, or the normalised tree that is to be read."""
+"""A scenario as typed values, or the normalised tree to read."""
 
 
 def read(scenario: Readable) -> Scenario:
-    """Return a normalised scenario as typed values; a scenario that has been read is unchanged."""
+    """Return a normalised scenario as typed values; typed values are returned unchanged."""
     return scenario if isinstance(scenario, Scenario) else read_as(Scenario, scenario)

@@ -1,7 +1,7 @@
-"""Values to try as text: a list, a range with steps, equal ratios.
+"""Values of a swept setting as text: a list, a range with steps, or a range with equal ratios.
 
-``20,50,200`` is a list, ``20..100:20`` goes from 20 in steps of 20 up to 100, ``1..8`` in steps of
-one, and ``10 ms..1 s log 5`` is five times with equal ratios. A list may have ranges in it.
+``20,50,200`` is a list. ``20..100:20`` goes from 20 to 100 in steps of 20, and ``1..8`` goes in
+steps of one. ``10 ms..1 s log 5`` is five times with equal ratios. A list may contain ranges.
 """
 
 import re
@@ -17,10 +17,10 @@ from lasthop.errors import UserError
 __all__ = ["MOST_VALUES", "Quantity", "Range", "in_si", "parts", "values_of"]
 
 MOST_VALUES = 1_000_000
-"""Values that a range may have."""
+"""Largest number of values of a range."""
 
 DIGITS = 6
-"""Significant digits of values with equal ratios."""
+"""Number of significant digits of values with equal ratios."""
 
 NUMBER = r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 UNIT = r"[A-Za-zµμ]*"
@@ -30,7 +30,7 @@ RANGE = re.compile(
     rf"(?:\s*:\s*(?P<step>{NUMBER}\s*{UNIT})|\s+log\s+(?P<count>\d+))?"
 )
 LIKE_A_RANGE = re.compile(rf"{NUMBER}\s*{UNIT}\s*\.\.")
-"""Beginning of a text that must be a range."""
+"""Pattern of the beginning of a text that must be a range."""
 
 FORMS = "20..100:20 in steps, 10..1000 log 5 in equal ratios"
 
@@ -38,11 +38,11 @@ OPENING, CLOSING = "[{", "]}"
 
 
 class Quantity(NamedTuple):
-    """A number with its unit, as it was written."""
+    """A number with its unit, in the notation of the user."""
 
     number: Decimal
     unit: str
-    """Empty for a bare number."""
+    """Unit; empty for a bare number."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,19 @@ class Range:
     high: Quantity
     step: Quantity | None
     count: int | None
-    """Number of values with equal ratios; None where it goes in steps."""
+    """Number of values with equal ratios; None for a range with steps."""
 
 
 @cache
 def sizes() -> dict[str, tuple[str, Decimal]]:
-    """Return the SI unit of each unit, as names end with it, and the unit's size in it."""
+    """Return the SI unit of each unit, in the notation of suffixes of names, and the unit's size in
+    it.
+    """
     return {name: (si, Decimal(size) / parts) for name, si, size, parts in _core.units()}
 
 
 def quantity(text: str) -> Quantity | None:
-    """Return a number, perhaps with a known unit; None if the text is no number."""
+    """Return a number with an optional known unit; None if the text is not a number."""
     match = QUANTITY.fullmatch(text.strip())
     if match is None or (match[2] and match[2] not in sizes()):
         return None
@@ -72,7 +74,7 @@ def quantity(text: str) -> Quantity | None:
 
 
 def in_si(text: str) -> tuple[Decimal, str] | None:
-    """Return a number in SI units, and the unit as names end with it; None for other texts."""
+    """Return a number in SI units, and the suffix of names for its unit; None for other texts."""
     result = quantity(text)
     if result is None:
         return None
@@ -81,17 +83,17 @@ def in_si(text: str) -> tuple[Decimal, str] | None:
 
 
 def values_of(text: str, what: str, example: str) -> list[str]:
-    """Return the values of a text, each as a setting takes it.
+    """Return the values of a text, each in the notation of settings.
 
     Parameters
     ----------
     text : str
-        ``20,50,200``, ``20..100:20``, ``10 ms..1 s log 5``; commas inside braces, brackets and
-        quotes do not part values.
+        Text such as ``20,50,200``, ``20..100:20`` or ``10 ms..1 s log 5``. Commas inside braces,
+        brackets and quotes do not separate values.
     what : str
-        Beginning of messages: ``--over queue``.
+        Beginning of messages, such as ``--over queue``.
     example : str
-        An example with a table, shown where a brace is not closed.
+        Example with a table, which is shown if a brace is not closed.
 
     Raises
     ------
@@ -105,7 +107,9 @@ def values_of(text: str, what: str, example: str) -> list[str]:
 
 
 def parts(text: str, what: str, example: str, separator: str = ",") -> list[str]:
-    """Return the parts between separators, except for those in braces, brackets and quotes."""
+    """Return the parts between separators; separators in braces, brackets and quotes do not
+    count.
+    """
     result, open_brackets, quote = [""], 0, ""
     for sign in text:
         if quote or sign in "\"'":
@@ -123,7 +127,7 @@ def parts(text: str, what: str, example: str, separator: str = ",") -> list[str]
 
 
 def ranged(text: str, what: str) -> list[str]:
-    """Return the values of a range, or the text itself if it is no range."""
+    """Return the values of a range, or the text itself if it is not a range."""
     read = read_range(text, what)
     if read is None:
         return [text]
@@ -131,12 +135,12 @@ def ranged(text: str, what: str) -> list[str]:
 
 
 def read_range(text: str, what: str) -> Range | None:
-    """Read a range; None if the text does not look like a range.
+    """Return the range in a text; None if the text does not look like a range.
 
     Raises
     ------
     UserError
-        If it looks like a range and is none.
+        If the text looks like a range, but is not valid.
     """
     if LIKE_A_RANGE.match(text) is None:
         return None
@@ -176,7 +180,7 @@ def plain(given: Quantity, unit: str) -> Decimal:
 
 
 def steps(given: Range, what: str) -> list[str]:
-    """From the low end up in equal steps, as far as the high end."""
+    """Return the values from the low end to at most the high end in equal steps."""
     unit = given.low.unit
     low, high = given.low.number, plain(given.high, unit)
     if given.step is None and not (is_whole(low) and is_whole(high) and not unit):
@@ -194,9 +198,9 @@ def steps(given: Range, what: str) -> list[str]:
 
 
 def ratios(given: Range, what: str) -> list[str]:
-    """Values with equal ratios, both ends as they are; whole between bare whole ends.
+    """Return values with equal ratios, including both ends.
 
-    Between ends without a point and without a unit values are rounded to whole numbers.
+    If the ends have neither a decimal point nor a unit, values are rounded to whole numbers.
     """
     unit, count = given.low.unit, given.count or 0
     low, high = given.low.number, plain(given.high, unit)
@@ -219,7 +223,7 @@ def ratios(given: Range, what: str) -> list[str]:
 
 
 def check_count(count: int, text: str, what: str) -> None:
-    """Refuse a range with more values than anybody would wait for."""
+    """Refuse a range with more than `MOST_VALUES` values."""
     if count > MOST_VALUES:
         raise UserError(f"{what}: {text} has more than {MOST_VALUES:,} values")
 
@@ -230,12 +234,12 @@ def is_whole(number: Decimal) -> bool:
 
 
 def rounded(number: Decimal) -> Decimal:
-    """Return a number to `DIGITS` significant digits."""
+    """Return a number rounded to `DIGITS` significant digits."""
     return number.quantize(Decimal(1).scaleb(number.adjusted() - DIGITS + 1))
 
 
 def written(number: Decimal, unit: str) -> str:
-    """Return a number with its unit, without an exponent and without needless zeros."""
+    """Return a number with its unit as text, without an exponent and without trailing zeros."""
     text = f"{number:f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")
@@ -243,7 +247,7 @@ def written(number: Decimal, unit: str) -> str:
 
 
 def twice(values: Sequence[str]) -> str | None:
-    """Return the first value that is there twice."""
+    """Return the first duplicate value; None if all values differ."""
     seen = set[str]()
     for value in values:
         if value in seen:

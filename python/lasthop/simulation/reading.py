@@ -15,7 +15,7 @@ __all__ = ["read_result", "result_of_summary"]
 
 
 def read_result(file: Path, text: str, tree: Mapping[str, Any]) -> Result:
-    """Return the result of a file; with the record in the same directory, if it belongs to it."""
+    """Return the result in a file, with the record in the same directory if the record matches."""
     summary_of(file, tree)
     record_file = file.with_name(RECORD_FILE)
     if file.name != RESULT_FILE or not record_file.is_file():

@@ -29,7 +29,7 @@ __all__ = ["Result"]
 
 
 class Recorded(Table):
-    """Something that was recorded of one quantity of one item."""
+    """Base class of records of one quantity of one item."""
 
     list_name: str = named("list")
     name: str
@@ -37,7 +37,7 @@ class Recorded(Table):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """List, name and quantity."""
+        """List, name and quantity of the record."""
         return self.list_name, self.name, self.quantity
 
 
@@ -79,7 +79,7 @@ class Result(Answer):
         return self._essence() | {"_output": self._kept()}
 
     def _kept(self) -> Output:
-        """The output without the engine's object, which cannot be pickled."""
+        """Return the output without the object of the engine, which cannot be pickled."""
         if isinstance(self._output, StoredOutput) or self._scenario is None:
             return self._output
         return StoredOutput.of(
@@ -105,8 +105,9 @@ class Result(Answer):
     def warnings(self) -> list[str]:
         """Warnings to check before you trust the result.
 
-        They report surprising settings, phase effects at drop-tail queues, stations that count for
-        fairness only in some replications, and signs that the run was not in a steady state.
+        The warnings report surprising settings, phase effects at drop-tail queues, stations that
+        count for fairness in only some replications, and signs that the run was not in a steady
+        state.
         """
         typed = self.scenario.typed
         return [
@@ -118,11 +119,11 @@ class Result(Answer):
 
     @cached_property
     def notes(self) -> list[str]:
-        """Notes about TCP flows that their receive windows limit most of the time."""
+        """Notes about TCP flows that are limited by their receive windows most of the time."""
         return window_notes(self.scenario.typed, self.summary)
 
     def _mixed_demands(self) -> list[str]:
-        """Stations that count for fairness in some replications only; few files are read for it."""
+        """Return warnings about stations that count for fairness in only some replications."""
         stations = self.summary.get("stations", ())
         if all(station.get("fairness_level") is not None for station in stations):
             return []
@@ -167,7 +168,7 @@ class Result(Answer):
     def series(self) -> "pd.DataFrame":
         """Time series of the first replication: time_s, list, name, quantity, value.
 
-        Empty unless the scenario asks for time series (``record.series_interval``).
+        The table is empty unless the scenario has ``record.series_interval``.
         """
         import pandas as pd
 
@@ -316,7 +317,7 @@ class Result(Answer):
 
     @property
     def frames_full(self) -> bool:
-        """Whether frames were left out because ``record.frames`` was reached."""
+        """Whether frames were not recorded because ``record.frames`` was reached."""
         return self._output.frames_full
 
     def frames(self, from_s: float = 0.0, to_s: float = inf) -> "pd.DataFrame":
@@ -356,7 +357,7 @@ class Result(Answer):
         return table.astype(dict.fromkeys(total, "Int64"))
 
     def frame_columns(self, from_s: float = 0.0, to_s: float = inf) -> dict[str, list[Any]]:
-        """Return recorded frames of an interval of time as lists by column, without pandas."""
+        """Return recorded frames of a time interval as lists by column, without pandas."""
         self._check_frames()
         columns: dict[str, list[Any]] = json.loads(self._output.frames_json(from_s, to_s))
         return columns
@@ -372,7 +373,7 @@ class Result(Answer):
         ------
         UserError
             If no frames were recorded (``record.frames`` of the scenario), if the result was
-            loaded, since frames are not saved, or if another program's file would be lost.
+            loaded, since frames are not saved, or if another program's file would be replaced.
         """
         from lasthop.answers.overwrite import CAPTURE, refuse_if_foreign
         from lasthop.answers.saving import write_atomically

@@ -1,4 +1,4 @@
-"""Memory of the time series of a run, estimated before it: series, samples, and their table."""
+"""Memory that the time series of a run and their table need, estimated before the run."""
 
 from collections.abc import Sequence
 from math import floor, inf, log10
@@ -9,23 +9,24 @@ from lasthop.scenario.scenario import Scenario
 __all__ = ["need_room", "need_room_in_sweep", "values_sampled"]
 
 VALUE_BYTES = 350.0
-"""Memory of one value while a table is made of the run's text. Runs with millions of values took
-284 to 301 bytes; this is a little more. [bytes]"""
+"""Memory per value while a table is made from the JSON of a run. Runs with millions of values
+needed 284 to 301 bytes per value; this number is slightly larger. [bytes]
+"""
 
 
 def values_sampled(scenario: Scenario) -> int:
-    """Return the number of values in the series of the first replication; 0 without series."""
+    """Return the number of values in the time series of the first replication; 0 without series."""
     series, samples = scenario.checked.sampled()
     return series * samples
 
 
 def need_room(scenario: Scenario, max_memory_bytes: float) -> None:
-    """Refuse a run whose series would take more memory than they may. [bytes]
+    """Refuse a run whose time series would need more than `max_memory_bytes`.
 
     Raises
     ------
     TooCostlyError
-        They would.
+        If the series would need more memory.
     """
     series, samples = scenario.checked.sampled()
     what = f"{scenario.source}: {series} time series of {samples} samples"
@@ -42,16 +43,16 @@ def need_room_in_sweep(
     scenario : Scenario
         Scenario of the sweep.
     values : sequence of int
-        Values that the series of each point have.
+        Number of values in the time series of each point.
     at_once : int
         Number of points that are simulated simultaneously; the largest are assumed to coincide.
     max_memory_bytes : float
-        Limit of their memory. [bytes]
+        Limit of the memory of all series. [bytes]
 
     Raises
     ------
     TooCostlyError
-        They would need more.
+        If the series would need more memory.
     """
     largest = sorted(values, reverse=True)[:at_once]
     points = "a point" if len(largest) == 1 else f"{len(largest)} points together"
@@ -73,6 +74,6 @@ def _need(what: str, scenario: Scenario, values: int, max_memory_bytes: float) -
 
 
 def _rounded_up(value: float) -> float:
-    """The next of 1, 2 and 5 times a power of ten."""
+    """Return the next larger value of 1, 2 or 5 times a power of ten."""
     power = 10.0 ** floor(log10(value))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= value)

@@ -16,17 +16,17 @@ from lasthop.simulation.simulate import replaced
 __all__ = ["Change", "Changeable", "Session", "seconds_of"]
 
 MOST_LISTED = 4
-"""Key paths that a refusal lists if there are no more."""
+"""Largest number of key paths for which a refusal lists all of them."""
 
 MOST_REPLICATION = 2**32 - 1
-"""Number of the last replication whose random streams there are."""
+"""Largest number of a replication that has random streams."""
 
 
 class Changeable(NamedTuple):
     """A value of a scenario that may change while the scenario is simulated."""
 
     value: float | None
-    """Present value, in `unit`; None if it is a word, which is in `text`."""
+    """Present value, in `unit`; None if the value is a word, see `text`."""
     text: str
     """Present value in the notation of a file, such as ``20 Mbps``."""
     unit: str
@@ -53,10 +53,10 @@ class Session:
     """One replication of a scenario, driven step by step.
 
     Reading does not affect the run: without a change, `finish` returns the same result as
-    ``simulate(scenario, replications=1)``. A change applies to later events: packets that arrive
-    at a queue later, backoffs that are drawn later, the next packet at a new rate. A limit below
-    the present backlog of a queue drops no waiting packet. A change before the first step has the
-    same effect as a change in the scenario.
+    ``simulate(scenario, replications=1)``. A change applies to later events: packets that arrive at
+    a queue later, backoffs that are drawn later, the next packet at a new rate. If the new limit of
+    a queue is below its backlog, no waiting packet is dropped. A change before the first step has
+    the same effect as a change in the scenario.
 
     The engine runs in its own thread, without the GIL. Ctrl-C interrupts a step; the next
     `run_until` or `step` also completes it. A session is a context manager, which closes the
@@ -163,7 +163,7 @@ class Session:
         Parameters
         ----------
         seconds : float or str
-            The time, above 0 [s], or text with its unit, such as ``"100 ms"``.
+            Time to run, above 0 [s], or text with a unit, such as ``"100 ms"``.
 
         Raises
         ------
@@ -190,8 +190,8 @@ class Session:
         Parameters
         ----------
         time_s : float or str
-            The time, neither before now nor after the end [s], or text with its unit, such as
-            ``"20 s"``.
+            Time of the end of the run [s], or text with a unit, such as ``"20 s"``. It is neither
+            before the present time nor after the end of the scenario.
 
         Raises
         ------
@@ -341,7 +341,7 @@ def seconds_of(given: float | str, what: str) -> float:
     Raises
     ------
     UserError
-        If the value is neither of them.
+        If the value is neither a number nor text with a unit.
     """
     with suppress(TypeError, ValueError):
         if not isinstance(given, str):
@@ -356,7 +356,7 @@ def seconds_of(given: float | str, what: str) -> float:
 
 
 def _instead(path: str, present: Sequence[str]) -> str:
-    """What can be set in motion: all of it, or what is most like a path that cannot."""
+    """Return text on the keys that can change: all keys, or those most similar to the path."""
     if not present:
         return "nothing of this scenario can"
     if len(present) <= MOST_LISTED:
@@ -369,7 +369,7 @@ def _is_number(value: object) -> bool:
 
 
 def _of_list(list_name: str) -> set[str]:
-    """Quantities that the registry knows in a list."""
+    """Return the quantities of a list in the registry."""
     from lasthop.answers.quantities import registry
 
     return {name for name, item in registry().items() if list_name in item.lists}

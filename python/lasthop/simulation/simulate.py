@@ -48,7 +48,7 @@ def simulate(
 ) -> Result:
     """Simulate a scenario packet by packet.
 
-    The result depends on scenario, seed and version only, never on `jobs`. The GIL is released.
+    The result depends only on scenario, seed and version, and not on `jobs`. The GIL is released.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def simulate(
     settings : mapping or pairs
         Further values to replace, such as ``{"cell.ap.cwmin": 15}``.
     jobs : int, optional
-        Threads over which replications are spread; by default one for each available processor.
+        Number of threads that run replications; by default one for each available processor.
     progress : callable, optional
         Called about every 50 ms with a `Progress`; the run stops if it returns False.
     max_time_s : float, optional
@@ -141,7 +141,7 @@ def simulate(
             checked.checked, threads, watched if progress or deadline else None, tails
         )
     except KeyboardInterrupt as error:
-        # The engine says why it stopped; Python's own interrupt has no words.
+        # An interrupt of the engine has a message; Python's own interrupt has none.
         if has_said_no and error.args:
             raise Stopped(f"progress stopped the run; {error}") from None
         raise
@@ -177,7 +177,7 @@ def replaced(
 
 
 def threads_asked(jobs: int | None) -> int:
-    """Threads to run on; by default one for each available processor."""
+    """Return the number of threads; by default one for each available processor."""
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
         raise UserError(f"jobs={jobs!r}: must be a whole number of threads from 1")
     if jobs is not None and jobs > MOST_JOBS:
@@ -186,5 +186,5 @@ def threads_asked(jobs: int | None) -> int:
 
 
 def available_jobs() -> int:
-    """Processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

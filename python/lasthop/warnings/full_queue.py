@@ -1,30 +1,32 @@
-"""Full queues: which disciplines that drop at random leave the drops of an overload to their limit.
+"""Full queues: disciplines that drop at random, but whose limit also drops packets in an overload.
 
-A discipline that draws its drops ends phase effects only if its draws drop what does not fit. If
-they drop less while the queue is at its limit, the full queue drops the rest, as drop-tail does.
-Sources that send `load` times what leaves lose at least 1 - 1/`load` of their packets. The rule
-compares this share with the draws at the limit, for sources that do not react to losses:
+A discipline that drops at random prevents phase effects only if its random drops remove the whole
+overload. If they remove less while the queue is at its limit, the full queue drops the other
+packets, like drop-tail. If the arrival rate is `load` times the departure rate, at least the
+fraction 1 - 1/`load` of the packets is lost. The rule compares this fraction with the probability
+of random drops at the limit, for sources that do not react to losses:
 
-*RED* and *proportional*: the share that is drawn while the (average) queue is at the limit. For RED
-it follows from p_b at that average, and from the count that spreads drops.
+*RED* and *proportional*: the fraction that is dropped at random while the (average) queue is at the
+limit. For RED this fraction follows from p_b at this average, and from the count that spreads
+drops.
 
-*PI* and *PIE*: the integral part raises the probability while the queue is above the target, so
-that the share is reached at some time. If the limit is not above the target it is never reached.
+*PI* and *PIE*: the integral part raises the probability while the queue is above the target, until
+the fraction is reached. If the limit is not above the target, the fraction is never reached.
 Otherwise a queue at its limit has a constant distance from the target, and the time follows from
 the gains. PI's default gains need more than an hour for 40 % if the limit is 10 packets above the
 target.
 
-The queue fluctuates by about two packets, so that RED and proportional drops are evaluated two
-packets below the limit. RED with `wait` and `gentle`, as in ns-2, drops at most every second
-packet until it drops all. Near that share its draws are certain: a share above 0.45 locks at any
-limit.
+The queue fluctuates by about two packets. Therefore RED and proportional drops are evaluated two
+packets below the limit. RED with `wait` and `gentle`, as in ns-2, drops at most every second packet
+until it drops all packets. Near this fraction its drops are almost deterministic: a fraction above
+0.45 locks at any limit.
 
-The rule rests on simulations with six seeds of two equal sources over 10 Mb/s. The loads are 1.1 to
-3.2, and the limits 8 to 200 packets. Where the rule reports no lock, the sources' goodputs differ
-by less than 10 % of their sum.
+The rule was derived from simulations with six seeds of two equal sources over 10 Mb/s. The loads
+are 1.1 to 3.2, and the limits 8 to 200 packets. Where the rule reports no lock, the sources'
+goodputs differ by less than 10 % of their sum.
 
-Differs from the disciplines in: the queue is at its limit from the start; RED's average has no
-transient; a drop of the full queue restarts no count.
+Differs from the disciplines in three points. The queue is at its limit from the start. RED's
+average has no transient. A drop of the full queue does not restart the count.
 """
 
 from itertools import pairwise
@@ -35,7 +37,7 @@ from lasthop.scenario.queues import Pi, Pie, Proportional, Queue, Red
 __all__ = ["DRAWN", "lock_time_s"]
 
 DRAWN = ("red", "proportional", "pi", "pie")
-"""Disciplines with one queue that draw drops at random, whose draws are known here."""
+"""Disciplines with one queue and random drops whose drop probability this module computes."""
 
 PIE_GAINS = (
     (1e-6, 1 / 2048),
@@ -46,7 +48,9 @@ PIE_GAINS = (
     (1e-1, 1 / 2),
     (1.0, 1.0),
 )
-"""Probabilities below which PIE's steps have a factor (RFC 8033, 4.2). [-]"""
+"""Factors of PIE's steps, each with the probability below which the factor applies (RFC 8033, 4.2).
+[-]
+"""
 
 PIE_MOST_STEP = 0.02
 """Largest step of a probability of 0.1 and more (RFC 8033, 5.5). [-]"""
@@ -55,33 +59,36 @@ PIE_SPARED = 0.85
 """Sum of probabilities since the last drop below which PIE drops nothing (RFC 8033, 5.4). [-]"""
 
 FLUCTUATION = 2
-"""Packets by which a queue that draws its drops stays below its limit. [packets]"""
+"""Distance from the limit at which a queue with random drops is evaluated. [packets]"""
 
 CERTAIN = 0.45
-"""Share from which on RED with `wait` and `gentle` hardly draws. [-]"""
+"""Fraction of dropped packets above which RED with `wait` and `gentle` is almost deterministic.
+[-]
+"""
 
 MOST_COUNT = 10_000
-"""Packets between two drops of RED up to which the share is computed."""
+"""Largest number of packets between two drops of RED in the computation of the dropped fraction."""
 
 
 def lock_time_s(queue: Queue, limit_packets: int, load: float, packet: tuple[int, float]) -> float:
-    """Return the time from the start during which the limit drops a part of an overload. [s]
+    """Return the time from the start during which the limit drops packets of an overload. [s]
 
     Parameters
     ----------
     queue : Queue
-        Its discipline.
+        Discipline of the queue.
     limit_packets : int
-        Its limit.
+        Limit of the queue.
     load : float
-        Rate of arrivals over rate of departures. [-]
+        Ratio of the arrival rate to the departure rate. [-]
     packet : tuple of int and float
-        Length of a packet [bytes], and the time for which it is served [s].
+        Length of a packet [bytes], and the service time of a packet [s].
 
     Returns
     -------
     float
-        0 if the draws drop all, infinity if the limit drops a part indefinitely.
+        0 if the random drops remove the whole overload; infinity if the limit drops packets
+        indefinitely.
     """
     size_bytes, service_s = packet
     share = 1.0 - 1.0 / load
@@ -102,11 +109,12 @@ def lock_time_s(queue: Queue, limit_packets: int, load: float, packet: tuple[int
 
 
 def red_share(queue: Red, limit_packets: int, packet_bytes: int) -> float:
-    """Return the share that RED drops while its average is that of this many packets. [-]"""
+    """Return the fraction of packets that RED drops if its average queue is `limit_packets`. [-]"""
     length = packet_bytes / queue.mean_packet_bytes if queue.counts_bytes else 1.0
     average = float(limit_packets)
     if queue.form == "ns-2":
-        average -= 1.0  # ns-2 averages what waits, and its limit in byte mode is of mean packets
+        # ns-2 averages only waiting packets, and its limit in byte mode counts mean packets.
+        average -= 1.0
     elif queue.counts_bytes:
         average *= length
     low, high, most = queue.min_th_packets, queue.max_th_packets, queue.max_p
@@ -141,7 +149,7 @@ def red_share(queue: Red, limit_packets: int, packet_bytes: int) -> float:
 
 
 def pi_time_s(queue: Pi, limit_packets: int, share: float) -> float:
-    """Return how long PI takes to drop a share of what arrives. [s]"""
+    """Return the time until PI drops this fraction of the arriving packets. [s]"""
     distance = limit_packets - queue.target_packets
     if distance <= 0:
         return inf
@@ -150,7 +158,7 @@ def pi_time_s(queue: Pi, limit_packets: int, share: float) -> float:
 
 
 def pie_time_s(queue: Pie, delay_s: float, share: float) -> float:
-    """Return how long PIE takes to drop a share of what arrives. [s]"""
+    """Return the time until PIE drops this fraction of the arriving packets. [s]"""
     step = queue.alpha_per_s * (delay_s - queue.target_s)
     if step <= 0.0:
         return inf
@@ -163,7 +171,9 @@ def pie_time_s(queue: Pie, delay_s: float, share: float) -> float:
 
 
 def pie_probability(share: float) -> float:
-    """Return the probability with which PIE drops a share: some packets after a drop are spared."""
+    """Return PIE's probability at which it drops this fraction; it spares some packets after a
+    drop.
+    """
     low, high = 0.0, 1.0
     while high - low > 1e-4:
         middle = (low + high) / 2

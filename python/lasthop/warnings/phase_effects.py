@@ -1,32 +1,33 @@
-"""Phase effects: queues where the order of arrivals, and not chance, decides which flow loses.
+"""Phase effects: queues at which the order of arrivals, and not chance, decides which flow loses.
 
-Replications start at other times but have the same phases, or keep the phases that they have drawn.
-More replications therefore do not average an effect out. Five kinds are known:
+Replications start at different times, but have the same phases, or keep their random phases until
+the end. More replications therefore do not average the effect out. Five kinds are known:
 
 *Round-trip times.* Deterministic packets of flows with several round-trip times meet a drop-tail
 queue in fixed phases (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways",
 Internetworking: Research and Experience 3, 1992).
 
 *A link of the same rate.* While the link before a full queue is busy, its packets arrive one packet
-time apart, always at the same phase of the queue's departures. They find the place that has just
-become free, or never do. Take two links of 100 Mb/s with thresholds of 15 packets. The flows that
-join at the second link lose 3.6 % of their packets, and 2.9 % if the rates differ by 0.3 % (study
-red-fig19). Exact multiples of the rate do the same.
+time apart, always at the same phase of the queue's departures. Either each of these packets finds
+the place that has just become free, or none does. Take two links of 100 Mb/s with thresholds of 15
+packets. The flows that join at the second link lose 3.6 % of their packets, but 2.9 % if the rates
+differ by 0.3 % (study red-fig19). Exact multiples of the rate have the same effect.
 
 *Access links whose rate divides that of the queue.* The packets of the hosts arrive in lock step,
-and the same flows lose again and again. If 12 flows with access links of 20 Mb/s share a link of 20
-Mb/s, one flow gets everything.
+and the same flows lose repeatedly. If 12 flows with access links of 20 Mb/s share a link of 20
+Mb/s, one flow gets the whole link.
 
-*Constant-rate datagrams.* Sources that overload a queue, with gaps in the ratio of small whole
-numbers, meet it in the phases of their first datagrams. If two sources of 15 Mb/s share 20 Mb/s,
-one gets between 50 and 76 %. CoDel, which does not draw at random either, does not help. Nor do
-RED, PI, PIE and proportional drops if their draws drop less than the overload. The limit then drops
-the rest, since a full queue is a drop-tail queue. `lasthop.warnings.full_queue` computes when. Take
-two sources of 8 Mb/s over 10 Mb/s, with RED of 5 and 15 packets and a limit of 20. One of them
-gets between 1.8 and 8 Mb/s.
+*Constant-rate datagrams.* Sources overload a queue, and the ratio of their packet gaps is a ratio
+of small whole numbers. Their packets keep the phases of their first datagrams. If two sources of 15
+Mb/s share 20 Mb/s, one gets between 50 and 76 %. CoDel does not help, because it does not drop at
+random. RED, PI, PIE and proportional drops do not help if their random drops are less than the
+overload. The limit then drops the other packets, because a full queue is a drop-tail queue.
+`lasthop.warnings.full_queue` computes this condition. Take two sources of 8 Mb/s over 10 Mb/s, with
+RED thresholds of 5 and 15 packets and a limit of 20 packets. One of the sources gets between 1.8
+and 8 Mb/s.
 
-*Periodic losses.* Where one of every N packets is lost and constant-rate sources take turns, the
-same source loses them all if N and the length of a round have a common factor.
+*Periodic losses.* One of every N packets is lost, and constant-rate sources send in turns. If N and
+the number of packets in a round have a common factor, all losses are of the same source.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -59,35 +60,37 @@ from lasthop.warnings.full_queue import DRAWN, lock_time_s
 __all__ = ["phase_effects", "phase_locks"]
 
 DETERMINISTIC = ("drop_tail", "threshold")
-"""Disciplines whose drops follow only from the order of arrivals."""
+"""Disciplines whose drops depend only on the order of arrivals."""
 
 UNDRAWN = (*DETERMINISTIC, "codel")
-"""Disciplines with one queue that draw nothing at random."""
+"""Disciplines with one queue that do not drop at random."""
 
 MULTIPLE = 3
-"""Rate of a router's link over that of the queue that it feeds, up to which whole multiples lock;
-four and more were not seen to. [-]"""
+"""Largest integer ratio of the rate of a router's link to the rate of the next queue for which
+phases lock. Ratios of four and more did not lock in simulations. [-]
+"""
 
 LOCKED_PART = 0.1
-"""Part of the measured time during which the limit of a queue must drop, where a controller takes
-over later. [-]"""
+"""Smallest fraction of the measured time during which the limit of a queue drops packets, before
+random drops remove the overload. [-]
+"""
 
 PART = 0.25
-"""Part of the links before a queue that must have equal rates: where rates are spread, two may be
-equal by chance. [-]"""
+"""Smallest fraction of the links before a queue that have equal rates. If rates are spread, two
+rates may be equal by chance. [-]
+"""
 
 SIMPLE = 4
-"""Largest lesser term of a ratio of two sources' rates that keeps their phases: a source meets at
-most this many phases of the other. [-]"""
+"""Largest denominator of the ratio of a higher to a lower rate for which two sources keep their
+phases. A source then meets at most this many phases of the other source. [-]
+"""
 
 MOST_FLOWS = 500
-"""Flows that are looked at: a network of 100,000 flows is not read for it."""
+"""Largest number of flows that are examined, because reading 100,000 flows takes too long."""
 
 
 def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
-    """Return warnings about queues of a result that dropped packets that may have come in fixed
-    phases.
-    """
+    """Return warnings about queues of a result that dropped packets, possibly in fixed phases."""
     drops = estimates_of(summary.get("queues", ()), "drop_probability")
     full = {name for name, part in drops.items() if part.mean}
     return [
@@ -102,7 +105,7 @@ def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
 
 
 def phase_locks(scenario: Scenario) -> list[str]:
-    """Return warnings about queues that will drop packets in fixed phases, before a simulation."""
+    """Return warnings, before a simulation, about queues that will drop packets in fixed phases."""
     return list(locks(scenario))
 
 
@@ -110,8 +113,9 @@ def phase_locks(scenario: Scenario) -> list[str]:
 
 
 def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield the queues `among` those named that flows of several round-trip times share without
-    jitter: name, kind, number of round-trip times.
+    """Yield the queues that flows with several round-trip times share without jitter.
+
+    Only queues in `among` are checked. The values are name, kind, and number of round-trip times.
     """
     queues = {
         link.name: link.queue.discipline.replace("_", "-")
@@ -142,7 +146,7 @@ def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, s
 
 
 MANY = 100
-"""Number of flows that are assumed to fill a queue, without looking at further flows. [-]"""
+"""Number of flows from which on a queue is assumed to become full. [-]"""
 
 
 @dataclass(frozen=True)
@@ -152,21 +156,23 @@ class Hop:
     name: str
     """Name of the queue in results."""
     queue: Queue
-    """Its discipline with the settings."""
+    """Discipline of the queue with its settings."""
     limit_packets: int
-    """Length from which on packets are dropped."""
+    """Queue length from which on packets are dropped."""
     rate_bps: float | None
-    """Rate of its link; None without one, and for a queue of a cell."""
+    """Rate of the link; None without a rate, and for a queue of a cell. [bit/s]"""
     is_radio: bool = False
     is_host: bool = False
     is_steady: bool = True
-    """Whether packets leave a full queue one packet time apart, and not by a trace."""
+    """Whether packets leave a full queue one packet time apart; false if the link follows a
+    trace.
+    """
     is_jittered: bool = False
     loss_every: int | None = None
 
     @property
     def discipline(self) -> str:
-        """Name of the discipline in files."""
+        """Name of the discipline in scenario files."""
         return self.queue.discipline
 
     @property
@@ -175,7 +181,7 @@ class Hop:
         return self.discipline.replace("_", "-")
 
     def drops_by(self, disciplines: Collection[str]) -> bool:
-        """Return whether the queue has one of these disciplines, and an end."""
+        """Return whether the queue has one of these disciplines and a limited rate."""
         return (
             self.discipline in disciplines
             and (self.is_radio or self.rate_bps is not None)
@@ -185,16 +191,17 @@ class Hop:
 
 @dataclass
 class Meeting:
-    """A queue with the flows that meet there."""
+    """A queue with the flows that share it."""
 
     hop: Hop
     flows: list[Flow | CsmaFlow] = field(default_factory=list)
     feeders: dict[str, tuple[Hop | None, list[Flow]]] = field(default_factory=dict)
-    """The nearest link with a rate before the queue, None without one, and the flows over it; by
-    its name, or the flow's."""
+    """Nearest link with a rate before the queue (or None), with the flows over this link. The key
+    is the name of the link, or of the flow if there is no link.
+    """
     constant: dict[str, tuple[Udp, float]] = field(default_factory=dict)
-    """Constant-rate sources by the flow's name, each with the part of the queue's time that it asks
-    for.
+    """Constant-rate sources by the name of the flow, each with its load: the fraction of the
+    queue's time that it needs.
     """
 
     def add(self, flow: Flow, before: Hop | None, load: float) -> None:
@@ -207,13 +214,17 @@ class Meeting:
 
     @property
     def load(self) -> float:
-        """Time that constant-rate sources ask for, as a part of what the queue has. [-]"""
+        """Load of the constant-rate sources: the fraction of the queue's time that they need.
+        [-]
+        """
         return sum(load for _, load in self.constant.values())
 
     @property
     def may_fill(self) -> bool:
-        """Whether bulk TCP can fill the queue: more arrives than leaves, and the windows together
-        are longer than the queue. Many flows are assumed to fill it.
+        """Whether bulk TCP can fill the queue.
+
+        The arrival rate must exceed the departure rate, and the sum of the windows must exceed the
+        limit of the queue. `MANY` flows are always assumed to fill the queue.
         """
         if len(self.flows) >= MANY:
             return True
@@ -224,18 +235,19 @@ class Meeting:
 
     @property
     def feeding(self) -> Iterable[tuple[Hop | None, list[Flow]]]:
-        """Links before the queue, each with its flows."""
+        """Links before the queue (or None), each with its flows."""
         return self.feeders.values()
 
 
 def is_bulk(flow: Flow) -> bool:
-    """Return whether a flow is a TCP connection with data at all times."""
+    """Return whether a flow is a TCP connection that always has data to send."""
     return isinstance(flow, TcpFlow) and flow.web is None
 
 
 def locks(scenario: Scenario, full: Collection[str] | None = None) -> Iterator[str]:
-    """Yield warnings about queues that may drop in fixed phases; of a result about those that were
-    `full`. Queues with the same fault share a warning.
+    """Yield warnings about queues that may drop packets in fixed phases.
+
+    For a result, only queues in `full` are checked. Queues with the same fault share a warning.
     """
     alike: dict[tuple[str, str], list[str]] = {}
     for meeting in meetings(scenario).values():
@@ -251,7 +263,7 @@ def locks(scenario: Scenario, full: Collection[str] | None = None) -> Iterator[s
 
 
 def of_links(meeting: Meeting, was_full: bool) -> Iterator[str]:
-    """Yield what is wrong where a router's link has the rate of the queue that it feeds."""
+    """Yield a fault if a router's link has the same rate as the next queue, or a multiple of it."""
     hop, rate_bps = meeting.hop, meeting.hop.rate_bps
     if hop.is_radio or not hop.drops_by(DETERMINISTIC) or not hop.is_steady or not rate_bps:
         return
@@ -273,7 +285,7 @@ def of_links(meeting: Meeting, was_full: bool) -> Iterator[str]:
 
 
 def of_hosts(meeting: Meeting, was_full: bool) -> Iterator[str]:
-    """Yield what is wrong where access links have equal rates that divide the queue's."""
+    """Yield a fault if access links have equal rates that divide the rate of the queue."""
     hop, rate_bps = meeting.hop, meeting.hop.rate_bps
     if hop.is_radio or not hop.drops_by(DETERMINISTIC) or not hop.is_steady or not rate_bps:
         return
@@ -297,7 +309,7 @@ def of_hosts(meeting: Meeting, was_full: bool) -> Iterator[str]:
 
 
 def of_sources(scenario: Scenario, meeting: Meeting, was_full: bool) -> Iterator[str]:
-    """Yield what is wrong where constant-rate sources overload a queue."""
+    """Yield a fault if constant-rate sources with fixed phases overload a queue."""
     is_drawn = meeting.hop.drops_by(DRAWN)
     if is_drawn and not limit_binds(scenario, meeting):
         return
@@ -318,12 +330,14 @@ def of_sources(scenario: Scenario, meeting: Meeting, was_full: bool) -> Iterator
 
 
 FULL = " {} drops less than the overload, so that the queue stays full,"
-"""Clause about a discipline whose queue is at its limit."""
+"""Clause about a discipline whose queue stays at its limit."""
 
 
 def limit_binds(scenario: Scenario, meeting: Meeting) -> bool:
-    """Return whether the limit of a queue drops constant-rate sources for a part of the measured
-    time, although the discipline draws at random.
+    """Return whether the limit of a queue drops packets of constant-rate sources for long enough.
+
+    The discipline of the queue drops at random. The limit must drop packets for more than the
+    fraction `LOCKED_PART` of the measured time.
     """
     load = meeting.load
     if load <= 1.0:
@@ -338,7 +352,7 @@ def limit_binds(scenario: Scenario, meeting: Meeting) -> bool:
 
 
 def of_losses(meeting: Meeting, every: int) -> Iterator[str]:
-    """Yield the warning about periodic losses of sources that take turns."""
+    """Yield the warning about periodic losses of sources that send in turns."""
     if len(meeting.constant) < max(2, len(meeting.flows)):
         return
     rates = [packet_rate(udp) for udp, _ in meeting.constant.values()]
@@ -368,7 +382,7 @@ def keep_phases(sources: Sequence[Udp]) -> bool:
 
 
 SOURCES = 30
-"""Different rates that are compared with each other."""
+"""Largest number of different rates that are compared with each other."""
 
 
 def packet_rate(udp: Udp) -> Fraction:
@@ -377,7 +391,7 @@ def packet_rate(udp: Udp) -> Fraction:
 
 
 def mbps(rate_bps: float) -> str:
-    """Return a rate in words."""
+    """Return a rate as text."""
     return f"{rate_bps / 1e6:g} Mb/s"
 
 
@@ -385,17 +399,17 @@ def mbps(rate_bps: float) -> str:
 
 
 NONE = Queue(discipline="none")
-"""The queue of a wire that has none."""
+"""Queue of a wire without a queue."""
 
 Place = tuple[str, str]
-"""Name of a queue, and of a cell's queue the access category."""
+"""Name of a queue, and the access category of a queue of a cell (else an empty text)."""
 
 
 def meetings(scenario: Scenario) -> dict[Place, Meeting]:
     """Return the queues on the paths of the first flows, in the order of the paths.
 
-    A source that comes from a queue that constant-rate sources overload counts there and in none
-    after it.
+    If constant-rate sources overload a queue, they count only in this queue and not in later queues
+    of their paths.
     """
     if isinstance(scenario, CsmaScenario):
         return of_conflicts(scenario)
@@ -427,7 +441,7 @@ def meetings(scenario: Scenario) -> dict[Place, Meeting]:
 
 
 def of_conflicts(scenario: CsmaScenario) -> dict[Place, Meeting]:
-    """Return the queues in front of wireless links of a conflict graph at which routes begin."""
+    """Return the queues of the wireless links of a conflict graph at which routes begin."""
     csma = scenario.csma
     wireless = {link.name for link in csma.links}
     results: dict[Place, Meeting] = {}
@@ -448,7 +462,7 @@ def of_conflicts(scenario: CsmaScenario) -> dict[Place, Meeting]:
 
 
 def may_lock(link: Link) -> bool:
-    """Return whether drops of a router's link may lock."""
+    """Return whether the phases of drops at a router's link may lock."""
     return link.loss_every is not None or (
         link.rate_bps is not None and link.queue.discipline in (*UNDRAWN, *DRAWN)
     )
@@ -468,14 +482,14 @@ def of_link(link: Link) -> Hop:
 
 
 def drops(queue: Queue, limit_packets: int) -> tuple[Queue, int]:
-    """Return a queue, and the length from which on it drops. [packets]"""
+    """Return a queue, and the queue length from which on it drops packets. [packets]"""
     if isinstance(queue, Threshold):
         limit_packets = min(limit_packets, queue.threshold_packets)
     return queue, limit_packets
 
 
 def path_of(flow: Flow, scenario: Scenario, links: Mapping[str, Hop]) -> list[Hop]:
-    """Return the hops of a flow's data."""
+    """Return the queues on the path of a flow's data."""
     wired = [links[name] for name in flow.forward if name in links]
     if not isinstance(scenario, CellScenario) or not flow.station:
         return wired
@@ -489,7 +503,7 @@ def path_of(flow: Flow, scenario: Scenario, links: Mapping[str, Hop]) -> list[Ho
 
 
 def of_wire(scenario: Scenario, way: str) -> Hop:
-    """Return a direction of the wire of a cell."""
+    """Return the queue of one direction of the wire of a cell."""
     wire = scenario.wire
     rate_bps, trace = wire.rate_bps, wire.trace
     if way == "up":
@@ -505,8 +519,9 @@ def of_wire(scenario: Scenario, way: str) -> Hop:
 
 
 def load_of(flow: Flow, hop: Hop, scenario: Scenario) -> float:
-    """Return the part of a queue's time that a constant-rate source asks for; of a cell's queue at
-    least: collisions and channel errors are left out.
+    """Return the fraction of a queue's time that a constant-rate source needs. [-]
+
+    For a queue of a cell, this is a lower bound without collisions and channel errors.
     """
     if not isinstance(flow, UdpFlow) or flow.udp.arrivals != "constant":
         return 0.0
@@ -518,7 +533,7 @@ def load_of(flow: Flow, hop: Hop, scenario: Scenario) -> float:
 
 
 def least_exchange_s(flow: UdpFlow, station: Station, scenario: CellScenario) -> float:
-    """Return the least time that a datagram takes on the air. [s]"""
+    """Return the smallest air time of a datagram. [s]"""
     cell = scenario.cell
     rate_bps = station.rate_bps if flow.is_up else station.downlink_rate_bps
     if isinstance(cell, AggregatingCell):

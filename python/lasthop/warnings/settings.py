@@ -1,6 +1,7 @@
 """Warnings about valid but surprising settings, printed by `check` and with every answer.
 
-Each warning can be understood by itself. It names the key, the consequence, and a remedy.
+Each warning can be understood without the other warnings. It names the key, the consequence, and a
+remedy.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,21 +28,23 @@ from lasthop.scenario.typed import (
 __all__ = ["cautions", "window_notes"]
 
 LOSSY = 0.5
-"""Frames lost per attempt from which on a rate does not work. [-]"""
+"""Fraction of lost frames per attempt above which a rate is not usable. [-]"""
 
 DRIFT = 0.25
-"""Part of the way to its part of the connections that Algorithm 1 lets a class go at most; TCP
-without channel errors, docs/papers/vbs.md, "Unequal shares". [-]"""
+"""Largest deviation of a class's share from its target under Algorithm 1, divided by the difference
+between the class's fraction of connections and its target. For TCP without channel errors, see
+docs/papers/vbs.md, "Unequal shares". [-]
+"""
 
 MISSED = 0.025
-"""Part of a target that may be missed without a word. [-]"""
+"""Largest relative deviation from a target without a warning. [-]"""
 
 MIN_LIMITED_FRACTION = 0.5
 """Fraction of time above which the receive window limits a flow most of the time. [-]"""
 
 
 def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
-    """Return warnings to read before an answer about a scenario is trusted.
+    """Return warnings that a user must read before trusting an answer about a scenario.
 
     `programs_run` is true if the programs of the scenario run, as in an emulation.
     """
@@ -84,7 +87,7 @@ def _window_note(window: int, limited: Mapping[str, float]) -> str:
 
 
 def _marks(scenario: Scenario) -> Iterator[str]:
-    """CoDel that marks, where something cannot be marked."""
+    """Yield a warning if CoDel marks packets, and some flows do not support ECN."""
     queues = {f"link {link.name}": link.queue for link in scenario.routers}
     if isinstance(scenario, CellScenario):
         queues["`cell.ap_queue`"] = scenario.cell.ap.queue
@@ -103,13 +106,13 @@ def _marks(scenario: Scenario) -> Iterator[str]:
 
 
 def _can_be_marked(flow: Flow | SensorFlow) -> bool:
-    """Whether a flow's data has ECN."""
+    """Return whether a flow's data packets are ECN-capable."""
     transport = getattr(flow, "transport", None)
     return isinstance(transport, Tcp) and transport.ecn
 
 
 def _sharing(scenario: CellScenario) -> Iterator[str]:
-    """Virtual buffer sharing."""
+    """Yield warnings about virtual buffer sharing."""
     classes, queue = scenario.cell.vbs_classes, scenario.cell.ap.queue
     if not classes or not isinstance(queue, Vbs):
         return
@@ -157,7 +160,7 @@ def _sharing(scenario: CellScenario) -> Iterator[str]:
 
 
 def _both_ways(queue: Vbs) -> Iterator[str]:
-    """Classes of uploads beside classes of downloads."""
+    """Yield warnings if there are both classes of uploads and classes of downloads."""
     if queue.share_of == "queue":
         yield (
             "`cell.ap_queue.vbs.share_of`: classes of uploads have only ACKs in the queue and need "
@@ -173,7 +176,9 @@ def _both_ways(queue: Vbs) -> Iterator[str]:
 
 
 def _drift(scenario: CellScenario, classes: Sequence[VbsClass]) -> Iterator[str]:
-    """Targets that Algorithm 1 as corrected misses, below whose occupancy all may enter."""
+    """Yield a warning about a target that the corrected Algorithm 1 misses.
+
+    Below its occupancy, the algorithm lets packets of all classes enter the queue."""
     flows = {flow.name: flow for flow in scenario.tcp_flows}
 
     def connections(each: VbsClass) -> float:
@@ -202,14 +207,16 @@ def _drift(scenario: CellScenario, classes: Sequence[VbsClass]) -> Iterator[str]
 
 
 def _presence(flow: Flow, scenario: Scenario) -> float:
-    """Part of the measured time in which a flow may send. [-]"""
+    """Return the fraction of the measured time in which a flow may send. [-]"""
     warmup, duration = scenario.warmup_s, scenario.duration_s
     stop = duration if flow.stop_s is None else min(flow.stop_s, duration)
     return max(stop - max(flow.start_s, warmup), 0.0) / (duration - warmup)
 
 
 def _noise(scenario: CellScenario) -> Iterator[str]:
-    """Stations whose rate does not work at their signal-to-noise ratio, each table once."""
+    """Yield a warning per table of stations whose rate is not usable at the signal-to-noise
+    ratio.
+    """
     groups = {each.group: each for each in reversed(scenario.stations)}
     noisy = {each.name: each for each in groups.values() if any(_ratios(each))}
     if not noisy:
@@ -221,7 +228,9 @@ def _noise(scenario: CellScenario) -> Iterator[str]:
 
 
 def _ratios(station: Station) -> Iterator[tuple[float, str]]:
-    """Signal-to-noise ratios of a station, each with the words for when."""
+    """Yield the signal-to-noise ratios of a station, each with a text on the time of its
+    beginning.
+    """
     if station.snr_db is not None:
         yield station.snr_db, ""
     for change in station.channel_changes:
@@ -236,7 +245,7 @@ def _too_fast(
     snr_db: float,
     since: str,
 ) -> Iterator[str]:
-    """The direction in which most is lost, if that is too much."""
+    """Yield a warning about the direction with the highest loss, if this loss exceeds `LOSSY`."""
     if station.mcs is not None and station.streams is not None:
         yield from _mcs_too_high(station, station.mcs, station.streams, frames, snr_db, since)
         return
@@ -268,7 +277,7 @@ def _mcs_too_high(
     snr_db: float,
     since: str,
 ) -> Iterator[str]:
-    """Yield a station of 802.11n, ac or ax whose MCS does not work, unless its SNR chooses it."""
+    """Yield a warning if the MCS of a station is not usable, unless the SNR chooses the MCS."""
     if station.mcs_by_snr:
         return
     length = max(frames.values(), default=0)
@@ -287,7 +296,9 @@ def _mcs_too_high(
 
 
 def _longest_frames(scenario: CellScenario, stations: Collection[str]) -> dict[str, dict[str, int]]:
-    """Longest frames that flows make these stations and the access point send, by direction. [B]"""
+    """Return the longest frames of the flows of these stations, by station and direction.
+    [bytes]
+    """
     cell = scenario.cell
     around = cell.mac_header_bytes + cell.llc_bytes
     frames: dict[str, dict[str, int]] = {name: {} for name in stations}
@@ -304,8 +315,9 @@ def _longest_frames(scenario: CellScenario, stations: Collection[str]) -> dict[s
 
 
 def _greedy(scenario: CellScenario) -> Iterator[str]:
-    """Greedy downlinks, and the flows that find no place in the queue that one keeps full."""
-    if scenario.vsb is not None:  # only until it begins
+    """Yield a warning about greedy downlink flows, and the flows that starve in the same queue."""
+    # A virtual shared bottleneck begins later, and then prevents starvation.
+    if scenario.vsb is not None:
         return
     down = [flow for flow in scenario.flows if isinstance(flow, UdpFlow) and not flow.is_up]
     greedy = {flow.name: flow.category for flow in down if flow.udp.arrivals == "greedy"}
@@ -324,7 +336,7 @@ def _greedy(scenario: CellScenario) -> Iterator[str]:
 
 
 def _conflicts(scenario: CsmaScenario) -> Iterator[str]:
-    """Networks by their conflict graph."""
+    """Yield warnings about networks described by a conflict graph."""
     csma = scenario.csma
     conflicts = csma.conflicts
     routes = {flow.class_name: flow.route for flow in csma.flows}

@@ -1,8 +1,9 @@
-"""Whether a simulation had come to rest when it was measured.
+"""Checks whether a simulation was in a steady state while it was measured.
 
-Means over a transient are means of nothing that lasts. Two signs can be had for nothing: a warm-up
-that is short against the round trips in which TCP finds its rate, and two halves of the measured
-time that do not agree. Where a scenario changes by itself, halves may differ.
+Means over a transient do not describe a steady state. Two signs of a transient need no further
+simulation. The warm-up is short compared with the round trips in which TCP finds its rate. The
+goodputs in the two halves of the measured time differ. If a scenario changes with time, the halves
+may differ in a steady run.
 """
 
 import json
@@ -18,13 +19,15 @@ from lasthop.scenario.typed import CellScenario, CsmaScenario, Scenario, SensorF
 __all__ = ["unsteady_runs"]
 
 ROUND_TRIPS = 10.0
-"""Round trips that a warm-up should take: slow start doubles a window in each. [-]"""
+"""Smallest number of round trips in a warm-up. Slow start doubles a window in each round trip.
+[-]
+"""
 
 APART = 0.02
-"""Difference of the halves over their mean, up to which it does not matter. [-]"""
+"""Largest difference between the halves, divided by their mean, that is ignored. [-]"""
 
 WAYS = {"up": "of uploads", "down": "of downloads", "other": "of all flows"}
-"""Directions whose goodputs are looked at."""
+"""Directions whose goodputs are compared, with their names in warnings."""
 
 
 def unsteady_runs(scenario: Scenario, summary: Mapping[str, Any], halves_json: str) -> list[str]:
@@ -35,10 +38,10 @@ def unsteady_runs(scenario: Scenario, summary: Mapping[str, Any], halves_json: s
     scenario : Scenario
         Simulated scenario.
     summary : mapping
-        The result.
+        Summary of the result.
     halves_json : str
-        Goodput of each direction in both halves of the measured time, with intervals; null where
-        nothing is measured. [bit/s]
+        Goodput of each direction in both halves of the measured time, with intervals; null if
+        nothing was measured. [bit/s]
     """
     results = list(_short_warmup(scenario, summary))
     halves = json.loads(halves_json)
@@ -48,7 +51,7 @@ def unsteady_runs(scenario: Scenario, summary: Mapping[str, Any], halves_json: s
 
 
 def _short_warmup(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[str]:
-    """Flows whose round-trip times are long against the warm-up."""
+    """Yield a warning about flows whose round-trip times are long compared with the warm-up."""
     lasting = _lasting(scenario)
     rtts = estimates_of(summary.get("flows", ()), "rtt_s")
     late = {
@@ -67,7 +70,7 @@ def _short_warmup(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[st
 
 
 def _lasting(scenario: Scenario) -> set[str]:
-    """Flows that send from before the end of the warm-up on, without an end."""
+    """Return the TCP flows that begin before the end of the warm-up and never end."""
     if isinstance(scenario, CsmaScenario):
         return {flow.name for flow in scenario.csma.flows if flow.tcp is not None}
     return {
@@ -78,7 +81,7 @@ def _lasting(scenario: Scenario) -> set[str]:
 
 
 def _changes(scenario: Scenario) -> bool:
-    """Whether a scenario is not meant to be the same all the time that is measured."""
+    """Return whether a scenario intentionally changes during the measured time."""
     stations = scenario.stations if isinstance(scenario, CellScenario) else ()
     wire = scenario.wire
     return (
@@ -96,19 +99,19 @@ def _changes(scenario: Scenario) -> bool:
 
 
 def _ends(flow: TcpFlow) -> bool:
-    """Whether a connection has only so much to send, now or now and then."""
+    """Return whether a connection has a finite amount of data, once or repeatedly."""
     return flow.web is not None or flow.tcp.segments is not None
 
 
 def _halves_apart(
     scenario: Scenario, halves: Mapping[str, list[dict[str, float | None]]]
 ) -> Iterator[str]:
-    """Directions whose goodput in the halves differs by more than its intervals."""
+    """Yield a warning per direction whose goodputs in the two halves differ significantly."""
     for way, words in WAYS.items():
         (first, first_ci95), (second, second_ci95) = (
             (half["mean"] or 0.0, half["ci95"]) for half in halves[way]
         )
-        if first_ci95 is None or second_ci95 is None:  # A single run: nothing to compare with.
+        if first_ci95 is None or second_ci95 is None:  # A single replication has no intervals.
             continue
         allowed = max(first_ci95 + second_ci95, APART * 0.5 * (first + second))
         if abs(second - first) <= allowed:
@@ -125,6 +128,6 @@ def _halves_apart(
 
 
 def _ceiling(seconds: float) -> float:
-    """A time rounded up to two digits. [s]"""
+    """Return a time rounded up to two digits. [s]"""
     unit = 10.0 ** (floor(log10(seconds)) - 1)
     return float(f"{ceil(seconds / unit) * unit:.2g}")

@@ -26,10 +26,10 @@ AS_IT_IS = "as it is"
 """Name of the scenario without the settings of a case."""
 
 LONGEST_NAME = 60
-"""Most characters of the name of a case."""
+"""Largest number of characters in the name of a case."""
 
 MOST_CASES = 50
-"""Most cases of a question."""
+"""Largest number of cases of a question."""
 
 MOST_BYTES = 1 << 20
 """Largest file with cases. [bytes]"""
@@ -45,27 +45,29 @@ SHARED = {
     "duration": "--set duration=TIME",
     "warmup": "--set warmup=TIME",
 }
-"""Keys that the scenario and all its cases must share, and the option that sets them for all."""
+"""Keys that must be equal in the scenario and all cases, with the option that sets them."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A name and the settings that make this case of the scenario."""
+    """A case: its name, and the settings that change the scenario."""
 
     name: str
     settings: tuple[tuple[str, str], ...]
     where: str = ""
-    """Place in which messages say the case was given, such as ``--case "fq"``."""
+    """Text in messages on where the case was given, such as ``--case "fq"``."""
 
     def has_setting(self, key: str) -> bool:
-        """Return whether a setting is this key or is in its table."""
+        """Return whether a setting has this key or is in the table of this key."""
         return any(path == key or path.startswith(f"{key}.") for path, _ in self.settings)
 
 
 Cases: TypeAlias = (
     Mapping[str, Mapping[str, object] | Sequence[tuple[str, object]]] | Sequence[Case]
 )
-"""Settings by name of the case, ``{"fq": {"wire.queue.fq_codel": {}}}``; or cases."""
+"""Settings by name of the case, such as ``{"fq": {"wire.queue.fq_codel": {}}}``; or a list of
+cases.
+"""
 
 
 def case_of_text(text: str) -> Case:
@@ -125,7 +127,7 @@ def cases_of_file(path: Path) -> list[Case]:
     Raises
     ------
     UserError
-        If the file cannot be read, is not TOML, or has other contents than cases.
+        If the file cannot be read, is not TOML, or contains anything other than cases.
     """
     where = f"--cases {path}"
     try:
@@ -164,18 +166,18 @@ def cases_of_file(path: Path) -> list[Case]:
 
 
 def setting_of(value: Any, where: str) -> str:
-    """Return a value of TOML as a setting."""
+    """Return a value of TOML as the text of a setting."""
     try:
         return as_setting(value)
-    except TypeError:  # JSON has no dates.
+    except TypeError:  # The value is a date, which JSON does not support.
         raise UserError(f"{where}: {value} is not the value of a setting") from None
 
 
 def statements(text: str) -> Iterator[tuple[int, list[str], Any]]:
-    """Yield each statement of a valid TOML text: number of its line, keys, and its value.
+    """Yield each statement of a valid TOML text: line number, keys, and value.
 
-    The keys include those of the table. The value of the header of a table is None. A statement is
-    the least number of lines that are TOML by themselves, so an inline table stays one value.
+    The keys include the keys of the table. The value of a table header is None. A statement is the
+    smallest number of lines that are valid TOML. Therefore an inline table is a single value.
     """
     table: list[str] = []
     held, begins = "", 0
@@ -203,13 +205,13 @@ def keys_of(statement: str) -> list[str]:
         if sign == "=":
             try:
                 return chain(tomllib.loads(f"{statement[:at]}= 0"))
-            except tomllib.TOMLDecodeError:  # The sign is in quotes.
+            except tomllib.TOMLDecodeError:  # The equals sign is in quotes.
                 continue
     raise AssertionError("a statement has an equals sign")
 
 
 def chain(tree: Any) -> list[str]:
-    """Return the keys of nested tables that have one key each."""
+    """Return the keys of nested tables with one key per table."""
     keys = []
     while isinstance(tree, (dict, list)) and tree:
         if isinstance(tree, list):
@@ -221,7 +223,7 @@ def chain(tree: Any) -> list[str]:
 
 
 def checked(case: Case) -> Case:
-    """Return a case with a valid name and settings, each path once."""
+    """Return the case after checks of its name and settings; each path must be unique."""
     if not case.name:
         raise UserError(f"{case.where}: the name is empty: expected NAME: PATH=VALUE", EXAMPLE)
     if len(case.name) > LONGEST_NAME:
@@ -245,7 +247,7 @@ def checked(case: Case) -> Case:
 
 
 def all_cases(cases: Sequence[Case]) -> list[Case]:
-    """Return the cases after checks: at least one case, and each name once."""
+    """Return the cases after checks: there is at least one case, and all names are unique."""
     if not cases:
         raise UserError("no case to compare: expected --case or --cases", EXAMPLE)
     if len(cases) > MOST_CASES:
@@ -261,7 +263,8 @@ def scenarios_of(base: Scenario, cases: Sequence[Case]) -> dict[str, Scenario]:
     Raises
     ------
     ScenarioError
-        If the scenario is refused with the settings of a case; it names the case and the setting.
+        If the scenario is refused with the settings of a case; the error names the case and the
+        setting.
     """
     results = {}
     for case in cases:

@@ -1,7 +1,8 @@
 """Conclusions of a what-if question: the best cases for each purpose, by paired intervals.
 
-A case is advised if it is better than the scenario as it is beyond the interval. Advised cases are
-the best if each is also better than every case that is not advised for the same purpose.
+A case is advised if it is better than the scenario as it is, by more than the interval. Advised
+cases are the best if each of them is also better than every case that is not advised for the same
+purpose.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from lasthop.whatif.differences import Differences, Run
 __all__ = ["Advice", "advised", "costs", "undecided"]
 
 FAULTS = {"one_way_delay_p99_s": "delay", "loss_probability": "loss"}
-"""Names of the quantities of calls, as `Call.faults` has them."""
+"""Names in `Call.faults` of the quantities of calls."""
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,13 @@ class Advice:
     measure: Measure | None
     """Column that gets better; None for the verdicts of the calls."""
     cases: tuple[str, ...]
-    """Names of the cases, which are the same within the noise, or have the same verdicts."""
+    """Names of the cases, which do not differ significantly, or have the same verdicts."""
     is_best: bool
-    """Whether each is also better than all other cases beyond the intervals."""
+    """Whether each of the cases is also better than all other cases, by more than the intervals."""
 
 
 def advised(what_if: Differences) -> Iterator[Advice]:
-    """Yield the cases to choose for the calls, then for each column that some case improves.
+    """Yield the advice for the calls, then for each column that a case improves.
 
     If the calls are good in the scenario as it is, their columns are treated like other columns.
     """
@@ -50,9 +51,10 @@ def advised(what_if: Differences) -> Iterator[Advice]:
 
 
 def costs(what_if: Differences, names: Sequence[str]) -> dict[Measure, list[str]]:
-    """Return the columns in which some of these cases are worse, with the names of the cases.
+    """Return the columns in which at least one of the cases is worse, with the names of these
+    cases.
 
-    Delay and loss of calls that are good are no cost.
+    A worse delay or loss of calls that are still good does not count.
     """
     results: dict[Measure, list[str]] = {}
     for change in what_if.changes:
@@ -65,10 +67,11 @@ def costs(what_if: Differences, names: Sequence[str]) -> dict[Measure, list[str]
 
 
 def undecided(what_if: Differences) -> Iterator[tuple[str, Measure | None]]:
-    """Yield cases that more replications may decide, with the column, or None for the calls.
+    """Yield cases for which more replications may give a verdict, with the column, or None for
+    calls.
 
-    A direction of a call is uncertain, or a difference is within its simultaneous interval and
-    beyond its own 95 % interval.
+    In these cases a direction of a call is uncertain, or a difference exceeds its own 95 % interval
+    but not its simultaneous interval.
     """
     for run in what_if.runs:
         if any(call.verdict == UNCERTAIN for call in run.calls):
@@ -96,10 +99,10 @@ def _for_calls(what_if: Differences) -> Iterator[Advice]:
 
 
 def _improves_calls(what_if: Differences, base: Run, run: Run) -> bool:
-    """Whether a case improves calls that are not good in the scenario as it is.
+    """Return whether a case improves calls that are not good in the scenario as it is.
 
-    A quantity that prevents good calls gets better. No quantity that prevents good calls in the
-    case gets worse. Therefore a longer delay does not matter as long as it is good.
+    At least one quantity that prevents good calls must get better. No quantity that prevents good
+    calls in the case may get worse. Therefore a longer delay does not matter as long as it is good.
     """
     if len(run.calls) != len(base.calls) or _badness(run) > _badness(base):
         return False
@@ -110,17 +113,19 @@ def _improves_calls(what_if: Differences, base: Run, run: Run) -> bool:
 
 
 def _badness(run: Run) -> tuple[int, int]:
-    """Numbers of bad and of uncertain directions of calls."""
+    """Return the numbers of bad and of uncertain directions of calls."""
     verdicts = [call.verdict for call in run.calls]
     return verdicts.count(BAD), verdicts.count(UNCERTAIN)
 
 
 def _at_fault(what_if: Differences, run: Run) -> list[Measure]:
-    """Columns of calls with a quantity that prevents a good verdict in some direction."""
+    """Return the columns of calls whose quantity prevents a good verdict in at least one
+    direction.
+    """
     faults = {fault for call in run.calls for fault in call.faults if not call.is_good}
     return [each for each in what_if.call_measures if FAULTS[each.quantity] in faults]
 
 
 def _is_better(what_if: Differences, other: Run, run: Run, measures: Sequence[Measure]) -> bool:
-    """Whether a run is better than another run in some of these columns."""
+    """Return whether a run is better than another run in at least one of these columns."""
     return any(what_if.between(other, run, each).verdict == "better" for each in measures)

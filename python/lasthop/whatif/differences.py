@@ -22,7 +22,7 @@ class Run:
     values: Mapping[str, Sequence[float | None]]
     """Values per replication by `Measure.key`."""
     is_random: bool
-    """Whether the replications of the case differ in any value."""
+    """Whether at least one value differs between the replications of the case."""
     only_as_it_is: tuple[str, ...] = ()
     """Stations and flows that this case lacks."""
     only_here: tuple[str, ...] = ()
@@ -30,7 +30,9 @@ class Run:
     is_unchanged: bool = False
     """Whether the settings do not change the scenario."""
     never_acts: bool = False
-    """Whether the settings change the scenario, but no quantity in any replication."""
+    """Whether the settings change the scenario, but do not change any quantity in any
+    replication.
+    """
     calls: tuple[Call, ...] = ()
     """Directions of the calls, with their verdicts."""
 
@@ -42,13 +44,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Change:
-    """Difference of one case and the scenario as it is, in one column."""
+    """Difference between one case and the scenario as it is, in one column."""
 
     case: str
     measure: Measure
     difference: Difference
     is_best: bool
-    """Whether the case is the best of the column, or the same as the best within the noise.
+    """Whether the case is the best in the column, or does not differ significantly from the best.
 
     In a column of calls, only cases with good calls can be the best.
     """
@@ -115,7 +117,7 @@ class Differences:
         return result
 
     def between(self, first: Run, second: Run, measure: Measure) -> Difference:
-        """Return the difference of two runs; its interval holds for all pairs at the same time."""
+        """Return the difference of two runs; its interval is simultaneous for all pairs of runs."""
         pairs = len(self.runs) * (len(self.runs) - 1) // 2
         return self._difference(first, second, measure, pairs * len(self.measures))
 
@@ -133,8 +135,9 @@ class Differences:
     def _best(
         self, measure: Measure, differences: Mapping[tuple[str, str], Difference]
     ) -> set[str]:
-        """Names of the best cases of a column: better than the scenario as it is, and than all
-        other cases.
+        """Return the names of the best cases of a column.
+
+        They are better than the scenario as it is, and better than all other cases.
         """
         better = {
             each.case.name: each

@@ -53,8 +53,8 @@ def of_tree(scenario: Scenario, tree: Mapping[str, Any]) -> WhatIf:
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the tree has another shape, a case or column twice, a value that is not finite, or other
-        values than one per replication.
+        If the tree has an unexpected structure, a duplicate case or column, a value that is not
+        finite, or not exactly one value per replication.
     """
     measures = [of_dict(each) for each in tree["measures"]]
     runs = []

@@ -46,7 +46,7 @@ REPLICATIONS = 10
 """Default number of replications of each case, unless the scenario has more."""
 
 LEAST_REPLICATIONS = 2
-"""Least replications: with one there is no interval."""
+"""Smallest number of replications, because a single replication has no interval."""
 
 FILE, TABLE = "what-if.json", "differences"
 FILES = (FILE, f"{TABLE}.parquet", f"{TABLE}.csv")
@@ -55,7 +55,7 @@ FILES = (FILE, f"{TABLE}.parquet", f"{TABLE}.csv")
 KIND = "what-if"
 
 WIRE_QUEUE = "wire.queue"
-"""Key of the queues for both directions of a wire, which has no key for one direction."""
+"""Key of the queues of both directions of a wire. No key sets the queue of one direction."""
 
 
 class WhatIf(Differences, Shown):
@@ -97,7 +97,7 @@ class WhatIf(Differences, Shown):
 
     @property
     def results(self) -> Mapping[str, Result]:
-        """Whole results by name of the case; the first is ``"as it is"``.
+        """Results by name of the case; the first is ``"as it is"``.
 
         Raises
         ------
@@ -110,22 +110,26 @@ class WhatIf(Differences, Shown):
 
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
-        """Cases to choose for the calls and for each column that some case improves."""
+        """Advised cases for the calls, and for each column that at least one case improves."""
         return tuple(advised(self))
 
     def costs(self, names: Sequence[str]) -> dict[Measure, list[str]]:
-        """Return the columns in which some of these cases are worse, with their names."""
+        """Return the columns in which at least one of the cases is worse, with the names of these
+        cases.
+        """
         return costs(self, names)
 
     @property
     def undecided(self) -> list[tuple[str, Measure | None]]:
-        """Cases that more replications may decide, with the column; None for the calls."""
+        """Cases for which more replications may give a verdict, with the column (None for
+        calls).
+        """
         return list(undecided(self))
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on cases that change nothing or both directions, and on stations and flows
-        that differ.
+        """Sentences on cases that change nothing, on cases that change both directions of a wire,
+        and on stations and flows that differ between cases.
         """
         return [*self._notes()]
 
@@ -344,7 +348,7 @@ def base_of(scenario: Scenario, replications: int | str | None) -> Scenario:
     Raises
     ------
     UserError
-        If fewer than two replications are asked for.
+        If fewer than two replications are requested.
     """
     count = scenario.typed.replications
     if replications is None and count < REPLICATIONS:

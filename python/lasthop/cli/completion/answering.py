@@ -1,8 +1,9 @@
 """Answers to a shell that asks for the possible next words of a command line.
 
-The answer is lines of text. The first is the kind of files for which the shell looks, if any. Then
-come the text before a file in the same word, the beginning of the file, and the part of the word
-that bash has cut off. Each further line is a possible word, with its description after a tab.
+The answer is lines of text. The first line is the kind of files that the shell completes, if any.
+The next lines are the text before a file in the same word, the beginning of the file name, and the
+part of the word that bash has cut off. Each further line is a possible word, with its description
+after a tab.
 """
 
 import json
@@ -16,13 +17,13 @@ from typing import Any
 __all__ = ["Answer", "answer", "answered"]
 
 FILES = {"scenario": "scenarios", "case": "scenarios", "file": "files", "directory": "directories"}
-"""Sorts of files that shells look for themselves, by what a value is."""
+"""Kinds of files that shells complete, by the kind of a value."""
 
 MARK = "\x1f"
-"""Stands for the cursor: no command line has it."""
+"""Placeholder for the cursor, which no command line contains."""
 
 Word = tuple[str, str]
-"""A word that may stand there, and its description."""
+"""A possible word and its description."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,10 @@ class Option:
 
     help: str
     takes: str | None = None
-    """Kind of its values; None for a flag."""
+    """Kind of the option's values; None for a flag."""
     values: int = 1
     many: bool = False
-    """Whether it may be repeated."""
+    """Whether the option may be repeated."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Command:
 
     help: str
     commands: Sequence[str] = ()
-    """Names of the commands inside."""
+    """Names of the commands of the group; empty for a single command."""
     arguments: Sequence[Mapping[str, Any]] = ()
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -76,17 +77,18 @@ class Answer:
     before: str = ""
     """Text before a file in the same word, such as ``--out=``."""
     typed: str = ""
-    """The beginning of the file."""
+    """Beginning of the file name."""
 
 
 def answer(arguments: Sequence[str]) -> int:
-    """Print what may follow.
+    """Print the possible completions of a command line.
 
     Parameters
     ----------
     arguments : sequence of str
-        The shell, then the words of the line without the first; the last is being typed. Words of
-        bash are cut at ``=`` and ``:``, so that it gives the line and its separators.
+        Name of the shell, then the words of the line without the first word. The last word is
+        incomplete. Bash splits words at ``=`` and ``:``, and therefore passes the line and its
+        separators.
     """
     shell, *given = arguments
     cut = ""
@@ -103,7 +105,7 @@ def answer(arguments: Sequence[str]) -> int:
 
 
 def words_of(line: str) -> tuple[list[str], bool]:
-    """Return the words of a line after the command, and whether the last has an open quote."""
+    """Return the words of a line after the command, and whether the last word has an open quote."""
     for end in ("", "'", '"'):
         try:
             words = shlex.split(line + MARK + end)
@@ -114,7 +116,7 @@ def words_of(line: str) -> tuple[list[str], bool]:
 
 
 def kept_by_bash(word: str, breaks: str) -> str:
-    """Return the part of a word that bash treats as a separate word before the replaced one."""
+    """Return the beginning of a word that bash treats as a separate word and does not replace."""
     return word[: max((word.rfind(each) for each in "=:" if each in breaks), default=-1) + 1]
 
 
@@ -137,9 +139,9 @@ class Line:
         self.arguments: list[str] = []
         self.options: set[str] = set()
         self.lacking: list[str] = []
-        """What the values are that the option before still lacks."""
+        """Kinds of the values that the previous option still needs."""
         self.is_program = False
-        """Whether what follows is the command line of another program."""
+        """Whether the following words are the command line of another program."""
 
     @property
     def entry(self) -> Command:
@@ -178,7 +180,7 @@ class Line:
             self.arguments.append(word)
 
     def going_on(self, typed: str) -> Answer:
-        """Return the completions of a word that has begun."""
+        """Return the completions of an incomplete word."""
         if self.lacking:
             return self.value(self.lacking[0], typed)
         if self.is_program:
@@ -197,11 +199,11 @@ class Line:
         return self.choice(self.further_options(), typed)
 
     def help_of(self, command: str) -> str:
-        """Return the line about a command inside this one."""
+        """Return the description of a command of this group."""
         return Command(**self.table.commands[f"{self.command} {command}".strip()]).help
 
     def further_options(self) -> Iterable[Word]:
-        """Options that are not there yet, or may be repeated."""
+        """Return the options that are not yet in the line, or may be repeated."""
         for name, option in self.known.items():
             if name not in self.options or option.many:
                 yield name, option.help
@@ -240,7 +242,7 @@ class Line:
 
     @property
     def file_is_scenario(self) -> bool:
-        """Whether the first argument is a scenario, not a case of a paper."""
+        """Whether the first argument is a scenario, and not a case of a paper."""
         takes = self.arguments_known[0].takes if self.arguments_known else ""
         cases = self.table.words.get("case", ())
         return takes in ("scenario", "case") and self.arguments[0] not in cases

@@ -1,4 +1,4 @@
-"""Key paths of scenarios and the words that their values may be, from the schema."""
+"""Key paths of scenarios, and the possible words for their values, from the schema."""
 
 import json
 import re
@@ -21,16 +21,17 @@ MOST_SAID = 70
 def settings(typed: str, file: str, *, several: bool = False) -> Iterator[tuple[str, str]]:
     """Yield completions of ``PATH=VALUE``, each with a description.
 
-    A path is extended by one key: a table ends with a dot, a value with an equals sign.
+    A path is extended by one key. The key of a table ends with a dot, the key of a value with an
+    equals sign.
 
     Parameters
     ----------
     typed : str
         Text before the cursor.
     file : str
-        The scenario, whose tables have names; empty if there is none, or not yet.
+        Scenario file with the names of tables; empty if there is no file yet.
     several : bool
-        Whether values may be a list with commas.
+        Whether the value may be a list with commas.
     """
     schema: Schema = json.loads(_core.schema())
     path, equals, value = typed.partition("=")
@@ -59,7 +60,7 @@ def settings(typed: str, file: str, *, several: bool = False) -> Iterator[tuple[
 
 
 def contents(file: str) -> Any:
-    """Return the contents of a scenario as far as it can be read: it may be incomplete."""
+    """Return the readable contents of a scenario, which may be incomplete."""
     try:
         text = Path(file).expanduser().read_text("utf-8")
         return json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
@@ -68,7 +69,7 @@ def contents(file: str) -> Any:
 
 
 def ways(schema: Schema, path: str, node: Schema) -> Iterator[tuple[str, str]]:
-    """Yield the path as that of a value, of a table, or of both."""
+    """Yield the path as the path of a value, of a table, or of both."""
     sentence = str(node.get("description", "")).partition(". ")[0]
     text = shorten(sentence, MOST_SAID, placeholder=" ...")
     kinds = list(choices(schema, node))
@@ -79,7 +80,7 @@ def ways(schema: Schema, path: str, node: Schema) -> Iterator[tuple[str, str]]:
 
 
 def below(schema: Schema, tables: list[Schema], key: str) -> Iterator[Schema]:
-    """Tables that a key of these tables may have."""
+    """Yield the schemas of tables that a key of these tables may have as value."""
     for node in children(tables, key):
         yield from filter(is_table, choices(schema, node))
 
@@ -105,12 +106,12 @@ def choices(schema: Schema, node: Schema) -> Iterator[Schema]:
 
 
 def is_table(node: Schema) -> bool:
-    """Return whether there are keys below it."""
+    """Return whether a schema is that of a table with keys."""
     return node.get("type") == "object"
 
 
 def words(schema: Schema, node: Schema) -> Iterator[str]:
-    """Words that a value may be."""
+    """Yield the possible words for a value."""
     for kind in choices(schema, node):
         yield from map(str, kind.get("enum", ()))
         if kind.get("type") == "boolean":

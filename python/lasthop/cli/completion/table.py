@@ -1,4 +1,6 @@
-"""Table of possible words on a command line: written by `make docs-pages`, read at each Tab."""
+"""Table of possible words on a command line. `make docs-pages` writes it; the shell reads it at
+Tab.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -58,7 +60,7 @@ OF_OPTIONS = {
     ("relay", "--rule"): "rule",
     ("kernel", "NAME"): "kernel",
 }
-"""Kinds of values of an option or argument, by the first word of the command; empty for all."""
+"""Kinds of values by command and option or argument; an empty command means all commands."""
 
 
 def completion_page() -> str:
@@ -86,7 +88,7 @@ EVERYWHERE = {
 
 
 def words() -> dict[str, list[str]]:
-    """Return values that are words, by their kind."""
+    """Return the possible values that are words, by kind."""
     ledger = load()
     return {
         "model": sorted(MODELS),
@@ -109,7 +111,9 @@ def words() -> dict[str, list[str]]:
 
 
 def options_of(model: str) -> Iterator[str]:
-    """Yield options of a model with their words, or ending in an equals sign for a number."""
+    """Yield the options of a model, each with a possible word, or with an equals sign for a
+    number.
+    """
     package = import_module(f"lasthop.models.{model}")
     for option, allowed in words_of(package.Options) if hasattr(package, "Options") else ():
         yield from (f"{option}={word}" for word in allowed or ("",) if word is not None)
@@ -141,7 +145,7 @@ def every_command(command: Any, name: str = "") -> Iterator[tuple[str, dict[str,
 
 
 def said_of(command: Any) -> str:
-    """Return the line of a command in the list of commands."""
+    """Return the description of a command in the list of commands."""
     return str(command.short_help or (command.help or "").partition("\n")[0])
 
 

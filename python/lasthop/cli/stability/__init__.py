@@ -1,4 +1,4 @@
-"""`lasthop stability`: one file a command."""
+"""`lasthop stability`: one file per command."""
 
 from collections.abc import Callable
 
@@ -23,4 +23,4 @@ COMMANDS: dict[Callable[..., None], str] = {
     integrate: "Follow the motion in time.",
     chart: "Draw the stable region of two parameters.",
 }
-"""Every command and its line in the list of them."""
+"""Commands of the group, each with its line in the list of commands."""

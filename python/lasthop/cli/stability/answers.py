@@ -1,4 +1,4 @@
-"""How numbers of the stability commands are shown."""
+"""Text and JSON of the numbers of the stability commands."""
 
 import json
 from typing import Any
@@ -17,14 +17,16 @@ def unit_of(state: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a number for people, small numbers in powers of ten."""
+    """Return a number as text; small numbers have a power of ten."""
     if value is not None and value != 0.0 and not 1e-3 <= abs(value) < 1e6:
         return f"{value:.3e}"
     return plain(value)
 
 
 def certain(value: float, error: float) -> str:
-    """Return a number with no more digits than its error leaves; `-` where it leaves none."""
+    """Return a number as text with the digits that its error permits; `-` if no digit is
+    certain.
+    """
     shown = number(value)
     mantissa, _, power = shown.partition("e")
     places = len(mantissa.partition(".")[2])
@@ -37,7 +39,7 @@ def certain(value: float, error: float) -> str:
 
 
 def root_object(root: complex) -> dict[str, float]:
-    """Return a complex number for JSON."""
+    """Return a complex number as an object for JSON."""
     return {"real": float(root.real), "imag": float(root.imag)}
 
 

@@ -52,7 +52,7 @@ def chart(
 
 
 def print_chart(result: "Chart") -> None:
-    """Print how much is stable, and where the edges are."""
+    """Print the stable fraction of the chart, and the edges of the stable region."""
     x, y = result.x, result.y
     part = result.stable.mean()
     typer.echo(f"{result.case.model.name}: stable on {part:.1%} of the chart")
@@ -60,7 +60,7 @@ def print_chart(result: "Chart") -> None:
         ends = [f"{x.name} {curve.x[k]:.4g}, {y.name} {curve.y[k]:.4g}" for k in (0, -1)]
         beyond = int((~curve.boundary).sum())
         kind = "Hopf points, in part the edge" if curve.boundary.any() else "other Hopf points"
-        if beyond <= 2:  # Its ends may lie on a corner of the equations.
+        if beyond <= 2:  # The ends of an edge may be at a corner of the equations.
             kind = "edge of stability"
         typer.echo(f"{kind}: from {ends[0]} to {ends[1]}")
     if len(result.jumps):

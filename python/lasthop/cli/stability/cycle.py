@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lasthop.stability.settling import Settled, Sweep
 
 ROWS = 14
-"""Most cycles in the printed table; --json has all."""
+"""Largest number of cycles in the printed table; --json has all cycles."""
 
 
 def cycle(
@@ -97,7 +97,7 @@ def cycle(
 def follow_motions(
     asked: Asked, axis: "Axis", count: int, path: Path | None, as_json: bool
 ) -> None:
-    """Print and draw what motions under constraints end in."""
+    """Print and draw the final states of integrations with limited queues and probabilities."""
     from lasthop.stability.settling import sweep
 
     with count_bar("motions") as progress:
@@ -111,7 +111,7 @@ def follow_motions(
 
 
 def print_sweep(sweep: "Sweep") -> None:
-    """Print what the motion ends in at each value."""
+    """Print the final state of the integration at each value."""
     states = sweep.case.model.states
     queue = next((name for name in states if name.startswith("queue")), None)
     rows = []
@@ -140,20 +140,21 @@ def swing(end: "Settled | None") -> str:
 
 
 def room(end: "Settled", queue: str) -> list[str]:
-    """Return the least and the most of a queue, and the part of the time in which it is empty."""
+    """Return the minimum and maximum of a queue, and the fraction of time in which it is empty."""
     least, most = end.ends_of(queue)
     empty = 100.0 * end.part_at(queue, 0.0)
     return [to_error(least, end, most - least), to_error(most, end, most - least), f"{empty:.0f}"]
 
 
 def to_error(value: float, end: "Settled", swing: float | None = None) -> str:
-    """Return a number with the digits that hold; its error is relative to itself, or to an
-    amplitude."""
+    """Return a number with its certain digits; its error is relative to the number or to an
+    amplitude.
+    """
     return certain(value, end.error * abs(value if swing is None else swing))
 
 
 def described_sweep(swept: "Sweep") -> dict[str, Any]:
-    """Return what motions end in as an object."""
+    """Return the final states of the integrations as an object."""
 
     def described(end: "Settled | None") -> dict[str, Any] | None:
         if end is None:
@@ -180,7 +181,7 @@ def described_sweep(swept: "Sweep") -> dict[str, Any]:
 
 
 def print_branch(branch: "Branch") -> None:
-    """Print some cycles of a branch, its folds, and why it ends."""
+    """Print cycles of a branch, its folds, and the reason why it ends."""
     kind = "super" if branch.form.supercritical else "sub"
     typer.echo(f"{kind}-critical at {branch.parameter} = {branch.form.point.value:.6g}\n")
     every = max(1, -(-len(branch.cycles) // ROWS))
@@ -227,7 +228,7 @@ def print_branch(branch: "Branch") -> None:
 
 
 def known(error: float) -> float | None:
-    """Return an error for JSON, which has no infinity."""
+    """Return an error for JSON; None for infinity, which JSON does not support."""
     return error if isfinite(error) else None
 
 

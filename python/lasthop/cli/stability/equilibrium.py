@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from lasthop.stability.spectrum import Roots
 
 QUEUE = "queue"
-"""State with the packets of a flow in the queue."""
+"""Name of the state with a flow's packets in the queue."""
 SUBJECTS = {"004": "red", "000": "vbs"}
-"""Subject of each paper that has conditions."""
+"""Subject of each paper with stability conditions, by its number."""
 LOOP = {
     "a": ("a", "-"),
     "b": ("b", "-"),
@@ -32,7 +32,7 @@ LOOP = {
     "gain_margin": ("gain margin", "-"),
     "delay_margin_s": ("delay margin", "s"),
 }
-"""Name and unit of each number of a PI queue's loop."""
+"""Name and unit of each number of a PI queue's control loop."""
 
 
 def equilibrium(
@@ -74,17 +74,17 @@ def equilibrium(
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Equilibrium of a case, its stability, the papers' conditions, and the loop of a PI queue."""
+    """Equilibrium of a case, with stability, the papers' conditions, and the loop of a PI queue."""
 
     case: "Case"
     states: dict[str, float]
-    """Values at rest, by state."""
+    """Values at the equilibrium, by state."""
     loss: list[float]
     spectrum: "Roots"
     conditions: "Sequence[Condition]"
     loop: "Loop | None" = None
     designed: "Loop | None" = None
-    """The loop with the coefficients of its paper's rule."""
+    """Control loop with the coefficients of the design rule in its paper."""
 
     @classmethod
     def of(cls, case: "Case") -> "Equilibrium":
@@ -126,13 +126,15 @@ class Equilibrium:
 
 
 def paper_of(equation: str) -> str:
-    """Return an equation by the subject of its paper."""
+    """Return the name of an equation with the subject of its paper."""
     number, _, which = equation.partition(" ")
     return f"{SUBJECTS[number]}, eq. {which}"
 
 
 def worth(condition: "Condition") -> tuple[str, str]:
-    """Return what a condition says, and what that is worth."""
+    """Return the verdict of a condition, and whether the condition is exact, sufficient or
+    wrong.
+    """
     if condition.kind == "exact":
         return ("stable" if condition.holds else "unstable"), "exact"
     kind = "sufficient" if condition.kind == "sufficient" else "wrong in the paper"
@@ -140,7 +142,7 @@ def worth(condition: "Condition") -> tuple[str, str]:
 
 
 def doubts_of(asked: Asked) -> Iterator[str]:
-    """Yield what the equilibrium of a scenario makes doubtful."""
+    """Yield warnings that follow from the equilibrium of a scenario."""
     from lasthop.models.errors import warning_text
     from lasthop.models.red.predict import doubts_at_rest
 
@@ -150,12 +152,12 @@ def doubts_of(asked: Asked) -> Iterator[str]:
 
 
 def digits(key: str, value: float | None) -> str:
-    """Return a number of a loop; a and b with digits enough for their small difference."""
+    """Return a number of a loop; a and b have enough digits for their small difference."""
     return f"{value:.6e}" if key in ("a", "b") and value is not None else number(value)
 
 
 def print_loops(answer: Equilibrium) -> None:
-    """Print the loop of a PI queue, next to that of its paper's rule."""
+    """Print the loop of a PI queue, and the loop with the coefficients of its paper's rule."""
     if answer.loop is not None:
         both = [answer.loop, answer.designed]
         rows = [
@@ -166,7 +168,7 @@ def print_loops(answer: Equilibrium) -> None:
 
 
 def verdict(spectrum: "Roots") -> str:
-    """Return in a sentence what a small disturbance does."""
+    """Return a sentence on the effect of a small disturbance."""
     what = "decays" if spectrum.stable else "grows"
     swing = f", period {number(spectrum.period)} s" if spectrum.period else ""
     state = "stable" if spectrum.stable else "unstable"

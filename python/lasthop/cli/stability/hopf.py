@@ -135,7 +135,9 @@ def print_points(
 def gaps(
     case: "Case", name: str, values: "NDArray[np.float64]", sound: "NDArray[np.bool_]"
 ) -> Iterator[str]:
-    """Yield where in a range there is no equilibrium, and why, about to a hundredth of it."""
+    """Yield the parts of a range without an equilibrium, with the reason.
+
+    The ends of these parts have an error of about a hundredth of the range."""
     from lasthop.stability.errors import NoEquilibriumError
 
     for k in range(len(values) - 1):

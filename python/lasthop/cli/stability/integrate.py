@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from lasthop.stability.integrate import Trajectory
 
 TOLERANCE = 1e-9
-"""Error allowed in a step, so that four digits of a period hold on any processor. [-]"""
+"""Largest error of a step, so that four digits of a period are equal on all processors. [-]"""
 POINTS = 1001
-"""Times of the JSON answer."""
+"""Number of times in the JSON answer."""
 
 
 def integrate(
@@ -79,7 +79,7 @@ def integrate(
 
 
 def print_motion(motion: "Trajectory") -> None:
-    """Print where each state ends, and how."""
+    """Print the final value of each state, and how the integration ends."""
     import numpy as np
 
     case, end = motion.case, float(motion.starts[-1])
@@ -98,7 +98,7 @@ def print_motion(motion: "Trajectory") -> None:
 
 
 def ending(motion: "Trajectory") -> str:
-    """Return in words how a motion ends."""
+    """Return a text on how the integration ends."""
     from lasthop.stability.settling import CYCLE, MOVING, REST, manner
 
     how = manner(motion)
@@ -115,7 +115,7 @@ def ending(motion: "Trajectory") -> str:
 
 
 def as_number(text: str, what: str) -> float:
-    """Return a number that was typed."""
+    """Return the number in a text of the command line."""
     try:
         return float(text)
     except ValueError:
@@ -123,7 +123,7 @@ def as_number(text: str, what: str) -> float:
 
 
 def as_time(text: str) -> float:
-    """Return a time that was typed. [s]"""
+    """Return the time in a text of the command line. [s]"""
     from lasthop.stability.parameters import Number
 
     return Number("--until", 100.0, "s", "end of the motion").read(text)
@@ -131,7 +131,7 @@ def as_time(text: str) -> float:
 
 @contextmanager
 def time_bar() -> Iterator[Callable[[float, float], None] | None]:
-    """Draw the finished part of the motion."""
+    """Draw the progress of the integration."""
     with count_bar("integrating") as bar:
         if bar is None:
             yield None

@@ -25,7 +25,7 @@ def models(
 
 
 def list_models(as_json: bool) -> None:
-    """Print every model and every preset."""
+    """Print all models and all presets."""
     from lasthop.stability.models import MODELS
     from lasthop.stability.presets import PRESETS
 
@@ -42,10 +42,11 @@ def list_models(as_json: bool) -> None:
 
 
 def list_parameters(name: str, as_json: bool) -> None:
-    """Print every parameter of a model with its value in a case."""
+    """Print all parameters of a model with their values in a case."""
     asked = read_case(name, None)
     case = asked.case
-    # What others decide stands as it counts, such as gamma where queue_weight is set.
+    # A parameter that another parameter overrides has its effective value, such as gamma if
+    # queue_weight is set.
     decided = [name for name, by in case.model.overrides.items() if case.values[by] != 0.0]
     counts = {name: case.decided[name] for name in decided if name in case.decided}
     values = {**case.values, **{name: float(value) for name, value in counts.items()}}

@@ -68,10 +68,10 @@ KEY_PATHS = {
     "k": "tcp.compound.k",
     "beta": "tcp.compound.beta",
 }
-"""Key paths at which a scenario with a `dumbbell` usually has a parameter of its fluid."""
+"""Usual key paths of the fluid model's parameters in a scenario with a `dumbbell`."""
 
 SPAN = re.compile(r"((?:(?!\.\.).)+)\.\.((?:(?!\.\.|:|\slog\s).)+)(?::(.+)|\s+log\s+(\d{1,6}))?")
-"""A range: its ends, perhaps a step or a number of values with equal ratios."""
+"""Pattern of a range: its ends, and optionally a step or a number of values with equal ratios."""
 
 
 OUT = out_option(
@@ -118,9 +118,10 @@ def picture_path(
 
 
 def save(draw: "Callable[[ModuleType], Figure]", path: Path | None, *, as_json: bool) -> None:
-    """Write a picture, if one is asked for, and say so; on standard error where JSON is printed.
+    """Write a picture, if one is requested, and print its path; use standard error if JSON is
+    printed.
 
-    `draw` gets the module with the pictures, which brings matplotlib.
+    The function `draw` is called with the module of the pictures, which imports matplotlib.
     """
 
     def drawn() -> "Figure":
@@ -144,14 +145,14 @@ class Asked:
 
     @contextmanager
     def answering(self, max_time: float, max_memory: float) -> Iterator[None]:
-        """Name the scenario's file in what a model or a solver refuses, or takes too much for."""
+        """Name the scenario's file in refusals of a model or solver, and limit time and memory."""
         import numpy as np
 
         from lasthop.progress.cost_limits import allowing
         from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 
         try:
-            # Extremes show in the answer; no source lines on top.
+            # Extreme values are visible in the answer, so NumPy's warnings are not needed.
             with allowing(max_time, max_memory), np.errstate(all="ignore"):
                 yield
         except (ConvergenceError, NoEquilibriumError) as error:
@@ -165,23 +166,23 @@ class Asked:
 
     @property
     def title(self) -> str:
-        """Title of pictures: the name of the scenario or of the case."""
+        """Title of pictures, which is the name of the scenario or of the case."""
         return self.name if self.scenario is None else self.scenario.typed.name
 
     @property
     def stem(self) -> str:
-        """Beginning of the names of its pictures."""
+        """Beginning of the file names of pictures."""
         return self.name if self.scenario is None else stem(self.scenario)
 
     @property
     def about(self) -> str:
-        """Changed settings, in the form that pictures show."""
+        """Changed settings as text for pictures."""
         from lasthop.plot.about import changes_text
 
         return changes_text(dict(self.settings))
 
     def introduce(self) -> None:
-        """Print in a line what a scenario became, and what is doubtful about it."""
+        """Print a line on the fluid model of a scenario, and warnings about it."""
         if self.scenario is None or self.fluid is None:
             return
         what = f"{self.case.model.name}, {self.fluid.flows} flows, "
@@ -190,7 +191,7 @@ class Asked:
         self.warn()
 
     def list_parameters(self) -> None:
-        """Print the parameters that a scenario became."""
+        """Print the parameters that were derived from a scenario."""
         if self.fluid is None:
             return
         rows = []
@@ -201,11 +202,13 @@ class Asked:
         print_table(["parameter", "value", "unit", "from"], rows, names=4)
 
     def warn(self) -> None:
-        """Print what is doubtful about the derived parameters, on standard error."""
+        """Print warnings about the derived parameters on standard error."""
         warn(*(self.fluid.warnings if self.fluid is not None else ()))
 
     def printed(self, **answer: Any) -> None:
-        """Print an answer as JSON, with the model, and with the scenario and what became of it."""
+        """Print an answer as JSON, with the model, the scenario, and the parameters derived from
+        it.
+        """
         parts: dict[str, Any] = {}
         if self.scenario is not None and self.fluid is not None:
             derived = {each.name: worded(each.value) for each in self.fluid.derived}
@@ -220,8 +223,9 @@ def worded(value: Any) -> str | float:
 
 
 def read_case(name: str, settings: list[str] | None) -> Asked:
-    """Return what a command is about: a scenario file, a model, or a paper's case."""
-    # Before numpy: the matrices are small, and threads would mostly wait for each other.
+    """Return the subject of a command: a scenario file, a model, or a paper's case."""
+    # This must be set before numpy is imported. The matrices are small, so threads would mostly
+    # wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from lasthop.stability.models import MODELS
     from lasthop.stability.presets import PRESETS, named
@@ -233,17 +237,17 @@ def read_case(name: str, settings: list[str] | None) -> Asked:
 
 
 def is_file(name: str) -> bool:
-    """Return whether a case has the name of a file, with a dot or a slash, unlike any model."""
+    """Return whether a name is that of a file: it has a dot or a slash, which no model has."""
     return name in ("", "-") or "." in name or "/" in name or Path(name).exists()
 
 
 def from_scenario(name: str, settings: list[str] | None) -> Asked:
-    """Return a scenario as a fluid.
+    """Return the fluid model of a scenario.
 
     Raises
     ------
     UserError
-        If it has no fluid counterpart; the message says why.
+        If there is no fluid model of the scenario; the message contains the reason.
     """
     from lasthop.cli.predict import refused
     from lasthop.errors import ModelError
@@ -265,12 +269,12 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
 
 
 def over_parts(over: list[str]) -> list[tuple[str, str]]:
-    """Return the varied parameters, by name."""
+    """Return the varied parameters as pairs of name and range."""
     return pairs(over, "--over", "NAME=LOW..HIGH", "rtt=10ms..1s")
 
 
 def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> list["Axis"]:
-    """Return the parameters to vary, of which there must be `count`."""
+    """Return the axes of the parameters to vary, after a check that their number is `count`."""
     from lasthop.stability.axis import axis_of
 
     results = []

@@ -10,7 +10,7 @@ from lasthop.cli.stability.options import PARAMETERS, CaseName, read_case
 from lasthop.cli.tables import print_table
 
 LEAST = -9
-"""Power of ten below which a distance is rounding, which processors do in different ways."""
+"""Power of ten below which a distance is a rounding error, which differs between processors."""
 
 
 def roots(
@@ -48,5 +48,5 @@ def roots(
 
 
 def bound(distance: float) -> str:
-    """Return the power of ten that a distance stays below; rounding errors are included."""
+    """Return the power of ten that is larger than a distance; rounding errors are included."""
     return f"< {10.0 ** max(ceil(log10(max(distance, 1e-300))), LEAST):.0e}"
