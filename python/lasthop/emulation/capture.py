@@ -1,4 +1,4 @@
-"""The air of a cell as a file for Wireshark, with the packets that Linux sent."""
+"""Frames of a cell on the air as a file for Wireshark, with the packets that Linux sent."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -16,29 +16,29 @@ from lasthop.scenario.typed import CellScenario
 
 @dataclass(frozen=True)
 class Captured:
-    """What became of a capture."""
+    """Outcome of a capture."""
 
     path: Path
     frames: int
     is_whole: bool
-    """Whether there was room for all frames."""
+    """Whether all frames were recorded; otherwise the limit was reached."""
     error: str | None
-    """Why it could not be written; what was there before is there still."""
+    """Reason why the file could not be written. An earlier file remains unchanged."""
 
 
 @dataclass(frozen=True)
 class CaptureReport:
-    """What the network reports of a capture."""
+    """Report of the network about a capture."""
 
     frames: int
     full: bool
-    """Whether there was no room for further frames."""
+    """Whether the limit was reached, so that further frames were not recorded."""
     error: str | None
 
 
 @dataclass
 class CaptureFile:
-    """Where a capture goes, if one is wanted."""
+    """Destination of a capture, if a capture is requested."""
 
     path: Path | None = None
     partial: Path | None = None
@@ -55,12 +55,12 @@ class CaptureFile:
 
 
 def capturing(scenario: Scenario, name: str) -> dict[str, int]:
-    """Settings by which the frames of a cell are recorded.
+    """Return the settings that make the network record the frames of a cell.
 
     Raises
     ------
     UserError
-        If there is no cell.
+        If the scenario has no cell.
     """
     if not isinstance(scenario.typed, CellScenario):
         raise UserError(f"{name} has no cell, and therefore no frames to capture")
@@ -69,7 +69,7 @@ def capturing(scenario: Scenario, name: str) -> dict[str, int]:
 
 @contextmanager
 def capture_file(path: str | os.PathLike[str] | None) -> Iterator[CaptureFile]:
-    """A file for frames that takes the place of `path` when all is over."""
+    """Return a file for frames that replaces `path` when the capture is complete."""
     if path is None:
         yield CaptureFile()
         return

@@ -1,4 +1,5 @@
-"""A TCP connection of the kernel between two hosts: one flow, with an end or without."""
+"""A flow between two hosts that is one TCP connection of the kernel, with a given length or
+endless."""
 
 import selectors
 import socket
@@ -25,35 +26,36 @@ from lasthop.scenario.typed import TcpFlow
 
 CHUNK = bytes(65_536)
 BIND_ADDRESS_NO_PORT = 24
-"""IP_BIND_ADDRESS_NO_PORT of linux/in.h: the port is chosen when both ends are known."""
+"""Socket option of linux/in.h: the kernel chooses the port when both addresses are known."""
 
 
 @dataclass
 class Connection:
-    """One flow: its two sockets and what has been counted since the end of the warm-up."""
+    """One flow: its two sockets, and counts since the end of the warm-up."""
 
     flow: TcpFlow
     ends: Ends
     client: socket.socket
-    """Socket of the end that connects."""
+    """Socket of the end that opens the connection."""
     listener: socket.socket | None
-    """Socket at which it arrives; None if its user watches a shared one."""
+    """Listening socket; None if the user of the flow watches a shared listening socket."""
     quick_acks: bool = True
-    """Whether the receiver may acknowledge each segment for a while, as Linux does after a gap."""
+    """Whether the receiver may acknowledge each segment for a short time, as Linux does after a
+    gap."""
     server: socket.socket | None = None
     received_bytes: int = 0
     arrived_bytes: int = 0
-    """Payload that has arrived since the start."""
+    """Payload that has arrived since the start. [bytes]"""
     rtts_s: list[float] = field(default_factory=list)
     cwnds: list[int] = field(default_factory=list)
     retransmissions: int = 0
     """Retransmissions at the end of the warm-up."""
     left_bytes: int | None = None
-    """Bytes that remain to be sent; None without an end."""
+    """Data that remains to be sent; None for an endless flow. [bytes]"""
     begun_s: float = 0.0
     finished_s: float | None = None
     is_over: bool = False
-    """Whether all data has arrived, and no more follows."""
+    """Whether all data of a flow with a given length has arrived."""
 
     def __post_init__(self) -> None:
         segments = self.flow.tcp.segments
@@ -67,7 +69,8 @@ class Connection:
 
     @property
     def sent_again(self) -> int:
-        """Segments sent again since the start; none before the server is connected."""
+        """Number of retransmitted segments since the start; 0 before the connection is
+        established."""
         return 0 if self.sender is None else tcp_info(self.sender).retransmissions
 
     @property
@@ -89,7 +92,7 @@ class Connection:
         self.attach(traffic, self.client)
 
     def accept(self, traffic: Traffic, listener: socket.socket) -> None:
-        """Accept the connection."""
+        """Accept the connection at the listening socket."""
         traffic.leave(listener)
         server, _ = listener.accept()
         self.take(traffic, server)
@@ -108,7 +111,7 @@ class Connection:
             traffic.watch(end, selectors.EVENT_READ, lambda: self.empty(traffic, end))
 
     def fill(self, traffic: Traffic, end: socket.socket) -> None:
-        """Send as much as the kernel accepts; after the last byte wait for its ACK."""
+        """Send as much data as the kernel accepts. After the last byte, wait for its ACK."""
         length = len(CHUNK) if self.left_bytes is None else min(self.left_bytes, len(CHUNK))
         try:
             if length == self.left_bytes:
@@ -170,7 +173,7 @@ class Connection:
             self.sender.shutdown(socket.SHUT_WR)
 
     def begin_to_count(self) -> None:
-        """Count from now on."""
+        """Start counting."""
         self.retransmissions = self.sent_again
 
     def look(self) -> None:
@@ -208,7 +211,7 @@ class Connection:
 def connection(
     flow: TcpFlow, ends: Ends, algorithms: Mapping[str, str], *, quick_acks: bool = True
 ) -> Connection:
-    """Make the sockets of a flow, each in its namespace."""
+    """Create the sockets of a flow, each in its namespace."""
     client, listener = tcp_sockets(flow.tcp, ends, algorithms)
     return Connection(flow, ends, client, listener, quick_acks)
 
@@ -216,7 +219,7 @@ def connection(
 def tcp_sockets(
     tcp: Tcp, ends: Ends, algorithms: Mapping[str, str]
 ) -> tuple[socket.socket, socket.socket]:
-    """Return two sockets that do not block: one to connect, and one that listens.
+    """Return two non-blocking sockets: one that connects, and one that listens.
 
     `algorithms` are the kernel's names of congestion controls.
     """
@@ -244,7 +247,7 @@ def listening(tcp: Tcp, ends: Ends, algorithms: Mapping[str, str], most: int) ->
 def connecting(
     tcp: Tcp, ends: Ends, algorithms: Mapping[str, str], count: int
 ) -> list[socket.socket]:
-    """Return sockets to connect, whose ports are chosen when they connect."""
+    """Return sockets that are to connect. Their ports are chosen when they connect."""
 
     def made() -> list[socket.socket]:
         clients: list[socket.socket] = []

@@ -1,6 +1,6 @@
-"""UDP between two hosts, such as a call or a flood: one flow.
+"""UDP flow between two hosts, such as a call or a flood.
 
-A datagram begins with its number and the time at which it was sent, if it is long enough.
+A datagram that is long enough begins with its number and the time at which it was sent.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ LARGEST = 65_536
 
 @dataclass
 class Datagrams:
-    """One flow: its two sockets and what has been counted since the end of the warm-up."""
+    """One flow: its two sockets, and counts since the end of the warm-up."""
 
     flow: UdpFlow
     sender: socket.socket
@@ -35,7 +35,7 @@ class Datagrams:
     to: tuple[str, int]
     """Destination of the datagrams."""
     gap_s: float
-    """Mean time between two datagrams, or per datagram of a burst. [s]"""
+    """Mean time between two datagrams; in bursts, the mean time per datagram. [s]"""
     gaps: random.Random
     filling_s: float = 0.0
     """Time after the start in which a greedy source sends at twice its rate. [s]"""
@@ -46,11 +46,11 @@ class Datagrams:
     open: bool = False
     received_bytes: int = 0
     arrived: int = 0
-    """Numbered datagrams that have arrived."""
+    """Number of numbered datagrams that have arrived."""
     first: int | None = None
-    """Least number of a datagram that has arrived since the end of the warm-up."""
+    """Smallest number of a datagram that has arrived since the end of the warm-up."""
     last: int | None = None
-    """Greatest number of a datagram that has arrived since the end of the warm-up."""
+    """Largest number of a datagram that has arrived since the end of the warm-up."""
     delays_s: list[float] = field(default_factory=list)
 
     def begin(self, traffic: Traffic) -> None:
@@ -64,12 +64,12 @@ class Datagrams:
 
     @property
     def is_regular(self) -> bool:
-        """Whether gaps are equal."""
+        """Whether all gaps between datagrams are equal."""
         return self.flow.udp.arrivals != "poisson"
 
     @property
     def burst(self) -> int:
-        """Datagrams sent back to back."""
+        """Number of datagrams that are sent back to back."""
         return self.flow.udp.burst_packets
 
     def next_gap_s(self) -> float:
@@ -119,24 +119,25 @@ class Datagrams:
         self.open = False
 
     def begin_to_count(self) -> None:
-        """Count from the next datagram on."""
+        """Start counting with the next datagram."""
         self.sent_before = self.sent
 
     def look(self) -> None:
-        """Do nothing, since the kernel has no samples of UDP."""
+        """Do nothing, since the kernel reports no state of UDP flows."""
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Datagrams sent and arrived since the end of the warm-up."""
+        """Return the numbers of datagrams sent and arrived since the end of the warm-up."""
         return self.sent - self.sent_before, self.received_bytes // self.flow.udp.payload_bytes
 
     @property
     def is_met(self) -> bool:
-        """Whether the source has a rate, and its datagrams arrive at this rate."""
+        """Whether the source has a constant rate, and its datagrams arrive at this rate."""
         if self.flow.udp.arrivals == "greedy":
             return False
         sent, arrived = self.counts
-        if self.first is None or self.last is None:  # None has arrived, or all are too short.
+        # no datagram has arrived, or all are too short for a number
+        if self.first is None or self.last is None:
             return is_met(sent, arrived, sent - arrived, 0, 0.0)
         lost = self.last - self.first + 1 - self.arrived
         expected = fmean(self.delays_s) / self.gap_s if self.delays_s else 0.0
@@ -193,7 +194,8 @@ def datagrams(
 
 
 def udp_sockets(ends: Ends) -> tuple[socket.socket, socket.socket, tuple[str, int]]:
-    """Return a socket that sends, one that receives, and the latter's address and port."""
+    """Return a socket that sends, a socket that receives, and the address and port of the
+    receiver."""
     here = (ends.listening.address, ends.port)
     present = (ends.connecting.address, OTHER_PORT + ends.index)
 

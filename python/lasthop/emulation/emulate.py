@@ -1,4 +1,4 @@
-"""One emulation, from namespaces to a result."""
+"""One emulation, from the creation of namespaces to the result."""
 
 import contextlib
 import errno
@@ -260,8 +260,8 @@ def _carried_out(request: Request, progress: Progress | None, watch: Watch) -> E
 def law_of_programs(scenario: Scenario, places: Places) -> str:
     """Return the congestion control of programs that choose none.
 
-    It is the congestion control that all flows of the scenario have in common, else ``""`` for the
-    machine's own. Flows over a link count only if ``tcp.congestion`` is set.
+    It is the congestion control that all flows of the scenario share, or ``""`` for the machine's
+    default. Flows over a link are considered only if ``tcp.congestion`` is set.
     """
     is_set = any(path == "tcp.congestion" for path, _ in scenario.checked.settings)
     results = {
@@ -281,7 +281,7 @@ def make_flows(
     quick_acks: bool,
     relays: bool,
 ) -> list[Driven]:
-    """Return the sockets of every flow that has its own traffic.
+    """Return the sockets of every flow that has traffic in the scenario.
 
     `algorithms` has the kernel's names of congestion controls.
     """
@@ -321,7 +321,7 @@ def make_flows(
 
 
 def without(lists: Mapping[str, Any], ways: Ways) -> dict[str, Any]:
-    """Return the measured lists without rows of flows that have no traffic of their own."""
+    """Return the measured lists without rows of flows that only define the path of programs."""
     return {
         name: [item for item in items if item.get("name") not in ways]
         if name in ("flows", "classes")
@@ -384,7 +384,7 @@ def run(
                 os.write(stopping, b".")  # The medium stops at the current time.
             wait([lists])
         finally:
-            os.close(stopping)  # The other end becomes readable, and the medium stops.
+            os.close(stopping)  # The medium detects that the other end is closed, and stops.
             pool.shutdown()
             os.close(reading)
     return dict(lists.result())

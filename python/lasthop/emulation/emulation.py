@@ -21,7 +21,7 @@ MAX_NAMED_FILES = 3
 class Emulation(Answer):
     """Answer of an emulation: one run, without intervals.
 
-    Two emulations are equal if their JSON is the same, whatever the exit codes of programs.
+    Two emulations are equal if their JSON is the same. Exit codes of programs are not compared.
     """
 
     kind = "emulation"
@@ -39,7 +39,7 @@ class Emulation(Answer):
     followed: tuple[str, ...] = ()
     """Settings of TCP that were applied to the kernel."""
     captured: Captured | None = None
-    """Capture of the frames on the air, if it was asked for."""
+    """Result of the capture of frames on the air, if a capture was requested."""
     with_excess: Mapping[str, None] = MappingProxyType({})
     """Names, in order, of greedy flows whose loss includes drops of the queue they keep full."""
 

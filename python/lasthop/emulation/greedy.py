@@ -1,8 +1,8 @@
 """Greedy sources of datagrams in an emulation: the queue that each keeps full, and its rate.
 
-In a simulation such a source sends a datagram whenever the queue has room. A socket cannot see the
-queue, so in an emulation it sends at a constant rate that is above the queue's. In front of a link
-it starts at twice this rate, which fills the queue.
+In a simulation such a source sends a datagram whenever the queue has room. In an emulation, a
+socket cannot see the queue. The source therefore sends at a constant rate that is higher than the
+rate of the queue. In front of a link it starts at twice this rate, to fill the queue.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ from lasthop.scenario.typed import BEST_EFFORT, CsmaScenario, Flow, Link, UdpFlo
 from lasthop.scenario.typed import Scenario as Typed
 
 VARYING = 2
-"""Datagrams of a greedy source over those that its link sends, where the rate of the link varies:
-on the air while it never pauses, with a trace on average. [-]"""
+"""Ratio of the rate of a greedy source to the rate of its link, if the rate of the link varies. The
+rate of the link is its maximum on the air, and its average with a trace. [-]"""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Filled:
     rate_bps : float
         Rate of payload that keeps the queue full if no datagram is lost before it. [bit/s]
     passing : float
-        Part of the datagrams that is not lost before the queue. [-]
+        Fraction of datagrams that are not lost before the queue. [-]
     on_air : bool
-        Whether the rate is that of frames, which the air does not reach.
+        Whether `rate_bps` is the rate of frames, which is higher than the throughput on the air.
     drain_s : float
-        Time in which the full queue of a link with a constant rate drains. [s]
+        Time in which a full queue drains, for a link with a constant rate. [s]
     """
 
     name: str
@@ -43,7 +43,7 @@ class Filled:
 
     @property
     def needed_bps(self) -> float:
-        """Rate of payload that keeps the queue full after all losses before it. [bit/s]
+        """Rate of payload that keeps the queue full despite all losses before the queue. [bit/s]
 
         Random losses of probability p leave gaps. An excess of p after the losses keeps the mean
         number of free places below one packet (diffusion approximation: (1 + p) / 2).
@@ -81,7 +81,7 @@ def filled(flow: UdpFlow, scenario: Typed) -> Filled:
             return Filled(name, link.rate_bps, passing, drain_s=drain_s)
     if scenario.vsb is None:
         return Filled(f"ap{category}", station.downlink_rate_bps, passing, on_air=True)
-    # Until the bottleneck begins, the queue of the access point is filled.
+    # Before the shared bottleneck starts, the source fills the queue of the access point.
     shared_bps = scenario.vsb.rate_bps or 0.0
     return Filled("", max(station.downlink_rate_bps, shared_bps), passing)
 
@@ -95,15 +95,16 @@ def losses(
 ) -> dict[str, float | None]:
     """Return the loss probability of each greedy flow without the drops of the queue it keeps full.
 
-    In a simulation a greedy source does not offer a datagram to a full queue. The drops of that
-    queue in an emulation are the excess of the source, not losses.
+    In a simulation, a greedy source does not offer a datagram to a full queue. In an emulation, the
+    drops of this queue are caused by the excess rate of the source, and are not losses.
 
-    If f is the part of the flow's datagrams that was lost and d the queue's drop probability, the
-    part (1 - f) / (1 - d) of the datagrams that the queue did not drop was not lost. This holds if
-    no other packets pass the queue, since d is not known by flow.
+    Let f be the fraction of the flow's datagrams that were lost, and d the queue's drop
+    probability. Of the datagrams that the queue did not drop, the fraction (1 - f) / (1 - d)
+    arrived. This holds if no other packets pass the queue, since d is not known per flow.
 
-    Both parts are of the datagrams that entered, since d is. While a queue fills, many of them have
-    neither arrived nor been lost, and the flow's loss probability does not count them.
+    Both fractions refer to the datagrams that entered the network. While a queue fills, many of
+    these have neither arrived nor been lost. The flow's loss probability does not include such
+    datagrams.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def losses(
     Returns
     -------
     dict
-        The loss probability by the flow's name; None if the drops cannot be told from losses.
+        The loss probability by the flow's name; None if drops and losses cannot be distinguished.
     """
     drops = means(lists.get("queues", ()), "drop_probability")
     results: dict[str, float | None] = {}
@@ -138,9 +139,9 @@ def losses(
 
 
 def decided_part(lost: float, sent: int, arrived: int) -> float:
-    """Return the part of the datagrams sent that has arrived or was lost, at most 1.
+    """Return the fraction of sent datagrams that have arrived or were lost, at most 1.
 
-    It is 1 if more have arrived or were lost than were sent, such as while a queue drains.
+    While a queue drains, more datagrams may arrive than are sent. The fraction is then 1.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ def decided_part(lost: float, sent: int, arrived: int) -> float:
 
 
 def means(items: Any, quantity: str) -> dict[str, float]:
-    """Return the mean of a quantity by the item's name, where it is known."""
+    """Return the mean of a quantity for each item that has the quantity, by the item's name."""
     return {item["name"]: item[quantity]["mean"] for item in items if quantity in item}
 
 
@@ -173,12 +174,12 @@ def _may_meet(flow: UdpFlow, other: Flow, scenario: Typed) -> bool:
         return routes[flow.name][0] in routes[other.name]
     if flow.is_up and other.station != flow.station:
         return False
-    # Datagrams of the other direction have no ACKs, which would pass the queue.
+    # UDP in the other direction has no ACKs, so it adds no packets to this queue.
     return not isinstance(other, UdpFlow) or other.is_up == flow.is_up
 
 
 def warning(flows: Mapping[str, None]) -> str:
-    """Return the warning about flows whose loss has the drops of the queue they keep full."""
+    """Return the warning about flows whose loss includes drops of the queue that they keep full."""
     names = list(flows)
     listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return (

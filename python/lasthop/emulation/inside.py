@@ -1,4 +1,4 @@
-"""Carries out an emulation inside a user-mode Linux."""
+"""Program that carries out an emulation inside a user-mode Linux."""
 
 import os
 import pickle

@@ -1,24 +1,28 @@
-"""What is said of how late an emulation was, and of what this machine carries in time."""
+"""Messages about the lateness of packets in an emulation, and about the load that this machine can
+carry."""
 
 LATE_S = 2e-3
-"""Lateness from which on a reader is warned: one packet of 802.11b at 11 Mb/s on the air. [s]"""
+"""Lateness from which a warning is printed: the duration of one packet of 802.11b at 11 Mb/s.
+[s]"""
 IN_TIME = 0.8
-"""Part of the time up to which the thread that carries packets may be at work and keep time. [-]
+"""Largest utilization of the packet thread at which it still keeps time. [-]
 
-Its packets wait like those of a single server: at 0.8, with 50 us of work each, 1 % of them wait
-for more than 0.5 ms (M/D/1), and at 1 there is no bound.
+Packets wait as in a queue with a single server. At a utilization of 0.8 and 50 us per packet, 1 %
+of the packets wait longer than 0.5 ms (M/D/1). At 1 the waiting time is unbounded.
 """
 BURSTS = 2.0
-"""Lateness, over the time that the most packets that are due at once take to be carried, up to
-which it is their doing: the last of one PPDU may wait for another one, hardly for a third. [-]"""
+"""Largest ratio of the lateness to the time needed for the largest burst of simultaneous packets
+for which the burst is the cause. The last packet of one PPDU may wait for another PPDU, but rarely
+for a third one. [-]"""
 MUCH_WAITING = 0.5
-"""Part of the time for which what drives the sockets waits for a processor, from which on a reader
-is warned: ten emulations of 48 Mb/s side by side on two processors waited for 0.36 to 1.07 of it,
-and lost goodput from 0.86 on."""
+"""Fraction of time that the socket thread waits for a processor from which a warning is printed.
+Ten simultaneous emulations of 48 Mb/s on two processors waited for 0.36 to 1.07 of the time. They
+lost goodput from 0.86 on. [-]"""
 
 
 def waiting(waited: float) -> str | None:
-    """A warning if what drives the sockets waited for a processor for much of the time."""
+    """Return a warning if the socket thread waited for a processor for a large fraction of the
+    time."""
     if waited <= MUCH_WAITING:
         return None
     return (
@@ -30,18 +34,19 @@ def waiting(waited: float) -> str | None:
 def lateness(
     late_s: float, at_work: float | None, carried_pps: float | None, at_once: float = 1.0
 ) -> str:
-    """One line on how late packets were, as a warning with its reason if it was too late.
+    """Return one line about the lateness of packets, or a warning with its reason if it is too
+    large.
 
     Parameters
     ----------
     late_s : float
         Lateness that 1 % of the packets exceed. [s]
     at_work : float or None
-        Part of the time in which the thread that carries packets was not asleep. [-]
+        Fraction of time in which the packet thread did not sleep. [-]
     carried_pps : float or None
-        Packets that it carried in a second. [packets/s]
+        Packets per second that the packet thread carried. [packets/s]
     at_once : float
-        Most packets that were due in one instant. [packets]
+        Largest number of packets that were due simultaneously. [packets]
     """
     text = f"1 % of the packets were handed over more than {late_s * 1e3:.3g} ms late"
     if late_s <= LATE_S:
@@ -67,10 +72,11 @@ def lateness(
 
 
 def in_time_pps(at_work: float, carried_pps: float) -> float:
-    """Packets that leave the thread enough sleep, if each takes as long as now. [packets/s]"""
+    """Return the packet rate at which the packet thread sleeps enough, if the time per packet is
+    unchanged. [packets/s]"""
     return carried_pps * IN_TIME / at_work
 
 
 def rounded(number: float) -> str:
-    """Two digits, with commas between thousands."""
+    """Return a number with two significant digits, with commas between thousands."""
     return f"{float(f'{number:.2g}'):,.0f}"

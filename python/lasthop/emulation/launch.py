@@ -5,12 +5,12 @@ emulate --> launch.py --> first of its processes --> COMMAND --> ...
              waits        reaps; TERM, 2 s, KILL for the rest
 ```
 
-The program has the network namespace of this descriptor, and names of its own: what the descriptor
-NAMES has is its `/etc/hosts`, what SERVERS has its `/etc/resolv.conf`. It and whatever it starts
-are in a process namespace of their own, which the kernel ends with its first process; that ends
-with this one, and this one with the process STARTER, which has started it, however they end. Ctrl-C
-is the program's: the terminal sends it to all of them, and the others leave it alone. Nothing of
-lasthop is imported.
+The program runs in the network namespace of the descriptor NAMESPACE. The content of the descriptor
+NAMES is its `/etc/hosts`, and that of SERVERS is its `/etc/resolv.conf`. The program and its
+children are in a new process namespace. The kernel ends this namespace with its first process. The
+first process ends with launch.py, and launch.py ends with the process STARTER, even if they are
+killed. The terminal sends Ctrl-C to all processes, but only the program handles it. This file
+imports nothing of lasthop.
 """
 
 import ctypes
@@ -23,27 +23,27 @@ import time
 CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x20000000, 0x40000000
 MS_BIND, MS_REC, MS_PRIVATE, MNT_DETACH = 0x1000, 0x4000, 0x40000, 2
 ASIDE = "/mnt"
-"""A directory under which files are made; what is there is there again afterwards."""
+"""Directory in which files are created on a temporary mount, which is removed afterwards."""
 PR_SET_PDEATHSIG = 1
 PATIENCE_S = 2.0
-"""From SIGTERM to SIGKILL, for what is left when the program has ended. [s]"""
+"""Time from SIGTERM to SIGKILL for processes that remain after the program has ended. [s]"""
 LEFT_ALONE = (signal.SIGINT, signal.SIGQUIT)
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 NOT_FOUND, NOT_EXECUTABLE, BY_SIGNAL = 127, 126, 128
-"""Exit codes as a shell has them."""
+"""Exit codes of a shell: command not found, not executable, and 128 plus the number of a signal."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name: str, *arguments: object) -> None:
-    """A system call that may fail."""
+    """Call a function of libc, and raise `OSError` if it fails."""
     if getattr(libc, name)(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
 def end_with_parent() -> None:
-    """Be killed when the parent ends; it may have ended before."""
+    """Make the kernel kill this process when its parent ends. The parent may have ended already."""
     call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
@@ -53,13 +53,14 @@ def mount(source: str, target: str, kind: str, flags: int) -> None:
 
 
 def code_of(status: int) -> int:
-    """Exit code of a process that has ended; 128 and the signal that ended it."""
+    """Return the exit code of an ended process, or 128 plus the number of the signal that ended
+    it."""
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else BY_SIGNAL - code
 
 
 def run(command: list[str]) -> None:
-    """Become the program."""
+    """Replace this process by the program."""
     for each in (*LEFT_ALONE, *PASSED_ON):
         signal.signal(each, signal.SIG_DFL)
     try:
@@ -73,7 +74,7 @@ def run(command: list[str]) -> None:
 
 
 def give_names(files: dict[str, bytes]) -> None:
-    """Have other files in the place of `/etc/hosts` and `/etc/resolv.conf`, which no disk has."""
+    """Replace `/etc/hosts` and `/etc/resolv.conf` by files in memory."""
     mount("none", ASIDE, "tmpfs", 0)
     for name, content in files.items():
         with open(f"{ASIDE}/{name}", "wb") as file:
@@ -84,7 +85,8 @@ def give_names(files: dict[str, bytes]) -> None:
 
 
 def first(files: dict[str, bytes], command: list[str]) -> int:
-    """The first process of the namespace: exit code of the program, when all have ended."""
+    """Run as the first process of the namespace. Return the program's exit code when all processes
+    have ended."""
     mount("none", "/", "", MS_REC | MS_PRIVATE)
     give_names(files)
     mount("proc", "/proc", "proc", 0)
@@ -105,7 +107,7 @@ def first(files: dict[str, bytes], command: list[str]) -> int:
 
 
 def pass_on(process: int) -> None:
-    """Have signals go on to a process, if it is there still."""
+    """Pass signals on to a process, if the process still exists."""
 
     def kill(number: int, _: object) -> None:
         try:
@@ -118,7 +120,7 @@ def pass_on(process: int) -> None:
 
 
 def end_rest() -> None:
-    """End what the program has left; the kernel kills whatever does not."""
+    """End processes that the program has left. The kernel kills those that do not end."""
     until_s = time.monotonic() + PATIENCE_S
     try:
         os.kill(-1, signal.SIGTERM)
@@ -131,14 +133,14 @@ def end_rest() -> None:
 
 
 def content(descriptor: int) -> bytes:
-    """What a file has, which is closed."""
+    """Return the content of a file, and close the file."""
     result = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
     os.close(descriptor)
     return result
 
 
 def main(starter: str, namespace: str, names: str, servers: str, *command: str) -> int:
-    """Exit code of the program."""
+    """Run the program, and return its exit code."""
     for each in LEFT_ALONE:
         signal.signal(each, signal.SIG_IGN)
     end_with_parent()
@@ -148,7 +150,7 @@ def main(starter: str, namespace: str, names: str, servers: str, *command: str) 
     os.close(int(namespace))
     files = {"hosts": content(int(names)), "resolv.conf": content(int(servers))}
     call("unshare", CLONE_NEWNS | CLONE_NEWPID)
-    lives, held = os.pipe()  # readable when this process has ended
+    lives, held = os.pipe()  # `lives` becomes readable when this process has ended
     child = os.fork()
     if child == 0:
         try:

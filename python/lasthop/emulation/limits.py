@@ -12,7 +12,7 @@ from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, UdpFlow
 from lasthop.scenario.typed import Scenario as Typed
 
 CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic", "cubic_linux": "cubic"}
-"""The kernel's names of congestion controls; its Reno is NewReno with SACK."""
+"""The kernel's names of congestion controls. The kernel's Reno is NewReno with SACK."""
 KNOWN = (*CONGESTION, *CONTROLS)
 """Congestion controls that an emulation supports, including those that it loads itself."""
 PUBLISHED = Compound(alpha=0.125, beta=0.5, k=0.75, gamma_packets=30.0, zeta=0.5)
@@ -27,16 +27,17 @@ OWN: Mapping[str, tuple[Callable[[Tcp], object], tuple[object, ...]]] = {
     "ecn": (lambda tcp: tcp.ecn, (False,)),
     "compound": (lambda tcp: tcp.congestion != "compound" or tcp.compound, (True, PUBLISHED)),
 }
-"""Settings that the kernel's TCP ignores: how to read the value, and values without a warning.
+"""Settings that the kernel's TCP ignores: function that reads the value, and values without a
+warning.
 
-These values are the default and the kernel's own value.
+The values without a warning are the default and the value that the kernel uses.
 """
 
 CAN_FOLLOW = ("initial_rto", "initial_window")
 """Settings of `OWN` that an emulation can apply to the kernel."""
 
 LONGEST_S = 3600.0
-"""Longest emulation. [s]"""
+"""Longest duration of an emulation. [s]"""
 
 MOST_STATIONS = 1000
 MOST_FLOWS = 4000
@@ -72,7 +73,8 @@ def check_followed(settings: Collection[str]) -> None:
 
 
 def check_gro(scenario: Scenario) -> None:
-    """Raise `UserError` if each segment must be acknowledged, since merged segments are not."""
+    """Raise `UserError` if receivers must acknowledge each segment, since merged segments have one
+    ACK."""
     for flow in with_users(scenario).tcp_flows:
         if not flow.tcp.delayed_ack:
             raise UserError(
@@ -165,17 +167,18 @@ def unfollowed(scenario: Typed, followed: Collection[str] = ()) -> list[str]:
 def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
     """Return the average number of datagrams that a flow sends per second. [1/s]
 
-    A greedy source sends more than fits into the first queue on its path that has a rate, even
-    after the losses before that queue.
+    A greedy source sends faster than the first queue on its path that has a rate, even after the
+    losses before this queue.
     """
     rate_bps = filled(flow, scenario).needed_bps if is_greedy(flow) else flow.udp.rate_bps
     return rate_bps / (8 * flow.udp.payload_bytes)
 
 
 def filling_s(flow: UdpFlow, scenario: Typed) -> float:
-    """Return how long a greedy flow sends at twice its rate to fill its queue; 0 for others. [s]
+    """Return how long a greedy flow sends at twice its rate to fill its queue; 0 for other flows.
+    [s]
 
-    In the time in which the full queue drains, one half of these datagrams replaces those that
-    leave. The other half fills the queue.
+    It is the time in which a full queue drains. In this time, one half of the datagrams replaces
+    those that leave. The other half fills the queue.
     """
     return filled(flow, scenario).drain_s if is_greedy(flow) else 0.0

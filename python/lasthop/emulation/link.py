@@ -1,7 +1,7 @@
 """A single link as a scenario: `12 Mbps, 40 ms, queue 100`, for programs at its two ends.
 
 The rate and the queue are those of each direction, and the delay is one way, as for mm-link and
-mm-delay. In the place of the rate each direction may follow a trace. Values are read as those of a
+mm-delay. Instead of a rate, each direction may follow a trace. Values have the same format as in a
 scenario file.
 """
 
@@ -11,12 +11,12 @@ from lasthop.errors import ScenarioError, UserError
 from lasthop.scenario.scenario import Scenario
 
 CLIENT, SERVER = "client", "server"
-"""Places at the two ends; the outside is next to the server."""
+"""Names of the places at the two ends. The outside is next to the server."""
 LINK, FLOW = "client-server", "link"
 WAYS = {FLOW: (CLIENT, SERVER)}
-"""The flow that stands for the programs' way; see `lasthop.emulation.places.Ways`."""
+"""Flow that defines the path of programs; see `lasthop.emulation.places.Ways`."""
 EXAMPLES = '--link "12 Mbps, 40 ms, queue 100"', '--link "40 ms, queue 100"'
-"""Without traces, and with them."""
+"""Examples without and with traces."""
 
 RATE, DELAY = f"link.{LINK}.rate", f"link.{LINK}.delay"
 BACK_RATE = f"link.{LINK}.back_rate"
@@ -24,10 +24,10 @@ NAMED = {
     "queue": (f"link.{LINK}.queue", f"link.{LINK}.back_queue"),
     "loss": (f"link.{LINK}.loss",),
 }
-"""Settings of each word that stands before its value."""
+"""Settings for each word that precedes its value."""
 
 TREE: Mapping[str, object] = {
-    "duration": "1 s",  # the run ends with the program
+    "duration": "1 s",  # the run ends with the program, not with this duration
     "warmup": "0 s",
     "link": {LINK: {"from": CLIENT, "to": SERVER}},
     "flow": {FLOW: {"from": CLIENT, "to": SERVER, "start_spread": "0 s"}},
@@ -44,10 +44,10 @@ def link(
     Parameters
     ----------
     words : str
-        Rate, delay one way, and if there is one `queue` in packets and `loss` as a probability,
-        separated by commas. With traces there is no rate, and the delay may be missing.
+        Rate, one-way delay, and optionally `queue` in packets and `loss` as a probability,
+        separated by commas. With traces there is no rate, and the delay is optional.
     settings : sequence of pairs
-        Values to replace after that.
+        Values to replace afterwards.
     traces : two str, optional
         Files of delivery opportunities, from `client` to `server` and back.
 
@@ -109,7 +109,7 @@ def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
 
 
 def is_rate(value: str) -> bool:
-    """Return whether a value looks like a rate, valid or not."""
+    """Return whether a value has the form of a rate, even if it is invalid."""
     return value == "unlimited" or any(unit in value.lower() for unit in ("bps", "bit", "/s"))
 
 

@@ -28,13 +28,13 @@ from lasthop.scenario.typed import Scenario as Typed
 
 SERVER = "10.255.0.1"
 STATIONS = IPv4Address("10.0.0.0")
-"""Number that k is added to for the address of station k, from 1."""
+"""Base of station addresses: the address of station k is this plus k, from k = 1."""
 SOURCES, SINKS = IPv4Network("10.64.0.0/10"), IPv4Network("10.128.0.0/10")
-"""Networks in which the source and the sink of wired flow k have address number k + 1."""
+"""Networks of sources and sinks. Source and sink of wired flow k have address number k + 1."""
 FIRST_PORT = 20_000
-"""Number that k is added to for the port of flow k at its server or sink."""
+"""Base of ports at servers and sinks: the port of flow k is this plus k."""
 OTHER_PORT = 10_000
-"""Number that k is added to for the port of a UDP flow k at its station or source."""
+"""Base of ports at stations and sources: the port of UDP flow k is this plus k."""
 
 MASK = "255.0.0.0"
 INTERFACE = "lasthop"
@@ -58,16 +58,16 @@ class Host:
 
 @dataclass(frozen=True)
 class Ends:
-    """The two ends of a flow."""
+    """The two ends of one flow."""
 
     index: int
     """Number of the flow."""
     listening: Host
-    """The end to whose port the other one connects: server or sink, or source of web traffic."""
+    """End that listens: server or sink, or the source of web traffic."""
     connecting: Host
-    """The other end."""
+    """End that connects to the listening end."""
     listener_sends: bool
-    """Whether the listening end sends the data."""
+    """Whether the listening end sends the data of the flow."""
 
     @property
     def port(self) -> int:
@@ -76,12 +76,12 @@ class Ends:
 
     @property
     def sender(self) -> Host:
-        """The end that sends its data."""
+        """End that sends the data of the flow."""
         return self.listening if self.listener_sends else self.connecting
 
     @property
     def receiver(self) -> Host:
-        """The end that receives its data."""
+        """End that receives the data of the flow."""
         return self.connecting if self.listener_sends else self.listening
 
 
@@ -97,7 +97,7 @@ class Place(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """A place where programs run."""
+    """Place where programs run, with its namespace."""
 
     host: Host
     place: Place
@@ -116,7 +116,7 @@ class Places:
     ways : mapping
         See `Ways`.
     uplink : str, optional
-        Interface of the machine by which programs reach the outside.
+        Interface of the machine through which programs reach the outside.
     sysctl : mapping, optional
         Settings of the kernel's network at each place.
 
@@ -190,13 +190,13 @@ class Places:
         return host.namespace
 
     def ends(self, index: int, flow: Flow) -> Ends:
-        """Return the two ends of flow number `index`."""
+        """Return the two ends of the flow with number `index`."""
         if flow.station:
             return Ends(index, self.server, self.stations[flow.station], not flow.is_up)
         own = Host(self.sources, str(SOURCES[index + 1])), Host(self.sinks, str(SINKS[index + 1]))
         source, sink = self.hosts.get(index, own)
         if isinstance(flow, TcpFlow) and flow.web is not None:
-            return Ends(index, source, sink, listener_sends=True)  # Clients are at the sink.
+            return Ends(index, source, sink, listener_sends=True)  # web clients are at the sink
         return Ends(index, sink, source, listener_sends=False)
 
     def run_at(self, name: str) -> None:
@@ -292,7 +292,7 @@ def let_ping() -> None:
 
 
 def carry_out(make: Callable[..., Request], *arguments: object) -> None:
-    """Make a request in the calling thread's namespace, whose interfaces it may name; send it."""
+    """Send the request that `make` returns in the calling thread's namespace."""
     with Socket() as kernel:
         kernel.carry_out([make(*arguments)])
 
@@ -318,7 +318,7 @@ def place_named(scenario: Typed, name: str, ways: Ways | None = None) -> Place:
     Raises
     ------
     UserError
-        If there is none.
+        If no place has this name.
     """
     places = every_place(scenario, ways)
     if name not in places:

@@ -1,4 +1,5 @@
-"""Programs at places: one in the foreground, whose end ends the run, and others."""
+"""Programs at places: one in the foreground, which ends the run when it ends, and other
+programs."""
 
 import os
 import signal
@@ -15,13 +16,13 @@ from lasthop.linux.listening import listening
 from lasthop.linux.netns import Namespace
 
 PATIENCE_S = 1.0
-"""Longest wait of the foreground program until the others listen. [s]"""
+"""Longest time that the foreground program waits until the other programs listen. [s]"""
 LAUNCH = Path(__file__).with_name("launch.py")
 
 
 @dataclass(frozen=True)
 class Program:
-    """A command, with the place at which it runs."""
+    """A command, and the place where it runs."""
 
     place: str
     command: Sequence[str]
@@ -64,7 +65,7 @@ class Programs:
         self.stack = stack
         self.background: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.silent: dict[str, set[tuple[str, str]]] = {}
-        """Sockets that have listened at a place before the programs."""
+        """Sockets at each place that listened before the programs started."""
         self.names = self.file("hosts", hosts_file(places.known))
         servers = name_servers() if places.uplink is not None else ""
         self.servers = self.file("resolv.conf", servers)
@@ -95,7 +96,7 @@ class Programs:
     def start_foreground(self) -> None:
         """Start the foreground program. From now on it handles Ctrl-C of the terminal."""
         if self.foreground is not None:
-            with suppress(ValueError):  # A caller in another thread handles signals itself.
+            with suppress(ValueError):  # In another thread, only the caller can handle signals.
                 before = signal.signal(signal.SIGINT, signal.SIG_IGN)
                 self.stack.callback(signal.signal, signal.SIGINT, before)
             self.running = self.start(self.foreground)
@@ -128,7 +129,7 @@ class Programs:
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """End a program and its children: TERM, 2 s, KILL."""
+    """End a program and its children: SIGTERM, then SIGKILL after 2 s."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -139,14 +140,14 @@ def end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def hosts_file(places: Mapping[str, Place]) -> str:
-    """Return the content of `/etc/hosts` inside."""
+    """Return the content of `/etc/hosts` for programs."""
     lines = ["127.0.0.1 localhost", "::1 localhost"]
     lines += [f"{place.address} {host_name(name)}" for name, place in places.items()]
     return "\n".join(lines) + "\n"
 
 
 def host_name(place: str) -> str:
-    """Return the host name of a place, which has no slash."""
+    """Return the host name of a place. Host names contain no slash."""
     return place.replace("/", ".")
 
 

@@ -1,11 +1,10 @@
-"""A user of a conflict graph whose one stream goes through a pair of relays.
+"""A user of a conflict graph that sends one stream through a pair of relays.
 
-```text
-source --loopback--> relay ==n TCP connections over the medium==> relay --loopback--> sink
+```text source --loopback--> relay ==n TCP connections over the medium==> relay --loopback--> sink
 ```
 
-The relays are those of `lasthop relay`, and follow the scenario's rule. What they tell each other
-goes back as ACKs do.
+The relays are those of `lasthop relay`, and follow the scenario's rule. Their control messages take
+the same path as ACKs.
 """
 
 from collections.abc import Mapping
@@ -33,23 +32,23 @@ from lasthop.scenario.from_json import read_as
 from lasthop.scenario.typed import TcpFlow
 
 PATIENCE_S = 3600.0
-"""Nobody gives up before the run is over. [s]"""
+"""Time limit of the relays, which exceeds any run. [s]"""
 
 
 @dataclass(frozen=True)
 class RelayMetrics:
-    """Metrics of a relay, as far as a flow needs them."""
+    """Metrics of a relay that a flow needs."""
 
     connections: int
     connections_resting: int
     connections_total: int
-    """Connections since the start, those that have ended included."""
+    """Number of connections since the start, including closed connections."""
     rtt_s: float | None
 
 
 @dataclass
 class Relayed:
-    """One flow: its relays, and what has been seen since the end of the warm-up."""
+    """One flow: its relays, and counts since the end of the warm-up."""
 
     flow: TcpFlow
     ends: Ends
@@ -57,18 +56,18 @@ class Relayed:
     key: str
     server: Server
     program: Connection
-    """From the source to the relay there, and from the other relay to the sink."""
+    """Program's connections: from the source to its relay, and from the other relay to the sink."""
     stack: ExitStack = field(default_factory=ExitStack)
     client: Client | None = None
     numbers: list[int] = field(default_factory=list)
-    """Of connections."""
+    """Samples of the number of open connections."""
     made: list[int] = field(default_factory=list)
     gone: list[int] = field(default_factory=list)
-    """How many had been made and were no more, when the number was looked at."""
+    """Number of closed connections at each sample."""
     rtts_s: list[float] = field(default_factory=list)
 
     def begin(self, traffic: Traffic) -> None:
-        """Let the relay at the source connect, and the program send."""
+        """Connect the relay at the source, and start sending."""
         present = (self.ends.listening.address, self.ends.port)
         target = Address(LOOPBACK, self.ends.port)
         made = partial(
@@ -93,10 +92,10 @@ class Relayed:
         return self.program.received_bytes
 
     def begin_to_count(self) -> None:
-        """Samples are taken from now on only."""
+        """Start counting: discard earlier samples."""
 
     def look(self) -> None:
-        """Note how many connections there are, and their round-trip time."""
+        """Sample the number of connections and their round-trip times."""
         tree = self.client.metrics() if self.client is not None else {}
         if tree:
             seen = read_as(RelayMetrics, tree)
@@ -129,19 +128,19 @@ class Relayed:
 def relayed(
     flow: TcpFlow, ends: Ends, algorithms: Mapping[str, str], csma: Csma, index: int
 ) -> Relayed:
-    """Make what a user of a conflict graph needs whose stream goes through relays.
+    """Return the flow of a user of a conflict graph, with its relays.
 
     Parameters
     ----------
     flow, ends, algorithms
-        The flow, where it is, and the kernel's names of congestion controls.
+        The flow, its ends, and the kernel's names of congestion controls.
     csma, index
         The conflict graph, and the number of the user.
 
     Raises
     ------
     UserError
-        If the relays have no such rule.
+        If the relays do not support the scenario's rule.
     """
     terms = terms_of(csma, index, algorithms[flow.tcp.congestion])
     here = Host(ends.connecting.namespace, LOOPBACK)
@@ -159,7 +158,7 @@ def relayed(
 
 
 def terms_of(csma: Csma, index: int, algorithm: str) -> Terms:
-    """How the relays of a user behave."""
+    """Return the settings of the relays of a user."""
     user = csma.flows[index]
     common = Terms(
         congestion=algorithm,

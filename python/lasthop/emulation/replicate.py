@@ -97,7 +97,8 @@ def replicate(
 def together(runs: Sequence[Emulation]) -> Emulation:
     """Combine runs of a scenario with different seeds into one answer.
 
-    The exit code is the first that is not 0. Items and quantities that a run lacks are left out.
+    The exit code is the first one that is not 0. Items and quantities that are missing in any run
+    are left out.
     """
     first = runs[0]
     if len(runs) == 1:
@@ -150,9 +151,9 @@ def common(lists: Sequence[Mapping[Key, Item]]) -> list[Key]:
 
 
 def of_items(items: Sequence[Item]) -> Item:
-    """Combine an item of all runs into one item with estimates.
+    """Combine the same item of all runs into one item with estimates.
 
-    The field ``connection`` is left out, since its port of the client differs between runs.
+    The field ``connection`` is left out, since its client port differs between runs.
     """
     return {
         key: Estimate.of([item[key]["mean"] for item in items]).to_dict()

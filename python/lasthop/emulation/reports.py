@@ -1,7 +1,7 @@
-"""Reports of a sensor over the kernel's TCP or UDP: one flow.
+"""Reports of one sensor over the kernel's TCP or UDP.
 
-A report is one segment of a connection that stays open, or one datagram that begins with its
-number.
+A report is one segment of a connection that stays open, or one datagram that begins with the number
+of the report.
 """
 
 import contextlib
@@ -27,12 +27,13 @@ NUMBER = struct.Struct("!I")
 
 @dataclass
 class Reports(ABC):
-    """One flow with its reports, and their arrivals."""
+    """Reports of one flow, and the times of their arrivals."""
 
     flow: SensorFlow
     gaps: random.Random
     made: list[tuple[float, float | None]] = field(default_factory=list)
-    """Times at which each report was made and has arrived. [s]"""
+    """Times at which each report was made and arrived; None for a report that has not arrived.
+    [s]"""
     received_bytes: int = 0
     warmup_s: float = 0.0
     duration_s: float = 0.0
@@ -46,7 +47,8 @@ class Reports(ABC):
         return self.flow.sensor.transport.payload_bytes
 
     def begin(self, traffic: Traffic) -> None:
-        """Start: the first report of equal gaps is made within the first gap."""
+        """Start the reports. If gaps are equal, the first report is made at a random time within
+        the first gap."""
         self.warmup_s, self.duration_s = traffic.warmup_s, traffic.duration_s
         self.open = True
         self.connect(traffic)
@@ -80,11 +82,11 @@ class Reports(ABC):
         self.open = False
 
     def begin_to_count(self) -> None:
-        """Do nothing, since reports are counted by the time at which they were made."""
+        """Do nothing: the time at which a report was made decides whether it is counted."""
         return
 
     def look(self) -> None:
-        """Do nothing, since there are no samples."""
+        """Do nothing, since reports have no state to sample."""
         return
 
     def quantities(self) -> dict[str, float]:
@@ -136,7 +138,7 @@ class ReportsByTcp(Reports):
         self.unsent_bytes = self.taken_bytes = 0
 
     def connect(self, traffic: Traffic) -> None:
-        """Connect one end, and accept at the other one."""
+        """Open the connection from one end, and accept it at the other end."""
         traffic.watch(self.listener, selectors.EVENT_READ, lambda: self.accept(traffic))
         self.client.connect_ex((self.ends.listening.address, self.ends.port))
         if not self.ends.listener_sends:
@@ -176,12 +178,12 @@ class ReportsByTcp(Reports):
             self.arrive(number, traffic)
 
     def send(self, number: int) -> None:
-        """Send a report after those that could not be sent yet."""
+        """Send a report after earlier reports that are still unsent."""
         self.unsent_bytes += self.length_bytes
         self.flush()
 
     def flush(self) -> None:
-        """Send as much as the kernel accepts; the next report sends the rest."""
+        """Send as much as the kernel accepts. The next report sends the rest."""
         sender = self.server if self.ends.listener_sends else self.client
         if sender is not None:
             with contextlib.suppress(OSError):
@@ -202,17 +204,17 @@ class ReportsByUdp(Reports):
         self.sender, self.receiver, self.to = udp_sockets(ends)
 
     def connect(self, traffic: Traffic) -> None:
-        """Read data when it arrives."""
+        """Watch the receiving socket."""
         traffic.watch(self.receiver, selectors.EVENT_READ, lambda: self.take(traffic))
 
     def take(self, traffic: Traffic) -> None:
-        """Read a report."""
+        """Read a report that has arrived."""
         with contextlib.suppress(OSError):
             data = self.receiver.recv(LARGEST)
             self.arrive(NUMBER.unpack_from(data)[0], traffic)
 
     def send(self, number: int) -> None:
-        """Send a report; it is lost if the kernel has no room."""
+        """Send a report. The report is lost if the kernel has no room."""
         with contextlib.suppress(OSError):
             self.sender.sendto(NUMBER.pack(number).ljust(self.length_bytes, b"\0"), self.to)
 

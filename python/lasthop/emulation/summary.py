@@ -23,43 +23,44 @@ REAL, SIMULATED = "real", "simulated"
 
 @dataclass(frozen=True)
 class Seen:
-    """Traffic of a flow."""
+    """Measured traffic of one flow."""
 
     name: str
     class_name: str
-    """Empty for a program's."""
+    """Name of the flow's table; empty for a program's connection."""
     station: str
     direction: str
     goodput_bps: float
     quantities: Mapping[str, float]
     connection: str = ""
-    """Protocol and both ends, for a program's."""
+    """Protocol and both ends of a program's connection."""
     traffic: str = ""
-    """Protocol, the port of the service and whether its data leaves the place, for a program's."""
+    """Protocol, service port and direction of a program's connection."""
     delays_s: Sequence[float] = ()
-    """Delay of each datagram, of a flow of datagrams. [s]"""
+    """Delay of each datagram; empty for other flows. [s]"""
     competes: bool = True
-    """Whether it has less than its demand (`lasthop.answers.fairness`)."""
+    """Whether the flow has less than its demand (`lasthop.answers.fairness`)."""
     existed: float = 1.0
-    """Part of the measured time between the start and the stop of a user with connections. [-]"""
+    """Fraction of the measured time between the start and the stop of a user with connections.
+    [-]"""
 
     @property
     def is_finished(self) -> bool:
-        """Whether it is a transfer that has ended."""
+        """Whether the flow is a transfer that has ended."""
         return self.quantities.get("unfinished") == 0
 
 
 @dataclass(frozen=True)
 class ProgramTraffic:
-    """One direction of a program's connection, as the network counted it."""
+    """One direction of a program's connection, as counted by the network."""
 
     place: str
     protocol: str
     own: str
-    """The end at the place."""
+    """End of the connection at the place."""
     other: str
     leaves: bool
-    """Whether its data leaves the place."""
+    """Whether the data leaves the place."""
     payload_bytes: int
     lost: int
     arrived: int
@@ -153,16 +154,17 @@ def of_programs(scenario: Typed, items: Iterable[Item], length_s: float) -> Iter
 
 
 def loss(lost: int, arrived: int) -> dict[str, float]:
-    """Return the loss probability of the packets that were lost or have arrived, if there are any.
+    """Return the loss probability among packets that were lost or have arrived, if there are any.
 
-    A packet counts when its fate is decided, as in a simulation, so that the result is in [0, 1].
+    A packet is counted when it arrives or is lost, as in a simulation, so that the result is in [0,
+    1].
     """
     decided = lost + arrived
     return {"loss_probability": lost / decided} if decided else {}
 
 
 def traffic(protocol: str, ends: Iterable[str], way: str) -> str:
-    """Return the kind of a connection: protocol, port of the service (the lower one), direction."""
+    """Return the kind of a connection: protocol, service port (the lower port), and direction."""
     ports = [int(port) for _, colon, port in (end.partition(":") for end in ends) if colon]
     return " ".join([protocol, *([str(min(ports))] if ports else []), way])
 
@@ -176,7 +178,7 @@ def labels(seen: Seen) -> Item:
 
 
 def put_together(items: Iterable[Item], measured: Mapping[str, Mapping[str, float]]) -> list[Item]:
-    """Return items of the network with quantities of the sockets."""
+    """Return the items of the network, with the quantities of the sockets added."""
     return [item | estimates(measured.get(item["name"], {})) for item in items]
 
 
@@ -218,7 +220,7 @@ def cell(scenario: Typed, seen: Sequence[Seen], total_bps: float) -> dict[str, f
 
 
 def links(scenario: Typed, seen: Sequence[Seen]) -> dict[str, dict[str, float]]:
-    """Return the number of connections of each link of a conflict graph with several per flow."""
+    """Return the number of connections of each link of a conflict graph, if flows have several."""
     if not isinstance(scenario, CsmaScenario) or scenario.csma.connections == "one":
         return {}
     of_flow = {each.name: each.quantities.get("connections", 0.0) * each.existed for each in seen}
@@ -244,7 +246,7 @@ def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
     rates = [member.goodput_bps for member in members]
     values = share(sum(rates), total_bps)
     if "connections_finished" in members[0].quantities:
-        return values | dict(members[0].quantities)  # A web source is one flow.
+        return values | dict(members[0].quantities)  # a table of web traffic has a single flow
     shares = [
         member.goodput_bps for member in members if member.competes and not member.is_finished
     ]
@@ -266,7 +268,7 @@ def quantities_of(members: Sequence[Seen], quantity: str) -> list[float]:
 
 
 def share(goodput_bps: float, total_bps: float) -> dict[str, float]:
-    """Return a goodput, and its part of the total."""
+    """Return a goodput, and its fraction of the total."""
     known = {"goodput_bps": goodput_bps}
     return known if total_bps == 0 else known | {"goodput_share": goodput_bps / total_bps}
 

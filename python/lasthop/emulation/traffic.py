@@ -1,4 +1,4 @@
-"""All flows of an emulation, driven by the clock in one thread."""
+"""All flows of an emulation, which one thread drives by the clock."""
 
 import heapq
 import selectors
@@ -15,11 +15,11 @@ from lasthop.linux.timer import Timer
 from lasthop.scenario.typed import Flow
 
 LOOK_S = 0.1
-"""Time between two samples of the state of connections. [s]"""
+"""Time between two samples of the connections' state. [s]"""
 
 
 class Driven(Protocol):
-    """A flow with its sockets, which traffic drives."""
+    """A flow with its sockets, which `Traffic` drives."""
 
     @property
     def flow(self) -> Flow:
@@ -39,7 +39,7 @@ class Driven(Protocol):
         """Start counting."""
 
     def look(self) -> None:
-        """Take samples of its state."""
+        """Take samples of the flow's state."""
 
     def quantities(self) -> dict[str, float]:
         """Return the measured quantities, without the goodput."""
@@ -102,7 +102,7 @@ class Traffic:
         self.until_s = self.duration_s
 
     def serve(self, timer: Timer, until_s: float) -> None:
-        """Serve sockets until a time, or until something of the agenda is due.
+        """Serve sockets until a time, or until a scheduled call is due.
 
         A timer among the sockets saves two readings of the clock for each event. In user-mode
         Linux, a reading is a system call.
@@ -121,7 +121,7 @@ class Traffic:
                     key.data()
 
     def processor_wait(self) -> dict[str, float]:
-        """Return the part of the measured time for which the thread waited for a processor."""
+        """Return the fraction of the measured time in which the thread waited for a processor."""
         now_s, length_s = waited_s(), self.until_s - self.warmup_s
         if now_s is None or self.waited_s is None or length_s <= 0.0:
             return {}
@@ -132,7 +132,7 @@ class Traffic:
         return time.monotonic() - self.begun_s
 
     def at(self, when_s: float, do: Callable[[], None]) -> None:
-        """Call a function at a time. Calls of the same time are in the order of scheduling."""
+        """Call a function at a time. Calls at the same time run in the order of scheduling."""
         heapq.heappush(self.agenda, (when_s, next(self.order), do))
 
     def watch(self, connection: socket.socket, events: int, do: Callable[[], None]) -> None:
@@ -144,7 +144,7 @@ class Traffic:
         return connection in self.selector.get_map()
 
     def leave(self, connection: socket.socket) -> None:
-        """Watch a socket no longer."""
+        """Stop watching a socket."""
         self.selector.unregister(connection)
 
     def begin_to_count(self) -> None:

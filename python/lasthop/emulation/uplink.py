@@ -1,14 +1,15 @@
-"""The way out: what leaves a scenario goes on by an interface of the machine, answers come back.
+"""Path to the outside: packets leave a scenario by an interface of the machine, and replies return.
 
 ```text
   places -- emulator -- TUN | gate | cable ======= cable | machine | INTERFACE -- outside
                              masquerade     of two        masquerade
 ```
 
-The gate is a namespace of its own. Its masquerade gives all packets one address that nobody else
-has on the machine, the machine's gives them that of INTERFACE. The machine forwards already, or
-nothing is done: no setting of it is changed. The cable ends with the gate's namespace, the
-machine's table with the socket that made it, and both with the process, however it ends.
+The gate is a separate network namespace. Its masquerade gives all packets one source address that
+the machine does not use elsewhere. The machine's masquerade then gives them the address of
+INTERFACE. The machine must already forward packets, since its settings are not changed. The cable
+is removed with the gate's namespace, and the machine's table with the socket that created it. Both
+are removed when the process ends, even if it is killed.
 """
 
 import contextlib
@@ -29,40 +30,40 @@ from lasthop.linux.routes import by_way_of, through
 from lasthop.linux.tun import address_of, open_tun
 
 OUTSIDE = "10.255.0.2"
-"""Address of the gate towards the places."""
+"""Address of the gate on the side of the places."""
 TO_PLACES, TO_MACHINE = "lasthop", "uplink"
-"""The gate's interfaces."""
+"""Names of the gate's interfaces."""
 CABLES = IPv4Network("198.18.0.0/15")
-"""Networks of four addresses are taken from here, by the number of the machine's end of the cable;
-meant for tests of networks (RFC 2544)."""
+"""Address range of the cables, for tests of networks (RFC 2544). Each cable uses a network of four
+addresses, chosen by the number of the machine's interface."""
 SETTINGS = Path("/proc/sys/net/ipv4/conf")
 
 
 def open_uplink(
     interface: str, places: Iterable[str], mtu: int, stack: contextlib.ExitStack
 ) -> int:
-    """Open a way to the outside.
+    """Open a path to the outside.
 
     Parameters
     ----------
     interface : str
-        The machine's, by which packets leave.
+        Interface of the machine by which packets leave.
     places : iterable of str
-        Addresses to which answers go.
+        Addresses of the places, to which replies go.
     mtu : int
         Largest IP packet. [bytes]
     stack : ExitStack
-        Closes what is made.
+        Closes everything that is created.
 
     Returns
     -------
     int
-        Descriptor of the outside: one IP packet a read or write.
+        Descriptor of the outside, with one IP packet per read or write.
 
     Raises
     ------
     UserError
-        If the machine does not forward, lacks something that is needed, or this process may not.
+        If the machine does not forward packets, lacks a feature, or this process lacks a permission.
     """
     refuse_what_leads_nowhere(interface)
     gate = Namespace()
@@ -85,7 +86,7 @@ def open_uplink(
 
 
 def refuse_what_leads_nowhere(interface: str) -> None:
-    """Refuse an interface by which no packet of others can leave."""
+    """Refuse an interface by which forwarded packets cannot leave."""
     index_of(interface)
     if address_of(interface) is None:
         raise UserError(
@@ -105,13 +106,15 @@ def refuse_what_leads_nowhere(interface: str) -> None:
 
 
 def ends_of_cable(number: int) -> tuple[IPv4Interface, IPv4Interface]:
-    """Addresses of the machine's end, whose interface has this number, and of the gate's."""
+    """Return the addresses of the machine's end, whose interface has this number, and of the gate's
+    end."""
     first = CABLES[4 * number % CABLES.num_addresses]
     return IPv4Interface((first + 1, 30)), IPv4Interface((first + 2, 30))
 
 
 def set_up_gate(places: list[str], machine: IPv4Interface, own: IPv4Interface) -> None:
-    """Addresses, routes and forwarding of the calling thread's namespace, which is the gate."""
+    """Set up addresses, routes and forwarding in the calling thread's namespace, which is the
+    gate."""
     with Socket() as kernel:
         kernel.carry_out([veth.address(TO_MACHINE, own), set_up(TO_MACHINE)])
         kernel.carry_out([through(IPv4Network(place), TO_PLACES) for place in places])
@@ -120,8 +123,10 @@ def set_up_gate(places: list[str], machine: IPv4Interface, own: IPv4Interface) -
 
 
 def name_servers(of: Path = Path("/etc/resolv.conf")) -> str:
-    """Where names are looked up: the machine's own list, or where that names itself alone the list
-    that systemd-resolved has from outside.
+    """Return the text of resolv.conf for programs.
+
+    It is the machine's list. If this list names only the machine itself, it is the upstream list of
+    systemd-resolved.
     """
     known = text_of(of)
     outside = Path("/run/systemd/resolve/resolv.conf")
@@ -131,7 +136,7 @@ def name_servers(of: Path = Path("/etc/resolv.conf")) -> str:
 
 
 def text_of(path: Path) -> str:
-    """A file's text; nothing where there is none."""
+    """Return the text of a file; empty if there is no file."""
     try:
         return path.read_text(errors="replace")
     except OSError:
@@ -139,7 +144,7 @@ def text_of(path: Path) -> str:
 
 
 def leads_out(known: str) -> bool:
-    """Whether a list of servers names one that is not the machine itself."""
+    """Return whether a list of name servers contains a server other than the machine itself."""
     lines = [line.split() for line in known.splitlines()]
     named = [words[1] for words in lines if words[:1] == ["nameserver"] and len(words) > 1]
     return any(not server.startswith("127.") and server != "::1" for server in named)

@@ -1,7 +1,8 @@
-"""A user of a conflict graph over the kernel's TCP, whose rule sets the number of connections.
+"""A user of a conflict graph over the kernel's TCP, with a rule that sets the number of
+connections.
 
 ```text
-begin --> one connection --each interval--> look: round-trip times, what has arrived
+begin --> one connection --each interval--> sample: round-trip times, payload arrived
                  ^                                    | the engine's rule
                  +---------- open or close <----------+
 ```
@@ -26,33 +27,34 @@ from lasthop.linux.tcp import limit_unsent, tcp_info
 from lasthop.scenario.typed import TcpFlow
 
 MOST_WAITING = 4096
-"""Connections that wait to be accepted."""
+"""Largest number of connections that wait to be accepted."""
 UNSENT_SEGMENTS = 4
-"""Largest unsent data of a connection in the kernel, so that a closed one soon stops sending."""
+"""Largest amount of unsent data of a connection in the kernel. It is small, so that a closed
+connection soon stops sending. [segments]"""
 
 
 @dataclass
 class User:
-    """One flow: its connections, and what has been counted since the end of the warm-up."""
+    """One flow: its connections, and counts since the end of the warm-up."""
 
     flow: TcpFlow
     ends: Ends
     algorithms: Mapping[str, str]
     listener: socket.socket
     rule: MultiConnection | None
-    """Rule of the number of connections; None for one."""
+    """Rule for the number of connections; None for a single connection."""
     interval_s: float
     """Time between two steps of the rule. [s]"""
     quick_acks: bool
     traffic: Traffic = field(init=False)
-    """Set at the start."""
+    """Traffic that drives the flow, set at the start."""
     open: list[Connection] = field(default_factory=list)
     """Open connections, in the order in which they were opened."""
     closing: list[Connection] = field(default_factory=list)
     coming: dict[int, Connection] = field(default_factory=dict)
-    """Connections that the other end has not accepted, by their port."""
+    """Connections that the other end has not accepted yet, by port."""
     active: bool = False
-    """Whether it has started, and not stopped."""
+    """Whether the user has started and has not stopped."""
     gone_bytes: int = 0
     gone_retransmissions: int = 0
     """Payload and retransmissions of connections that have ended."""
@@ -62,7 +64,7 @@ class User:
     looked_bytes: int = 0
     """Time of the last step of the rule, and payload that had arrived by then."""
     seen_s: list[float] = field(default_factory=list)
-    """Round-trip times since then."""
+    """Round-trip times since the last step of the rule. [s]"""
     rtts_s: list[float] = field(default_factory=list)
     """Round-trip times since the end of the warm-up."""
     counted_bytes: int = 0
@@ -92,7 +94,7 @@ class User:
         self.traffic.at(number * self.interval_s, self.step)
 
     def connect(self, count: int) -> None:
-        """Open this number of connections, or as many as there are descriptors."""
+        """Open this number of connections, or fewer if descriptors are missing."""
         self.change()
         with suppress(OSError):
             for client in connecting(self.flow.tcp, self.ends, self.algorithms, count):
@@ -133,7 +135,7 @@ class User:
             try:
                 connection.stop(self.traffic)
             except OSError:
-                connection.is_over = True  # It is not connected yet.
+                connection.is_over = True  # the connection is not established yet
             self.closing.append(connection)
             self.closed += 1
 
@@ -157,7 +159,7 @@ class User:
             self.traffic.at(self.traffic.now_s() + LOOK_S, self.sample)
 
     def change(self) -> None:
-        """Update the integral before the number of open connections changes."""
+        """Update the time integral before the number of open connections changes."""
         now_s = self.traffic.now_s()
         self.connection_s += len(self.open) * (now_s - self.changed_s)
         self.changed_s = now_s
@@ -170,12 +172,12 @@ class User:
 
     @property
     def has_begun(self) -> bool:
-        """Whether it has started."""
+        """Whether the user has started."""
         return self.begun_s < math.inf
 
     @property
     def existed(self) -> float:
-        """Part of the measured time between start and stop. [-]"""
+        """Fraction of the measured time between start and stop. [-]"""
         if not self.has_begun:
             return 0.0
         from_s, until_s = self.traffic.warmup_s, self.traffic.until_s
@@ -184,22 +186,22 @@ class User:
 
     @property
     def arrived_bytes(self) -> int:
-        """Payload that has arrived since the start."""
+        """Payload that has arrived since the start. [bytes]"""
         return self.gone_bytes + sum(each.arrived_bytes for each in (*self.open, *self.closing))
 
     @property
     def received_bytes(self) -> int:
-        """Payload that has arrived since the end of the warm-up."""
+        """Payload that has arrived since the end of the warm-up. [bytes]"""
         return self.arrived_bytes - self.counted_bytes
 
     @property
     def retransmissions(self) -> int:
-        """Segments sent again since the start."""
+        """Number of retransmitted segments since the start."""
         infos = (tcp_info(each.client) for each in (*self.open, *self.closing))
         return self.gone_retransmissions + sum(info.retransmissions for info in infos)
 
     def begin_to_count(self) -> None:
-        """Count from now on."""
+        """Start counting."""
         if self.has_begun:
             self.change()
         self.opened = self.closed = 0
@@ -208,7 +210,7 @@ class User:
         self.counted_retransmissions = self.retransmissions
 
     def look(self) -> None:
-        """Do nothing: `sample` also runs before counting, for the rule."""
+        """Do nothing: `sample` takes samples. It also runs before counting starts, for the rule."""
 
     def quantities(self) -> dict[str, float]:
         """Return the measured quantities, without the goodput."""
@@ -241,18 +243,18 @@ def user(
     *,
     quick_acks: bool,
 ) -> User:
-    """Make the socket at which a user's connections arrive.
+    """Create the socket at which a user's connections arrive.
 
     Parameters
     ----------
     flow, ends, algorithms
-        The flow, where it is, and the kernel's names of congestion controls.
+        The flow, its ends, and the kernel's names of congestion controls.
     rule : MultiConnection or None
-        Rule of the number of connections; None for one.
+        Rule for the number of connections; None for a single connection.
     interval_s : float
         Time between two changes of their number. [s]
     quick_acks : bool
-        Whether receivers may acknowledge each segment for a while.
+        Whether receivers may acknowledge each segment for a short time.
     """
     listener = listening(flow.tcp, ends, algorithms, MOST_WAITING)
     return User(flow, ends, algorithms, listener, rule, interval_s, quick_acks)

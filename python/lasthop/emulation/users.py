@@ -1,4 +1,4 @@
-"""The users of a conflict graph as flows: for hosts a flow is one, whatever carries it."""
+"""The users of a conflict graph as flows. Hosts treat users and flows in the same way."""
 
 import json
 from dataclasses import replace
@@ -10,7 +10,7 @@ from lasthop.scenario.typed import Scenario as Typed
 
 
 def with_users(scenario: Scenario) -> Typed:
-    """The scenario, with its users over a conflict graph among its flows."""
+    """Return the scenario with its users over a conflict graph added to its flows."""
     known = scenario.typed
     if not isinstance(known, CsmaScenario):
         return known

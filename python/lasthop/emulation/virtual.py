@@ -20,9 +20,9 @@ from lasthop.uml.repeatable import is_repeatable
 
 REQUEST, RESULT, PROGRESS, CAPTURE = "request.pickle", "result.pickle", "progress", "capture.pcapng"
 PATHS = "paths"
-"""Files in the exchange folder."""
+"""Name of the file in the exchange folder with the module paths."""
 INSIDE = Path("/exchange")
-"""Path of the exchange folder inside."""
+"""Path of the exchange folder inside the user-mode Linux."""
 START = f"""
 import os, sys
 with open("{INSIDE / PATHS}", "rb") as file:
@@ -30,15 +30,15 @@ with open("{INSIDE / PATHS}", "rb") as file:
 from lasthop.emulation.inside import main
 main()
 """
-"""Program that runs inside, with the modules of this process, wherever they are installed."""
+"""Program that runs inside, with the modules of this process from any folder."""
 KERNEL_FOLDERS = ("/proc", "/sys")
-"""Folders that are those of the user-mode Linux inside."""
+"""Folders that the user-mode Linux provides itself."""
 ESTIMATE_AFTER_S = 20.0
 """Processor time after which the total of a run is estimated. [s]"""
 BPF_CONGESTION = "compound"
 """Congestion control that is a BPF program."""
 FOLLOW_OPTIONS = {"initial_rto": ("CGROUP_BPF",)}
-"""Options of the kernel's configuration that a setting of `follow` needs."""
+"""Kernel configuration options that each setting of `follow` needs."""
 
 
 def emulate_in_simulated_time(
@@ -141,7 +141,7 @@ def current_folder() -> Path:
 
 
 def paths() -> bytes:
-    """Return the absolute folders of this process's modules."""
+    """Return the folders of this process's modules as absolute paths."""
     return os.fsencode("\0".join(os.path.abspath(path) for path in sys.path))
 
 

@@ -1,4 +1,4 @@
-"""Web traffic over the kernel's TCP: one flow, whose connections follow a plan of the engine.
+"""Web traffic over the kernel's TCP: one flow with connections according to a plan of the engine.
 
 ```text
 client   connect .. ask --request-->                      take --whole--> finished --end--> closed
@@ -27,33 +27,36 @@ from lasthop.linux.tcp import clamp_window, forbid_quick_acks
 from lasthop.scenario.typed import TcpFlow
 
 MOST_WAITING = 4096
-"""Connections that wait to be accepted."""
+"""Largest number of connections that wait to be accepted."""
 AT_ONCE = 64
-"""Sockets made in one visit to a namespace."""
+"""Number of sockets that are created in one visit to a namespace."""
 KEPT_DESCRIPTORS = 512
-"""Descriptors that are not for web connections, which have two each."""
+"""Number of descriptors that are reserved for other purposes. Each web connection needs two."""
 
 
 class Asked(NamedTuple):
-    """A connection in the plan of a source."""
+    """Planned connection of a source."""
 
     start_s: float
     request_bytes: int
     server_delay_s: float
-    """From the end of the request to the start of the response."""
+    """Time from the end of the request to the start of the response."""
     response_bytes: int
 
 
 class Counts:
-    """Counts of connections of a source, as in a simulation."""
+    """Counts of a source's connections, as in a simulation."""
 
     def __init__(self) -> None:
         self.begun = self.finished = self.broken = self.open = 0
-        """Connections since the start: open ones are those whose response has not arrived."""
+        """Number of connections since the start. A connection is open until its response has
+        arrived."""
         self.refused = 0
-        """Connections that found no room, since the end of the warm-up."""
+        """Number of connections that were refused because the limit was reached, since the end of
+        the warm-up."""
         self.completions_s: list[float] = []
-        """From the start of a connection to the last byte of its response, since then."""
+        """Time from the start of a connection to the last byte of its response, since the end of
+        the warm-up."""
 
     def begin(self) -> None:
         """Count a connection that begins."""
@@ -103,25 +106,25 @@ class Counts:
 
 @dataclass
 class Exchange:
-    """A connection with the remaining data of both ends. [bytes]"""
+    """Connection with the data that remains to be sent and received at both ends. [bytes]"""
 
     asked: Asked
     client: socket.socket
     unasked_bytes: int
-    """Request that the client has not sent."""
+    """Part of the request that the client has not sent yet."""
     unheard_bytes: int
-    """Request that the server has not received."""
+    """Part of the request that the server has not received yet."""
     unsaid_bytes: int
-    """Response that the server has not sent."""
+    """Part of the response that the server has not sent yet."""
     untaken_bytes: int
-    """Response that the client has not received."""
+    """Part of the response that the client has not received yet."""
     begun_s: float
     server: socket.socket | None = None
 
 
 @dataclass
 class Web:
-    """One source with its connections."""
+    """Web traffic source with its connections."""
 
     flow: TcpFlow
     ends: Ends
@@ -129,18 +132,18 @@ class Web:
     listener: socket.socket
     plan: Iterator[Asked]
     room: int
-    """Most connections at a time."""
+    """Largest number of simultaneous connections."""
     quick_acks: bool
     counts: Counts = field(default_factory=Counts)
     received_bytes: int = 0
     spare: list[socket.socket] = field(default_factory=list)
-    """Sockets that are to connect."""
+    """Sockets that are not connected yet."""
     coming: dict[int, Exchange] = field(default_factory=dict)
-    """Connections that the server has not accepted, by the client's port."""
+    """Connections that the server has not accepted yet, by the client's port."""
     sockets: set[socket.socket] = field(default_factory=set)
-    """Those of connections."""
+    """Sockets of all connections."""
     clients: int = 0
-    """Connections whose client is open, those that are closing included."""
+    """Number of connections with an open client, including those that are closing."""
 
     def begin(self, traffic: Traffic) -> None:
         """Accept connections, and start the plan."""
@@ -154,7 +157,7 @@ class Web:
             traffic.at(asked.start_s, lambda: self.connect(asked, traffic))
 
     def connect(self, asked: Asked, traffic: Traffic) -> None:
-        """Start a connection, if there is room."""
+        """Start a connection, if the limit allows it."""
         self.expect(traffic)
         if self.clients >= self.room:
             self.counts.refused += 1
@@ -173,7 +176,7 @@ class Web:
         traffic.watch(client, selectors.EVENT_WRITE, lambda: self.ask(exchange, traffic))
 
     def ask(self, exchange: Exchange, traffic: Traffic) -> None:
-        """Send the request, as much as the kernel accepts."""
+        """Send as much of the request as the kernel accepts."""
         try:
             exchange.unasked_bytes -= exchange.client.send(CHUNK[: exchange.unasked_bytes])
         except BlockingIOError:
@@ -220,7 +223,8 @@ class Web:
         self.say(exchange, server, traffic)
 
     def say(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
-        """Send as much as the kernel accepts, and close after the last byte."""
+        """Send as much of the response as the kernel accepts. Close the server's end after the last
+        byte."""
         try:
             exchange.unsaid_bytes -= server.send(CHUNK[: exchange.unsaid_bytes])
         except BlockingIOError:
@@ -231,7 +235,7 @@ class Web:
             self.hang_up(exchange, server, traffic)
 
     def hang_up(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
-        """Close the server; the kernel sends the rest."""
+        """Close the server's end. The kernel sends the remaining data."""
         traffic.leave(server)
         self.sockets.discard(server)
         server.close()
@@ -266,14 +270,14 @@ class Web:
             self.counts.break_off()
 
     def stop(self, traffic: Traffic) -> None:
-        """Do nothing, since the plan ends by itself."""
+        """Do nothing, since the plan ends at the end of the run."""
 
     def begin_to_count(self) -> None:
-        """Count from now on."""
+        """Start counting."""
         self.counts.begin_to_count()
 
     def look(self) -> None:
-        """Do nothing, since there are no samples."""
+        """Do nothing, since the flow has no state to sample."""
 
     def quantities(self) -> dict[str, float]:
         """Return the measured quantities, without the goodput."""
@@ -286,7 +290,8 @@ class Web:
 
 
 def received(connection: socket.socket) -> int | None:
-    """Return the length of the data that has arrived, 0 at the end; None without data. [bytes]"""
+    """Return the length of the data that has arrived; 0 at the end of the stream, None without new
+    data. [bytes]"""
     try:
         return len(connection.recv(len(CHUNK)))
     except BlockingIOError:
@@ -313,9 +318,9 @@ def web(
     plan : iterator
         Connections: start [s], request [bytes], delay of the server [s], response [bytes].
     room : int
-        Most connections at a time.
+        Largest number of simultaneous connections.
     quick_acks : bool
-        Whether receivers may acknowledge each segment for a while.
+        Whether receivers may acknowledge each segment for a short time.
     """
     listener = listening(flow.tcp, ends, algorithms, MOST_WAITING)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -326,7 +331,7 @@ def web(
 def room_for(sources: int) -> int:
     """Return the limit of connections per source: the engine's limit, or that of open files.
 
-    The limit of open files of this process is raised as far as it is allowed.
+    The limit of open files of this process is first raised to the allowed maximum.
     """
     most = raise_descriptors()
     if most == resource.RLIM_INFINITY:

@@ -1,7 +1,7 @@
-"""Scenarios from what is already there: captures, station dumps, settings of access points.
+"""Scenarios from existing data: captures, station dumps, settings of access points.
 
-A file of this room reads one format and gives what it saw as a `Network`; `scenario.py` writes
-that down as a scenario with comments. None of them runs anything.
+Each file of this package reads one format and returns a `Network`. `scenario.py` writes the network
+as a scenario with comments. No file of this package runs a simulation.
 """
 
 from lasthop.importing.observed import Connections, Flow, Network, Note, Station, Stream

@@ -1,6 +1,7 @@
 """Handshake, pauses, and data per round trip of a connection.
 
-From these `window_limit` decides whether the connection's window limited it or its application did.
+From these values, `window_limit` decides whether a connection was limited by its window or by its
+application.
 """
 
 from collections import deque
@@ -12,13 +13,15 @@ from lasthop.importing.segments import ACK, SYN, Segment
 __all__ = ["Activity", "Handshake"]
 
 LEAST_PAUSE_S, PAUSE_TRIPS = 0.25, 4.0
-"""A pause lasts at least this time, and this many round trips of the handshake. [s], [-]"""
+"""Shortest pause, as a time and as a number of round trips of the handshake. A pause is at least as
+long as both. [s], [-]"""
 UNKNOWN_PAUSE_S = 0.5
-"""Shortest pause where the capture has no handshake. [s]"""
+"""Shortest pause if the capture does not contain the handshake. [s]"""
 TIMEOUT_S = 3.0
-"""Shortest pause of a connection that loses segments: longer than most timeouts. [s]"""
+"""Shortest pause of a connection with losses. It is longer than most retransmission timeouts.
+[s]"""
 UNKNOWN_TRIP_S = 0.1
-"""Time over which data is added up where the capture has no handshake. [s]"""
+"""Time over which data is added up if the capture does not contain the handshake. [s]"""
 
 
 @dataclass(slots=True)
@@ -30,7 +33,7 @@ class Handshake:
     opener : str
         Direction of the SYN, ``"up"`` or ``"down"``; empty before it is seen.
     answered_s, completed_s : float
-        Time from SYN to SYN-ACK, and from there to the ACK; None if not seen. [s]
+        Time from SYN to SYN-ACK, and from SYN-ACK to ACK; None if not seen. [s]
     """
 
     opener: str = ""
@@ -40,9 +43,9 @@ class Handshake:
     _repeated: bool = False
 
     def see(self, at_s: float, way: str, seen: Segment) -> None:
-        """Take a segment of the connection.
+        """Process a segment of the connection.
 
-        After a repeated SYN nothing tells which one was answered, so that no time is taken.
+        After a repeated SYN it is unknown which SYN was answered, so no time is measured.
         """
         if self.completed_s is not None:
             return
@@ -59,13 +62,15 @@ class Handshake:
 
     @property
     def rtt_s(self) -> float | None:
-        """Round trip, of both sides of the capture; None unless all of it was seen. [s]"""
+        """Round-trip time from both sides of the capture; None unless the whole handshake was seen.
+        [s]"""
         if self._repeated or self.answered_s is None or self.completed_s is None:
             return None
         return max(self.answered_s + self.completed_s, 0.0)
 
     def beyond_s(self, way: str) -> float | None:
-        """Return the part of the round trip that data in a direction still has ahead of it. [s]"""
+        """Return the part of the round-trip time that data in a direction still has to travel after
+        the capture. [s]"""
         if self.rtt_s is None:
             return None
         return self.answered_s if way == self.opener else self.completed_s
@@ -80,9 +85,9 @@ class Activity:
     first_s, last_s : float
         Time of its first and last data. [s]
     idle_s : float
-        Time in pauses, in which it had nothing to send. [s]
+        Time in pauses, during which the connection had nothing to send. [s]
     peak_bytes : int
-        Most payload that passed within a round trip of the handshake. [bytes]
+        Largest payload that passed within one round-trip time of the handshake. [bytes]
     answers, waits : Mean
         Time from data to its ACK, and from the ACK of all data to the next data. [s]
     answered : bool
@@ -117,7 +122,7 @@ class Activity:
         trip_s: float | None,
         losses: int,
     ) -> bool:
-        """Take a segment with data; return whether a pause ended with it.
+        """Process a segment with data; return whether the segment ended a pause.
 
         Parameters
         ----------
@@ -126,11 +131,11 @@ class Activity:
         sent : Segment
             The segment.
         all_answered : bool
-            Whether all data before was acknowledged, or no ACK is ever seen.
+            Whether all previous data was acknowledged, or the capture has no ACKs.
         quiet_s : float
-            Time so far in which the radio heard nothing; None on a wire. [s]
+            Total time so far without frames on the radio channel; None on a wire. [s]
         trip_s : float
-            Round trip of the handshake, None if it was not seen. [s]
+            Round-trip time of the handshake, None if it was not seen. [s]
         losses : int
             Losses of the connection so far.
         """
@@ -141,7 +146,7 @@ class Activity:
             gap_s = at_s - self._event_s
             if self.answered:
                 self.waits.add(gap_s)
-            # What others sent meanwhile may have waited in front of this connection's data.
+            # The connection's data may have waited while other stations sent frames.
             own_s = gap_s if quiet_s is None else min(gap_s, quiet_s - self._quiet_s)
             if own_s > _shortest_pause_s(trip_s, losses):
                 self.idle_s += own_s
@@ -154,7 +159,7 @@ class Activity:
         return paused
 
     def ack(self, at_s: float, acknowledged: int, quiet_s: float | None) -> None:
-        """Take an ACK of new data, up to a sequence number."""
+        """Process an ACK of new data, up to a sequence number."""
         self.answered = True
         self._event_s, self._quiet_s = at_s, quiet_s or 0.0
         if self._probe is not None and (acknowledged - self._probe[0]) % (1 << 32) < 1 << 31:
@@ -162,7 +167,7 @@ class Activity:
             self._probe = None
 
     def forget_probe(self) -> None:
-        """Drop the segment whose answer is awaited, since it was sent again (Karn)."""
+        """Drop the segment whose ACK is awaited, since the segment was retransmitted (Karn)."""
         self._probe = None
 
     def _add_up(self, at_s: float, payload_bytes: int, trip_s: float) -> None:

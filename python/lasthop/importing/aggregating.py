@@ -1,7 +1,8 @@
 """A cell of 802.11n, ac or ax with its stations, from the modulations of their frames.
 
 A cell of lasthop has one width and one guard interval, and a station has one MCS for both
-directions. Other modulations are replaced by the nearest one, with a comment at the station.
+directions. All other modulations are replaced by the nearest possible modulation, with a comment at
+the station.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,10 +23,10 @@ from lasthop.importing.ppdu import (
 __all__ = ["Channel", "Place", "channel", "keys", "notes", "place", "sighting_text", "streams"]
 
 LEAST_PART = 1e-3
-"""Part of all frames below which a generation or a width is ignored. [-]"""
+"""Fraction of all frames below which a generation or a width is ignored. [-]"""
 WIDEST_MHZ = {"2.4 GHz": 40, "5 GHz": 160, "6 GHz": 160}
 OLDER = {"2.4 GHz": "802.11g", "5 GHz": "802.11a"}
-"""Preset of stations without MCS by band; 6 GHz has none."""
+"""Preset of stations without MCS, by band. The 6 GHz band has no such stations."""
 USUAL_STREAMS = 2
 """Assumed number of streams: phones and laptops have two antennas. [-]"""
 
@@ -52,11 +53,11 @@ class Channel(NamedTuple):
     guard_interval_ns: int = 800
 
     def width_of(self, own: str) -> int:
-        """Width of a station's frames, by its generation. [MHz]"""
+        """Return the width of a station's frames in its generation. [MHz]"""
         return min(self.width_mhz, max(SUBCARRIERS[own]))
 
     def guard_interval_of(self, own: str) -> int:
-        """Guard interval of a station's frames, by its generation. [ns]"""
+        """Return the guard interval of a station's frames in its generation. [ns]"""
         return 800 if self.phy == "802.11ax" != own else self.guard_interval_ns
 
 
@@ -66,13 +67,13 @@ class Place(NamedTuple):
     Attributes
     ----------
     phy : str
-        Its own generation, None if it is the cell's.
+        Generation of the station, None if it is the cell's generation.
     mcs, streams : int
-        Of both directions; None for stations without MCS, or without frames.
+        MCS and streams in both directions; None for stations without MCS, or without frames.
     up_bps, down_bps : float
         Rates. [bit/s]
     remarks : sequence of str
-        Differences from the frames.
+        Differences between the scenario's values and the frames.
     """
 
     phy: str | None = None
@@ -97,13 +98,13 @@ def channel(
     weights : mapping
         Weight of each modulation.
     band : str, optional
-        If it is known.
+        Band, if it is known.
     width_mhz : int, optional
-        If it is known, else the widest that was seen. [MHz]
+        Width, if it is known; default: the widest that was seen. [MHz]
     newest : str, optional
-        Generation of the cell if it is known, else the newest that was seen.
+        Generation of the cell, if it is known; default: the newest that was seen.
     guard : mapping, optional
-        Weights for the guard interval, if they are others.
+        Weights for the guard interval, if they differ from `weights`.
     """
     total = sum(weights.values())
     known = {each: weight for each, weight in weights.items() if weight >= LEAST_PART * total}
@@ -122,7 +123,7 @@ def channel(
 
 
 def _band(rates: Sequence[float], seen: Sequence[Modulation], newest: str | None) -> str:
-    """Return the likeliest band: 802.11b at 2.4 GHz, 802.11ac at 5 GHz, 320 MHz at 6 GHz."""
+    """Return the most likely band: 2.4 GHz for 802.11b, 5 GHz for 802.11ac, 6 GHz for 320 MHz."""
     fast = newest == "802.11ac" or any(each.phy == "802.11ac" for each in seen)
     widest = max((each.width_mhz for each in seen), default=0)
     if fast or widest > WIDEST_MHZ["2.4 GHz"]:
@@ -137,7 +138,7 @@ def is_in(own: str, band: str) -> bool:
 
 
 def nearest_phy(own: str, allowed: Sequence[str]) -> str:
-    """Return the newest of these generations that is not after this one, else the oldest."""
+    """Return the newest of these generations that is not newer than this one, else the oldest."""
     if own == AFTER:
         return allowed[-1]
     older = [each for each in allowed if GENERATIONS.index(each) <= GENERATIONS.index(own)]
@@ -145,7 +146,8 @@ def nearest_phy(own: str, allowed: Sequence[str]) -> str:
 
 
 def _guard_interval(weights: Mapping[Sighting, float], own: str) -> int:
-    """Return the guard interval of most frames; in an 802.11ax cell of those of 802.11ax. [ns]"""
+    """Return the guard interval of most frames; in an 802.11ax cell, of most 802.11ax frames.
+    [ns]"""
     counts: dict[int, float] = {}
     for each, weight in weights.items():
         modulation = each.modulation
@@ -204,7 +206,8 @@ def place(within: Channel, pair: Pair, mostly: str, names: tuple[str, str]) -> P
 
 
 def _without_mcs(within: Channel, pair: Pair, names: tuple[str, str]) -> Place:
-    """Return a station of 802.11a, b or g. 6 GHz has none, so it has the slowest MCS there."""
+    """Return a station of 802.11a, b or g. The 6 GHz band has no such stations, so the station gets
+    the slowest MCS there."""
     older = OLDER.get(within.band)
     if older is None:
         slowest = Modulation(within.phy, 0, 1, within.width_mhz, within.guard_interval_ns)
@@ -225,7 +228,7 @@ def _differs(seen: Sighting, taken: Modulation) -> bool:
 
 
 def sighting_text(seen: Sighting) -> str:
-    """Return a sighting in words, those of its source if it has any."""
+    """Return a sighting in words: the words of its source, if there are any."""
     return seen.words or (shown(seen.modulation) if seen.modulation else phy.spelled(seen.rate_bps))
 
 
@@ -279,7 +282,7 @@ NOT_HERE = {
     "OFDMA": "frames to several stations simultaneously (OFDMA, MU-MIMO) are simulated one by one",
     "80+80 MHz": "80+80 MHz are simulated as 160 MHz",
 }
-"""Features that a cell does not have, with messages about their replacement."""
+"""Features that a cell of lasthop does not have, with messages about their replacement."""
 
 
 def later() -> Note:
@@ -320,7 +323,7 @@ def keys(within: Channel, comments: Mapping[str, str]) -> Iterator[tuple[str, tu
 
 
 def streams(within: Channel) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the streams of unknown stations. Their MCS is the highest, or that of `snr`."""
+    """Yield the streams of unknown stations. Their MCS is the highest, or follows from `snr`."""
     mcs = highest_mcs(within.phy, within.width_mhz, USUAL_STREAMS)
     text = f"assumed, with MCS {mcs}, as near the access point"
     yield "streams", (str(USUAL_STREAMS), text)

@@ -1,7 +1,8 @@
 """Rates as ``iw`` writes them: ``866.7 MBit/s VHT-MCS 9 80MHz short GI VHT-NSS 2``.
 
-The words are those of ``parse_bitrate`` in iw 6.7; older versions write ``40Mhz``. HT's MCS
-includes the streams: 8 to 15 are 0 to 7 with two. Cells do not have widths below 20 MHz.
+The words are those of ``parse_bitrate`` in iw 6.7; older versions write ``40Mhz``. The MCS number
+of HT includes the streams: MCS 8 to 15 are MCS 0 to 7 with two streams. Widths below 20 MHz are not
+supported.
 """
 
 import re
@@ -24,7 +25,7 @@ GUARD_NS = {"0": 800, "1": 1600, "2": 3200}
 """Guard intervals by the numbers of 802.11ax and be. [ns]"""
 
 HT_STREAMS = 4
-"""Streams of 802.11n; MCS above them are of unequal modulation. [-]"""
+"""Largest number of streams of 802.11n. Higher MCS numbers use unequal modulation. [-]"""
 
 
 def read_rate(text: str) -> Sighting | None:

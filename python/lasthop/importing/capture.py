@@ -1,7 +1,8 @@
-"""A capture as a cell: who its stations are, their rates, what they send and receive.
+"""A capture as a cell: its stations, their rates, and the data that they send and receive.
 
-With frames of a monitoring radio (radiotap) stations are known by MAC addresses and the access
-point by what it relays. A capture of wired packets has stations by IP addresses, and no radio.
+In frames of a monitoring radio (radiotap), stations have MAC addresses, and the access point is
+found from the frames that it relays. In a capture of wired packets, stations have IP addresses, and
+there is no radio.
 """
 
 import ipaddress
@@ -30,21 +31,21 @@ __all__ = ["Capture", "Cell", "read"]
 
 MOST_STATIONS = 1000
 MOST_CELLS = 100
-"""Stations of a cell and cells that are followed; the others are counted."""
+"""Largest number of stations per cell and of cells. Additional ones are only counted."""
 
 RADIO_LINKS = {frames.WLAN, frames.RADIOTAP, frames.PRISM, frames.PPI}
 WELL_KNOWN = 1024
 SLOWEST_BPS = 1e6
-"""Rate assumed of a frame without one, for the most time that it can take. [bit/s]"""
+"""Rate that is assumed for a frame without a rate. It gives the longest possible duration."""
 BACKOFF_S = 1e-3
-"""Longest time between frames of a busy channel: 31 slots of 802.11b, DIFS, a MAC ACK. [s]"""
+"""Longest idle time between frames of a busy channel: 31 slots of 802.11b, DIFS, a MAC ACK. [s]"""
 LOOKUPS = {53, 67, 68, 123, 137, 138, 546, 547, 1900, 5353, 5355}
-"""UDP ports of look-ups and announcements, which are no source of datagrams."""
+"""UDP ports of look-ups and announcements, which are not counted as UDP traffic."""
 
 
 @dataclass
 class Cell:
-    """What one access point and its stations did.
+    """Counts of one access point and its stations.
 
     Attributes
     ----------
@@ -53,9 +54,9 @@ class Cell:
     control : Counter
         MAC ACKs by rate. [bit/s]
     payload_bytes : int
-        Payload of data frames in all. [bytes]
+        Total payload of data frames. [bytes]
     passed : dict
-        Packets that have passed, up and down.
+        Number of packets that have passed, up and down.
     """
 
     stations: dict[bytes, StationCounters] = field(default_factory=dict)
@@ -67,7 +68,7 @@ class Cell:
     left_out: int = 0
 
     def station(self, address: bytes, name: str) -> StationCounters | None:
-        """Counts of a station; None if there are too many already."""
+        """Return the counts of a station; None if there are too many stations already."""
         known = self.stations.get(address)
         if known is None:
             if len(self.stations) >= MOST_STATIONS:
@@ -79,20 +80,20 @@ class Cell:
 
 @dataclass
 class Capture:
-    """All that was read of a capture.
+    """Everything that was read from a capture.
 
     Attributes
     ----------
     cells : dict
-        Counts by the access point's address; of a wired capture there is one, without address.
+        Counts by the access point's address. A wired capture has one entry without address.
     names : dict
-        What beacons called each cell.
+        Name (SSID) of each cell in beacons.
     first_s, last_s : float
         Times of the first and of the last packet. [s]
     packets, radio : int
-        Packets in all, and those with an 802.11 header.
+        Number of all packets, and of packets with an 802.11 header.
     links : set
-        Link types that are not read.
+        Link types that are not supported.
     """
 
     cells: dict[bytes, Cell] = field(default_factory=dict)
@@ -108,26 +109,26 @@ class Capture:
 
     @property
     def span_s(self) -> float:
-        """Time that it covers. [s]"""
+        """Time that the capture covers. [s]"""
         return self.last_s - self.first_s
 
 
 def read(path: Path, lan: str | None = None, progress: Progress | None = None) -> Capture:
-    """Read a capture to its end.
+    """Read a whole capture.
 
     Parameters
     ----------
     path : Path
-        pcap or pcapng, perhaps compressed by gzip.
+        A pcap or pcapng file, possibly compressed by gzip.
     lan : str, optional
         Subnet of the stations of a wired capture; by default private addresses are stations.
     progress : callable, optional
-        Called with bytes done and bytes in all.
+        Called with the number of bytes read and the total number of bytes.
 
     Raises
     ------
     UserError
-        If it is no capture or has no packet.
+        If the file is no capture or has no packet.
     """
     reader = Reader(Capture(), subnet(lan))
     for packet in packets(path, progress):
@@ -144,7 +145,7 @@ def read(path: Path, lan: str | None = None, progress: Progress | None = None) -
 
 
 def subnet(text: str | None) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    """The subnet of --lan."""
+    """Return the subnet of the option --lan."""
     if text is None:
         return None
     try:
@@ -156,7 +157,7 @@ def subnet(text: str | None) -> ipaddress.IPv4Network | ipaddress.IPv6Network | 
 
 
 class Reader:
-    """Takes packets one after another and counts."""
+    """Reader of a capture, which counts packet by packet."""
 
     def __init__(
         self, capture: Capture, lan: ipaddress.IPv4Network | ipaddress.IPv6Network | None
@@ -213,7 +214,7 @@ class Reader:
             self.capture.beacons[seen.transmitter] += 1
 
     def _listen(self, at_s: float, length: int, rate_bps: float) -> None:
-        """Add up the time in which nobody sent, less what backoff explains."""
+        """Add up the time without frames, minus the time that backoff explains."""
         air_s = 8 * length / (rate_bps or SLOWEST_BPS)
         if self.heard is not None:
             last_s, last_air_s = self.heard
@@ -223,7 +224,8 @@ class Reader:
         self.heard = at_s, air_s
 
     def _control(self, seen: Frame, radio: Radio) -> None:
-        """An ACK of a cell's node is counted by its rate; an RTS announces the next frame."""
+        """Process a control frame. A MAC ACK of a cell's node is counted by its rate; an RTS
+        announces the next frame."""
         if seen.subtype == frames.ACK and radio.sent.rate_bps:
             for address, cell in self.capture.cells.items():
                 if seen.receiver == address or seen.receiver in cell.stations:
@@ -235,7 +237,7 @@ class Reader:
     def _data(self, at_s: float, seen: Frame, radio: Radio) -> None:
         if seen.to_ds == seen.from_ds:
             self.capture.untold += 1
-            return  # Between stations, or between access points: no cell's.
+            return  # Frames between stations, or between access points, belong to no cell.
         up = seen.to_ds
         access_point, address = (
             (seen.receiver, seen.transmitter) if up else (seen.transmitter, seen.receiver)
@@ -249,7 +251,7 @@ class Reader:
         name = "up" if up else "down"
         way = station.way(name)
         if seen.subtype & 4:
-            return  # No data: it says that the station sleeps or wakes.
+            return  # A frame without data shows only that the station sleeps or wakes.
         way.frames += 1
         way.repeats += seen.retry
         if radio.sent.rate_bps:
@@ -295,13 +297,13 @@ class Reader:
         self._count(at_s, cell, station, name, seen)
 
     def _from_station(self, seen: Segment) -> bool:
-        """Whether a packet comes from a station's side."""
+        """Return whether a packet comes from the side of the stations."""
         ours, theirs = self._is_lan(seen.source), self._is_lan(seen.sink)
         if ours != theirs:
             return ours
         if seen.flags & SYN and seen.sport >= WELL_KNOWN > seen.dport:
             return True
-        return seen.sport > seen.dport  # Who has the larger port has opened the connection.
+        return seen.sport > seen.dport  # The end with the larger port has opened the connection.
 
     def _is_lan(self, address: bytes) -> bool:
         known = self.sides.get(address)
@@ -337,12 +339,12 @@ class Reader:
 
 
 def choose(path: Path, known: Capture, access_point: str | None) -> tuple[bytes, Cell]:
-    """The cell that is meant: that of --ap, else the one that moved most.
+    """Return the chosen cell: that of --ap, else the cell with the most payload.
 
     Raises
     ------
     UserError
-        If there is none, or none of that access point.
+        If the capture has no cell, or no cell of this access point.
     """
     if not known.cells:
         what = (
@@ -367,7 +369,7 @@ def choose(path: Path, known: Capture, access_point: str | None) -> tuple[bytes,
 
 
 def by_size(known: Capture) -> list[bytes]:
-    """Access points, that with most payload first."""
+    """Return the access points in descending order of payload."""
     return sorted(known.cells, key=lambda each: -known.cells[each].payload_bytes)
 
 

@@ -1,4 +1,4 @@
-"""The counts of a capture as a `Network`: what was measured, what had to be assumed, and why."""
+"""The counts of a capture as a `Network`: measured values, assumed values, and the reasons."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -19,22 +19,26 @@ from lasthop.scenario.access_points import FACTS
 __all__ = ["Choices", "network"]
 
 LEAST_FRAMES = 100
-"""Data frames that a station's repeats must be told from. [frames]"""
+"""Smallest number of data frames from which a station's fraction of retries is estimated.
+[frames]"""
 LEAST_ERROR = 0.1
-"""Part of the frames below which noise is not told from collisions, which differ a little. [-]"""
+"""Fraction of frames below which noise cannot be distinguished from collisions, whose fraction
+differs slightly between stations. [-]"""
 SERVICES = 2.0
-"""Services of the packets in between that an answer's time must exceed to be the wire's. [-]"""
+"""Ratio by which the time of an answer must exceed the service time of the packets in between. Only
+then it is the delay of the wired path. [-]"""
 LEAST_WIRE_S = 1e-3
 FULL_SHARE = 0.9
-"""Part of the packets that find no more in the queue than is taken for its room. [-]"""
+"""Fraction of packets that find no more packets in the queue than the assumed queue length. [-]"""
 HEADER_PROTECTED, HEADER_QOS, HEADER = 16, 2, 28
-"""Bytes of CCMP, of QoS, and of a plain data frame's header with check sequence. [bytes]"""
+"""Lengths of CCMP, of the QoS field, and of a plain data frame's header with check sequence.
+[bytes]"""
 MOST_WINDOW = 65535
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What a user says that a capture may not tell.
+    """Choices of the user about values that a capture may not contain.
 
     Attributes
     ----------
@@ -54,12 +58,12 @@ class Choices:
 
 
 def network(path: Path, choices: Choices, progress: Progress | None = None) -> Network:
-    """The cell that a capture shows.
+    """Return the cell in a capture.
 
     Raises
     ------
     UserError
-        If it is no capture, shows nobody who sends, or not the access point that was asked for.
+        If the file is no capture, has no station that sends, or lacks the chosen access point.
     """
     known = read(path, choices.lan, progress)
     address, cell = choose(path, known, choices.access_point)
@@ -74,7 +78,8 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
         stations[largest] = _with_download(stations[largest])
         remarks.append(Note("no station transfers much: one download is assumed", warns=True))
     remarks += _with_rates(stations)
-    queue = _queue(cell, far_s, known.span_s) if known.radio else None  # A wire is before it.
+    # A wired capture is taken after this queue.
+    queue = _queue(cell, far_s, known.span_s) if known.radio else None
     return Network(
         source=f"capture {path.name}",
         phy=physical.phy,
@@ -162,18 +167,20 @@ def _cell(cell: Cell, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _least_repeats(tallies: Sequence[StationCounters], name: str) -> float:
-    """Repeats of the station that has fewest: those of collisions, which hit all alike."""
+    """Return the smallest fraction of retries of all stations. It is caused by collisions, which
+    affect all stations equally."""
     known = [_repeats(each.way(name)) for each in tallies]
     return min((part for part in known if part is not None), default=0.0)
 
 
 def _repeats(way: Way) -> float | None:
-    """Part of the frames that were repeats; None if they are too few to tell."""
+    """Return the fraction of frames that were retries; None if there are too few frames."""
     return way.repeats / way.frames if way.frames >= LEAST_FRAMES else None
 
 
 def _noise(way: Way, least: float) -> float | None:
-    """Return the part of the frames that noise destroys, in addition to the losses of all."""
+    """Return the fraction of frames that noise destroys, in addition to the losses of all
+    stations."""
     part = _repeats(way)
     if part is None:
         return None
@@ -217,7 +224,8 @@ def _station(
 
 
 def _by_bytes(tally: StationCounters) -> tuple[Connections | None, Connections | None]:
-    """Directions of a station whose packets are encrypted, by what the frames carried."""
+    """Return both directions of a station whose packets are encrypted, from the bytes of its
+    frames."""
     up, down = tally.up.payload_bytes, tally.down.payload_bytes
     text = f"{down / 1e6:.3g} MB down, {up / 1e6:.3g} MB up, encrypted"
     most = max(up, down)
@@ -228,7 +236,8 @@ def _by_bytes(tally: StationCounters) -> tuple[Connections | None, Connections |
 
 
 def _far_s(known: Capture, cell: Cell) -> float:
-    """Least time of the far side's answers, less what packets in between explain. [s]"""
+    """Return the smallest response time of the far side, minus the time that packets in between
+    explain. [s]"""
     every = [each.far for tally in cell.stations.values() for each in tally.connections.values()]
     if not every:
         return 0.0
@@ -266,7 +275,8 @@ def _tcp(tallies: Sequence[StationCounters]) -> Iterator[tuple[str, tuple[str, s
 
 
 def _window(connection: Connection) -> int | None:
-    """Largest window that the receiver announced, in segments; None if its scale is unknown."""
+    """Return the largest window that the receiver announced, in segments; None if its scale is
+    unknown."""
     announced, mss = connection.back.window_bytes, connection.trips.mss_bytes
     return max(round(announced / mss), 1) if announced and 1 <= mss <= 2304 else None
 
@@ -279,9 +289,11 @@ def _most_common(
 
 
 def _queue(cell: Cell, far_s: float, span_s: float) -> int | None:
-    """Room of the access point's queue: what packets find before them while it overflows.
+    """Return the length of the access point's queue: the packets in front of a new packet during
+    overflow.
 
-    What goes out while the far side answers has not waited in front of the answer.
+    Packets that leave while the far side prepares its answer were not queued in front of the
+    answer. [packets]
     """
     answering = far_s * cell.passed["down"] / span_s if span_s > 0 else 0.0
     counts = Counter[int]()

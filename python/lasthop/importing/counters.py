@@ -1,4 +1,4 @@
-"""Counts of a capture: what each station and each connection did, packet by packet."""
+"""Counts of a capture for each station and each connection, packet by packet."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,17 +14,19 @@ from lasthop.importing.window_limit import Evidence, is_window_limited
 __all__ = ["Connection", "Datagrams", "StationCounters", "Way", "most_at_once"]
 
 MOST_CONNECTIONS = 20_000
-"""Connections that are followed; a capture of a last hop has fewer at work."""
+"""Largest number of connections that are followed. A capture of a last hop has fewer active
+connections."""
 
 LEAST_SEGMENTS, LEAST_BYTES = 20, 20_000
-"""What a connection must have moved to count: less than that is over before windows matter."""
+"""Smallest number of segments and bytes of a connection that is used. Shorter connections end
+before windows matter."""
 
 QUIC = 443
-"""UDP port of QUIC, whose connections are controlled as TCP's are (RFC 9002)."""
+"""UDP port of QUIC, whose congestion control is similar to that of TCP (RFC 9002)."""
 
 LEAST_DATAGRAMS = 10
 LEAST_RATE_BPS = 500.0
-"""What datagrams must have moved to count as a source."""
+"""Smallest rate of datagrams that is imported as UDP traffic."""
 
 
 @dataclass
@@ -34,11 +36,11 @@ class Way:
     Attributes
     ----------
     sent : Counter
-        Bytes by rate and modulation.
+        Bytes, by rate and modulation.
     frames, repeats : int
-        Frames in all, and those with the retry flag.
+        Number of all frames, and of frames with the retry flag.
     payload_bytes : int
-        What they carried, repeats left out. [bytes]
+        Payload of the frames, without retries. [bytes]
     """
 
     sent: Counter[Sighting] = field(default_factory=Counter)
@@ -49,7 +51,7 @@ class Way:
 
 @dataclass
 class Datagrams:
-    """UDP of a station in one direction, QUIC left out."""
+    """UDP datagrams of a station in one direction, without QUIC."""
 
     payload_bytes: int = 0
     first_s: float = 0.0
@@ -66,19 +68,19 @@ class Datagrams:
 
     @property
     def rate_bps(self) -> float:
-        """Mean rate while there were any. [bit/s]"""
+        """Mean rate from the first to the last datagram. [bit/s]"""
         span_s = self.last_s - self.first_s
         return 8 * self.payload_bytes / span_s if span_s > 0 else 0.0
 
     @property
     def counts(self) -> bool:
-        """Whether they are a source, and no look-ups."""
+        """Whether the datagrams are imported as UDP traffic: they are not look-ups."""
         return sum(self.lengths.values()) >= LEAST_DATAGRAMS and self.rate_bps >= LEAST_RATE_BPS
 
 
 @dataclass
 class Side:
-    """One direction of a connection: its data, and what its sender announces."""
+    """One direction of a connection: its data, and the announcements of its sender."""
 
     trips: RoundTrips = field(default_factory=RoundTrips)
     activity: Activity = field(default_factory=Activity)
@@ -86,17 +88,18 @@ class Side:
     segments: int = 0
     pure_acks: int = 0
     window_bytes: int = 0
-    """Largest window that its sender announced."""
+    """Largest window that the sender announced."""
     scale: int | None = None
-    """Scale of these windows, -1 without the option; None before a SYN is seen."""
+    """Scale of the sender's windows; -1 without the option, None before a SYN is seen."""
     began_quiet_s: float | None = None
     ended_quiet_s: float = 0.0
-    """Time so far in which the radio heard nothing, at its first and at its last data. [s]"""
+    """Total time without frames on the radio channel, until the first and until the last data.
+    [s]"""
 
 
 @dataclass
 class Connection:
-    """A TCP or QUIC connection of a station, both ways."""
+    """TCP or QUIC connection of a station, in both directions."""
 
     tcp: bool
     first_s: float
@@ -115,7 +118,7 @@ class Connection:
         passed: dict[str, int],
         quiet_s: float | None = None,
     ) -> None:
-        """Take a packet of it.
+        """Process a packet of the connection.
 
         Parameters
         ----------
@@ -126,9 +129,9 @@ class Connection:
         seen : Segment
             The packet.
         passed : dict
-            Packets that have passed so far, up and down.
+            Number of packets that have passed so far, up and down.
         quiet_s : float
-            Time so far in which the radio heard nothing; None on a wire. [s]
+            Total time so far without frames on the radio channel; None on a wire. [s]
         """
         self.last_s = at_s
         own, other = (self.up, self.down) if way == "up" else (self.down, self.up)
@@ -142,7 +145,7 @@ class Connection:
         self.handshake.see(at_s, way, seen)
         if seen.flags & SYN:
             own.scale = seen.scale
-            if seen.mss_bytes:  # What the other end may send.
+            if seen.mss_bytes:  # Longest payload that the other end may send.
                 other.trips.most_bytes = seen.mss_bytes
         self._probe_far_side(at_s, way, seen, sum(passed.values()))
         own.pure_acks += not seen.payload_bytes and bool(seen.flags & ACK)
@@ -162,7 +165,8 @@ class Connection:
     def _send(
         self, at_s: float, own: Side, seen: Segment, quiet_s: float | None, passed: int
     ) -> None:
-        """Take data of either protocol: whether a pause ends, and how long there was none."""
+        """Process data of TCP or QUIC: determine whether a pause ends, and update the time without
+        data."""
         own.ended_quiet_s = quiet_s or 0.0
         if own.began_quiet_s is None:
             own.began_quiet_s = own.ended_quiet_s
@@ -178,7 +182,8 @@ class Connection:
             own.trips.pause(at_s, passed)
 
     def _probe_far_side(self, at_s: float, way: str, seen: Segment, passed: int) -> None:
-        """Time what goes up until the far side answers it, with what passed in between."""
+        """Measure the time from uplink data until the far side answers it, and the packets that
+        pass in between."""
         if way == "up":
             length = seen.payload_bytes + bool(seen.flags & SYN)
             if length and self._probe is None:
@@ -192,32 +197,33 @@ class Connection:
 
     @property
     def direction(self) -> str:
-        """Direction of most of its payload."""
+        """Direction of most of the connection's payload."""
         return "up" if self.up.payload_bytes > self.down.payload_bytes else "down"
 
     @property
     def main(self) -> Side:
-        """Side of most of its payload."""
+        """Side that sends most of the payload."""
         return self.up if self.direction == "up" else self.down
 
     @property
     def back(self) -> Side:
-        """Side of the receiver of most of its payload."""
+        """Side that receives most of the payload."""
         return self.down if self.direction == "up" else self.up
 
     @property
     def trips(self) -> RoundTrips:
-        """Round trips of its data."""
+        """Round trips of the connection's data."""
         return self.main.trips
 
     @property
     def counts(self) -> bool:
-        """Whether it moved so much that windows and queues matter for it."""
+        """Whether the connection has moved enough data for windows and queues to matter."""
         main = self.main
         return main.segments >= LEAST_SEGMENTS and main.payload_bytes >= LEAST_BYTES
 
     def is_window_limited(self, radio: bool) -> bool:
-        """Return whether its window limited it; otherwise its application did."""
+        """Return whether the connection was limited by its window; otherwise its application
+        limited it."""
         main, busy = self.main, None
         span_s = main.activity.span_s
         if radio and span_s > 0:
@@ -234,7 +240,8 @@ class Connection:
         return is_window_limited(evidence)
 
     def flow(self, began_s: float, far_s: float, radio: bool) -> Flow:
-        """Return it as others see it; `far_s` is the least time of the far side. [s]"""
+        """Return the connection as a `Flow`. `far_s` is the smallest response time of the far side.
+        [s]"""
         way, main, trips = self.direction, self.main, self.trips
         moved = max(main.payload_bytes - trips.repeated_bytes, 0)
         activity, limited = main.activity, self.is_window_limited(radio)
@@ -243,7 +250,7 @@ class Connection:
         if stamped and rtt_s is not None and way == "down":
             rtt_s += far_s
         if not limited and not stamped:
-            rtt_s = self.handshake.rtt_s  # No ACK was what data waited for.
+            rtt_s = self.handshake.rtt_s  # Data never waited for an ACK.
         return Flow(
             direction=way,
             start_s=activity.first_s - began_s,
@@ -268,7 +275,7 @@ def announced_bytes(own: Side, other: Side, seen: Segment) -> int:
 
 @dataclass
 class StationCounters:
-    """All that was seen of one station."""
+    """All counts of one station."""
 
     address: str
     up: Way = field(default_factory=Way)
@@ -282,18 +289,18 @@ class StationCounters:
     sequences: dict[str, int] = field(default_factory=dict)
 
     def way(self, name: str) -> Way:
-        """Frames up or down."""
+        """Return the counts of frames in one direction, up or down."""
         return self.up if name == "up" else self.down
 
     def bulk(self) -> Iterator[Connection]:
-        """Connections that count, in order of their beginning."""
+        """Yield the connections that are long enough, in order of their beginning."""
         for each in self.connections.values():
             if each.counts:
                 yield each
 
 
 def most_at_once(spans: Sequence[tuple[float, float]]) -> int:
-    """Return how many spans of time overlap at most."""
+    """Return the largest number of time spans that overlap."""
     steps = sorted(
         [(start, 1) for start, _ in spans] + [(stop, -1) for _, stop in spans],
         key=lambda step: (step[0], -step[1]),

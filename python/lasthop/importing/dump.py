@@ -1,6 +1,6 @@
-"""Output of iw about stations and interfaces, as text by the names of its lines.
+"""Output of iw about stations and interfaces: the text of each line by its name.
 
-Three forms are read, also several of them in one file:
+Three forms are supported, and a file may contain several of them:
 
 ``iw dev wlan0 station dump``::
 
@@ -53,21 +53,21 @@ FREQUENCY = re.compile(r"(\d{4,5})(?:\.\d+)?$")
 MOVED = re.compile(r"(\d+) bytes(?: \((\d+) packets\))?$")
 
 OF_STATIONS = {"managed", "p2p-client"}
-"""Types of interfaces whose far side is an access point."""
+"""Types of interfaces whose peer is an access point."""
 WITHOUT_AP = {"ibss": "an ad hoc network (IBSS)", "mesh point": "a mesh", "ocb": "OCB"}
 """Types of interfaces that have no access point."""
 
 
 @dataclass
 class Block:
-    """The lines of one station, by their names.
+    """Lines about one station, by name.
 
     Attributes
     ----------
     address : str
         MAC address.
     interface : str
-        Interface at which it is a peer.
+        Interface at which the station is a peer.
     line : int
         Line of the file where the block begins.
     fields : dict
@@ -75,7 +75,7 @@ class Block:
     lines : dict
         Number of each line by its name.
     of_link : bool
-        Whether ``iw link`` printed it, of the access point of this machine.
+        Whether ``iw link`` printed the block about the access point of this machine.
     """
 
     address: str
@@ -86,19 +86,20 @@ class Block:
     of_link: bool = False
 
     def put(self, name: str, value: str, line: int) -> None:
-        """Take a line; the first of a name counts, which is the sum over links of an MLD."""
+        """Process a line. The first line of a name is used: for an MLD, it is the sum of all
+        links."""
         self.fields.setdefault(name, value)
         self.lines.setdefault(name, line)
 
     @property
     def is_of_station(self) -> bool:
-        """Whether only stations print such lines, of their access point."""
+        """Whether the block has lines that only a station prints about its access point."""
         beacons = (name for name in self.fields if name.startswith("beacon"))
         return self.of_link or any(not name.startswith("beacon int") for name in beacons)
 
     @property
     def is_direct(self) -> bool:
-        """Whether the peer is reached directly, past the access point (TDLS)."""
+        """Whether the peer is reached directly, without the access point (TDLS)."""
         return self.fields.get("TDLS peer", "").lower() == "yes"
 
 
@@ -111,7 +112,7 @@ class Interface:
     wiphy : str
         Number of its radio.
     type : str
-        Type in small letters, empty if it is not known: ``"ap"``, ``"managed"``, ``"ibss"``.
+        Type in lower case, empty if it is not known: ``"ap"``, ``"managed"``, ``"ibss"``.
     number, mhz : int
         Channel and its frequency, None if they are not known. [-], [MHz]
     width_mhz : int
@@ -126,7 +127,7 @@ class Interface:
 
 
 class Dump(NamedTuple):
-    """Blocks of stations in their order, interfaces by name, and how many were repeated."""
+    """Blocks of stations in order, interfaces by name, and the number of repeated blocks."""
 
     blocks: list[Block]
     interfaces: dict[str, Interface]
@@ -134,12 +135,12 @@ class Dump(NamedTuple):
 
 
 def read(path: Path) -> Dump:
-    """Return the blocks of a dump, in its order, and its interfaces.
+    """Return the blocks of a dump, in the order of the dump, and its interfaces.
 
     Raises
     ------
     UserError
-        If there is no block.
+        If the dump has no block.
     """
     lines = read_lines(path, "a station dump of iw")
     dump = parse(lines)
@@ -153,7 +154,7 @@ def read(path: Path) -> Dump:
 
 
 def parse(lines: Iterable[str]) -> Dump:
-    """Return the blocks in the lines of a dump, in its order, and its interfaces."""
+    """Return the blocks in the lines of a dump, in the order of the dump, and its interfaces."""
     blocks: list[Block] = []
     interfaces: dict[str, Interface] = {}
     block: Block | None = None
@@ -188,7 +189,7 @@ def parse(lines: Iterable[str]) -> Dump:
 
 
 def _why_empty(interfaces: dict[str, Interface], *, apart: bool) -> str:
-    """Return why there is no station."""
+    """Return the reason why the dump has no station."""
     if apart:
         return "not connected: the interface has no access point and no station"
     joined = [name for name, each in interfaces.items() if each.type == "ibss"]
@@ -201,7 +202,7 @@ def _why_empty(interfaces: dict[str, Interface], *, apart: bool) -> str:
 
 
 def _put(shown: Interface, line: str) -> None:
-    """Take a line of ``iw dev info``."""
+    """Process a line of ``iw dev info``."""
     if match := TYPE.match(line):
         shown.type = match[1].lower()
     elif match := CHANNEL.match(line):
@@ -213,7 +214,7 @@ def _put(shown: Interface, line: str) -> None:
 def _take(
     block: Block, interfaces: dict[str, Interface], name: str, text: str, number: int
 ) -> None:
-    """Take a line of a block; those of ``iw link`` get the names of a station dump."""
+    """Process a line of a block. Lines of ``iw link`` get the names of a station dump."""
     if not block.of_link:
         block.put(name, text, number)
     elif name in ("RX", "TX") and (moved := MOVED.match(text)):
@@ -230,7 +231,7 @@ def _take(
 def _latest(blocks: list[Block]) -> list[Block]:
     """Return the last block of each station: a file may have several dumps.
 
-    Addresses that somebody has made unreadable cannot be told apart, and all of theirs are kept.
+    Addresses that were made unreadable cannot be distinguished, so all their blocks are kept.
     """
     last: dict[tuple[str, str], Block] = {}
     for number, each in enumerate(blocks):

@@ -19,26 +19,26 @@ SCALE = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
 
 @dataclass(frozen=True)
 class Dumped:
-    """A station's block, read.
+    """Numbers of a station's block.
 
     Attributes
     ----------
     block : Block
-        Its lines.
+        Lines of the block.
     ours : bool
-        Whether it is the machine that wrote the dump, as a station of its access point.
+        Whether the station is the machine that wrote the dump.
     pair : pair of Sighting
-        Rates upwards and downwards.
+        Uplink and downlink rates.
     names : pair of str
         Names of these directions in the dump.
     moved : pair of float
         Data moved upwards and downwards. [bytes]
     silent_s : float
-        Time since its last frame. [s]
+        Time since the station's last frame. [s]
     repeats, packets : float
-        Frames to it, or from the machine itself, that were repeats, and packets. [-]
+        Number of retries and of packets, in frames to the station or from this machine. [-]
     expected_mbps : float
-        Throughput that rate control expects in that direction, None if it is absent. [Mb/s]
+        Throughput that rate control expects in this direction, None if it is absent. [Mb/s]
     """
 
     block: Block
@@ -53,7 +53,7 @@ class Dumped:
 
     @staticmethod
     def of(path: Path, block: Block, known: Interface) -> "Dumped":
-        """Return a block with its numbers."""
+        """Return the numbers of a block."""
         ours = known.type in OF_STATIONS or block.is_of_station
         names = ("tx", "rx") if ours else ("rx", "tx")
         up, down = (rate(path, block, f"{name} bitrate") for name in names)
@@ -72,20 +72,21 @@ class Dumped:
 
     @property
     def mostly(self) -> str:
-        """Way of most bytes."""
+        """Return the direction of most bytes."""
         return "up" if self.moved[0] > self.moved[1] else "down"
 
     @property
     def carrying(self) -> Sighting | None:
-        """Rate with an MCS of the way of most bytes, else of the other way."""
+        """Return the rate with an MCS in the direction of most bytes, else in the other
+        direction."""
         ways = self.pair if self.mostly == "up" else self.pair[::-1]
         return next((rate for rate in ways if rate is not None and rate.modulation), None)
 
 
 def rate(source: Path | str, block: Block, name: str) -> Sighting | None:
-    """Return a rate of the block, the line `name`; None if there is none.
+    """Return the rate in the line `name` of a block; None if the line is missing.
 
-    `source` is where the dump is from, for the error.
+    `source` is the origin of the dump, for the error message.
     """
     text = block.fields.get(name, "")
     if not text or text.startswith(("(", "<")) or text.lower() in ("unknown", "n/a"):
@@ -98,7 +99,7 @@ def rate(source: Path | str, block: Block, name: str) -> Sighting | None:
 
 
 def _count(path: Path, block: Block, name: str) -> float:
-    """A number of bytes, packets or ms; 0 if there is no such line."""
+    """Return a number of bytes, packets or ms; 0 if the line is missing."""
     text = block.fields.get(name)
     if text is None:
         return 0.0
@@ -110,7 +111,8 @@ def _count(path: Path, block: Block, name: str) -> float:
 
 
 def _expected(path: Path, block: Block) -> float | None:
-    """Return the throughput that rate control expects. iw prints thousandths without zeros."""
+    """Return the throughput that rate control expects. iw prints thousandths without leading
+    zeros."""
     text = block.fields.get("expected throughput")
     if not text:
         return None

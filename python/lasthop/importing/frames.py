@@ -1,8 +1,8 @@
-"""Radiotap and 802.11 headers: who sent a frame to whom, at what rate, and what it carries.
+"""Radiotap and 802.11 headers: sender, receiver, rate and payload of a frame.
 
-dpkt's own radiotap knows no MCS, VHT or HE and takes the whole frame apart, which costs most of a
-capture's time; what is needed here are a few fields. References: radiotap.org, IEEE 802.11-2020
-clause 9.
+The radiotap parser of dpkt does not support MCS, VHT or HE. It also parses the whole frame, which
+takes most of the time, although only a few fields are needed. References: radiotap.org, IEEE
+802.11-2020 clause 9.
 """
 
 import struct
@@ -15,7 +15,8 @@ from lasthop.importing.ppdu import SUBCARRIERS, Modulation, Sighting
 __all__ = ["DATA", "RADIOTAP", "WLAN", "Frame", "Radio", "frame", "radiotap"]
 
 WLAN, RADIOTAP, PRISM, PPI = 105, 127, 119, 192
-"""Link types of 802.11: bare, after radiotap, after headers that are skipped."""
+"""Link types of 802.11: without further header, after radiotap, and after two headers that are
+skipped."""
 
 FIELDS = (
     (8, 8),  # TSFT
@@ -43,7 +44,7 @@ FIELDS = (
     (12, 8),  # time stamp
     (12, 2),  # HE
 )
-"""Size and alignment of each field, by its bit. [bytes]"""
+"""Size and alignment of each radiotap field, by its bit. [bytes]"""
 
 FLAGS, RATE, CHANNEL, SIGNAL, NOISE, MCS, VHT, HE = 1, 2, 3, 5, 6, 19, 21, 23
 FCS_AT_END, BAD_FCS = 0x10, 0x40
@@ -56,39 +57,40 @@ QOS = 0x8
 AMSDU = b"\x80"
 """Bit of the first byte of QoS control: the payload is an A-MSDU."""
 SUBFRAME_HEADER = 14
-"""Addresses and length in front of each packet of an A-MSDU. [bytes]"""
+"""Length of the header of each packet in an A-MSDU: addresses and length. [bytes]"""
 SNAP = b"\xaa\xaa\x03"
 
 HT_WIDTHS = (20, 40, 20, 20)
 VHT_WIDTHS = (20, 40, 20, 20, 80, *[40] * 2, *[20] * 4, 160, *[80] * 2, *[40] * 4, *[20] * 8)
 HE_WIDTHS = (20, 40, 80, 160)
-"""Widths by the numbers of radiotap, parts of wider channels included. [MHz]"""
+"""Widths by the numbers of radiotap. A number for a part of a wider channel has the width of the
+part. [MHz]"""
 RU_SUBCARRIERS = {4: 24, 5: 48, 6: 102}
 RU_WIDTHS = {7: 20, 8: 40, 9: 80, 10: 160}
-"""Resource units of 802.11ax by those numbers: data subcarriers, or the width that they are."""
+"""Widths of 802.11ax resource units by the numbers of radiotap. [MHz]"""
 HE_GUARD_NS = (800, 1600, 3200, 800)
 HE_MCS_KNOWN, HE_MU = 0x20, 2
-"""Bit of the MCS in what is known, and the first format of frames of several stations."""
+"""Bit that marks the MCS as known, and the first format of frames for several stations."""
 NOTHING = Sighting(0.0)
 
 
 class Radio(NamedTuple):
-    """What a radio said of a frame.
+    """Properties of a frame that the radio reported.
 
     Attributes
     ----------
     sent : Sighting
-        Rate, 0 if it is not told, and modulation.
+        Rate, 0 if it is not reported, and modulation.
     mhz : int
-        Channel, 0 if it is not told. [MHz]
+        Frequency of the channel, 0 if it is not reported. [MHz]
     signal_dbm, noise_dbm : int
-        Levels, None if they are not told. [dBm]
+        Levels of signal and noise, None if they are not reported. [dBm]
     fcs : bool
         Whether the frame ends with its check sequence.
     bad : bool
-        Whether that is wrong.
+        Whether the check sequence is wrong.
     length : int
-        Bytes of the header.
+        Length of the header. [bytes]
     """
 
     sent: Sighting
@@ -104,24 +106,24 @@ BARE = Radio(NOTHING, 0, None, None, False, False, 0)
 
 
 class Frame(NamedTuple):
-    """Head of a frame; addresses are empty where it has none.
+    """Header of a frame. Missing addresses are empty.
 
     Attributes
     ----------
     kind, subtype : int
         Type and subtype.
     receiver, transmitter, third : bytes
-        Its first three addresses.
+        First three addresses of the frame.
     to_ds, from_ds, retry, protected : bool
         Flags.
     qos, amsdu : bool
-        Whether it is QoS data, and whether several packets are in it.
+        Whether the frame is QoS data, and whether it contains several packets.
     sequence : int
         Sequence and fragment number.
     payload : bytes
-        LLC of a data frame that is not encrypted, else empty.
+        LLC header and packet of a data frame that is not encrypted, else empty.
     body_bytes : int
-        Length of what follows the header, without check sequence. [bytes]
+        Length of the frame after its header, without check sequence. [bytes]
     """
 
     kind: int
@@ -141,7 +143,7 @@ class Frame(NamedTuple):
 
 
 def radiotap(content: bytes) -> Radio | None:
-    """The radiotap header at the beginning; None if it is not whole."""
+    """Return the radiotap header at the beginning of a frame; None if it is incomplete."""
     if len(content) < 8 or content[0] != 0:
         return None
     length = int.from_bytes(content[2:4], "little")
@@ -162,7 +164,7 @@ def radiotap(content: bytes) -> Radio | None:
 
 
 def _fields(content: bytes, length: int) -> Iterator[tuple[int, bytes]]:
-    """Fields of the first presence word; of later ones only antennas are of interest to anybody."""
+    """Yield the fields of the first presence word. Later words only describe single antennas."""
     (present,) = struct.unpack_from("<I", content, 4)
     at, word = 8, present
     while word & 1 << 31 and at + 4 <= length:
@@ -218,7 +220,8 @@ def _he(field: bytes) -> Sighting:
     unit, guard_ns = fifth & 0xF, HE_GUARD_NS[fifth >> 4 & 3]
     streams = max(sixth & 0xF, 1)
     if third & 1 << 15:
-        streams = max(streams // 2, 1)  # Space-time block code: two for each.
+        # A space-time block code uses two streams for each spatial stream.
+        streams = max(streams // 2, 1)
     width = HE_WIDTHS[unit] if unit < 4 else RU_WIDTHS.get(unit, 20)
     modulation = Modulation("802.11ax", third >> 8 & 0xF, streams, width, guard_ns)
     dcm = bool(third & 1 << 12)
@@ -246,7 +249,7 @@ def past_other_headers(link: int, content: bytes) -> bytes:
 
 
 def frame(content: bytes, fcs: bool) -> Frame | None:
-    """The head of an 802.11 frame; None if it is not whole or not of version 0."""
+    """Return the header of an 802.11 frame; None if it is incomplete or its version is not 0."""
     if len(content) < 10 or content[0] & 3:
         return None
     kind, subtype, flags = content[0] >> 2 & 3, content[0] >> 4, content[1]
@@ -282,7 +285,7 @@ def frame(content: bytes, fcs: bool) -> Frame | None:
 
 
 def packets_of(seen: Frame) -> Iterator[bytes]:
-    """LLC of each packet of a data frame that is not encrypted."""
+    """Yield the LLC header and content of each packet in a data frame that is not encrypted."""
     if not seen.amsdu:
         yield from [seen.payload] if seen.payload else []
         return
@@ -291,14 +294,14 @@ def packets_of(seen: Frame) -> Iterator[bytes]:
         length = int.from_bytes(seen.payload[at + 12 : at + SUBFRAME_HEADER], "big")
         yield seen.payload[at + SUBFRAME_HEADER : at + SUBFRAME_HEADER + length]
         at += SUBFRAME_HEADER + length
-        at += -at % 4  # All but the last are padded.
+        at += -at % 4  # All subframes except the last one are padded.
 
 
 def spelled(address: bytes) -> str:
-    """A MAC address as it is written: ``02:00:00:00:00:01``."""
+    """Return a MAC address as text: ``02:00:00:00:00:01``."""
     return address.hex(":")
 
 
 def is_group(address: bytes) -> bool:
-    """Whether an address is of a group, such as that of all."""
+    """Return whether an address is a group address, such as the broadcast address."""
     return bool(address[:1]) and bool(address[0] & 1)

@@ -1,9 +1,10 @@
-"""``hostapd.conf``: band, rates, access parameters of the access point and of its stations.
+"""Import of ``hostapd.conf``: band, rates, EDCA parameters of the access point and its stations.
 
-Names and units are those of `lasthop.tuning.hostapd`, which writes such lines: ``tx_queue_data2``
-is the access point's own queue, windows in slots and bursts in ms; ``wmm_ac_be`` is what its
-beacons tell stations, windows as exponents and TXOP limits in units of 32 us. What a file leaves
-out has the defaults of hostapd 2.10 (``hostapd_config_defaults_bss`` and comments of its example).
+Names and units are those of `lasthop.tuning.hostapd`, which writes such lines. ``tx_queue_data2``
+has the parameters of the access point's queue, with windows in slots and bursts in ms.
+``wmm_ac_be`` has the parameters that beacons announce to stations, with windows as exponents and
+TXOP limits in units of 32 us. Missing values have the defaults of hostapd 2.10
+(``hostapd_config_defaults_bss`` and comments of its example).
 """
 
 import re
@@ -25,23 +26,23 @@ __all__ = ["access", "network", "read"]
 
 
 MODES = {"a": "802.11a", "b": "802.11b", "g": "802.11g"}
-"""Presets by ``hw_mode``, where no later physical layer is switched on."""
+"""Presets by ``hw_mode``, if no later physical layer is enabled."""
 
 CHWIDTHS = {
     "ac": "vht_oper_chwidth",
     "ax": "he_oper_chwidth",
     "be": "eht_oper_chwidth",
 }
-"""Names of the width above 40 MHz, by letter of the physical layer."""
+"""Settings of the width above 40 MHz, by letter of the physical layer."""
 WIDTHS = {1: 80, 2: 160, 3: 160, 9: 320}
-"""Widths by their values; 3 is 80+80. [MHz]"""
+"""Widths by the values of these settings; 3 is 80+80. [MHz]"""
 SIX_GHZ_MHZ = {131: 20, 132: 40, 133: 80, 134: 160, 135: 160, 136: 20, 137: 320}
 """Operating classes at 6 GHz and their widths (IEEE 802.11ax-2021, table E-4). [MHz]"""
 SPLIT = 135
-"""That of 80+80 MHz."""
+"""Operating class of 80+80 MHz."""
 
 SECRET = re.compile(r"(psk|passphrase|password|secret|key|wep|sae|pin)", re.IGNORECASE)
-"""Names whose values no error shows."""
+"""Names of settings whose values must not appear in errors."""
 
 MOST_CW, MOST_AIFSN = 32767, 15
 
@@ -51,14 +52,14 @@ def _default(edca: Edca) -> Access:
 
 
 OWN = {category: _default(edca) for category, edca in EDCA["access point"].items()}
-"""Access parameters of the access point's queues where the file is silent."""
+"""EDCA parameters of the access point's queues if the file does not set them."""
 
 TOLD = {category: _default(edca) for category, edca in EDCA["station"].items()}
-"""Access parameters in beacons where the file is silent."""
+"""EDCA parameters in beacons if the file does not set them."""
 
 
 def read(path: Path) -> Section:
-    """Return the settings of a file; the last value of a name counts, as for hostapd."""
+    """Return the settings of a file. As in hostapd, the last value of a name is used."""
     results = Section(path)
     lines = read_lines(path, "hostapd.conf")
     for number, line in enumerate(lines, 1):
@@ -83,7 +84,8 @@ def read(path: Path) -> Section:
 
 
 def network(path: Path, stations: int) -> Network:
-    """Return the cell of a hostapd.conf with a number of stations, which the file lacks."""
+    """Return the cell of a hostapd.conf. The number of stations is an argument, since the file
+    lacks it."""
     settings = read(path)
     mode = settings.text("hw_mode", "b")
     channel = settings.number("channel", 0, 253)
@@ -92,7 +94,7 @@ def network(path: Path, stations: int) -> Network:
     if mode not in MODES:
         why = f'"{mode[:20]}": expected a, b or g (ad is at 60 GHz)'
         raise settings.wrong("hw_mode", why)
-    # The later physical layers that are switched on, the newest last.
+    # Later physical layers that are enabled, the newest last.
     letters = [each for each in phy.LETTERS if settings.number(f"ieee80211{each}", 0, 1) == 1]
     notes = list(_remarks(settings, mode, letters))
     has_mode = "hw_mode" in settings.options
@@ -104,7 +106,7 @@ def network(path: Path, stations: int) -> Network:
         preset, text = chosen.within.phy, f"ieee80211{letters[-1]}=1"
         notes += chosen.notes
         cell = dict(cell_keys(chosen))
-    # Where WMM is on, its defaults hold.
+    # If WMM is enabled, the defaults of WMM apply.
     wmm = settings.number("wmm_enabled", 0, 1) == 1 or bool(letters)
     return Network(
         source=f"hostapd settings {path.name}",
@@ -119,7 +121,8 @@ def network(path: Path, stations: int) -> Network:
 
 
 def _facts(settings: Section, preset: str) -> tuple[Fact, ...]:
-    """Return assumed facts about the access point: hostapd.conf does not say how it queues."""
+    """Return assumed facts about the access point, since hostapd.conf does not describe its
+    queue."""
     is_mac80211 = settings.text("driver", "nl80211") == "nl80211"
     queues = [queue(preset, of_mac80211=is_mac80211)]
     is_known = is_mac80211 or preset in GENERATIONS
@@ -127,7 +130,7 @@ def _facts(settings: Section, preset: str) -> tuple[Fact, ...]:
 
 
 def assumed_station(number: int) -> Station:
-    """A station that the settings of an access point know nothing of."""
+    """Return a station about which the settings of an access point contain nothing."""
     why = "settings name no stations: --stations sets their number"
     return Station(str(number), download=Connections(1, False, why))
 
@@ -186,14 +189,14 @@ def _cell(settings: Section, preset: str) -> Iterator[tuple[str, tuple[str, str]
 
 
 def access(settings: Section, *, wmm: bool) -> Iterator[tuple[tuple[str, str], Access]]:
-    """Yield access parameters by table and category.
+    """Yield EDCA parameters by table and category.
 
     Parameters
     ----------
     settings : Section
         Settings of hostapd.
     wmm : bool
-        Whether WMM is on, so that beacons contain the parameters of stations.
+        Whether WMM is enabled, so that beacons contain the parameters of stations.
     """
     for category in QUEUES:
         own = _own(settings, f"tx_queue_{QUEUES[category]}")
@@ -205,7 +208,7 @@ def access(settings: Section, *, wmm: bool) -> Iterator[tuple[tuple[str, str], A
 
 
 def filled(access: Access | None, default: Access) -> Access:
-    """Return access parameters with defaults where they are absent."""
+    """Return EDCA parameters, with defaults for missing values."""
     if access is None:
         return default
     names = ("aifsn", "cwmin", "cwmax", "txop_s")
@@ -214,7 +217,7 @@ def filled(access: Access | None, default: Access) -> Access:
 
 
 def _own(settings: Section, name: str) -> Access | None:
-    """Return the parameters of a queue of the access point itself."""
+    """Return the EDCA parameters of a queue of the access point."""
     aifsn = settings.number(f"{name}_aifs", 1, 255)
     cwmin, cwmax = (settings.number(f"{name}_{key}", 0, MOST_CW) for key in ("cwmin", "cwmax"))
     burst_s = None
@@ -227,7 +230,7 @@ def _own(settings: Section, name: str) -> Access | None:
 
 
 def _sent(settings: Section, name: str) -> Access | None:
-    """Return the parameters of a category in beacons."""
+    """Return the EDCA parameters of a category in beacons."""
     aifsn = settings.number(f"{name}_aifs", 1, 255)
     cwmin, cwmax = (
         None if exponent is None else 2**exponent - 1
@@ -240,7 +243,7 @@ def _sent(settings: Section, name: str) -> Access | None:
 
 
 def _checked(settings: Section, name: str, access: Access) -> Access | None:
-    """Return access parameters that are possible; None if none is given."""
+    """Return EDCA parameters after a check of their ranges; None if none is given."""
     if access == Access():
         return None
     if access.cwmin is not None and access.cwmax is not None and access.cwmin > access.cwmax:
@@ -252,5 +255,5 @@ def _checked(settings: Section, name: str, access: Access) -> Access | None:
 
 
 def quoted(text: str) -> str:
-    """A text as TOML writes it; what is written here has no quotes in it."""
+    """Return a text as a TOML string. The texts of this module contain no quotes."""
     return f'"{text}"'

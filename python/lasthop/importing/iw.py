@@ -1,7 +1,7 @@
 """A cell from the output of iw: associated stations, their rates, and the data they have moved.
 
-At an access point ``rx`` is what comes from the station. A station that dumps its access point has
-it the other way round: `lasthop.importing.dump` tells them apart.
+In a dump of an access point, ``rx`` is the uplink. In a dump of a station about its access point,
+``rx`` is the downlink. `lasthop.importing.dump` distinguishes the two cases.
 """
 
 import re
@@ -21,25 +21,26 @@ from lasthop.scenario.access_points import FACTS, Fact, burst, queue
 __all__ = ["network"]
 
 IDLE_S = 60.0
-"""A station that has been silent for longer sends and receives nothing now. [s]"""
+"""Time without a frame after which a station is imported without traffic. [s]"""
 
 BOTH_WAYS = 0.25
-"""Part of the larger direction's bytes from which the smaller one is more than TCP ACKs. [-]"""
+"""Ratio of the smaller to the larger direction's bytes from which the smaller direction has more
+than TCP ACKs. [-]"""
 
 MOST_WRONG = 0.05
-"""Part of a rate by which the channel's width may make it wrong. [-]"""
+"""Largest relative error of a rate that the width of the channel may cause. [-]"""
 
 LEAST_REPEATS = 0.01
-"""Part of frames sent again from which a channel error is suggested. [-]"""
+"""Fraction of retries from which a channel error is suggested. [-]"""
 
 WIDEST_MHZ = 160
-"""Widest channel of a cell; a wider one is simulated as this. [MHz]"""
+"""Largest width of a cell. A wider channel is simulated with this width. [MHz]"""
 
 UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
-"""Units of what has moved. [bytes]"""
+"""Units of the amount of data. [bytes]"""
 
 NOT_SERVING = ("managed", "p2p-client", *WITHOUT_AP)
-"""Types of interfaces that are no access point's."""
+"""Types of interfaces that do not serve as access points."""
 
 
 def network(path: Path, interface: str | None = None) -> Network:
@@ -50,7 +51,7 @@ def network(path: Path, interface: str | None = None) -> Network:
     path : Path
         The dump.
     interface : str, optional
-        Which of several interfaces; by default the radio with most stations.
+        Chosen interface; by default those of the radio with the most stations.
     """
     dump = read(path)
     chosen, notes = _choose(path, dump, interface)
@@ -101,7 +102,7 @@ def network(path: Path, interface: str | None = None) -> Network:
 
 
 def _choose(path: Path, dump: Dump, interface: str | None) -> tuple[list[str], list[Note]]:
-    """Return the interfaces that are taken: those of one radio that serve stations."""
+    """Return the chosen interfaces: those of one radio that serve stations."""
     counts = Counter(each.interface for each in dump.blocks)
     if interface is not None and interface not in counts:
         raise UserError(f"--interface {interface}: {path} has {', '.join(counts)}")
@@ -133,9 +134,9 @@ def _choose(path: Path, dump: Dump, interface: str | None) -> tuple[list[str], l
 
 
 def _radio(dump: Dump, name: str) -> object:
-    """Return what interfaces of one cell have in common: radio and channel, else the name.
+    """Return the key that interfaces of one cell share: radio and channel, else the name.
 
-    ``wlan0.sta1`` is that of a station of ``wlan0`` which has an interface of its own (AP/VLAN).
+    ``wlan0.sta1`` is the separate interface of a station of ``wlan0`` (AP/VLAN).
     """
     base = name.partition(".")[0]
     shown = dump.interfaces.get(name) or dump.interfaces.get(base)
@@ -146,7 +147,7 @@ def _radio(dump: Dump, name: str) -> object:
 
 
 def _no_access_point(dump: Dump, name: str) -> str | None:
-    """Return the sort of network of an interface that has no access point, else None."""
+    """Return the type of network of an interface without access point, else None."""
     shown = dump.interfaces.get(name, Interface())
     if shown.type in WITHOUT_AP:
         return WITHOUT_AP[shown.type]
@@ -156,7 +157,7 @@ def _no_access_point(dump: Dump, name: str) -> str | None:
 
 
 def _known(dump: Dump, chosen: Sequence[str]) -> Interface:
-    """Return the first of the interfaces whose channel is known, else the first."""
+    """Return the first of the interfaces with a known channel, else the first interface."""
     names = [*chosen, *(name.partition(".")[0] for name in chosen)]
     shown = [dump.interfaces[name] for name in names if name in dump.interfaces]
     tuned = [each for each in shown if each.mhz is not None]
@@ -164,7 +165,8 @@ def _known(dump: Dump, chosen: Sequence[str]) -> Interface:
 
 
 def _facts(preset: str, *, ours: bool) -> tuple[Fact, ...]:
-    """Facts that are assumed of the access point: this machine unless it is a station."""
+    """Return the facts that are assumed about the access point. It is this machine unless this
+    machine is a station."""
     if ours:
         return tuple(
             [FACTS["any-edca"], queue(preset, of_mac80211=False)] if preset in GENERATIONS else []
@@ -181,7 +183,8 @@ def _seen(dumped: Sequence[Dumped]) -> list[Sighting]:
 def _channel(
     dumped: Sequence[Dumped], band: str | None, width_mhz: int | None
 ) -> aggregating.Channel | None:
-    """Return the channel: as wide as iw says, unless rates of narrower frames get lost in it."""
+    """Return the channel with the width that iw reports, or a smaller width if narrower frames'
+    rates would change."""
     seen, guard = Counter(_seen(dumped)), _carrying(dumped)
     narrow = aggregating.channel(seen, band, guard=guard)
     wide = aggregating.channel(seen, band, width_mhz, guard=guard)
@@ -192,7 +195,7 @@ def _channel(
 
 
 def _wrong(dumped: Sequence[Dumped], channel: aggregating.Channel) -> float:
-    """Return by which part the rate of a station is wrong in a channel, at most. [-]"""
+    """Return the largest relative error of a station's rate in a channel. [-]"""
     wrong = [0.0]
     for each in dumped:
         rate = each.carrying
@@ -203,7 +206,7 @@ def _wrong(dumped: Sequence[Dumped], channel: aggregating.Channel) -> float:
 
 
 def _carrying(dumped: Sequence[Dumped]) -> Counter[Sighting]:
-    """Return the rates of the ways of most bytes, with what they carried. [bytes]"""
+    """Return the rates in each station's direction of most bytes, with the data carried. [bytes]"""
     carried = Counter[Sighting]()
     for each in dumped:
         if each.carrying is not None:
@@ -212,7 +215,7 @@ def _carrying(dumped: Sequence[Dumped]) -> Counter[Sighting]:
 
 
 def _cell(channel: aggregating.Channel, known: Interface) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Keys of a cell that aggregates."""
+    """Yield the keys of a cell that aggregates."""
     lines = {
         "band": "assumed, from rates and widths; `iw dev wlan0 info` prints it",
         "width": "the widest of the stations'",
@@ -235,7 +238,7 @@ def _cell(channel: aggregating.Channel, known: Interface) -> Iterator[tuple[str,
 def _with_traffic(
     stations: Sequence[Station], dumped: Sequence[Dumped]
 ) -> tuple[list[Station], Note]:
-    """Return the stations of a silent network with one connection, and what is to be known."""
+    """Return the stations of an idle network with one connection each, and a note about it."""
     at = max(range(len(dumped)), key=lambda k: max(dumped[k].moved))
     assumed = Connections(1, False, "every station is silent")
     if dumped[at].mostly == "up":
@@ -247,7 +250,7 @@ def _with_traffic(
 
 
 def _moved(count: float) -> str:
-    """Return a number of bytes in words: ``204 MB``."""
+    """Return an amount of data in words: ``204 MB``."""
     for unit, size in UNITS:
         if count >= 0.9995 * size:
             return f"{count / size:.3g} {unit}"
@@ -288,7 +291,7 @@ def _station(dumped: Dumped, preset: str, channel: aggregating.Channel | None) -
 
 
 def _of_rates(dumped: Dumped, preset: str) -> aggregating.Place:
-    """A station of a cell without MCS."""
+    """Return the rates of a station in a cell without MCS."""
     rates = [each and phy.nearest(each.rate_bps, preset) for each in dumped.pair]
     remarks = [
         f"{name} rate {seen.words}: here {phy.spelled(rate)}"
@@ -322,7 +325,7 @@ def _remarks(dumped: Dumped, of_rates: Sequence[str]) -> Iterator[str]:
 
 
 def _repeats(dumped: Dumped) -> str:
-    """Return how many frames went again."""
+    """Return the fraction of retries in words."""
     part = dumped.repeats / (dumped.repeats + dumped.packets)
     shown = f"{part:.0%}" if part >= LEAST_REPEATS else f"{part:.2%}"
     if part < 5e-5:

@@ -14,12 +14,12 @@ from lasthop.scenario.access_points import FACTS
 __all__ = ["Layer", "keys", "layer", "notes", "place"]
 
 ALL_ALIKE = 0.9
-"""Part of a station's bytes at one rate from which the others are not mentioned. [-]"""
+"""Fraction of a station's bytes at one rate from which other rates are not mentioned. [-]"""
 WAYS = ("up", "down")
 
 
 class Layer(NamedTuple):
-    """Preset of the cell, where it comes from, band, and the channel if frames are aggregated."""
+    """Preset of the cell, its source, band, and the channel if frames are aggregated."""
 
     phy: str
     why: str
@@ -28,7 +28,7 @@ class Layer(NamedTuple):
 
 
 def layer(known: Capture, cell: Cell, chosen: str | None) -> Layer:
-    """The physical layer that was seen, or that is chosen by --phy."""
+    """Return the physical layer that the capture shows, or that --phy sets."""
     mhz = known.mhz.most_common(1)
     band = phy.band_of(mhz[0][0]) if mhz else None
     sent = _sent(cell)
@@ -38,7 +38,7 @@ def layer(known: Capture, cell: Cell, chosen: str | None) -> Layer:
         if chosen not in GENERATIONS:
             return Layer(chosen, why, band, None)
     if chosen == "802.11ac" or (chosen == "802.11n" and band == "6 GHz"):
-        band = "5 GHz"  # What was chosen is nowhere else.
+        band = "5 GHz"  # the chosen preset exists only in this band
     channel = aggregating.channel(sent, band, newest=chosen)
     if channel is not None:
         return Layer(channel.phy, why, band, channel)
@@ -47,7 +47,7 @@ def layer(known: Capture, cell: Cell, chosen: str | None) -> Layer:
 
 
 def _sent(cell: Cell) -> Counter[Sighting]:
-    """Bytes of all stations by rate and modulation."""
+    """Return the bytes of all stations by rate and modulation."""
     sent = Counter[Sighting]()
     for each in cell.stations.values():
         sent.update(each.up.sent)
@@ -56,7 +56,7 @@ def _sent(cell: Cell) -> Counter[Sighting]:
 
 
 def _without_mcs(cell: Cell, sent: Counter[Sighting], band: str | None) -> tuple[str, str]:
-    """The preset of a cell of 802.11a, b or g, and why."""
+    """Return the preset of a cell of 802.11a, b or g, and the reason."""
     if not sent:
         return "802.11g", "assumed"
     rates = Counter[float]()
@@ -77,7 +77,7 @@ def _slow_data(rates: Counter[float]) -> bool:
 
 
 def _most(way: Way) -> Sighting | None:
-    """The rate that carried most bytes, None if none is told."""
+    """Return the rate that carried the most bytes, None if no rate is reported."""
     return max(way.sent, key=lambda each: way.sent[each], default=None)
 
 
@@ -86,7 +86,7 @@ def _pair(tally: StationCounters) -> aggregating.Pair:
 
 
 def place(within: Layer, tally: StationCounters) -> aggregating.Place:
-    """A station's rates as the cell has them, with remarks on what it had else."""
+    """Return a station's rates in the channel, with remarks on its other rates."""
     spread = list(_spread(tally))
     if within.channel is not None:
         mostly = "up" if tally.up.payload_bytes > tally.down.payload_bytes else "down"
@@ -103,7 +103,7 @@ def place(within: Layer, tally: StationCounters) -> aggregating.Place:
 
 
 def _spread(tally: StationCounters) -> Iterator[str]:
-    """Which part of the bytes went at the rate that carried most."""
+    """Yield the fraction of bytes at the rate that carried the most bytes."""
     for name in WAYS:
         sent = tally.way(name).sent
         most = _most(tally.way(name))
@@ -113,12 +113,12 @@ def _spread(tally: StationCounters) -> Iterator[str]:
 
 
 def _others(count: int) -> str:
-    """Number of rates in addition to the one that is reported."""
+    """Return the number of further rates in words."""
     return "another" if count == 2 else f"{count - 1} others"
 
 
 def notes(within: Layer, cell: Cell) -> Iterator[Note]:
-    """What must be known of a cell that aggregates."""
+    """Yield notes about a cell that aggregates."""
     if within.channel is None:
         return
     yield from aggregating.notes(within.channel, [*map(_pair, cell.stations.values())])
@@ -131,7 +131,7 @@ def notes(within: Layer, cell: Cell) -> Iterator[Note]:
 def keys(
     within: Layer, tallies: Sequence[StationCounters]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Keys of a cell that aggregates."""
+    """Yield the keys of a cell that aggregates."""
     if within.channel is None:
         return
     seen = any(each.up.sent or each.down.sent for each in tallies)

@@ -1,4 +1,4 @@
-"""What an import has seen: a cell, its stations, what they send and receive, how sure that is."""
+"""Result of an import: a cell, its stations, their traffic, and the reliability of the values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ class Note:
     Attributes
     ----------
     text : str
-        What is to be known, in a sentence without its period.
+        Sentence without its period.
     warns : bool
-        Whether it changes results so that it is said as a warning, too.
+        Whether the note affects results and is also printed as a warning.
     """
 
     text: str
@@ -26,16 +26,16 @@ class Note:
 
 @dataclass(frozen=True)
 class Connections:
-    """TCP connections of a station, one way.
+    """TCP connections of a station in one direction.
 
     Attributes
     ----------
     count : int
-        How many at a time.
+        Number of simultaneous connections.
     measured : bool
         Whether they were counted; otherwise they are assumed.
     note : str
-        What was measured of them, or why they are assumed.
+        Measured properties of the connections, or the reason why they are assumed.
     """
 
     count: int
@@ -45,14 +45,14 @@ class Connections:
 
 @dataclass(frozen=True)
 class Stream:
-    """Datagrams of a station, one way.
+    """UDP datagrams of a station in one direction.
 
     Attributes
     ----------
     rate_bps : float
         Mean rate of payload. [bit/s]
     payload_bytes : int
-        Their usual payload. [bytes]
+        Usual payload of a datagram. [bytes]
     note : str
         Source of the values.
     """
@@ -64,28 +64,28 @@ class Stream:
 
 @dataclass(frozen=True)
 class Flow:
-    """One connection as a capture shows it.
+    """Connection in a capture.
 
     Attributes
     ----------
     direction : str
         ``"up"`` from the station, or ``"down"``.
     start_s, stop_s : float
-        First and last packet, from the beginning of the capture. [s]
+        Times of the first and last packet since the beginning of the capture. [s]
     data_bytes : int
-        Payload that went in its direction, repeats left out as far as they show. [bytes]
+        Payload in this direction, without retransmissions that the capture shows. [bytes]
     goodput_bps : float
-        The same over its time. [bit/s]
+        `data_bytes` in bits divided by the duration. [bit/s]
     rtt_s : float
-        Mean round trip, None if nothing tells. [s]
+        Mean round-trip time, None if unknown. [s]
     by_time_stamps : bool
-        Whether the ends' time stamps tell it; otherwise the order of ACKs and data does.
+        Whether `rtt_s` is from TCP time stamps; otherwise it is from the order of ACKs and data.
     segments, retransmitted : int
-        Segments that were seen, and how many of them again.
+        Number of segments that were seen, and number of retransmissions among them.
     handshake_s : float
-        Round trip of its handshake, None if that was not seen. [s]
+        Round-trip time of the handshake, None if it was not seen. [s]
     window_limited : bool
-        Whether its window limited it; otherwise its application did.
+        Whether the window limited the connection; otherwise its application limited it.
     """
 
     direction: str
@@ -103,20 +103,20 @@ class Flow:
 
 @dataclass(frozen=True)
 class Access:
-    """Access parameters of one category; None where nothing was said.
+    """EDCA parameters of one category; None for values that are not set.
 
     Attributes
     ----------
     aifsn : int
-        Slots between SIFS and the backoff. [slots]
+        Number of slots between SIFS and the backoff. [slots]
     cwmin, cwmax : int
         Contention windows. [slots]
     txop_s : float
-        Limit of a transmission opportunity, 0: one frame at a time. [s]
+        TXOP limit; 0 for one frame per TXOP. [s]
     default : bool
-        Whether the program's own default stands here, since the file says nothing.
+        Whether the values are the program's defaults, since the file does not set them.
     txop_note : str
-        Source of the limit of a transmission opportunity, if it has another than the rest.
+        Source of the TXOP limit, if it differs from the source of the other values.
     """
 
     aifsn: int | None = None
@@ -129,28 +129,28 @@ class Access:
 
 @dataclass(frozen=True)
 class Station:
-    """One station.
+    """Station of a cell.
 
     Attributes
     ----------
     address : str
-        MAC or IP address, which a scenario shows only if asked to.
+        MAC or IP address, which a scenario shows only on request.
     up_bps, down_bps : float
-        Rates of its data frames and of those to it, None if not seen. [bit/s]
+        Rates of data frames from and to the station, None if not seen. [bit/s]
     phy : str
-        Preset of its own if it is older than the cell.
+        Preset of the station, if it is older than that of the cell.
     mcs, streams : int
-        What the rates follow from in 802.11n, ac and ax, None elsewhere. [-]
+        MCS and streams, which set the rates in 802.11n, ac and ax; None for other presets. [-]
     upload, download : Connections
         TCP connections, None if there are none.
     udp_up, udp_down : Stream
         Datagrams, None if there are none.
     error_up, error_down : float
-        Part of its frames that noise destroys, None if nothing tells. [-]
+        Fraction of its frames that noise destroys, None if unknown. [-]
     flows : sequence of Flow
-        Its connections one by one, where a capture shows them.
+        All its connections, if a capture shows them.
     notes : sequence of str
-        What else is known: signal, retries.
+        Further known properties: signal, retries.
     """
 
     address: str
@@ -171,34 +171,34 @@ class Station:
 
 @dataclass(frozen=True)
 class Network:
-    """A cell with its stations, as far as a file told.
+    """Cell with its stations, as far as the file describes them.
 
     Attributes
     ----------
     source : str
-        What was read, in words: kind and file.
+        Source in words: kind and file.
     phy : str
         Preset of the cell.
     phy_note : str
-        Where it comes from.
+        Source of the preset.
     stations : sequence of Station
-        In order of first sight.
+        Stations in the order in which they first appear.
     cell : mapping
         Further keys of the cell, by name, each with its value as TOML writes it and a comment.
     ap : mapping
-        The same of ``cell.ap``.
+        Further keys of ``cell.ap``, in the same form.
     access : mapping
-        Access parameters by table and category: ``("cell.ap", "voice")``.
+        EDCA parameters by table and category: ``("cell.ap", "voice")``.
     wire : mapping
         Keys of the wire.
     tcp : mapping
         Keys of TCP.
     ap_queue : int
-        Packets that the access point's queue holds, None if nothing tells. [packets]
+        Length of the access point's queue, None if unknown. [packets]
     ap_queue_note : str
-        Where that comes from.
+        Source of the queue length.
     duration_s : float
-        Time that the file covers, 0 if it is of no time. [s]
+        Time that the file covers, 0 if the file has no times. [s]
     notes : sequence of Note
         Remarks.
     facts : sequence of Fact

@@ -1,13 +1,13 @@
-"""OpenWrt's ``/etc/config/wireless``: one radio as a cell.
+"""Import of OpenWrt's ``/etc/config/wireless``: one radio as a cell.
 
-Only what decides about air time is taken: band, mode, rates, RTS threshold, bursts and WMM; names,
-keys and addresses stay where they are. OpenWrt hands these options to hostapd, whose defaults hold
-for the rest. Bursts and queue follow from the table `lasthop.scenario.access_points`.
+Only settings that affect air time are imported: band, mode, rates, RTS threshold, bursts and WMM.
+Names, keys and addresses are not imported. OpenWrt passes these options to hostapd, whose defaults
+apply to missing options. Bursts and queue are from the table `lasthop.scenario.access_points`.
 ``/etc/config/sqm`` is read by `lasthop.importing.sqm`.
 
-Firmwares of vendors that descend from OpenWrt have radios of other types than ``mac80211``, and
-write the generation into ``hwmode``: ``11axa`` is 802.11ax at 5 GHz, where ``htmode`` ``HT80`` is
-only a width (``qcawifi.sh`` of Qualcomm's QSDK).
+Vendor firmwares that are based on OpenWrt have radios of other types than ``mac80211``. They write
+the generation into ``hwmode``: ``11axa`` is 802.11ax at 5 GHz, where ``htmode`` ``HT80`` is only a
+width (``qcawifi.sh`` of Qualcomm's QSDK).
 """
 
 import re
@@ -27,7 +27,7 @@ from lasthop.scenario.access_points import BURST_S, FACTS, Fact, burst, queue
 __all__ = ["network"]
 
 BANDS = {"2g": "g", "5g": "a", "6g": "a", "60g": "ad"}
-"""Modes by ``band``, which newer versions say in place of ``hwmode``."""
+"""Modes by ``band``, the option that replaces ``hwmode`` in newer versions."""
 
 HWMODE = re.compile(r"(?:802\.)?11((?:be|ax|ac|ad|[abgn])+)|auto")
 PART = re.compile(r"be|ax|ac|ad|[abgn]")
@@ -37,10 +37,11 @@ LATER = {"HT": "n", "VHT": "ac", "HE": "ax", "EHT": "be"}
 """Later physical layers by the letters of ``htmode``."""
 HTMODE = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320|80\+80)(?:[+-]|-[12])?")
 NONE = {"", "NONE", "NOHT", "AUTO"}
-"""Values of ``htmode`` that name no physical layer."""
+"""Values of ``htmode`` that select no physical layer."""
 
 MAC80211 = ("", "mac80211")
-"""Types of radios whose driver belongs to mac80211; one without a type is taken for one."""
+"""Types of radios whose driver uses mac80211. A radio without a type is assumed to be one of
+them."""
 
 MOST_BURST_MS = 8.16
 """Longest burst: 255 units of 32 us (IEEE 802.11-2020, 9.4.2.28). [ms]"""
@@ -53,22 +54,22 @@ MODES_OF_OTHERS = {
     "monitor": "a monitor",
     "wds": "a link to another access point (WDS)",
 }
-"""Networks of a radio that are not an access point's, by ``mode``."""
+"""Networks of a radio that do not belong to an access point, by ``mode``."""
 
 
 def network(
     path: Path, stations: int, radio: str | None = None, sqm_file: Path | None = None
 ) -> Network:
-    """Return the cell of one radio of the file, with a number of stations, which it does not have.
+    """Return the cell of one radio of the file. The file lacks the number of stations.
 
     Parameters
     ----------
     path : Path
         ``/etc/config/wireless`` or what ``uci show wireless`` prints.
     stations : int
-        Their number.
+        Number of stations.
     radio : str, optional
-        Name of its section; by default the first that is switched on.
+        Name of the radio's section; by default the first radio that is enabled.
     sqm_file : Path, optional
         ``/etc/config/sqm``, for the link after the router.
     """
@@ -127,7 +128,7 @@ def _is_mac80211(radio: Section) -> bool:
 
 
 def _of_type(radio: Section) -> Iterator[Note]:
-    """Yield notes on facts that are unknown of a radio whose driver is not mac80211's."""
+    """Yield notes on unknown facts about a radio whose driver does not use mac80211."""
     if not _is_mac80211(radio):
         kind = radio.options["type"][:20]
         yield Note(
@@ -166,7 +167,8 @@ def _networks(
 def _other_radios(
     chosen: str, radios: Sequence[str], serving: Sequence[str], interfaces: Sequence[Section]
 ) -> Iterator[Note]:
-    """Yield notes on the radios that are not chosen: cells of their own, or without a network."""
+    """Yield notes on the radios that are not chosen: they are separate cells, or have no
+    network."""
     cells = [name for name in serving if name != chosen]
     if cells:
         are = "is a cell of its own" if len(cells) == 1 else "are cells of their own"
@@ -181,7 +183,7 @@ def _other_radios(
 def _facts(
     radio: Section, preset: str, options: Section, bursts: tuple[float, Fact | str] | None
 ) -> tuple[Fact, ...]:
-    """Facts that are assumed of the radio."""
+    """Return the facts that are assumed about the radio."""
     if not _is_mac80211(radio):
         unknown = queue(preset, of_mac80211=False)
         return (FACTS["any-edca"], *([unknown] if preset in GENERATIONS else []))
@@ -192,7 +194,7 @@ def _facts(
 
 
 def _serves(radio: Section, interfaces: Sequence[Section]) -> bool:
-    """Whether the radio is on and one of its networks is an access point's."""
+    """Return whether the radio is enabled and has the network of an access point."""
     on = not radio.switch("disabled", default=False)
     return on and any(
         each.text("device") == radio.name
@@ -203,7 +205,7 @@ def _serves(radio: Section, interfaces: Sequence[Section]) -> bool:
 
 
 def _mode(radio: Section) -> tuple[str, str]:
-    """Return the mode as hostapd has it, and the option that says so."""
+    """Return the mode in the form of hostapd, and the option that sets it."""
     band = radio.word("band")
     if band:
         return _known_mode(radio, "band", BANDS.get(band), "2g, 5g, 6g"), f"band {band}"
@@ -234,7 +236,7 @@ def _known_mode(radio: Section, name: str, mode: str | None, allowed: str) -> st
 
 
 def _parts(radio: Section) -> list[str]:
-    """Return the letters of ``hwmode``: ``11axa`` has ``ax`` and ``a``."""
+    """Return the parts of ``hwmode``: ``11axa`` has ``ax`` and ``a``."""
     text = radio.word("hwmode")
     if not text or text in BANDS:
         return []
@@ -293,7 +295,7 @@ BURST_OPTION = "tx_queue_data2_burst"
 
 
 def _burst(radio: Section, band: str, generation: str | None) -> tuple[float, Fact | str] | None:
-    """Return the burst of best effort, and the fact or the option that says so. [s]"""
+    """Return the burst of best effort [s], and the fact or the option that is its source."""
     if not _is_mac80211(radio):
         return None
     for name in ("tx_burst", BURST_OPTION):
@@ -303,7 +305,7 @@ def _burst(radio: Section, band: str, generation: str | None) -> tuple[float, Fa
         fits = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", text)
         if fits is None or float(text) > MOST_BURST_MS:
             raise radio.wrong(name, f'"{text[:20]}" is not a time from 0 to {MOST_BURST_MS} ms')
-        if float(text):  # 0 is taken for a missing option (mac80211.sh).
+        if float(text):  # OpenWrt treats 0 as a missing option (mac80211.sh).
             return float(text) / 1e3, name
     fact = burst(band, generation)
     return None if fact is None else (BURST_S, fact)
@@ -338,7 +340,7 @@ def _access(
     *,
     wmm: bool,
 ) -> Iterator[tuple[tuple[str, str], Access]]:
-    """Access parameters: hostapd's, OpenWrt's burst, and what options of hostapd say."""
+    """Yield EDCA parameters: those of hostapd, with OpenWrt's burst and with options of hostapd."""
     results = {("cell.ap", "best-effort"): OWN["best-effort"]}
     if wmm:
         results["cell", "best-effort"] = TOLD["best-effort"]

@@ -1,8 +1,8 @@
-"""Packets of a capture, pcap or pcapng, one after another: no more than one is in memory.
+"""Packets of a pcap or pcapng capture, one after another: at most one packet is in memory.
 
-dpkt knows the formats of headers and blocks. Its own loops take what a length field says on trust
-and the first interface's link type for all packets, so that the loops are here.
-References: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
+dpkt parses the headers and blocks. Its loops trust length fields, and use the link type of the
+first interface for all packets. This module therefore has separate loops. References:
+draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
 """
 
 import gzip
@@ -25,17 +25,17 @@ from lasthop.scenario.files import opened
 __all__ = ["Packet", "Progress", "packets"]
 
 Progress = Callable[[float, float], None]
-"""Called with bytes done and bytes in all."""
+"""Function that is called with the number of bytes read and the total number of bytes."""
 
 MOST_PACKET_BYTES = 1 << 18
-"""Longest packet or block: what libpcap takes. [bytes]"""
+"""Longest packet or block, as in libpcap. [bytes]"""
 
 EVERY = 2000
-"""Packets between two reports of progress."""
+"""Number of packets between two progress reports."""
 FIRST = 10_000
-"""Packets after which the time of all is estimated."""
+"""Number of packets after which the total time is estimated."""
 PACKET_S = 4e-5
-"""Time that a packet takes, at most. [s]"""
+"""Longest processing time of a packet. [s]"""
 
 GZIP = b"\x1f\x8b"
 SECTION, INTERFACE, PACKET, SIMPLE, ENHANCED = 0x0A0D0D0A, 1, 2, 3, 6
@@ -53,7 +53,7 @@ class Packet(NamedTuple):
 
 @dataclass(frozen=True)
 class Interface:
-    """An interface of a pcapng section: its link type, ticks in a second, offset. [s]"""
+    """Interface of a pcapng section: its link type, ticks per second, time offset. [s]"""
 
     link: int
     ticks: float
@@ -61,7 +61,7 @@ class Interface:
 
 
 def needs_dpkt() -> tuple[ModuleType, ModuleType]:
-    """The parts of dpkt for pcap and pcapng, an optional package."""
+    """Return the modules of dpkt for pcap and pcapng. dpkt is an optional package."""
     try:
         from dpkt import pcap, pcapng
     except ImportError:
@@ -70,12 +70,14 @@ def needs_dpkt() -> tuple[ModuleType, ModuleType]:
 
 
 def packets(path: Path, progress: Progress | None = None) -> Iterator[Packet]:
-    """Packets of a capture, which may be compressed by gzip.
+    """Yield the packets of a capture, which may be compressed by gzip.
+
+    A capture that ends within a packet ends before this packet.
 
     Raises
     ------
     UserError
-        If it is no capture, or a length in it cannot be; one that ends in a packet ends there.
+        If the file is no capture, or has an impossible length.
     """
     needs_dpkt()
     try:
@@ -102,7 +104,7 @@ def packets(path: Path, progress: Progress | None = None) -> Iterator[Packet]:
 
 @contextmanager
 def file_or_input(path: Path) -> Iterator[io.BufferedReader]:
-    """A file, or standard input for the name ``-``."""
+    """Return a file, or standard input for the name ``-``."""
     if str(path) != "-":
         with opened(path, or_input=True) as file:
             yield file
@@ -130,7 +132,7 @@ def _of(path: Path, file: BinaryIO) -> Iterator[Packet]:
 
 
 def _records(path: Path, file: BinaryIO, magic: bytes) -> Iterator[Packet]:
-    """Packets of a pcap file."""
+    """Yield the packets of a pcap file."""
     pcap, _ = needs_dpkt()
     number = struct.unpack(">I", magic)[0]
     little = number in (pcap.PMUDPCT_MAGIC, pcap.PMUDPCT_MAGIC_NANO, pcap.PACPDOM_MAGIC)
@@ -138,7 +140,8 @@ def _records(path: Path, file: BinaryIO, magic: bytes) -> Iterator[Packet]:
     rest = file.read(pcap.FileHdr.__hdr_len__ - 4)
     if len(rest) < pcap.FileHdr.__hdr_len__ - 4:
         raise UserError(f"{path}: ends in the header of the file")
-    link = kind(magic + rest).linktype & 0xFFFF  # The rest says how long a checksum is.
+    # The upper bits contain the length of a check sequence.
+    link = kind(magic + rest).linktype & 0xFFFF
     ticks = 1e9 if number in (pcap.TCPDUMP_MAGIC_NANO, pcap.PMUDPCT_MAGIC_NANO) else 1e6
     header = struct.Struct("<IIII" if little else ">IIII")
     skip = pcap.MAGIC_TO_PKT_HDR[number].__hdr_len__ - header.size
@@ -150,12 +153,13 @@ def _records(path: Path, file: BinaryIO, magic: bytes) -> Iterator[Packet]:
         file.read(skip)
         content = file.read(length)
         if len(content) < length:
-            return  # The capture was cut short.
+            return  # The capture is incomplete.
         yield Packet(link, seconds + fraction / ticks, content, missing(total, length))
 
 
 def missing(total: int, length: int) -> int:
-    """Return how much of a packet was not captured; 0 if what it says of it cannot be. [bytes]"""
+    """Return the number of bytes of a packet that were not captured; 0 if the length in its header
+    is impossible. [bytes]"""
     return total - length if length < total <= MOST_PACKET_BYTES else 0
 
 
@@ -168,7 +172,7 @@ def _check(path: Path, what: str, length: int) -> None:
 
 
 def _blocks(path: Path, file: BinaryIO) -> Iterator[Packet]:
-    """Yield the packets of a pcapng file after the type of its first block."""
+    """Yield the packets of a pcapng file. The type of the first block was already read."""
     order, interfaces = "<", list[Interface]()
     kind, index = SECTION, 0
     while True:
@@ -189,7 +193,7 @@ def _blocks(path: Path, file: BinaryIO) -> Iterator[Packet]:
         _check(path, f"block {index}", length)
         body = file.read(length - taken)
         if len(body) < length - taken:
-            return  # The capture was cut short.
+            return  # The capture is incomplete.
         if kind == INTERFACE:
             interfaces.append(_interface(path, order, head, body))
         elif kind in (ENHANCED, PACKET, SIMPLE):
@@ -207,7 +211,7 @@ def _interface(path: Path, order: str, length: bytes, body: bytes) -> Interface:
     kind = pcapng.InterfaceDescriptionBlockLE if order == "<" else pcapng.InterfaceDescriptionBlock
     try:
         block = kind(struct.pack(f"{order}I", INTERFACE) + length + body)
-    except Exception as error:  # dpkt has no class of its own for some of them.
+    except Exception as error:  # dpkt has no exception class for some of these errors.
         raise UserError(f"{path}: an interface's description is damaged: {error}") from None
     ticks, offset_s = 1e6, 0.0
     for option in block.opts:
@@ -222,7 +226,7 @@ def _interface(path: Path, order: str, length: bytes, body: bytes) -> Interface:
 def _packet(
     path: Path, order: str, kind: int, body: bytes, interfaces: list[Interface]
 ) -> Packet | None:
-    if kind == SIMPLE:  # It has no time, which everything here is about.
+    if kind == SIMPLE:  # A simple packet block has no time, which all analyses need.
         return None
     if len(body) < 20:
         raise UserError(f"{path}: a packet without its header: the file is damaged")

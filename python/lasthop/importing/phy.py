@@ -1,6 +1,6 @@
-"""Rates and physical layers of a cell whose frames have no MCS, and what comes nearest to others.
+"""Rates and physical layers of a cell whose frames have no MCS, and the nearest supported rates.
 
-The presets are 802.11b (DSSS and CCK), 802.11g (OFDM alone) and 802.11g-long (OFDM data between
+The presets are 802.11b (DSSS and CCK), 802.11g (only OFDM) and 802.11g-long (OFDM data between
 control frames of 802.11b with long preambles) at 2.4 GHz, and 802.11a at 5 GHz. Cells that
 aggregate are in `lasthop.importing.ppdu`.
 """
@@ -23,10 +23,10 @@ RATES: dict[str, tuple[float, ...]] = {
 """Rates of each preset. [bit/s]"""
 
 PRESETS = (*RATES, *GENERATIONS)
-"""All that ``cell.phy`` may be."""
+"""All possible values of ``cell.phy``."""
 
 LETTERS = {"n": "802.11n", "ac": "802.11ac", "ax": "802.11ax", "be": "802.11be"}
-"""Physical layers that came after 802.11g, by the letters of their names."""
+"""Physical layers that are newer than 802.11g, by the letters of their names."""
 
 
 BANDS_MHZ = {"2.4 GHz": (2400, 2500), "5 GHz": (4900, 5924), "6 GHz": (5925, 7200)}
@@ -34,30 +34,31 @@ BANDS_MHZ = {"2.4 GHz": (2400, 2500), "5 GHz": (4900, 5924), "6 GHz": (5925, 720
 
 
 def band_of(mhz: int) -> str | None:
-    """The band of a frequency, None if no cell of lasthop is there. [MHz]"""
+    """Return the band of a frequency, None if lasthop has no cells there. [MHz]"""
     return next((name for name, (low, high) in BANDS_MHZ.items() if low <= mhz <= high), None)
 
 
 def nearest(rate_bps: float, phy: str) -> float:
-    """The fastest rate of the preset that is not above, else its slowest. [bit/s]"""
+    """Return the fastest rate of the preset that is not above this rate, else its slowest rate.
+    [bit/s]"""
     known = RATES[phy]
     return max((each for each in known if each <= rate_bps * 1.001), default=known[0])
 
 
 def preset(rates: Collection[float]) -> str:
-    """802.11b if all of these rates are of DSSS or CCK, else 802.11g."""
+    """Return 802.11b if all these rates are DSSS or CCK rates, else 802.11g."""
     return "802.11b" if rates and set(rates) <= set(CCK_BPS) else "802.11g"
 
 
 def spelled(rate_bps: float) -> str:
-    """A rate as a scenario writes it: ``5.5 Mbps``."""
+    """Return a rate as in a scenario: ``5.5 Mbps``."""
     if rate_bps >= 1e6:
         return f"{rate_bps / 1e6:.4g} Mbps"
     return f"{rate_bps / 1e3:.4g} kbps" if rate_bps >= 1e3 else f"{rate_bps:.0f} bps"
 
 
 def duration(time_s: float) -> str:
-    """A time as a scenario writes it: ``1.5 ms``."""
+    """Return a time as in a scenario: ``1.5 ms``."""
     for unit_s, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
         if time_s >= unit_s:
             return f"{float(f'{time_s / unit_s:.4g}'):g} {unit}"

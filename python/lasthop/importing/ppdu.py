@@ -1,7 +1,7 @@
-"""Modulations of 802.11n, ac and ax: the rate that MCS, streams, width and guard interval make.
+"""Modulations of 802.11n, ac and ax: rates from MCS, streams, width and guard interval.
 
-References: IEEE 802.11-2020, 19.5 (HT) and 21.5 (VHT); IEEE 802.11ax-2021, 27.5 (HE). What
-802.11be adds is told as it was seen and has no rate here.
+References: IEEE 802.11-2020, 19.5 (HT) and 21.5 (VHT); IEEE 802.11ax-2021, 27.5 (HE). Modulations
+that only 802.11be has are reported as they were seen, without a rate.
 """
 
 from math import log
@@ -15,14 +15,14 @@ GENERATIONS = ("802.11n", "802.11ac", "802.11ax")
 """Physical layers that aggregate, the oldest first."""
 
 AFTER = "802.11be"
-"""The one that comes after them, which stations may have and cells have not."""
+"""Next physical layer. Stations may have it, but cells of lasthop do not."""
 
 SUBCARRIERS = {
     "802.11n": {20: 52, 40: 108},
     "802.11ac": {20: 52, 40: 108, 80: 234, 160: 468},
     "802.11ax": {20: 234, 40: 468, 80: 980, 160: 1960},
 }
-"""Data subcarriers by width. [-], [MHz]"""
+"""Number of data subcarriers by generation and width. [-], [MHz]"""
 
 MOST_MCS = {"802.11n": 7, "802.11ac": 9, "802.11ax": 11}
 MOST_STREAMS = {"802.11n": 4, "802.11ac": 8, "802.11ax": 8}
@@ -33,30 +33,32 @@ NOT_IN_VHT = {
     (80, 9): (6,),
     (160, 9): (3,),
 }
-"""Streams that a width and an MCS of 802.11ac do not go with. [MHz]"""
+"""Numbers of streams that 802.11ac excludes for a width and an MCS. [MHz]"""
 
 NEAR = 0.2
-"""Difference of rates, as a logarithm, up to which MCS and streams stay as they were seen: more
-than another guard interval makes, or a subcarrier's 12 bits in place of 10. [-]"""
+"""Largest difference of rates, as a logarithm, for which the MCS and streams that were seen are
+kept. It exceeds the effect of another guard interval, or of 10 instead of 12 bits per subcarrier.
+[-]"""
 OF_STREAMS = 0.15
-"""Difference of rates that is taken rather than another stream. [-]"""
+"""Largest difference of rates, as a logarithm, that is accepted to avoid another number of streams.
+[-]"""
 
 
 class Modulation(NamedTuple):
-    """How frames are modulated.
+    """Modulation of frames.
 
     Attributes
     ----------
     phy : str
-        ``"802.11n"``, ``"802.11ac"``, ``"802.11ax"``, or ``"802.11be"`` as it was seen.
+        ``"802.11n"``, ``"802.11ac"``, ``"802.11ax"``, or ``"802.11be"`` if it was seen.
     mcs : int
-        Of each stream: 0 to 7, 9 or 11.
+        MCS of each stream: 0 to 7, 9 or 11.
     streams : int
         Spatial streams.
     width_mhz : int
         Width of the channel. [MHz]
     guard_interval_ns : int
-        Guard interval of a symbol: 400 or 800, of 802.11ax 800, 1600 or 3200. [ns]
+        Guard interval of a symbol: 400 or 800, for 802.11ax 800, 1600 or 3200. [ns]
     """
 
     phy: str
@@ -67,7 +69,7 @@ class Modulation(NamedTuple):
 
     @property
     def rate_bps(self) -> float:
-        """Rate of the data; of what 802.11be alone has none is known, 0. [bit/s]"""
+        """Data rate; 0 (unknown) for modulations that only 802.11be has. [bit/s]"""
         subcarriers = SUBCARRIERS.get(self.phy, {}).get(self.width_mhz, 0)
         bits, data, of = _core.MCS[min(self.mcs, len(_core.MCS) - 1)]
         useful_ns = 12_800 if self.phy == "802.11ax" else 3_200
@@ -76,7 +78,7 @@ class Modulation(NamedTuple):
 
 
 class Sighting(NamedTuple):
-    """What a radio said of the frames of a station, one way.
+    """Rate and modulation of a station's frames in one direction, as a radio reported them.
 
     Attributes
     ----------
@@ -85,9 +87,9 @@ class Sighting(NamedTuple):
     modulation : Modulation
         None for rates of 802.11a, b and g.
     peculiar : sequence of str
-        What a cell of lasthop has not: ``"DCM"``, ``"OFDMA"``, ``"80+80 MHz"``.
+        Features that a cell of lasthop does not have: ``"DCM"``, ``"OFDMA"``, ``"80+80 MHz"``.
     words : str
-        The words themselves, for remarks; empty if there are none.
+        Words of the source, for remarks; empty if there are none.
     """
 
     rate_bps: float
@@ -97,7 +99,7 @@ class Sighting(NamedTuple):
 
 
 def is_allowed(modulation: Modulation) -> bool:
-    """Whether the standard has this combination of MCS, streams and width."""
+    """Return whether the standard allows this combination of MCS, streams and width."""
     return (
         0 <= modulation.mcs <= MOST_MCS[modulation.phy]
         and 1 <= modulation.streams <= MOST_STREAMS[modulation.phy]
@@ -110,23 +112,23 @@ def is_allowed(modulation: Modulation) -> bool:
 
 
 def highest_mcs(phy: str, width_mhz: int, streams: int) -> int:
-    """The highest MCS that so many streams may have at this width."""
+    """Return the highest MCS that this number of streams may have at this width."""
     every = (Modulation(phy, mcs, streams, width_mhz) for mcs in range(MOST_MCS[phy] + 1))
     return max(each.mcs for each in every if is_allowed(each))
 
 
 def fitting(seen: Sighting, phy: str, width_mhz: int, guard_interval_ns: int) -> Modulation:
-    """What comes nearest to a sighting where width and guard interval are given.
+    """Return the modulation that is nearest to a sighting, for a given width and guard interval.
 
-    MCS and streams stay, unless that makes quite another rate; then it is the combination of the
-    nearest rate, with streams as they were or nearly so.
+    MCS and streams are kept if the rate remains similar. Otherwise the combination with the nearest
+    rate is returned, preferably with the same number of streams.
 
     Parameters
     ----------
     seen : Sighting
-        With a modulation.
+        Sighting with a modulation.
     phy : str
-        Physical layer that is to be taken.
+        Physical layer of the result.
     width_mhz : int
         Width of the channel. [MHz]
     guard_interval_ns : int

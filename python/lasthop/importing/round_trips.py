@@ -1,9 +1,10 @@
-"""Round trips of a TCP connection, seen from where its packets pass.
+"""Round-trip times of a TCP connection, from a capture at any point of its path.
 
-A capture in the middle of a way sees neither when a segment was sent nor when its ACK came back.
-But a sender sends when an ACK allows it: the ACK of segment a lets it send up to a + W, where W is
-its window. So the round trip of a segment is the time from the ACK that let it go to the ACK that
-answers it, both seen at one place, wherever that is and whatever waits in queues on either side:
+A capture in the middle of a path shows neither when a segment was sent nor when its ACK arrived.
+But a sender sends when an ACK allows it: the ACK of segment a allows it to send up to a + W, where
+W is its window. The round-trip time of a segment is therefore the time between two ACKs that pass
+the capture: the ACK that allowed the segment, and the ACK that acknowledges it. This holds for any
+position of the capture and for queues on both sides of it:
 
 ::
 
@@ -11,17 +12,17 @@ answers it, both seen at one place, wherever that is and whatever waits in queue
     capture            ACK a . . . . . . segment a + W . . . ACK a + W
                        |<------------- round trip ---------------->|
 
-W is followed as a sender has it: slow start and congestion avoidance by the ACKs that pass, no more
-than the receiver's window, and set right where it shows itself: never less than what is seen to be
-in flight, and at a retransmission just the data in flight after the lost segment; how fast it
-grows is told from one loss to the next. After Jaiswal,
-Iannaccone, Diot, Kurose and Towsley, "Inferring TCP connection characteristics through passive
-measurements" (INFOCOM 2004).
+The module computes W as the sender does: by slow start and congestion avoidance from the ACKs that
+pass, up to the receiver's window. W is corrected by observations. It is at least the data that is
+seen in flight. At a retransmission, it is the data in flight after the lost segment. The growth
+rate of W is measured from one loss to the next. The method is that of Jaiswal, Iannaccone, Diot,
+Kurose and Towsley, "Inferring TCP connection characteristics through passive measurements" (INFOCOM
+2004).
 
-Where both ends use time stamps (RFC 7323) the sender itself says when it sent, so that nothing
-need be followed: the echo in an ACK, on the sender's clock. The clock's offset is that of the
-segment that took least time; what that one took beyond the capture is the least time of the far
-side's answers.
+If both ends use time stamps (RFC 7323), W is not needed. The echo in an ACK is the time at which
+the segment was sent, on the sender's clock. The offset of this clock is taken from the segment with
+the smallest delay. The delay of this segment outside the capture is the smallest response time of
+the far side.
 """
 
 from collections import deque
@@ -36,31 +37,33 @@ MODULUS, HALF = 1 << 32, 1 << 31
 ETHERNET_MSS = 1460
 """Longest payload of a segment in an Ethernet frame. [bytes]"""
 STAMP_BYTES = 12
-"""Payload that time stamps take the place of. [bytes]"""
+"""Payload that TCP time stamps displace. [bytes]"""
 KEEP_ALIVE_BYTES = 1
-"""Payload of a keep-alive at most, which repeats the last byte (RFC 9293, 3.8.4). [bytes]"""
+"""Largest payload of a keep-alive, which repeats the last byte (RFC 9293, 3.8.4). [bytes]"""
 INITIAL_WINDOW = 10
-"""Segments that a sender begins with at most (RFC 6928), where a capture shows fewer."""
+"""Largest initial window [segments] (RFC 6928). A capture may show a smaller one."""
 DUPACKS = 3
 LEAST_SSTHRESH = 2
 MOST_EDGES = 20_000
-"""ACKs that are remembered of a connection, more than a window of any in a last hop has."""
+"""Largest number of ACKs that are stored per connection. It exceeds the window of any last hop."""
 AFTER_LOSS = 0.5
-"""Part of the window that a loss leaves, of Reno, NewReno and Compound. [-]"""
+"""Factor by which a loss reduces the window of Reno, NewReno and Compound. [-]"""
 LEAST_GROWTH = 2.0
-"""Growth between two losses from which its speed is told. [segments]"""
+"""Smallest growth between two losses from which the growth rate is measured. [segments]"""
 SPEEDS = (1.0, 6.0)
-"""Growth over that of Reno by ACKs, at least and at most: others count segments or the time. [-]"""
+"""Smallest and largest ratio of the growth rate to that of Reno per ACK. Some senders count
+segments or time instead of ACKs. [-]"""
 PAUSE_S = 1.0
-"""Time without a packet from which a sender had nothing to send: longer than any way. [s]"""
+"""Time without a packet after which the sender had nothing to send. It exceeds any round-trip time.
+[s]"""
 LONGEST_S = 10.0
-"""A sample above this is no round trip but a pause. [s]"""
+"""Largest round-trip time; a longer sample is a pause. [s]"""
 CLOCKS_HZ = (1000.0, 100.0, 250.0, 10.0, 1e6)
-"""Rates of the clocks of time stamps. [Hz]"""
+"""Possible rates of the clocks of time stamps. [Hz]"""
 CLOCK_ERROR = 0.3
-"""Part by which stamps may be late for such a clock, since queues grow. [-]"""
+"""Largest relative delay of time stamps for such a clock, caused by growing queues. [-]"""
 CLOCK_SPAN_S = 2.0
-"""Least time over which the rate of a clock is told from its stamps. [s]"""
+"""Shortest time over which the rate of a clock is estimated from its time stamps. [s]"""
 
 
 def ahead(of: int, by: int) -> int:
@@ -71,7 +74,7 @@ def ahead(of: int, by: int) -> int:
 
 @dataclass(slots=True)
 class Mean:
-    """A sum of samples with their extremes."""
+    """Mean of samples, with their sum and extremes."""
 
     count: int = 0
     total: float = 0.0
@@ -79,7 +82,7 @@ class Mean:
     most: float = 0.0
 
     def add(self, value: float) -> None:
-        """Count a sample."""
+        """Add a sample."""
         self.count += 1
         self.total += value
         self.least = min(self.least, value)
@@ -87,29 +90,30 @@ class Mean:
 
     @property
     def mean(self) -> float | None:
-        """The mean, None without samples."""
+        """Mean of the samples, None without samples."""
         return self.total / self.count if self.count else None
 
 
 @dataclass
 class RoundTrips:
-    """Follows one direction of a connection: its data and the ACKs that come back.
+    """Round trips of one direction of a connection, from its data and the ACKs that return.
 
     Attributes
     ----------
     mss_bytes : int
-        Longest payload so far, of segments as they are on the wire. [bytes]
+        Longest payload so far of a segment on the wire. [bytes]
     most_bytes : int
-        Longest that a segment may be on the wire: longer ones in the capture are several, which
-        segmentation offload has put together. [bytes]
+        Longest possible segment on the wire. Segmentation offload has merged several segments into
+        each longer segment of the capture. [bytes]
     losses : int
-        Times that the window was reduced: segments sent again, or ECN's CWR.
+        Number of window reductions: after a retransmission, or by ECN's CWR.
     by_window, by_stamp : Mean
-        Round trips by either way. [s]
+        Round-trip times by the window and by time stamps. [s]
     retransmitted, repeated_bytes : int
-        Segments seen again that the MAC did not repeat, and their payload.
+        Number of segments that TCP retransmitted, without retries of the MAC, and their payload.
     backlog : dict
-        How often so many packets went out in front of a segment that an ACK had let go.
+        Number of segments, by the number of packets that left between the ACK that allowed the
+        segment and the segment.
     """
 
     mss_bytes: int = 0
@@ -143,16 +147,16 @@ class RoundTrips:
     _clock: "Clock" = field(default_factory=lambda: Clock())
 
     def data(self, at_s: float, sent: Segment, passed: int) -> None:
-        """A segment passes the capture towards the receiver.
+        """Process a segment that passes the capture towards the receiver.
 
         Parameters
         ----------
         at_s : float
-            When. [s]
+            Time of the segment. [s]
         sent : Segment
-            What.
+            The segment.
         passed : int
-            Packets that have passed in this direction before, of any sender.
+            Number of earlier packets in this direction, of all senders.
         """
         self.mss_bytes = max(self.mss_bytes, min(sent.payload_bytes, self.longest_bytes(sent)))
         length = sent.payload_bytes + bool(sent.flags & (SYN | FIN))
@@ -183,48 +187,51 @@ class RoundTrips:
             self._lose(sent.seq)
 
     def longest_bytes(self, sent: Segment) -> int:
-        """Return the longest payload that a segment with such options has on the wire. [bytes]"""
+        """Return the longest payload on the wire of a segment with the same options. [bytes]"""
         return self.most_bytes - (STAMP_BYTES if sent.stamp >= 0 else 0)
 
     def segments_of(self, sent: Segment) -> int:
-        """Return how many segments on the wire a segment of the capture was."""
+        """Return the number of segments on the wire that a segment of the capture consists of."""
         return max(ceil(sent.payload_bytes / max(self.longest_bytes(sent), 1)), 1)
 
     def is_keep_alive(self, sent: Segment) -> bool:
-        """Whether a segment only asks whether the other end is still there."""
+        """Return whether a segment is a keep-alive, which only checks whether the other end
+        exists."""
         behind = ahead(self._next, sent.seq)
         return sent.payload_bytes <= KEEP_ALIVE_BYTES and behind == 1 and self._next == self._una
 
     @property
     def all_answered(self) -> bool:
-        """Whether all data that passed is acknowledged."""
+        """Return whether all data that passed is acknowledged."""
         return self._next < 0 or ahead(self._una, self._next) >= 0
 
     @property
     def allowed_segments(self) -> float:
-        """Mean window while data was acknowledged, no more than the receiver's. [segments]"""
+        """Return the mean window while data was acknowledged, at most the receiver's window.
+        [segments]"""
         mean = self.window.mean
         return min(self._cwnd if mean is None else mean, self._limit)
 
     def pause(self, at_s: float, passed: int) -> None:
-        """Forget which ACK allowed what, since the sender had nothing to send."""
+        """Forget which ACK allowed which segment, since the sender had nothing to send."""
         self._edges.clear()
         self._unseen.clear()
         self._allow(at_s, passed)
 
     def _flight(self) -> float:
-        """Segments that are seen to be under way."""
+        """Return the number of segments that are seen in flight."""
         return ahead(self._next, self._una) / max(self.mss_bytes, 1)
 
     def _at_least(self, segments: float) -> None:
-        """The window is no less than what is seen under way."""
+        """Increase the window to the number of segments that are seen in flight."""
         if segments > self._cwnd:
             self._cwnd = segments
         elif not self._begun:
-            self._cwnd = max(segments, 1.0)  # What a sender begins with shows at once.
+            self._cwnd = max(segments, 1.0)  # The initial window is visible immediately.
 
     def _lose(self, seq: int) -> None:
-        """Process a retransmission: the data after it was the window, and recovery begins."""
+        """Process a retransmission: the data after the lost segment was the window, and recovery
+        begins."""
         self.losses += 1
         lost = max(ahead(self._next, seq) / max(self.mss_bytes, 1), 1.0)
         fast = self._dupacks >= DUPACKS
@@ -238,17 +245,19 @@ class RoundTrips:
         self._recover, self._fast, self._begun = self._next, fast, True
 
     def _time_out_for_nothing(self) -> None:
-        """A repeat of what is acknowledged: the timer was quicker, and halved the window."""
+        """Process the retransmission of acknowledged data: the timeout was spurious and reduced the
+        window."""
         if self._recover < 0 and (self._repeated < 0 or ahead(self._una, self._repeated) >= 0):
             self._ssthresh = max(AFTER_LOSS * self._cwnd, LEAST_SSTHRESH)
             self._cwnd = self._ssthresh
             self._repeated = self._next
 
     def _note_backlog(self, at_s: float, end: int, passed: int) -> None:
-        """Count what went out between the ACK that let a segment go and the segment.
+        """Count the packets that left between the ACK that allowed a segment and the segment.
 
-        If nothing did for long, no queue was served: the sender had nothing to send, and what it
-        was allowed says nothing of when it sent.
+        If no packet left for a long time, the segment did not wait in a queue: the sender had
+        nothing to send. The time of the ACK is then unrelated to the time at which the segment was
+        sent.
         """
         while self._unseen and ahead(self._unseen[0][0], end) < 0:
             self._unseen.popleft()
@@ -262,25 +271,25 @@ class RoundTrips:
             self.backlog[packets] = self.backlog.get(packets, 0) + 1
 
     def ack(self, at_s: float, back: Segment, window_bytes: int, passed: int) -> None:
-        """An ACK passes the capture towards the sender.
+        """Process an ACK that passes the capture towards the sender.
 
         Parameters
         ----------
         at_s : float
-            When. [s]
+            Time of the ACK. [s]
         back : Segment
-            What.
+            The ACK.
         window_bytes : int
-            The receiver's window, scaled; 0 if its scale is not known. [bytes]
+            Scaled window of the receiver; 0 if the scale is unknown. [bytes]
         passed : int
-            Packets that have passed towards the receiver so far, of any sender.
+            Number of packets towards the receiver so far, of all senders.
         """
         if self._next < 0 or not back.flags & ACK:
             return
         if window_bytes and self.mss_bytes:
             self._limit = max(window_bytes / self.mss_bytes, 1.0)
         if back.flags & SYN or not self.mss_bytes:
-            self._una = back.ack  # Of the handshake, which no window grows by.
+            self._una = back.ack  # an ACK of the handshake, which does not increase the window
             return
         moved = ahead(back.ack, self._una)
         if moved == 0 and back.payload_bytes == 0 and not back.flags & (SYN | FIN):
@@ -307,7 +316,8 @@ class RoundTrips:
         self._allow(at_s, passed)
 
     def _answer(self, at_s: float, first: int) -> None:
-        """A sample: from the ACK that let the first of the acknowledged segments go."""
+        """Add a sample: the time since the ACK that allowed the first of the acknowledged
+        segments."""
         while self._edges and ahead(self._edges[0][0], first) <= 0:
             self._edges.popleft()
         if self._edges:
@@ -328,7 +338,7 @@ class RoundTrips:
         self._cwnd = min(self._cwnd, self._limit)
 
     def _allow(self, at_s: float, passed: int) -> None:
-        """The sender may now send up to a window ahead of what is acknowledged."""
+        """Record that the sender may now send up to one window beyond the acknowledged data."""
         edge = (self._una + int(self._cwnd) * self.mss_bytes) % MODULUS
         if not self._edges or ahead(edge, self._edges[-1][0]) > 0:
             self._edges.append((edge, at_s, passed))
@@ -340,20 +350,20 @@ class RoundTrips:
 
     @property
     def stamped(self) -> bool:
-        """Whether time stamps tell the round trips."""
+        """Whether the round-trip times are from time stamps."""
         return self.by_stamp.count > 0
 
     @property
     def rtt_s(self) -> float | None:
-        """The mean round trip: by time stamps if there are any. [s]"""
+        """Mean round-trip time: from time stamps if there are any. [s]"""
         return (self.by_stamp if self.stamped else self.by_window).mean
 
 
 @dataclass
 class Clock:
-    """A sender's clock by its time stamps: its rate, and its offset to the capture's.
+    """Clock of a sender, from its time stamps: its rate, and its offset to the capture's clock.
 
-    The offset is followed for each rate that it may have, from the first stamp on, when queues are
+    The offset is computed for each possible rate from the first time stamp on, when queues are
     short.
     """
 
@@ -362,7 +372,7 @@ class Clock:
     _offsets_s: dict[float, float] = field(default_factory=lambda: dict.fromkeys(CLOCKS_HZ, inf))
 
     def tell(self, at_s: float, stamp: int) -> None:
-        """A stamp passes."""
+        """Process a time stamp that passes."""
         if self._first is None:
             self._first = at_s, stamp
         ticks, span_s = (stamp - self._first[1]) % MODULUS, at_s - self._first[0]
@@ -375,7 +385,8 @@ class Clock:
             self._offsets_s[hz] = min(self._offsets_s[hz], at_s - ticks / hz)
 
     def sent_s(self, stamp: int) -> float | None:
-        """When what bears the stamp was sent, on the capture's clock; None if that is unknown."""
+        """Return the sending time of a segment with this time stamp, on the capture's clock; None
+        if unknown."""
         if not self._hz or self._first is None:
             return None
         return self._offsets_s[self._hz] + ((stamp - self._first[1]) % MODULUS) / self._hz

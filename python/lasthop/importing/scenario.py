@@ -1,4 +1,4 @@
-"""A `Network` as a scenario: TOML that says of each value where it comes from."""
+"""A `Network` as a scenario: TOML with a comment on the source of each value."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
@@ -15,15 +15,15 @@ AT = 34
 """Column at which the comment of a value begins, if the value is short enough."""
 
 LEAST_S, MOST_S = 30.0, 300.0
-"""Shortest and longest run that is written down. [s]"""
+"""Shortest and longest duration of a run in the scenario. [s]"""
 USUAL_S = 60.0
-"""Run where the file covers no time. [s]"""
+"""Duration of a run if the file has no times. [s]"""
 WARMUP_S, WARMUP_TRIPS = 10.0, 15.0
-"""What is cut: at least this time, and so many of the longest round trips. [s], [-]"""
+"""Shortest warm-up, as a time and as a multiple of the longest round-trip time. [s], [-]"""
 AMPLE_QUEUE = 1000
-"""Queue of a cell that aggregates, if the source does not report it. [packets]"""
+"""Length of the queue of a cell that aggregates, if the source does not report it. [packets]"""
 MOST_ALONE = 50
-"""Most stations that have a table of their own each though they are alike."""
+"""Largest number of identical stations that have separate tables."""
 
 
 def names(network: Network) -> list[str]:
@@ -32,14 +32,14 @@ def names(network: Network) -> list[str]:
 
 
 def as_toml(network: Network, *, addresses: bool = False) -> str:
-    """The scenario as text.
+    """Return the scenario as text.
 
     Parameters
     ----------
     network : Network
-        What was seen.
+        Imported network.
     addresses : bool
-        Whether the addresses of stations stand in comments.
+        Whether comments contain the addresses of stations.
     """
     lines = [
         *commented(f"Imported by lasthop from {network.source}."),
@@ -56,7 +56,7 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
     for fact in network.facts:
         lines += commented(f"Assumed: {fact.source[0].lower()}{fact.source[1:]}")
     is_fifo = _is_fifo(network)
-    aggregates = network.phy in GENERATIONS  # Models know such cells with datagrams alone.
+    aggregates = network.phy in GENERATIONS  # Models support such cells only with UDP.
     models = is_fifo and not aggregates
     verbs = "check, predict, simulate or compare" if models else "check or simulate"
     limit = 100 if aggregates else 30
@@ -90,13 +90,13 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
 
 
 def title(network: Network) -> str:
-    """The scenario's title."""
+    """Return the scenario's title."""
     count = len(network.stations)
     return f"{count} station{'s' if count != 1 else ''}, from {network.source}"
 
 
 def text(value: str) -> str:
-    """A text as TOML writes it."""
+    """Return a text as a TOML string."""
     escaped = "".join(
         f"\\u{ord(c):04x}" if not c.isprintable() and ord(c) < 0x10000 else c for c in value
     )
@@ -104,7 +104,7 @@ def text(value: str) -> str:
 
 
 def entry(key: str, value: str, message: str = "") -> str:
-    """A line of a table, with its comment."""
+    """Return a line of a table, with its comment."""
     line = f"{key} = {value}" if key else ""
     if not message:
         return line
@@ -113,7 +113,7 @@ def entry(key: str, value: str, message: str = "") -> str:
 
 
 def commented(words: str) -> list[str]:
-    """Lines of a comment."""
+    """Return the lines of a comment."""
     clean = " ".join("".join(c if c.isprintable() else "?" for c in words).split())
     return [f"# {line}" for line in wrap(clean, WIDTH - 2)]
 
@@ -130,7 +130,7 @@ def _run(network: Network) -> Iterator[str]:
 
 
 def _is_fifo(network: Network) -> bool:
-    """Whether the access point's queue is a number of packets."""
+    """Return whether the access point's queue is a FIFO with a limit in packets."""
     return all(fact.value.isdigit() for fact in network.facts if fact.key == "ap_queue")
 
 

@@ -1,4 +1,4 @@
-"""IP packets in what a link carries: addresses, ports, and what TCP says in its header.
+"""IP packets in the frames of a link: addresses, ports, and fields of the TCP header.
 
 References: RFC 791, RFC 8200, RFC 9293, RFC 7323 (time stamps, window scale), RFC 768.
 """
@@ -10,14 +10,14 @@ __all__ = ["ETHERNET", "IP_LINKS", "Segment", "ip_packet", "of_ethernet", "segme
 
 ETHERNET, NULL, RAW, COOKED, COOKED_2 = 1, 0, 101, 113, 276
 IP_LINKS = {RAW, 12, 14, 228, 229}
-"""Link types of bare IP packets."""
+"""Link types of IP packets without a link header."""
 WIRED_LINKS = {ETHERNET, NULL, COOKED, COOKED_2, *IP_LINKS}
-"""Link types without a radio that are read."""
+"""Supported link types without a radio."""
 
 IPV4, IPV6, VLAN, QINQ, PPPOE = 0x0800, 0x86DD, 0x8100, 0x88A8, 0x8864
 TCP, UDP, FRAGMENT = 6, 17, 44
 PASSED = {0, 43, 60}
-"""Extension headers that are read past: hop-by-hop, routing, destination options."""
+"""Extension headers that are skipped: hop-by-hop, routing, destination options."""
 
 FIN, SYN, RST, ACK, CWR = 1, 2, 4, 16, 128
 END_OF_OPTIONS, NO_OPERATION, MAX_SEGMENT, SCALE, TIME_STAMPS = 0, 1, 2, 3, 8
@@ -33,15 +33,15 @@ class Segment(NamedTuple):
     sport, dport : int
         Ports.
     tcp : bool
-        TCP, else UDP.
+        Whether the segment is TCP, otherwise UDP.
     flags, seq, ack, window : int
-        Of TCP, else 0.
+        Fields of the TCP header; 0 for UDP.
     payload_bytes : int
-        Length of what it carries, by its headers. [bytes]
+        Length of the payload according to the headers. [bytes]
     mss_bytes, scale : int
-        What a SYN says; 0 and -1 where it does not.
+        MSS and window scale in a SYN; 0 and -1 if absent.
     stamp, echo : int
-        Time stamps, -1 without.
+        Time stamps, -1 if absent.
     """
 
     source: bytes
@@ -61,7 +61,8 @@ class Segment(NamedTuple):
 
 
 def of_ethernet(content: bytes) -> bytes:
-    """Return the IP packet in an Ethernet frame, after VLAN tags and PPPoE; empty without one."""
+    """Return the IP packet in an Ethernet frame, after VLAN tags and PPPoE; empty if there is
+    none."""
     return _by_type(content, 12)
 
 
@@ -78,7 +79,7 @@ def _by_type(content: bytes, at: int) -> bytes:
 
 
 def ip_packet(link: int, content: bytes) -> bytes:
-    """The IP packet in what a link without a radio carries; empty if there is none."""
+    """Return the IP packet in a frame of a link without a radio; empty if there is none."""
     if link == ETHERNET:
         return of_ethernet(content)
     if link in IP_LINKS:
@@ -96,14 +97,15 @@ def of_llc(payload: bytes) -> bytes:
 
 
 def segment(packet: bytes, missing_bytes: int = 0) -> Segment | None:
-    """Return the segment in an IP packet; None if it is not TCP or UDP, or its header is cut.
+    """Return the segment in an IP packet; None if it is neither TCP nor UDP, or its header is
+    incomplete.
 
     Parameters
     ----------
     packet : bytes
         Captured bytes of the packet.
     missing_bytes : int
-        Bytes at its end that were not captured. [bytes]
+        Number of bytes at the end of the packet that were not captured. [bytes]
     """
     if len(packet) < 20:
         return None
@@ -114,7 +116,8 @@ def segment(packet: bytes, missing_bytes: int = 0) -> Segment | None:
         if start < 20 or later:
             return None
         protocol, source, sink = packet[9], packet[12:16], packet[16:20]
-        total = total or len(packet) + missing_bytes  # Segmentation offload leaves it empty.
+        # Segmentation offload leaves the length field 0.
+        total = total or len(packet) + missing_bytes
     elif version == 6 and len(packet) >= 40:
         protocol, start = packet[6], 40
         total = 40 + (int.from_bytes(packet[4:6], "big") or len(packet) + missing_bytes - 40)

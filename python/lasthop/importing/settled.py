@@ -1,4 +1,5 @@
-"""The channel that settings of an access point of 802.11n or later make, and its keys."""
+"""The channel that follows from the settings of an access point of 802.11n or later, and its
+keys."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -22,18 +23,18 @@ __all__ = ["Settled", "Wanted", "cell_keys", "settle"]
 
 
 class Wanted(NamedTuple):
-    """Channel that settings of an access point ask for.
+    """Channel that the settings of an access point request.
 
     Attributes
     ----------
     letter, band : str
         Newest physical layer, ``"n"`` to ``"be"``, and band.
     width_mhz : int
-        Width, to 320. [MHz]
+        Width, up to 320. [MHz]
     short : bool
         Whether stations may have the short guard interval of 802.11n and ac.
     split : bool
-        Whether the width is in two parts.
+        Whether the channel consists of two separate parts (80+80 MHz).
     """
 
     letter: str
@@ -44,7 +45,7 @@ class Wanted(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Channel of settings, with comments of its keys and notes."""
+    """Resulting channel, with comments for its keys and notes."""
 
     within: Channel
     comments: Mapping[str, str]
@@ -57,9 +58,9 @@ def settle(wanted: Wanted, of_band: str, of_width: str, of_guard: str) -> Settle
     Parameters
     ----------
     wanted : Wanted
-        What they ask for.
+        Requested channel.
     of_band, of_width, of_guard : str
-        What says so.
+        Sources of band, width and guard interval, for comments.
     """
     asked = phy.LETTERS[wanted.letter]
     allowed = [each for each in GENERATIONS if is_in(each, wanted.band)]
@@ -89,7 +90,7 @@ def settle(wanted: Wanted, of_band: str, of_width: str, of_guard: str) -> Settle
 
 
 def cell_keys(settled: Settled) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Keys of a cell that settings make."""
+    """Yield the keys of a cell with this channel."""
     yield from keys(settled.within, settled.comments)
     yield "edca", ('"hostapd"', "defaults of hostapd for values that are not given below")
     yield from streams(settled.within)

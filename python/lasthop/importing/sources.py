@@ -1,7 +1,7 @@
-"""What a station of a capture sends and receives, as the keys of a scenario.
+"""Traffic of a station of a capture, as keys of a scenario.
 
-Connections that their windows limit are uploads and downloads. Those that their applications limit
-have a rate, which only datagrams have in a scenario.
+Connections that their windows limit become uploads and downloads. Connections that their
+applications limit have a rate. In a scenario only UDP has a rate, so they become UDP traffic.
 """
 
 from collections.abc import Sequence
@@ -13,26 +13,27 @@ from lasthop.importing.observed import Connections, Flow, Stream
 __all__ = ["Sources", "sources"]
 
 LARGEST_DATAGRAM = 1472
-"""Payload that fits into an Ethernet frame; larger ones came in fragments. [bytes]"""
+"""Largest payload of a datagram in one Ethernet frame; a larger datagram is fragmented. [bytes]"""
 
 
 @dataclass(frozen=True)
 class Sources:
-    """One direction of a station: its connections and its datagrams, None without any."""
+    """Traffic of a station in one direction: its connections and its datagrams, None if there are
+    none."""
 
     connections: Connections | None
     stream: Stream | None
 
 
 def sources(tally: StationCounters, flows: Sequence[Flow], way: str) -> Sources:
-    """Return what a station sends or receives.
+    """Return the traffic of a station in one direction.
 
     Parameters
     ----------
     tally : StationCounters
         Counts of the station.
     flows : sequence of Flow
-        Its connections that count.
+        Connections that are long enough.
     way : str
         ``"up"`` or ``"down"``.
     """
@@ -71,17 +72,18 @@ def _connections(flows: Sequence[Flow]) -> Connections | None:
 
 
 def _stream(datagrams: Datagrams, flows: Sequence[Flow], longest: int) -> Stream | None:
-    """Return the datagrams of a direction, and connections with a rate of their own as some."""
+    """Return the UDP traffic of a direction, which includes connections with a rate of their
+    applications."""
     usual = max(datagrams.lengths, key=lambda each: datagrams.lengths[each], default=1)
     if not flows:
         if not datagrams.counts:
             return None
         return Stream(datagrams.rate_bps, min(max(usual, 1), LARGEST_DATAGRAM))
     span_s = max(flow.stop_s for flow in flows) - min(flow.start_s for flow in flows)
-    # As many gaps as segments fit into the time: the last one's is not in the span.
+    # n segments have n - 1 gaps between them, so the last segment is not in the time span.
     rate_bps = 8 * sum(each.data_bytes * (1 - 1 / each.segments) for each in flows) / span_s
     if rate_bps <= 0.0:
-        return _stream(datagrams, [], longest)  # Nothing but repeats was seen of them.
+        return _stream(datagrams, [], longest)  # Only retransmissions were seen.
     several = f"{len(flows)} connections" if len(flows) > 1 else "1 connection"
     text = f"{several}, {_mbps(rate_bps)}, not limited by the window"
     trips = [flow.handshake_s for flow in flows if flow.handshake_s is not None]
@@ -100,6 +102,6 @@ def _mbps(rate_bps: float) -> str:
 
 
 def _range_ms(values_s: Sequence[float]) -> str:
-    """Return the least and the most of some times, or the only one."""
+    """Return the smallest and the largest of some times, or the only time, in words."""
     least, most = (f"{1e3 * each:.3g}" for each in (min(values_s), max(values_s)))
     return f"{least} ms" if least == most else f"{least} to {most} ms"

@@ -1,9 +1,9 @@
 """OpenWrt's ``/etc/config/sqm``: the link after the router, as sqm-scripts shape it.
 
-References: sqm-scripts of June 2024 (commit 95337de): ``run-openwrt.sh`` (a queue starts with
-``enabled 1``, one for each interface), ``defaults.sh`` (defaults of options),
-``functions.sh`` (a rate of 0 is not shaped, ``linklayer none`` has no overhead), and the scripts
-``*.qos`` (the qdisc of each).
+References: sqm-scripts of June 2024 (commit 95337de). ``run-openwrt.sh`` starts a queue for each
+interface with ``enabled 1``. ``defaults.sh`` has the defaults of options. In ``functions.sh``, a
+rate of 0 is not shaped, and ``linklayer none`` has no overhead. Each script ``*.qos`` chooses its
+qdisc.
 """
 
 import re
@@ -19,17 +19,17 @@ from lasthop.importing.uci import Section, read
 __all__ = ["Line", "line"]
 
 DEFAULTS_KBPS = {"download": 14698, "upload": 2302}
-"""Rates of an option that is missing. [kbit/s]"""
+"""Rates that apply if an option is missing. [kbit/s]"""
 MOST_KBPS = 100_000_000
 MOST_OVERHEAD = 4096
 FULL_BYTES = 1500
-"""A full packet. [bytes]"""
+"""Length of a full packet. [bytes]"""
 CELL_BYTES, CELL_PAYLOAD = 53, 48
-"""An ATM cell and its payload. [bytes]"""
+"""Lengths of an ATM cell and of its payload. [bytes]"""
 MOST_WORDS = 60
 
 CAKES = ("piece_of_cake.qos", "layer_cake.qos")
-"""Scripts that use CAKE whatever ``qdisc`` is."""
+"""Scripts that use CAKE for any value of ``qdisc``."""
 QDISCS = {
     "fq_codel": "fq_codel",
     "codel": "codel",
@@ -37,19 +37,21 @@ QDISCS = {
     "cake": "fq_codel",
     "fq_pie": "fq_codel",
 }
-"""Disciplines of lasthop by those of SQM."""
+"""Disciplines of lasthop by the disciplines of SQM."""
 FIFOS = {"pfifo", "bfifo", "pfifo_fast"}
 NEAREST = {
     "cake": "CAKE is simulated as fq_codel: flows share the line, not hosts, and DSCP has no tins",
     "fq_pie": "fq_pie is simulated as fq_codel",
 }
-"""Disciplines that lasthop does not have, each with a sentence on what is simulated instead."""
+"""Disciplines that lasthop does not have, each with a sentence on the discipline that is simulated
+instead."""
 
 GUEST = re.compile(r"guest|iot", re.IGNORECASE)
 INSIDE = re.compile(r"@?(br-|br_|lan|wlan|phy\d+-|ath\d|ra\d|rai\d|rax\d)", re.IGNORECASE)
-"""Interfaces towards the stations."""
+"""Names of interfaces towards the stations."""
 OUTSIDE = re.compile(r"wan|ppp|dsl|internet|lte|modem", re.IGNORECASE)
-"""Interfaces that are surely the line, before others such as ``eth1``."""
+"""Names of interfaces that are certainly the line. They are preferred to other names such as
+``eth1``."""
 
 
 NO_LINE = Note(
@@ -73,11 +75,11 @@ class Shaper(NamedTuple):
     Attributes
     ----------
     section : Section
-        Its section.
+        Section of the queue in the file.
     interface : str
-        Interface that it shapes.
+        Interface that the queue shapes.
     down_kbps, up_kbps : int
-        Rates towards the interface's far side and from it; 0 is not shaped. [kbit/s]
+        Rates of packets that arrive at the interface and that leave it; 0 if not shaped. [kbit/s]
     """
 
     section: Section
@@ -87,12 +89,13 @@ class Shaper(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The interface with its rates, for remarks."""
+        """Return the interface with its rates, for remarks."""
         return f"{self.interface} ({_rate(self.down_kbps)} down, {_rate(self.up_kbps)} up)"
 
 
 def line(path: Path) -> Line:
-    """Return the line that SQM shapes: none if no queue is enabled or all are of guests."""
+    """Return the line that SQM shapes. It is empty if no queue is enabled or all queues are for
+    guests."""
     queues = [each for each in read(path, "/etc/config/sqm") if each.kind == "queue"]
     if not queues:
         raise UserError(
@@ -135,8 +138,8 @@ def line(path: Path) -> Line:
 
 
 def _is_on(section: Section) -> bool:
-    """Whether sqm-scripts start the queue: only ``enabled 1`` does."""
-    section.switch("enabled", default=False)  # Refuses what is no truth value.
+    """Return whether sqm-scripts start the queue. They start it only with ``enabled 1``."""
+    section.switch("enabled", default=False)  # Refuse a value that is no truth value.
     return section.text("enabled") == "1"
 
 
@@ -150,7 +153,8 @@ def _shaper(section: Section, interface: str) -> Shaper:
 
 
 def _distance(interface: str) -> int:
-    """Order of interfaces: surely the line, perhaps the line, a tunnel, towards the stations."""
+    """Return the rank of an interface: certainly the line, perhaps the line, a tunnel, towards the
+    stations."""
     if INSIDE.match(interface):
         return 3
     if OUTSIDE.search(interface):
@@ -159,7 +163,7 @@ def _distance(interface: str) -> int:
 
 
 def _rates(shaper: Shaper) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Rates of the line; an interface towards the stations has its directions exchanged."""
+    """Yield the rates of the line. An interface towards the stations has exchanged directions."""
     names = ("download", "upload")
     rates = (shaper.down_kbps, shaper.up_kbps)
     if INSIDE.match(shaper.interface):
@@ -182,7 +186,7 @@ def _rate(kbps: int) -> str:
 
 
 def _queue(section: Section) -> str:
-    """The qdisc that the script of a queue takes."""
+    """Return the qdisc that the script of a queue uses."""
     script = section.word("script")
     named = section.word("qdisc") or "fq_codel"
     if script in CAKES or named.startswith("cake"):
@@ -191,7 +195,7 @@ def _queue(section: Section) -> str:
 
 
 def _remarks(shaper: Shaper) -> Iterator[Note]:
-    """Yield notes on settings of a queue that the wire of a scenario does not have."""
+    """Yield notes on settings of a queue that a scenario does not support for the wire."""
     section = shaper.section
     if INSIDE.match(shaper.interface):
         yield Note(

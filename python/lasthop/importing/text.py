@@ -1,4 +1,4 @@
-"""Text files of other programs, whatever made them: encodings, line ends, and what is no text."""
+"""Text files of other programs: encodings, line ends, and binary data."""
 
 import codecs
 import sys
@@ -8,21 +8,22 @@ from lasthop.errors import UserError
 from lasthop.scenario.files import opened
 
 MOST_BYTES = 4 << 20
-"""Longest text that is read: a dump of ten thousand stations. [bytes]"""
+"""Longest text that is read. A dump of ten thousand stations is shorter. [bytes]"""
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""Byte order marks and the encodings that they announce."""
+"""Byte order marks, and the encodings that they indicate."""
 
 LONGEST_LINE = 10_000
-"""Longest line that is read; a setting is far shorter. [characters]"""
+"""Longest line that is read. Settings are much shorter. [characters]"""
 
 
 def read_bytes(path: Path, most_bytes: int) -> bytes:
-    """Bytes of a file that must not be longer than this; ``-`` is standard input."""
+    """Return the content of a file, or of standard input for ``-``. Refuse content longer than
+    this."""
     try:
         if str(path) == "-":
             content = sys.stdin.buffer.read(most_bytes + 1)
@@ -41,29 +42,29 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
 
 
 def read_lines(path: Path, what: str) -> list[str]:
-    """Lines of a text without their ends.
+    """Return the lines of a text file without line ends.
 
     Parameters
     ----------
     path : Path
         The file.
     what : str
-        What it should be, for the error: ``"hostapd.conf"``.
+        Expected kind of file, for the error message: ``"hostapd.conf"``.
     """
     return lines_of(read_bytes(path, MOST_BYTES), path, what)
 
 
 def lines_of(content: bytes, source: Path | str, what: str) -> list[str]:
-    """Return the lines of a text without their ends.
+    """Return the lines of a text without line ends.
 
     Parameters
     ----------
     content : bytes
         The text.
     source : Path or str
-        Where it is from, for the error.
+        Origin of the text, for the error message.
     what : str
-        What it should be, for the error.
+        Expected kind of file, for the error message.
     """
     text = decoded(content)
     if text is None:
@@ -78,7 +79,8 @@ def lines_of(content: bytes, source: Path | str, what: str) -> list[str]:
 
 
 def decoded(content: bytes) -> str | None:
-    """The text: UTF-8, UTF-16 with its mark, or else that of Windows; None for binary data."""
+    """Return the text, decoded as UTF-8, as UTF-16 with a byte order mark, or else as Windows-1252;
+    None for binary data."""
     for mark, encoding in MARKS:
         if content.startswith(mark):
             try:

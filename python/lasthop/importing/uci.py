@@ -1,4 +1,4 @@
-"""OpenWrt's configuration files, the form of UCI: sections with options and lists.
+"""OpenWrt's configuration files in the UCI format: sections with options and lists.
 
 ::
 
@@ -6,8 +6,8 @@
             option channel '11'
             list ht_capab 'SHORT-GI-40'
 
-What ``uci show wireless`` prints says the same line by line, ``wireless.radio0.channel='11'``, and
-is read too. References: OpenWrt's "The UCI system".
+The output of ``uci show wireless`` has one option per line, such as
+``wireless.radio0.channel='11'``. It is supported, too. References: OpenWrt's "The UCI system".
 """
 
 import re
@@ -40,9 +40,9 @@ class Section:
         ``wifi-device`` and ``radio0``; a section without a name is ``@wifi-iface[0]``. Both are
         empty for a file without sections.
     options : dict
-        Values by name; those of a list are separated by spaces.
+        Values by name. Values of a list are separated by spaces.
     lines : dict
-        Line of each value.
+        Line number of each value.
     """
 
     path: Path
@@ -62,7 +62,7 @@ class Section:
         return self.options.get(name, default)
 
     def word(self, name: str, default: str = "") -> str:
-        """Return a value in small letters."""
+        """Return a value in lower case."""
         return self.text(name, default).lower()
 
     def wrong(self, name: str, why: str) -> UserError:
@@ -78,7 +78,8 @@ class Section:
         return text in TRUE if text else default
 
     def number(self, name: str, least: int, most: int) -> int | None:
-        """Return a whole number, or None if it is absent. In UCI an empty value is absent."""
+        """Return a whole number, or None if the value is absent. In UCI an empty value counts as
+        absent."""
         text = self.options.get(name)
         if text is None or (self.kind and not text):
             return None
@@ -88,7 +89,7 @@ class Section:
         return int(text)
 
     def numbers(self, name: str, digits: int, unit: str) -> list[int]:
-        """Return a list of rates of so many digits at most."""
+        """Return a list of rates, each with at most this many digits."""
         text = self.options.get(name)
         if text is None or (self.kind and not text):
             return []
@@ -99,14 +100,14 @@ class Section:
 
 
 def read(path: Path, what: str) -> list[Section]:
-    """Sections of a file, in its order.
+    """Return the sections of a file in order.
 
     Parameters
     ----------
     path : Path
         The file.
     what : str
-        What it should be, for the error: ``"/etc/config/wireless"``.
+        Expected kind of file, for the error message: ``"/etc/config/wireless"``.
     """
     lines = [(number, line.strip()) for number, line in enumerate(read_lines(path, what), 1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
@@ -124,7 +125,8 @@ OPENWRT = {
         "use `lasthop import openwrt WIRELESS --sqm {}`, where WIRELESS is /etc/config/wireless",
     ),
 }
-"""Files of OpenWrt by the beginning of some line, each with the command that reads it."""
+"""Files of OpenWrt, each with a pattern that a line starts with and the command that reads the
+file."""
 
 
 def hint_of(path: Path, lines: Iterable[str]) -> str | None:
@@ -153,7 +155,7 @@ def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[S
             case ["option" | "list" as form, name, value] if section is not None:
                 section.put(name, value, number, listed=form == "list")
             case ["option", _] if section is not None:
-                continue  # A value that was wiped before the file was shown.
+                continue  # The value was removed before the file was shared.
             case _:
                 raise UserError(
                     f'{path}:{number}: "{words[0][:20]} ..." is no line of {what}: '

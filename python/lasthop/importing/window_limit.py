@@ -1,22 +1,24 @@
-"""Whether a connection's window limited it, so that it sent as much as its window allowed.
+"""Decision whether a connection was limited by its window, or by its application.
 
-Such a connection takes what the network gives, and a scenario has it as an upload or download.
-Others are limited by their application: video in pieces, calls, remote shells. They have a rate of
-their own, however fast the network is. The signs are those of Zhang, Breslau, Paxson and Shenker,
-"On the characteristics and origins of Internet flow rates" (SIGCOMM 2002), and Siekkinen,
-Urvoy-Keller, Biersack and Collange, "A root cause analysis toolkit for TCP" (Computer Networks
-2008), as far as a capture in the middle of a path shows them:
+A connection that is limited by its window uses all available capacity. In a scenario it is an
+upload or download. Other connections are limited by their application, such as video in segments,
+calls, or remote shells. Their rate does not depend on the speed of the network. The criteria are
+those of Zhang, Breslau, Paxson and Shenker, "On the characteristics and origins of Internet flow
+rates" (SIGCOMM 2002), and Siekkinen, Urvoy-Keller, Biersack and Collange, "A root cause analysis
+toolkit for TCP" (Computer Networks 2008), as far as a capture in the middle of a path shows them:
 
-- A connection that pauses for a good part of its time was not limited by its window.
-- A connection that loses segments was: losses are what limits a window.
-- Without losses the window has grown. If about as much as the window is under way, or a queue of
-  the connection's own is on the path, the window was the limit.
-- If a radio was busy throughout, data may have waited for it in front of the capture.
-- Otherwise the sender had less to send than it was allowed.
+- A connection that pauses for a large fraction of its time was not limited by its window.
+- A connection that loses segments was limited by its window, since losses limit a window.
+- Without losses the window has grown. The window was the limit if the data in flight is about as
+  large as the window, or if the connection has filled a queue on the path.
+- If a radio channel was busy all the time, data may have waited for the channel before it was
+  captured. The window is then taken as the limit.
+- Otherwise the sender had less data to send than the window allowed.
 
-A capture downstream of the queue that the sender fills sees neither the queue nor the data under
-way. Time stamps (RFC 7323) show it. Without them, without losses and without a radio such a
-connection is taken for one with a rate of its own, which is the rate of the link after that queue.
+A capture downstream of the queue that the sender fills shows neither the queue nor the data in
+flight. Time stamps (RFC 7323) show the queue. Without time stamps, losses and a radio, such a
+connection is classified as limited by its application. Its rate is then that of the link after the
+queue.
 """
 
 from dataclasses import dataclass
@@ -27,19 +29,21 @@ from lasthop.importing.round_trips import RoundTrips
 __all__ = ["Evidence", "is_window_limited"]
 
 IDLE_PART = 0.25
-"""Part of a connection's time in pauses from which its application limited it. [-]"""
+"""Fraction of a connection's time in pauses from which its application limited it. [-]"""
 LOSSES = 2
-"""Least number of losses with which they are what limits the window."""
+"""Smallest number of losses from which losses limit the window. [-]"""
 WINDOW_PART = 0.5
-"""Part of the window under way from which the window is the limit. [-]"""
+"""Ratio of data in flight to the window from which the window is the limit. [-]"""
 QUEUE_TRIPS = 1.5
-"""Least round trip over that of the handshake if there is a queue. [-]"""
+"""Smallest ratio of the round-trip time to that of the handshake if there is a queue. [-]"""
 QUEUE_SEGMENTS = 20.0
-"""Segments under way, twice an initial window, from which such a queue is the connection's own."""
+"""Number of segments in flight from which the connection has filled the queue itself: twice an
+initial window."""
 BUSY_PART = 0.5
-"""Part of the time in which a radio heard something from which it was busy. [-]"""
+"""Fraction of the time with frames on the radio channel from which the channel was busy. [-]"""
 GROWTH_S = 2.0
-"""Time in which a window has grown whatever the round trip, if no handshake shows it. [s]"""
+"""Time after which a window has grown for any round-trip time, if the handshake was not captured.
+[s]"""
 
 
 @dataclass(frozen=True)
@@ -49,19 +53,19 @@ class Evidence:
     Attributes
     ----------
     handshake : Handshake
-        Its first three segments.
+        First three segments of the connection.
     activity : Activity
-        Times at which it sent.
+        Times at which the connection sent data.
     trips : RoundTrips
-        Its window and losses.
+        Window and losses of the connection.
     way : str
         ``"up"`` or ``"down"``.
     payload_bytes : int
-        Payload that it sent. [bytes]
+        Payload that the connection sent. [bytes]
     busy_part : float
-        Part of its time in which the radio heard something; None on a wire. [-]
+        Fraction of its time with frames on the radio channel; None on a wire. [-]
     tcp : bool
-        TCP, else QUIC, of which only pauses show.
+        Whether the connection is TCP. Otherwise it is QUIC, which shows only pauses.
     """
 
     handshake: Handshake
@@ -77,14 +81,14 @@ def is_window_limited(seen: Evidence) -> bool:
     """Return whether a connection sent as much as its window allowed."""
     activity, trips = seen.activity, seen.trips
     if activity.span_s <= 0.0:
-        return True  # A single burst is what the window allowed.
+        return True  # The window allowed the whole data as one burst.
     if activity.idle_s > IDLE_PART * activity.span_s:
         return False
     if not (seen.tcp and activity.answered and trips.mss_bytes) or trips.losses >= LOSSES:
         return True
     shortest_s = _shortest_trip_s(seen)
     if shortest_s is None:
-        return True  # Too little was seen to tell.
+        return True  # There is too little data for a decision.
     trip_s = _trip_s(seen, shortest_s)
     active_s = activity.span_s - activity.idle_s
     flight = seen.payload_bytes / active_s * trip_s / trips.mss_bytes
@@ -99,7 +103,8 @@ def is_window_limited(seen: Evidence) -> bool:
 
 
 def _shortest_trip_s(seen: Evidence) -> float | None:
-    """Return the round trip without queues: that of the handshake, else the least that shows."""
+    """Return the round-trip time without queues: that of the handshake, else the smallest sample.
+    [s]"""
     if seen.handshake.rtt_s is not None:
         return seen.handshake.rtt_s
     activity = seen.activity
@@ -109,7 +114,7 @@ def _shortest_trip_s(seen: Evidence) -> float | None:
 
 
 def _trip_s(seen: Evidence, shortest_s: float) -> float:
-    """Return the mean round trip with the queues that show."""
+    """Return the mean round-trip time, including queues that are visible in the capture. [s]"""
     answers, beyond_s = seen.activity.answers, seen.handshake.beyond_s(seen.way)
     least_s = answers.least if beyond_s is None else beyond_s
     trip_s = shortest_s + max((answers.mean or least_s) - least_s, 0.0)

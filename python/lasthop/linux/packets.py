@@ -51,7 +51,8 @@ def received(sample: socket.socket) -> Iterator[tuple[bytes, Any]]:
 
 
 def attach(connection: socket.socket, program: Sequence[Instruction]) -> None:
-    """Replace the filter program of a socket. Packets of the old program are discarded."""
+    """Set the filter program that the kernel runs for each packet before it queues the packet at a
+    socket. It replaces the previous program."""
     code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(code)
     total = struct.pack("HP", len(program), ctypes.addressof(buffer))

@@ -18,7 +18,7 @@ def real_time() -> None:
 
 @contextmanager
 def preferred() -> Iterator[None]:
-    """Run the calling thread before other normal threads in this context, if the system permits it.
+    """Run the calling thread before other threads that are not real-time, if the system permits it.
 
     Processes and threads that it starts are not preferred.
     """

@@ -1,7 +1,7 @@
 """Measurements of real networks, by flent and iperf3, matched with the flows of a scenario.
 
 `reading.py` recognises the program, one file per program reads its output as a `Measurement`, and
-`matching.py` matches its streams with a scenario's flows and reports how.
+`matching.py` matches its streams with the flows of a scenario.
 """
 
 from lasthop.measured.matching import Measured

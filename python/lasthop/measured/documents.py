@@ -1,8 +1,9 @@
 """JSON documents in a text: one, several after each other, or among lines of other text.
 
-``iperf3 --json`` can be preceded by lines of text, such as a warning, and a server's log or a file
-that is appended to holds one report per test. ``iperf3 --json-stream`` writes one event per line,
-which together are one report. A document begins in the first column of a line.
+The output of ``iperf3 --json`` can begin with lines of text, such as a warning. A server's log, or
+a file to which output is appended, contains one report per test. ``iperf3 --json-stream`` writes
+one event per line. All its events together are one report. A document begins in the first column of
+a line.
 """
 
 import json
@@ -28,12 +29,12 @@ DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def documents(text: str) -> tuple[list[Any], list[str]]:
-    """Return the documents of a text, and a sentence about each that is cut short.
+    """Return the documents of a text, and a sentence about each incomplete document.
 
     Raises
     ------
     ValueError
-        If no document is whole.
+        If no document is complete.
     RecursionError
         If a document is nested too deeply.
     NoNumberError
@@ -44,14 +45,15 @@ def documents(text: str) -> tuple[list[Any], list[str]]:
     except ValueError as error:
         result, broken = _among_lines(text, error)
     else:
-        # A list of reports is what `jq --slurp` makes.
+        # `jq --slurp` makes a list of reports.
         several = isinstance(total, list) and total and isinstance(total[0], dict)
         result, broken = (total if several else [total]), []
     return list(_joined(result)), broken
 
 
 def _among_lines(text: str, error: ValueError) -> tuple[list[Any], list[str]]:
-    """Return the documents that begin a line or follow another one; raise `error` if none does."""
+    """Return the documents that begin a line or follow another document; raise `error` if there is
+    none."""
     results: list[Any] = []
     broken: list[str] = []
     end = 0
@@ -70,7 +72,8 @@ def _among_lines(text: str, error: ValueError) -> tuple[list[Any], list[str]]:
 
 
 def _next(text: str, end: int) -> int:
-    """Return where the next document begins: after the last one or in a line; -1 if nowhere."""
+    """Return the offset of the next document: after the last document or in a later line; -1 if
+    there is none."""
     space = SPACE.match(text, end)
     at = space.end() if space else end
     if text.startswith("{", at) and (end == 0 or text[end - 1] == "}"):
@@ -82,7 +85,8 @@ def _next(text: str, end: int) -> int:
 def _joined(result: list[Any]) -> Iterator[Any]:
     """Yield the documents, with the events of each report of ``--json-stream`` as one.
 
-    ``--json-stream-full-output`` adds the whole report after its events, which it replaces.
+    ``--json-stream-full-output`` adds the whole report after its events. The report then replaces
+    them.
     """
     report: dict[str, Any] | None = None
     for document in result:
@@ -106,6 +110,6 @@ def _joined(result: list[Any]) -> Iterator[Any]:
 
 
 def _is_same_run(report: dict[str, Any], document: Any) -> bool:
-    """Whether a document is the whole report whose events were read."""
+    """Return whether a document is the whole report of the same run as the events before it."""
     start = document.get("start") if isinstance(document, dict) else None
     return isinstance(start, dict) and start == report.get("start")

@@ -1,11 +1,11 @@
 """Measurements of flent, ``.flent`` and ``.flent.gz``: series of rates, delays and queues.
 
 References: flent's doc/data-format.rst, flent/runners.py and flent/tests. A series is a list of
-values, null where there is none. ``TCP upload`` is sent by the machine that ran flent; ``::1`` and
-words such as BE tell several apart. Series that flent computes (sums, averages, fairness) have a
-runner of their own in the metadata since 2017. ``tcp_rtt`` is the kernel's smoothed round trip of
-a stream. [ms] ``VoIP::delay`` is the one-way delay from the machine that ran flent. [ms]
-``qdisc_stats_HOST::backlog_pkts`` and its like are statistics of ``tc -s qdisc`` at HOST.
+values, null where there is none. The machine that ran flent sends ``TCP upload``. Suffixes such as
+``::1`` and BE distinguish several streams. Since 2017, the metadata names a separate runner for
+series that flent computes (sums, averages, fairness). ``tcp_rtt`` is the kernel's smoothed round
+trip of a stream. [ms] ``VoIP::delay`` is the one-way delay from the machine that ran flent. [ms]
+``qdisc_stats_HOST::backlog_pkts`` and similar series are statistics of ``tc -s qdisc`` at HOST.
 """
 
 import re
@@ -19,9 +19,9 @@ __all__ = ["is_flent", "read"]
 
 NAMED = re.compile(r"(TCP|UDP) (upload|download)(?P<rest>.*)", re.IGNORECASE)
 UNDIRECTED = re.compile(r"(TCP|UDP) .+")
-"""Names of streams whose direction only the command tells, such as ``TCP cubic``."""
+"""Names of streams whose direction is known only from the command, such as ``TCP cubic``."""
 COMMAND = re.compile(r"(?:^|\s)-t (TCP_STREAM|TCP_MAERTS|TCP_SENDFILE)\b")
-"""netperf's test in a command: MAERTS, which is STREAM reversed, receives."""
+"""Test of netperf in a command. With MAERTS, which is STREAM reversed, the machine receives."""
 COMPUTED = ("sum", "avg", "average", "total", "totals", "fairness", "mean")
 """Words in names of series that are computed from others."""
 COMPUTING = (
@@ -44,19 +44,19 @@ CATEGORIES = {
     **dict.fromkeys(("CS4", "CS5"), "video"),
     **dict.fromkeys(("CS6", "CS7"), "voice"),
 }
-"""Access categories of marks in names. Class selectors are mapped by their precedence (IEEE 802.11,
-table of user priorities and access categories)."""
+"""Access categories by the marks in names. Class selectors are mapped by their precedence (IEEE
+802.11, table of user priorities and access categories)."""
 MARK = re.compile(r"(?<!\w)(CS[0-7]|BE|BK|VI|VO|EF)\d*(?!\w)")
 VOIP = "VoIP"
 QDISC = re.compile(r"qdisc(?:_stats_(?P<host>.+?)|-stats)(?:::(?P<what>[a-z_]+))?")
 OWN = ("", "localhost", "127.0.0.1", "::1")
 """Names of the machine that ran flent."""
 DELAYS = ("Ping", "HTTP", "UDP RTT", "TCP RTT")
-"""Beginnings of names of series of milliseconds that are of no flow."""
+"""Prefixes of names of series in milliseconds that belong to no flow."""
 MOST_NAMED = 6
-"""Most names of series that a line lists."""
+"""Largest number of series that one line names."""
 ANY = -1e18
-"""Least value of a delay between two clocks, which may be set differently."""
+"""Smallest accepted delay between two clocks. It is negative, since the clocks may differ."""
 
 
 def is_flent(tree: Any) -> bool:
@@ -70,7 +70,7 @@ def read(file: Tree) -> Measurement:
     Raises
     ------
     UserError
-        If a value is not of its form, or no series is of a stream or a qdisc.
+        If a value has the wrong form, or no series belongs to a stream or a qdisc.
     """
     series = file.at("results")
     meta = file.at("metadata").at("SERIES_META")
@@ -89,7 +89,7 @@ def read(file: Tree) -> Measurement:
 
 
 def _in_order(name: str) -> tuple[str, int]:
-    """Streams 2 and 10 in the order of their numbers."""
+    """Return the sort key by which stream 2 comes before stream 10."""
     match = re.search(r"(\d+)$", name)
     return (name[: match.start()], int(match[1])) if match else (name, 0)
 
@@ -101,9 +101,10 @@ def is_computed(name: str, about: Tree) -> bool:
 
 
 def direction_of(name: str, about: Tree) -> str | None:
-    """Return the direction of a stream; None if the series is no stream's rate.
+    """Return the direction of a stream; None if the series is not the rate of a stream.
 
-    netperf's command counts more than the name, since ``--swap-up-down`` changes only the command.
+    The command of netperf has priority over the name, since ``--swap-up-down`` changes only the
+    command.
     """
     match = NAMED.fullmatch(name)
     test = COMMAND.search(about.at("COMMAND").text())
@@ -113,7 +114,7 @@ def direction_of(name: str, about: Tree) -> str | None:
 
 
 def streams(series: Tree, meta: Tree, notes: list[str]) -> Iterator[Stream]:
-    """Yield each stream whose rate is a series; what is computed from several is left out."""
+    """Yield each stream whose rate is a series. Series that flent computed are left out."""
     for name in series.table():
         about = meta.at(name)
         units = about.at("UNITS").value
@@ -145,7 +146,7 @@ def streams(series: Tree, meta: Tree, notes: list[str]) -> Iterator[Stream]:
 
 
 def category_of(name: str) -> str:
-    """Return the access category that a stream's name tells, such as BK; empty without one."""
+    """Return the access category in a stream's name, such as BK; empty if there is none."""
     marks = {CATEGORIES[mark] for mark in MARK.findall(name)}
     return marks.pop() if len(marks) == 1 else ""
 
@@ -184,11 +185,11 @@ def voip(file: Tree, about: Tree, notes: list[str]) -> Iterator[Stream]:
 
 
 def lost_part(file: Tree, about: Tree, notes: list[str]) -> float | None:
-    """Return the part of the VoIP packets that was lost; None if the number of sent packets is
+    """Return the fraction of VoIP packets that were lost; None if the number of sent packets is
     unknown.
 
-    The series counts lost packets; irtt reports how many it sent, and D-ITG's raw values are those
-    that arrived.
+    The series counts lost packets. irtt reports how many packets it sent. The raw values of D-ITG
+    are from packets that arrived.
     """
     lost_series = file.at("results").at(f"{VOIP}::loss")
     if lost_series.value is None:
@@ -232,21 +233,23 @@ def queues(series: Tree, local_host: str) -> Iterator[Queue]:
 
 
 def dropped_part(dropped: Tree, sent: Tree) -> float | None:
-    """Return the part of the packets that a qdisc dropped.
+    """Return the fraction of packets that a qdisc dropped.
 
-    ``dropped`` counts those of each interval, ``sent_pkts`` all since the qdisc was installed.
+    ``dropped`` counts the packets of each interval. ``sent_pkts`` counts all packets since the
+    qdisc was installed.
     """
     if dropped.value is None or sent.value is None:
         return None
     totals = [value for each in sent.items() if (value := each.number()) is not None]
-    # A qdisc that is replaced begins again at 0; the counter then falls.
+    # The counter of a replaced qdisc starts again at 0, so the difference is negative.
     lost = sum(max(each.number(least=ANY) or 0.0, 0.0) for each in dropped.items())
     passed = totals[-1] - totals[0] if totals and totals[-1] >= totals[0] else 0.0
     return lost / (lost + passed) if passed > 0 else None
 
 
 def pings(series: Tree) -> Iterator[str]:
-    """Yield what pings and other series of milliseconds say, which is no flow's round trip."""
+    """Yield lines about pings and other series in milliseconds that are not the round-trip time of
+    a flow."""
     for name in series.table():
         if not name.startswith(DELAYS):
             continue
@@ -263,7 +266,7 @@ def left_out(series: Tree, meta: Tree, result: list[Stream]) -> Iterator[str]:
         for name in series.table()
         if str(meta.at(name).at("UNITS").value) in UNITS_BPS
         and name not in taken
-        and not name.startswith(("UDP ", VOIP))  # The lines above tell of these.
+        and not name.startswith(("UDP ", VOIP))  # other lines report these series
         and not is_computed(name, meta.at(name))
     ]
     if names:

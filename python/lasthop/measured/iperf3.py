@@ -1,14 +1,14 @@
 """Output of ``iperf3 --json``, of a client or a server.
 
-A client that ran at a station sends upwards, with ``--reverse`` downwards, with ``--bidir`` both
-ways; a server's output is seen from the other end. Goodput is the receiver's count, since a
-sender counts what is still in its buffers. References: iperf3's man page; `iperf_print_results` in
+A client at a station sends uplink traffic, with ``--reverse`` downlink, with ``--bidir`` both. In a
+server's output, the directions are reversed. Goodput is the receiver's count, since a sender also
+counts data that is still in its buffers. References: iperf3's man page; `iperf_print_results` in
 src/iperf_api.c, versions 3.0 to 3.20.
 
-One table per stream of UDP mixes both ends: its bytes are the sender's, which a receiving server
-reports as 0, and so is its ``lost_percent``; the lost packets are the receiver's. The receiver's
-bytes are in ``sum_received``, from 3.11 on, and in the intervals of the machine that received.
-A report with ``error`` may hold what was counted until then.
+The table of a UDP stream mixes both ends. Its bytes are those of the sender. A receiving server
+reports them as 0, and also reports ``lost_percent`` as 0. The lost packets are counted by the
+receiver. The receiver's bytes are in ``sum_received`` (since 3.11), and in the intervals of the
+receiving machine. A report with ``error`` may contain the counts until the error.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,13 +22,14 @@ __all__ = ["is_iperf3", "read"]
 
 US = 1e-6
 BACK = "_bidir_reverse"
-"""End of the names of sums over what a server sends with --bidir."""
+"""Suffix of names of sums over the streams that a server sends with --bidir."""
 ANY = -1e18
-"""Least count of lost packets: those out of order are subtracted, once too often at times."""
+"""Smallest accepted number of lost packets. It is negative, since iperf3 subtracts packets that
+arrive out of order, sometimes once too often."""
 
 
 def is_iperf3(tree: Any) -> bool:
-    """Return whether JSON is iperf3's."""
+    """Return whether JSON is output of iperf3."""
     known = isinstance(tree, Mapping) and {"start", "end"} <= tree.keys()
     return known or (isinstance(tree, Mapping) and "error" in tree and "start" in tree)
 
@@ -39,7 +40,7 @@ def read(file: Tree) -> Measurement:
     Raises
     ------
     UserError
-        If the run failed before anything was counted, or a value is not of its form.
+        If the run failed before anything was counted, or a value has the wrong form.
     """
     error, notes = file.at("error").text(), list[str]()
     start = file.at("start")
@@ -61,7 +62,8 @@ def read(file: Tree) -> Measurement:
 
 
 class Machine(NamedTuple):
-    """Where a report was made: whether by the server, and whether it sends where nothing says."""
+    """Origin of a report: whether it is the server's, and whether the machine sends if a stream
+    does not report this."""
 
     server: bool
     sends: bool
@@ -71,13 +73,13 @@ class Machine(NamedTuple):
         return self.sends if sends is None else bool(sends)
 
     def way(self, sends: Any) -> str:
-        """Return the direction of a stream, up from the client."""
+        """Return the direction of a stream: up if the client sends it."""
         return "up" if self.is_sender(sends) != self.server else "down"
 
 
 @dataclass
 class Intervals:
-    """Counts of a machine for one stream, by interval, without omitted intervals.
+    """Counts of one machine for one stream, summed over intervals without omitted intervals.
 
     Attributes
     ----------
@@ -86,9 +88,9 @@ class Intervals:
     bits, seconds : float
         Payload, and the time in which it was counted. [bit], [s]
     again : float
-        Segments sent again.
+        Number of retransmitted segments.
     trips_us : list of float
-        Round trips at the ends of intervals. [us]
+        Round-trip times at the ends of intervals. [us]
     udp : bool
         Whether the stream is of UDP.
     """
@@ -102,12 +104,12 @@ class Intervals:
 
     @property
     def rate_bps(self) -> float | None:
-        """Mean rate; None without an interval. [bit/s]"""
+        """Mean rate; None without intervals. [bit/s]"""
         return self.bits / self.seconds if self.seconds else None
 
 
 def of_intervals(intervals: Tree, machine: Machine) -> Iterator[tuple[float, Intervals]]:
-    """Yield the counts of each stream with its socket, in the order of their first intervals."""
+    """Yield each socket with the counts of its stream, in the order of their first intervals."""
     results: dict[float, Intervals] = {}
     for interval in intervals.items() if intervals.value is not None else ():
         listed = interval.at("streams")
@@ -129,13 +131,13 @@ def of_intervals(intervals: Tree, machine: Machine) -> Iterator[tuple[float, Int
 
 @dataclass(frozen=True)
 class Counted:
-    """A report, and what its intervals add up to."""
+    """Report, with the sums of its intervals."""
 
     file: Tree
     intervals: list[tuple[float, Intervals]]
 
     def of_socket(self, stream: Tree) -> Intervals | None:
-        """Return the intervals of a stream by its socket."""
+        """Return the interval counts of a stream by its socket."""
         socket = stream.at("socket").number()
         return None if socket is None else dict(self.intervals).get(socket)
 
@@ -184,7 +186,7 @@ def interrupted(known: Intervals, name: str, machine: Machine, notes: list[str])
 
 
 def datagrams(udp: Tree, name: str, machine: Machine, counted: Counted, notes: list[str]) -> Stream:
-    """Return a stream of UDP: what arrived, and the part that did not."""
+    """Return a UDP stream: the rate that arrived, and the fraction of datagrams that was lost."""
     sends = machine.is_sender(udp.at("sender").value)
     packets = udp.at("packets").number("a count from 0") or 0.0
     lost = udp.at("lost_packets").number("a count", ANY)
@@ -208,7 +210,8 @@ def datagrams(udp: Tree, name: str, machine: Machine, counted: Counted, notes: l
 def arrived_bps(
     udp: Tree, machine: Machine, counted: Counted, sends: bool, part: float | None
 ) -> float | None:
-    """Return the rate at which datagrams of a stream arrived; None if nothing tells. [bit/s]"""
+    """Return the rate at which a stream's datagrams arrived; None if the report does not contain
+    it. [bit/s]"""
     own = counted.of_socket(udp)
     if not sends and own is not None and own.rate_bps:
         return own.rate_bps
@@ -217,7 +220,7 @@ def arrived_bps(
         return total * share(udp, counted, machine, sends)
     sent = udp.at("bits_per_second").number()
     if sends and (machine.server or counted.file.at("error").value is not None):
-        return None  # A server that sends, or a client that stopped, has nothing of the receiver.
+        return None  # a sending server, or a client that was stopped, has no counts of the receiver
     if sent:
         return sent * (1.0 - (part or 0.0))
     packets = udp.at("packets").number() or 0.0
@@ -227,7 +230,7 @@ def arrived_bps(
 
 
 def received_bps(counted: Counted, machine: Machine, sends: bool) -> float | None:
-    """Return the sum over the streams of a direction at their receiver. [bit/s]"""
+    """Return the rate that the receiver reports for all streams of a direction. [bit/s]"""
     end = counted.file.at("end")
     two_ways = end.at(f"sum_received{BACK}").value is not None
     back = two_ways and sends == machine.server
@@ -235,7 +238,7 @@ def received_bps(counted: Counted, machine: Machine, sends: bool) -> float | Non
 
 
 def share(udp: Tree, counted: Counted, machine: Machine, sends: bool) -> float:
-    """Return a stream's part of the datagrams that arrived in its direction. [-]"""
+    """Return the stream's fraction of all datagrams that arrived in its direction. [-]"""
 
     def arrived(each: Tree) -> float:
         lost = max(each.at("lost_packets").number(least=ANY) or 0.0, 0.0)
@@ -259,7 +262,8 @@ def segments(
     counted: Counted,
     notes: list[str],
 ) -> Stream:
-    """Return a stream of TCP: the receiver's count, the sender's round trips and repeats."""
+    """Return a TCP stream: the receiver's byte count, and the sender's round trips and
+    retransmissions."""
     sender, receiver = stream.at("sender"), stream.at("receiver")
     own = counted.of_socket(sender)
     arrived = receiver.at("bits_per_second").number()
@@ -273,7 +277,7 @@ def segments(
     total = sender.at("bytes").number("a count from 0")
     loss = None
     if not total:
-        again = None  # A receiving server has no count of the sender's.
+        again = None  # a receiving server has no count of the sender's retransmissions
     elif again is not None:
         loss = again / (total / mss_bytes + again)
     trip_us = sender.at("mean_rtt").number()

@@ -1,10 +1,11 @@
-"""Which measured stream is which flow of a scenario: by name, direction, category, order, or not.
+"""Matching of measured streams with flows of a scenario, by name, direction, category and order.
 
-Nothing is guessed beyond that. A file that is given a name, of a station or of a flow, has that
-one's streams: uploads are its uploads in order, downloads its downloads. A file without a name has
-the whole scenario's, if it has as many up and as many down. TCP and UDP are counted apart. If the
-names of all streams tell their access categories, streams are matched within each category. Where
-counts differ, only sums are compared. Each match is reported in a line.
+No other criterion is used. A file with the name of a station or flow has the streams of this
+station or flow: uploads match uploads in order, and downloads match downloads. A file without a
+name has the streams of the whole scenario, if both have the same numbers of uploads and of
+downloads. TCP and UDP are counted separately. If the names of all streams tell their access
+categories, streams are matched within each category. If the numbers differ, only sums are compared.
+Each match is reported in a line.
 """
 
 from collections import Counter, defaultdict
@@ -23,31 +24,31 @@ from lasthop.measured.qdiscs import Queues, match_queues
 __all__ = ["Flow", "Measured", "match"]
 
 TRANSPORTS = ("tcp", "udp")
-"""Transports of which measured streams are."""
+"""Transports of measured streams."""
 
 MOST_NAMED = 8
-"""Most names that a line lists."""
+"""Largest number of names in one line."""
 
 ITEMS = ("flows", "stations", "cells", "classes", "links", "queues", "aps")
-"""Lists of a result of lasthop whose items are taken by their names."""
+"""Lists of a lasthop result whose items are matched by their names."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow of a scenario as far as matching needs it."""
+    """Properties of a scenario's flow that matching needs."""
 
     name: str
     station: str
     direction: str
     class_name: str = ""
     transport: str = "tcp"
-    """``"tcp"``, ``"udp"``, or another word if no measured stream is like the flow."""
+    """``"tcp"``, ``"udp"``, or another word if no measured stream can match the flow."""
     rate_bps: float = 0.0
-    """Rate of its own; 0 if it takes what it can get. [bit/s]"""
+    """Rate of the flow's application; 0 if the flow uses all available capacity. [bit/s]"""
     reports: bool = False
-    """Whether it is a sensor's, which asks for no share."""
+    """Whether the flow is that of a sensor, which needs no share."""
     category: str = ""
-    """Its access category; empty outside a cell."""
+    """Access category of the flow; empty outside a cell."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,9 @@ class Measured:
     files : sequence of str
         The files.
     qdiscs : frozenset of str
-        Queues whose statistics a program read, which a result of lasthop shows with their nodes.
+        Queues whose statistics a program has read. A result of lasthop shows them with their nodes.
     unused : sequence of str
-        A message about each file of which nothing is compared.
+        A message about each file without any compared value.
     """
 
     lists: Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -75,7 +76,7 @@ class Measured:
     unused: Sequence[str] = ()
 
     def items(self, list_name: str) -> Mapping[str, Mapping[str, Any]]:
-        """Items of a list by name; none if nothing of it was measured."""
+        """Return the items of a list by name; none if no value of the list was measured."""
         return self.lists.get(list_name, {})
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,7 +92,7 @@ class Measured:
 
 
 Samples = dict[tuple[str, str, str], list[float]]
-"""Values by list, name and quantity, one a file."""
+"""Measured values by list, name and quantity, with one value per file."""
 
 
 def match(
@@ -105,19 +106,19 @@ def match(
     Parameters
     ----------
     flows : sequence of Flow
-        The scenario's, in its order.
+        Flows of the scenario, in its order.
     total : (str, str)
-        List and name of the item whose goodput is that of all flows, if there is one.
+        List and name of the item with the total goodput of all flows, if there is one.
     given : sequence of (str, Measurement)
-        Each with the name that the user gave it, or an empty one. Several of one name are
-        repeats, over which intervals are taken.
+        Measurements, each with the name that the user gave it, or an empty name. Measurements
+        of the same name are repetitions, from which confidence intervals are computed.
     queues : Queues
         Names of the scenario's queues.
 
     Raises
     ------
     UserError
-        If a name is of nothing in the scenario.
+        If the scenario has nothing of this name.
     """
     samples: Samples = defaultdict(list)
     lines: list[str] = []
@@ -155,7 +156,7 @@ def _count(samples: Samples) -> int:
 
 
 def _of_nothing(name: str, measurement: Measurement, flows: Sequence[Flow]) -> str:
-    """Return the message about a file of which nothing is compared."""
+    """Return the message about a file without any compared value."""
     theirs = {f"{_worded(each.transport)}{each.direction}" for each in measurement.streams}
     own = {
         f"{_worded(each.transport)}{each.direction}"
@@ -174,7 +175,7 @@ def _of_nothing(name: str, measurement: Measurement, flows: Sequence[Flow]) -> s
 
 
 def _by_names(measurement: Measurement, samples: Samples) -> str:
-    """Take the items of a result of lasthop as they are called."""
+    """Add the items of a lasthop result by their names."""
     count = 0
     for list_name in ITEMS:
         items = measurement.summary.get(list_name, [])
@@ -196,7 +197,8 @@ def _by_order(
     measurement: Measurement,
     samples: Samples,
 ) -> Iterator[str]:
-    """Match streams with the flows of this name, or with all; tell how."""
+    """Match streams with the flows of this name, or with all flows. Yield lines about the
+    matches."""
     own = named(flows, name)
     if name and not own:
         known = list(dict.fromkeys(each.station or each.name for each in flows))
@@ -221,7 +223,7 @@ def _by_order(
         if not streams:
             continue
         if not theirs and is_single:
-            theirs = list(own)  # Who names the flow itself has measured it from the other end.
+            theirs = list(own)  # The user named the flow, so the file may be from its other end.
         if theirs:
             summed += streams
         if len(streams) == len(theirs):
@@ -261,7 +263,8 @@ def _by_order(
 def _paired(
     streams: Sequence[Stream], flows: Sequence[Flow]
 ) -> tuple[list[tuple[Stream, Flow]], str]:
-    """Return each stream with its flow, of as many, and how they were matched, in words."""
+    """Return pairs of streams and flows, which are equally many, and the criterion of the match in
+    words."""
     in_order = list(zip(streams, flows, strict=True))
     messages, asked = ([each.category for each in side] for side in (streams, flows))
     if not all(asked) or (len({*asked}) == 1 and len({*messages} - {*asked, ""}) == 0):
@@ -281,12 +284,12 @@ def _kind(flow: Flow) -> tuple[str, str]:
 
 
 def _worded(transport: str) -> str:
-    """A transport in front of a noun, if it is not the usual one."""
+    """Return a transport as a word before a noun; empty for the usual transport."""
     return "" if transport == "tcp" else f"{transport.upper()} "
 
 
 def named(flows: Sequence[Flow], name: str) -> list[Flow]:
-    """Flows of a name: one flow's, a station's, a class's, or of a group of stations."""
+    """Return the flows of a name: of a flow, a station, a class, or a group of stations."""
     if not name:
         return list(flows)
     exact = [each for each in flows if each.name == name]
@@ -303,7 +306,7 @@ def _put_sum(streams: Sequence[Stream], place: tuple[str, str], samples: Samples
 
 
 def _sum_up(flows: Sequence[Flow], total: tuple[str, str] | None, samples: Samples) -> None:
-    """Goodputs of stations and of all, where those of all their flows were measured."""
+    """Add the goodputs of stations and of all flows, if all their flows were measured."""
     means = {
         name: sum(values) / len(values)
         for (list_name, name, quantity), values in samples.items()
@@ -332,20 +335,22 @@ def _sum_up(flows: Sequence[Flow], total: tuple[str, str] | None, samples: Sampl
 
 
 def _whole(values: Sequence[float | None]) -> float | None:
-    """The sum, None if one is missing."""
+    """Return the sum, None if a value is missing."""
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) and known else None
 
 
 def _competes(flow: Flow, goodput_bps: float | None) -> bool:
-    """Whether a flow has less than it asks for; one that was not measured may have."""
+    """Return whether a flow may get less than its demand. This is assumed for a flow that was not
+    measured."""
     is_met = flow.rate_bps and goodput_bps is not None
     is_met = is_met and 100 * (goodput_bps or 0.0) >= MET_PERCENT * flow.rate_bps
     return not (flow.reports or is_met)
 
 
 def _shares(sums: Mapping[str, float], unmet: Collection[str], samples: Samples) -> None:
-    """Shares, and fairness of the stations with `unmet` demands, as the registry defines them."""
+    """Add the shares, and the fairness of the stations with `unmet` demands, as the registry
+    defines them."""
     total = sum(sums.values())
     for name, value in sums.items():
         samples["stations", name, "goodput_share"].append(value / total)

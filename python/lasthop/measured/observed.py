@@ -1,4 +1,4 @@
-"""Measurements of a program: streams and queues in the quantities of results."""
+"""Measurements of a program: streams and queues, in the quantities of lasthop's results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ __all__ = ["Measurement", "NothingMeasuredError", "Queue", "Stream"]
 
 
 class NothingMeasuredError(UserError):
-    """A report without anything to compare, such as that of a run that failed."""
+    """Error about a report that has nothing to compare, such as that of a failed run."""
 
 
 @dataclass(frozen=True)
@@ -20,23 +20,24 @@ class Stream:
     Attributes
     ----------
     name : str
-        Its name in the program's output.
+        Name of the stream in the program's output.
     direction : str
         ``"up"``: from the machine that measured; ``"down"``: to it.
     goodput_bps : float
         Goodput. [bit/s]
     rtt_s : float
-        Mean round trip of its own segments. [s]
+        Mean round-trip time of the stream's segments. [s]
     loss_probability : float
-        Segments sent again, or datagrams lost, over those sent. [-]
+        Retransmitted segments divided by sent segments, or lost datagrams divided by sent datagrams.
+        [-]
     retransmissions : float
-        Segments sent again.
+        Number of retransmitted segments.
     one_way_delay_s : float
-        Mean one-way delay of its datagrams. [s]
+        Mean one-way delay of the datagrams. [s]
     transport : str
         ``"tcp"`` or ``"udp"``.
     category : str
-        Access category of its packets; empty if its name does not tell one.
+        Access category of the packets; empty if the name does not contain one.
     """
 
     name: str
@@ -68,13 +69,13 @@ class Queue:
     Attributes
     ----------
     host : str
-        The machine whose qdisc it is; empty for the machine that measured.
+        Machine of the qdisc; empty for the machine that measured.
     sojourn_s : float
         Mean delay of the queue. [s]
     packets : float
         Mean backlog. [packets]
     drop_probability : float
-        Packets dropped over those dropped or sent. [-]
+        Number of dropped packets divided by the number of packets dropped or sent. [-]
     """
 
     host: str
@@ -94,13 +95,13 @@ class Measurement:
     program : str
         ``"flent"``, ``"iperf3"`` or ``"lasthop"``.
     streams : sequence of Stream
-        In the program's order; empty for a result of lasthop.
+        Streams in the program's order; empty for a result of lasthop.
     notes : sequence of str
         Remarks for the user.
     summary : mapping
-        Lists of a result of lasthop, whose items have names already.
+        Lists of a lasthop result, whose items already have names.
     queues : sequence of Queue
-        Qdiscs that were read meanwhile.
+        Qdiscs whose statistics were read during the measurement.
     """
 
     source: str

@@ -28,13 +28,13 @@ def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None
     scenario : Scenario
         Scenario of the flows.
     files : file, sequence of files or pairs, mapping, or Measured
-        Files of flent or iperf3, or results of lasthop; see `lasthop.compare`. Pipes are read once:
-        what is matched already stays as it is.
+        Files of flent or iperf3, or results of lasthop; see `lasthop.compare`. Pipes are read
+        only once, so a `Measured` is returned unchanged.
 
     Raises
     ------
     UserError
-        If a file is no measurement, or a name is of nothing in the scenario.
+        If a file is no measurement, or the scenario has nothing of a name.
     """
     if isinstance(files, Measured):
         return files
@@ -83,7 +83,7 @@ def flows_of(scenario: Scenario) -> list[Flow]:
 
 
 def transport_of(flow: TypedFlow) -> str:
-    """Return what carries a flow; reports and web connections are like no measured stream."""
+    """Return the transport of a flow. Reports and web connections match no measured stream."""
     if isinstance(flow, UdpFlow):
         return "udp"
     return "tcp" if isinstance(flow, TcpFlow) and flow.web is None else "other"

@@ -1,8 +1,8 @@
 """Measured qdiscs matched with queues of a scenario: by name, or if there is only one.
 
-The qdisc of the machine that measured is its station's queue. That of another host is the queue of
-that name, or the one that the user named. If the scenario has one queue that is no station's, it is
-that one. Otherwise its values are only reported.
+The qdisc of the machine that measured is the queue of its station. The qdisc of another host is the
+queue with the host's name, or the queue that the user named. Otherwise it is the only queue of the
+scenario that belongs to no station. If there are several such queues, the values are only reported.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,18 +38,19 @@ def match_queues(
     measurement: Measurement,
     samples: Mapping[tuple[str, str, str], list[float]],
 ) -> Iterator[str]:
-    """Add the statistics of a measurement's qdiscs to the samples of queues; yield a line on each.
+    """Add the statistics of a measurement's qdiscs to the samples of queues; yield a line about
+    each qdisc.
 
     Parameters
     ----------
     queues : Queues
         Queues of the scenario.
     name : str
-        The name that the user gave the file, or an empty one.
+        Name that the user gave the file, or an empty name.
     measurement : Measurement
-        Its qdiscs are matched.
+        Measurement whose qdiscs are matched.
     samples : mapping
-        Values by list, name and quantity, which are added to.
+        Values by list, name and quantity, to which values are added.
     """
     for qdisc in measurement.queues:
         whose = f"the qdisc of {qdisc.host}" if qdisc.host else "its own qdisc"
@@ -64,7 +65,7 @@ def match_queues(
 
 
 def _queue_of(qdisc: Queue, queues: Queues, name: str, measurement: Measurement) -> str | None:
-    """Return the queue that a qdisc is; None if that is not known."""
+    """Return the queue that a qdisc corresponds to; None if unknown."""
     if not qdisc.host:
         if name in queues.stations:
             return name
@@ -80,7 +81,8 @@ def _queue_of(qdisc: Queue, queues: Queues, name: str, measurement: Measurement)
 def _placed(
     qdisc: Queue, queue: str, queues: Queues
 ) -> Iterator[tuple[tuple[str, str, str], float]]:
-    """Yield where each value of a qdisc belongs: the length of a node's queue is with the node."""
+    """Yield the list, name and quantity of each value of a qdisc. The length of a node's queue
+    belongs to the node."""
     length = ("queues", queue, "occupancy_packets")
     if queue in queues.stations:
         length = ("stations", queue, "queue_packets")
@@ -104,7 +106,7 @@ def _values(qdisc: Queue) -> str:
 
 
 def _hint(qdisc: Queue, queues: Queues, measurement: Measurement) -> str:
-    """Return how to name the queue of a qdisc, if a name can tell."""
+    """Return a hint how to name the queue of a qdisc, if a name can determine it."""
     known = queues.others if qdisc.host else queues.stations
     alike = [each for each in measurement.queues if bool(each.host) == bool(qdisc.host)]
     if not known or len(alike) > 1:

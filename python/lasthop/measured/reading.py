@@ -14,7 +14,7 @@ from lasthop.measured.tree import Tree, read_documents
 __all__ = ["read"]
 
 OURS = ("emulation", "simulation")
-"""Kinds of results of lasthop that are like measurements."""
+"""Kinds of lasthop results that can be used as measurements."""
 
 
 def read(path: str | Path) -> list[Measurement]:
@@ -23,13 +23,13 @@ def read(path: str | Path) -> list[Measurement]:
     Returns
     -------
     list of Measurement
-        One for each report in the file, as if each were a file of its own. A report that has
-        nothing to compare is left out if there is another one, with a note.
+        One measurement per report, as if each report were a separate file. A report with nothing to
+        compare is left out with a note, if the file has another report.
 
     Raises
     ------
     UserError
-        If it is none of them, or a value in it cannot be.
+        If the file is none of these, or has an impossible value.
     """
     path = Path(path)
     trees, notes = read_documents(path)

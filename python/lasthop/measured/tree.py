@@ -1,4 +1,4 @@
-"""JSON that others have written: read within limits, and asked for values by their place."""
+"""JSON of other programs: reading within limits, and access to values by their place."""
 
 import gzip
 import io
@@ -18,18 +18,19 @@ from lasthop.scenario.files import opened
 __all__ = ["Tree", "read_documents"]
 
 MOST_BYTES = 64 << 20
-"""Longest file that is read, once it is decompressed. [bytes]"""
+"""Longest file that is read, after decompression. [bytes]"""
 GZIP = b"\x1f\x8b"
 MOST_SHOWN = 30
 
 
 def read_documents(path: Path) -> tuple[list[Any], list[str]]:
-    """Return the JSON documents of a file, perhaps compressed by gzip, and what is wrong with some.
+    """Return the JSON documents of a file, which may be compressed by gzip, and errors of some
+    documents.
 
     Raises
     ------
     UserError
-        If there is none, or the file is longer than any measurement.
+        If the file has no document, or is longer than any measurement.
     """
     text = _text(path, _content(path))
     try:
@@ -81,14 +82,14 @@ def _text(path: Path, content: bytes) -> str:
 
 @dataclass(frozen=True)
 class Tree:
-    """A value with its place, so that errors name file and key."""
+    """Value with its place, so that errors name the file and the key."""
 
     path: Path
     value: Any
     place: str = ""
 
     def at(self, key: str | int) -> "Tree":
-        """Return the value at a key; `Tree` of None if there is none."""
+        """Return the value at a key, or a `Tree` of None if the key is missing."""
         place = (
             f"{self.place}[{key}]" if isinstance(key, int) else f"{self.place}.{key}".lstrip(".")
         )
@@ -100,7 +101,7 @@ class Tree:
         return Tree(self.path, inside, place)
 
     def wrong(self, what: str) -> UserError:
-        """Return an error about this place."""
+        """Return an error that names this place."""
         shown = json.dumps(self.value, ensure_ascii=False, default=str)[:MOST_SHOWN]
         return UserError(f"{self.path}: `{self.place}`: {shown} is not {what}")
 
@@ -117,7 +118,7 @@ class Tree:
         return [self.at(index) for index in range(len(self.value))]
 
     def number(self, what: str = "a number from 0", least: float = 0.0) -> float | None:
-        """Return the value as a number from `least`; None if it is absent or null."""
+        """Return the value as a number that is at least `least`; None if it is absent or null."""
         if self.value is None:
             return None
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
@@ -131,7 +132,7 @@ class Tree:
         return number
 
     def text(self) -> str:
-        """Return the value as a text, empty if it is absent."""
+        """Return the value as a text; empty if it is absent."""
         if self.value is None:
             return ""
         if not isinstance(self.value, str):

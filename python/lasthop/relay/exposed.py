@@ -41,7 +41,7 @@ PROBING = (
     ("probes_sent", "counter", "UDP probes that were sent."),
     ("probes_answered", "counter", "UDP probes that were answered."),
 )
-"""At a client that probes."""
+"""Metrics of a client that uses UDP probes."""
 HANDSHAKES = ("handshakes", "counter", "Handshakes by how they ended.")
 PROBES = ("probes", "counter", "Datagrams at the UDP port of probes by how they ended.")
 
@@ -53,7 +53,7 @@ def metrics_of(status: dict[str, Any]) -> Iterator["Metric"]:
         yield from families("relay", {}, PROBING, [status])
     for family in (HANDSHAKES, PROBES):
         name, *_ = family
-        if name in status:  # at a server
+        if name in status:  # only a server's status has this metric
             rows = [{"outcome": how, name: count} for how, count in status[name].items()]
             yield from families("relay", {"outcome": "outcome"}, [family], rows)
 

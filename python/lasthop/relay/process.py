@@ -1,15 +1,16 @@
 """The process of `lasthop relay`, which contains little more than the relay.
 
-Run as a script, with the file of the compiled part and a descriptor of what to do, as JSON:
+It runs as a script. Its arguments are the file of the compiled module and a descriptor of a JSON
+object with the keys:
 
     relay     settings of the relay
-    doors     for each address at which it listens a text, with {} for the address
+    doors     a text for each address at which it listens, with {} for the address
     rest      further lines; says  these lines as an object
-    options   beginnings of messages, and the option that each means
+    options   beginnings of messages, and the option that each message is about
     metrics   address at which metrics are served, if wanted
     json      whether lines are JSON
 
-Nothing of the package is imported (except for metrics), since a router has little memory.
+The script imports nothing of the package (except for metrics), since a router has little memory.
 """
 
 import json
@@ -29,7 +30,7 @@ ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 def compiled(path: str) -> ModuleType:
-    """Import the compiled part without its package."""
+    """Import the compiled module without its package."""
     loader = ExtensionFileLoader("_core", path)
     spec = spec_from_file_location("_core", path, loader=loader)
     assert spec is not None, "a loader was given"
@@ -45,8 +46,9 @@ def written(address: tuple[str, int]) -> str:
 
 
 def main(core: str, descriptor: int) -> int:
-    """Run a relay until it is ended; return the exit code."""
-    # they are waited for: a handler could come while its own thread holds what it wants
+    """Run a relay until a signal ends it; return the exit code."""
+    # The signals are blocked and awaited. A handler could run while its own thread holds a lock
+    # that the handler needs.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
     with open(descriptor) as file:
         todo: dict[str, Any] = json.load(file)
@@ -82,14 +84,15 @@ def main(core: str, descriptor: int) -> int:
 
 
 def is_to_end() -> bool:
-    """Wait for some time: whether a signal has come that ends it."""
-    # not sigtimedwait: once a process was stopped and continues, Python 3.11 returns no real signal
+    """Wait for a short time. Return whether a signal to end has arrived."""
+    # Not sigtimedwait: after a process was stopped and continued, sigtimedwait of Python 3.11 does
+    # not return the real signal.
     time.sleep(LOOK_S)
     return bool(signal.sigpending() & ENDS)
 
 
 def serving(at: list[Any] | None, status: Any) -> Any:
-    """Serve metrics, if that is wanted."""
+    """Serve metrics, if an address for metrics is set."""
     if at is None:
         return nullcontext()
     from lasthop.relay.exposed import serving_metrics

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lasthop.relay.settings import LOOPBACK, SOCKS_PORT
 
 if TYPE_CHECKING:
-    import asyncio  # it takes memory, which relays have little of
+    import asyncio  # imported here, since it takes memory and relays have little
 
 VIA = (LOOPBACK, SOCKS_PORT)
 """Default address of ``lasthop relay connect``."""
@@ -19,7 +19,7 @@ ERRORS = {
     5: errno.ECONNREFUSED,
     6: errno.ETIMEDOUT,
 }
-"""Error numbers for a relay's codes (RFC 1928, section 6)."""
+"""Error numbers for the reply codes of a relay (RFC 1928, section 6)."""
 
 
 def connect(
@@ -90,11 +90,11 @@ def bracketed(host: str) -> str:
 
 
 def too_late(host: str, port: int, timeout_s: float | None) -> TimeoutError:
-    """Return the error of a relay that has not answered in time."""
+    """Return the error for a relay that has not answered in time."""
     return TimeoutError(errno.ETIMEDOUT, f"{host}:{port}: no answer within {timeout_s} s")
 
 
 def refused(error: Any, host: str, port: int) -> OSError:
-    """Return a relay's error as the error of the kernel."""
+    """Return the error of the kernel that corresponds to a relay's error."""
     code = ERRORS.get(error.error_code or 0, errno.ECONNABORTED)
     return OSError(code, f"{host}:{port}: {error}")

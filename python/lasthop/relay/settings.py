@@ -24,8 +24,8 @@ STREAMS = 2048
 STREAM_BYTES = 24 << 10
 """Memory that is reserved for each stream. [bytes]
 
-Two thirds are for data that was received and is not read. A quarter of these two thirds is for new
-streams, 4 KiB each.
+Two thirds are for data that was received and not yet read. A quarter of these two thirds is for new
+streams, 4 KiB per stream.
 """
 PATIENCE_S = 10.0
 RULES = ("rtt", "utility", "marks")
@@ -79,11 +79,12 @@ class Terms:
     interval_s: float = 1.0
     """Time between two changes of the number of connections. [s]"""
     smoothing: float = 0.0
-    """Weight of the previous number of connections in the next number. [-]"""
+    """Weight of the previous number of connections when the next number is computed. [-]"""
     rounding: Literal["nearest", "down"] = "nearest"
     """Rounding of the number of connections."""
     hold: int = 3
-    """Successive intervals in which the rule ask for fewer connections before any is closed."""
+    """Number of successive intervals in which the rule must ask for fewer connections before any is
+    closed."""
     congestion: str = "reno"
     """Congestion control of every connection, by the kernel's name."""
     timeout_s: float = 25.0
@@ -172,7 +173,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class ClientSettings:
-    """The relay near the programs."""
+    """Settings of the relay near the programs."""
 
     server: Address
     key: str
@@ -215,7 +216,7 @@ class ClientSettings:
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """The relay near the targets."""
+    """Settings of the relay near the targets."""
 
     listen: Address
     key: str

@@ -50,7 +50,7 @@ LOOPS_PER_JIFFY = 4_000_000
 EPOCH_S = 1704067200
 """Start of the simulated clock, 2024-01-01; the preloaded library has the same constant. [s]"""
 PANIC = "Kernel panic"
-"""Beginning of the line that the kernel prints after the reason of its end."""
+"""Beginning of the line that the kernel prints after the reason for its end."""
 REFUSED_PTRACE = ("ptrace", "PTRACE")
 """Words on the console if the host refuses ptrace."""
 

@@ -28,7 +28,7 @@ Progress = Callable[[int, int], object]
 
 CONFIGURATION = Path(__file__).with_name("kernel.config")
 REQUIRED = (*NEEDED, "UML_TIME_TRAVEL_SUPPORT")
-"""Options that every built kernel run_program have; a source may lack all other options."""
+"""Options that every built kernel must have. A source may lack all other options."""
 
 PROGRAMS = {
     "gcc": "gcc",
@@ -210,7 +210,8 @@ def check_boot(kernel: Kernel) -> None:
 
 @contextmanager
 def build_lock() -> Iterator[Path]:
-    """Lock the folder of kernels and remove files of killed builds. Raises `UserError`."""
+    """Lock the folder of kernels, and remove the files of killed builds. Raises `UserError` if the
+    folder is locked."""
     folder = kernel_folder()
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:

@@ -1,4 +1,4 @@
-"""How processes know that the time of their kernel is simulated."""
+"""Detection that the time of the kernel is simulated."""
 
 from pathlib import Path
 

@@ -99,7 +99,7 @@ def make_root(folder: str) -> None:
         above = Path(ROOT, FOLDER[1:])
         mount_overlay("/mnt/below", "/mnt/folder-changes", "/mnt/folder-work", above)
         below = Path(f"{ROOT}{folder}")
-        below.mkdir(parents=True, exist_ok=True)  # In /run and /dev/shm it does not exist.
+        below.mkdir(parents=True, exist_ok=True)  # The folder may be missing in /run and /dev/shm.
         mount(str(above), "none", str(below), flags=MS_BIND)
 
 
@@ -161,7 +161,9 @@ def copy(path: Path, target: Path) -> None:
 
 def replace_file(path: Path, target: Path, mode: int) -> None:
     """Copy a file, so that the target is never incomplete. Raises `OSError`."""
-    import tempfile  # It reads random numbers, and programs shall get the first.
+    # Importing this module uses random numbers of the kernel. It is imported late, so that the
+    # program gets the first ones.
+    import tempfile
 
     number, name = tempfile.mkstemp(prefix=PARTIAL, dir=target.parent)
     os.close(number)

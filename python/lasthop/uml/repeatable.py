@@ -13,7 +13,7 @@ from lasthop.uml.kernel import Kernel
 from lasthop.uml.store import cache_folder
 
 TESTING = threading.Lock()
-"""Lock that is held during a test, so that threads do not repeat it."""
+"""Lock that a thread holds during a test, so that other threads do not repeat the test."""
 READINGS = """
 import os, time
 for number in range(20):
@@ -48,7 +48,7 @@ def outcome_of(kernel: Kernel, file: Path) -> bool:
         partial.write_text(json.dumps({"repeatable": outcome}))
         partial.replace(file)
     except OSError:
-        pass  # The test is repeated at the next use.
+        pass  # the test is then repeated at the next use
     return outcome
 
 

@@ -1,1 +1,2 @@
-"""The workbench: a page on which the engine runs, with a server for what needs Python."""
+"""The workbench: a page that runs the engine in the browser, with a server for features that need
+Python."""

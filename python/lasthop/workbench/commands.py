@@ -1,4 +1,5 @@
-"""Requests of the page as commands: each a process, which answers as with ``--json``."""
+"""Requests of the page as commands. Each command is a process that prints its answer as with
+``--json``."""
 
 import json
 import sys
@@ -34,27 +35,27 @@ MOST_CHARACTERS = 10_000
 """Largest length of a setting or an option, each of which is an argument of a command."""
 
 MOST_ARGUMENTS = 200
-"""Settings and options of a request together."""
+"""Largest total number of settings and options of a request."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request, checked."""
+    """A request that was checked."""
 
     arguments: list[str]
     """Arguments after ``lasthop``."""
     file: str
-    """The name of the scenario's file."""
+    """Name of the scenario's file."""
     text: str
 
     @classmethod
     def of(cls, command: str, request: object) -> "Asked":
-        """Read a request: its `text`, and if they are given `settings` and `options`.
+        """Read a request: its `text`, and optionally `settings` and `options`.
 
         Raises
         ------
         UserError
-            If it is none.
+            If the request is invalid.
         """
         if command not in COMMANDS:
             raise UserError(f"`{command}` is not among {', '.join(COMMANDS)}")
@@ -91,17 +92,17 @@ class Asked:
 
     @property
     def process(self) -> list[str]:
-        """The whole command line."""
+        """Return the whole command line."""
         return [sys.executable, "-m", "lasthop", *self.arguments]
 
 
 def check_text(name: str, text: str) -> None:
-    """Refuse what no file and no command line can hold.
+    """Refuse a text that cannot be in a file or on a command line.
 
     Raises
     ------
     UserError
-        If there are null characters or halves of characters in it.
+        If the text contains null characters or surrogates.
     """
     if "\0" in text or any("\ud800" <= each <= "\udfff" for each in text):
         raise UserError(f"`{name}` of a request: not text in UTF-8")
@@ -112,7 +113,7 @@ class Reply:
     """Output of a command."""
 
     status: int
-    """Of HTTP."""
+    """Status code of HTTP."""
     body: dict[str, Any]
 
 
@@ -129,7 +130,7 @@ def reply_of(code: int, output: bytes, messages: bytes) -> Reply:
     )
     if code == 0:
         try:
-            # JSON knows no NaN: what is none is not known.
+            # JSON has no NaN or infinity, so such values become null (unknown).
             answer = json.loads(output, parse_constant=lambda _: None)
         except ValueError:
             return Reply(500, {"error": "the command has not printed JSON", "hint": None})

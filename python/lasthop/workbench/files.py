@@ -1,4 +1,4 @@
-"""The built files of the page: their place, and the error if they are missing."""
+"""The built files of the page: their folder, and the error if they are missing."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ PAGE = Path(__file__).with_name("page")
 ENTRY = "index.html"
 
 API = '<meta name="lasthop-api" content="api/" />'
-"""Tells the page where to ask for what the browser's engine has not."""
+"""Element of the page with the address to request features that the browser's engine lacks."""
 
 
 def page() -> Path:
@@ -32,5 +32,5 @@ def page() -> Path:
 
 
 def index() -> str:
-    """Return the page as it is served by Python."""
+    """Return the page with the address of Python's server."""
     return (page() / ENTRY).read_text("utf-8").replace("<head>", f"<head>\n    {API}", 1)

@@ -1,4 +1,5 @@
-"""The page on loopback, and one interface for what the browser's engine has not."""
+"""Server of the page on loopback, with an interface for features that the browser's engine
+lacks."""
 
 import asyncio
 import contextlib
@@ -26,16 +27,16 @@ from lasthop.workbench.files import index, page
 __all__ = ["application"]
 
 MOST_BYTES = 4_000_000
-"""Of a request."""
+"""Largest length of a request. [bytes]"""
 
 AT_ONCE = 2
-"""Long commands that run side by side; others wait."""
+"""Number of long commands that run simultaneously. Further commands wait."""
 
 QUICK = "predict"
 """Command that never waits for long commands: the page requests it after each change."""
 
 LOOK_S = 0.1
-"""How often it is looked whether the page still waits for the answer."""
+"""Time between two checks whether the page still waits for the answer. [s]"""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
@@ -52,9 +53,9 @@ def application(file: Path | None = None, is_over: Callable[[], bool] = lambda: 
     Parameters
     ----------
     file : path, optional
-        A scenario with which the page begins; it is read again each time the page is loaded.
+        Scenario that the page shows first. It is read again each time the page is loaded.
     is_over : callable, optional
-        Whether the server is to end, so that no command may keep it.
+        Returns whether the server is to end, so that commands are ended, too.
 
     Raises
     ------
@@ -96,7 +97,7 @@ def application(file: Path | None = None, is_over: Callable[[], bool] = lambda: 
         except UserError as error:
             return JSONResponse({"error": str(error), "hint": error.hint}, 400)
         except ClientDisconnect:
-            # the page has gone, and hears nothing; or the server goes
+            # the page was closed and does not receive this, or the server ends
             return JSONResponse({"error": "the command was given up", "hint": None})
         return JSONResponse(answer.body, answer.status)
 
@@ -116,7 +117,8 @@ def application(file: Path | None = None, is_over: Callable[[], bool] = lambda: 
 
 
 class Guarded:
-    """Headers of every answer; pages from elsewhere may ask nothing."""
+    """Application that adds headers to every answer, and refuses requests from pages of other
+    origins."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self._app = app
@@ -145,7 +147,7 @@ async def body(request: Request) -> object:
     Raises
     ------
     UserError
-        If there is none, or it is too long.
+        If the request has no object, or is too long.
     """
     if not request.headers.get("content-type", "").startswith("application/json"):
         raise UserError("a request must be application/json")
@@ -161,12 +163,12 @@ async def body(request: Request) -> object:
 
 
 async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Reply:
-    """Run a command in a directory of its own; end it where nobody waits for it any more.
+    """Run a command in a temporary directory. End the command if no client waits for it any more.
 
     Raises
     ------
     ClientDisconnect
-        If nobody does.
+        If the client has disconnected.
     """
     if await is_gone():
         raise ClientDisconnect
