@@ -49,8 +49,8 @@ def logged(result: lh.Result) -> dict[str, float]:
 
 
 def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
-    """Compare the prediction with its own aggregates, and with the aggregates of the run, with the
-    simulated throughput.
+    """Compare two predictions with the simulated throughput: one with its own aggregates, one with
+    those of the run.
     """
     result = lh.simulate(scenario)
     seen = {row["name"]: row for row in result.summary["stations"]}
