@@ -522,8 +522,8 @@ def test_a_single_class_that_fills_its_part_holds_it():
 
 @pytest.mark.slow
 def test_a_single_class_that_cannot_fill_its_part_is_a_drop_tail_queue():
-    # Five simulations of 420 s: 6.109 +- 0.012 Mb/s in total, 0.971 +- 0.006 Mb/s for the near
-    # station.
+    # Five simulations of 420 s: 6.109 +- 0.012 Mb/s in total, 0.971 +- 0.006 Mb/s for
+    # station high-1.
     result, plain = in_one_class({"cell.ap_queue": 1000}), predicted_with({"cell.ap_queue": 600})
     assert goodput(result) == pytest.approx(goodput(plain), rel=1e-6)
     assert mean(result, "cells", "cell", "goodput_bps") == pytest.approx(6.109e6, rel=0.005)
