@@ -68,7 +68,9 @@ def _flow(station: str, direction: str, number: int) -> Scenario:
 
 @pytest.fixture
 def hotspot() -> Callable[..., Scenario]:
-    """Return a normalised 802.11b hot-spot from (uploads, downloads) of each station."""
+    """Return a builder of a normalised 802.11b hot-spot from (uploads, downloads) of each
+    station.
+    """
 
     def build(*connections: tuple[int, int]) -> Scenario:
         names = [f"sta-{number}" for number in range(1, len(connections) + 1)]
@@ -129,7 +131,7 @@ def hotspot() -> Callable[..., Scenario]:
 
 @pytest.fixture
 def refused() -> Callable[[Scenario, str, str], None]:
-    """Return asserts that the hot-spot model refuses a scenario for this assumption, in these
+    """Return a check that the hot-spot model refuses a scenario for this assumption, with these
     words.
     """
 
@@ -141,14 +143,16 @@ def refused() -> Callable[[Scenario, str, str], None]:
     return check
 
 
-# Section 6 of the 802.11e paper: Table 2 with 192 us of preamble per frame, MAC ACKs at 2 Mb/s.
+# Section 6 of the 802.11e paper: Table 2 with 192 us of preamble per frame and MAC ACKs at 2 Mb/s.
 DATA = Packet(192e-6 + 8 * 1538 / 11e6, 450e-6 + 8 * 1538 / 11e6, 1460)
 ACK = Packet(192e-6 + 8 * 78 / 11e6, 450e-6 + 8 * 78 / 11e6, 0)
 
 
 @pytest.fixture
 def cell() -> Callable[..., Cell]:
-    """Return the 802.11e paper's cell: (stations, window, CWmin of AP and of stations, ...)."""
+    """Return a builder of the 802.11e paper's cell: (stations, window, CWmin of AP and of stations,
+    ...).
+    """
 
     def build(
         stations: int = 7,
@@ -180,8 +184,8 @@ def cell() -> Callable[..., Cell]:
 
 @pytest.fixture
 def seven(hotspot: Callable[..., Scenario]) -> Callable[..., Scenario]:
-    """Return the 802.11e paper's cell as a normalised scenario of (uploads, downloads) per
-    station.
+    """Return a builder of the 802.11e paper's cell as a normalised scenario, from (uploads,
+    downloads) per station.
     """
 
     def build(*connections: tuple[int, int]) -> Scenario:
@@ -202,25 +206,25 @@ def _from_positions(
     transmission_range_m: float,
     sensing_range_m: float,
 ) -> ConflictGraph:
-    """Return a conflict graph from where the nodes stand.
+    """Return a conflict graph from the positions of the nodes.
 
-    Two links conflict if their transmitters are within carrier-sensing range of each other, or if
-    they share a node, which cannot send and receive at a time.
+    Two links conflict if their transmitters are within carrier-sensing range of each other. They
+    also conflict if they share a node, since a node cannot send and receive simultaneously.
 
     Parameters
     ----------
     nodes : mapping of str to (float, float)
-        Where the nodes stand. [m]
+        Positions of the nodes. [m]
     links : mapping of str to (str, str)
         Transmitter and receiver of each link.
     transmission_range_m, sensing_range_m : float
-        How far a frame can be received, and how far sensed. [m]
+        Largest distance at which a frame is received, and at which it is sensed. [m]
 
     Raises
     ------
     NetworkError
-        A link names a node that there is not or has one node at both ends, is longer than the
-        transmission range, or a range is not positive.
+        If a link names an unknown node, has the same node at both ends, or is longer than the
+        transmission range; or if a range is not positive.
     """
     for name, reach in (("transmission", transmission_range_m), ("sensing", sensing_range_m)):
         if not reach > 0.0:
@@ -250,5 +254,5 @@ def _from_positions(
 
 @pytest.fixture
 def from_positions() -> Callable[..., ConflictGraph]:
-    """Return the conflict graphs from positions, which `csma.node` must give as well."""
+    """Return a builder of conflict graphs from positions; `csma.node` must give the same graphs."""
     return _from_positions

@@ -1,4 +1,4 @@
-"""Stations of the hot-spot model in the terms of the paper."""
+"""Stations of the hot-spot model in the paper's notation."""
 
 from lasthop.models.hotspot.station import Connections, StationLoad
 
@@ -6,14 +6,14 @@ from lasthop.models.hotspot.station import Connections, StationLoad
 def station(
     uploads: int = 0, downloads: int = 0, window: float = 42.0, beta: float = 1.0
 ) -> StationLoad:
-    r"""Return a station in the paper's terms: :math:`N^{up}_i, N^{dw}_i, W_i, \beta_i`.
+    r"""Return a station in the paper's notation: :math:`N^{up}_i, N^{dw}_i, W_i, \beta_i`.
 
     Parameters
     ----------
     uploads, downloads : int
-        Connections each way. [connections]
+        Connections in each direction. [connections]
     window : float
-        Receive window of all of them. [segments]
+        Receive window of all connections. [segments]
     beta : float
         Access priority over the AP. [-]
     """

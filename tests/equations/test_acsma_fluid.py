@@ -49,7 +49,7 @@ def test_a_speed_does_not_take_a_value_below_zero():
 
 @pytest.mark.equation("acsma", "3.6")
 def test_the_equilibrium_of_a_connection_is_the_square_root_of_two_over_the_loss():
-    # x = sqrt(2/p)/T: loss 2 %, 100 ms: 100 packets/s.
+    # x = sqrt(2/p)/T: a loss of 2 % and 100 ms give 100 packets/s.
     assert rate_speed(100.0, 0.1, 0.02) == pytest.approx(0.0)
     assert rate_speed(50.0, 0.1, 0.02) == pytest.approx(100.0 - 25.0)
 
@@ -165,12 +165,12 @@ def test_the_lyapunov_function_falls_at_least_as_fast_as_printed():
 
     def height(states):
         x, r = states[:, :4], states[:, 4:]
-        # Eq. (5.23) with f(x) = x^2 / 2n, and without its stray positive part.
+        # Eq. (5.23) with f(x) = x^2 / 2n, without the superfluous positive part.
         rates = 2.0 * n * (np.log(x / x_best) + x_best / x - 1.0)
         return np.sum(rates + (r - r_best) ** 2 / (2.0 * PER_PACKET), axis=1)
 
     times = np.linspace(0.0, 60.0, 601)
-    # Close enough to the rest that no r is held at zero on the way.
+    # Close enough to the equilibrium that no r reaches zero.
     states = follow(system, np.concatenate([0.9 * x_best, 1.1 * r_best]), times)
     falls = np.diff(height(states)) / np.diff(times)
     x = (states[:-1, :4] + states[1:, :4]) / 2.0
@@ -182,7 +182,7 @@ def test_the_lyapunov_function_falls_at_least_as_fast_as_printed():
 @pytest.mark.equation("acsma", "3.4")
 def test_adaptive_csma_settles_inside_the_capacity_region_and_serves_what_arrives():
     of = problem("a", beta=1.0)
-    # 0.9 of the boundary point of half the time each for {2} and {1, 3}, {1, 4} a little.
+    # 0.9 of a boundary point: half of the time each for {2} and {1, 3}, and a little for {1, 4}.
     arrivals = 600.0 * 0.9 * np.array([0.6, 0.4, 0.4, 0.2])
     system = AdaptiveCsma(of, arrivals, PER_PACKET)
     r = settle(system, np.zeros(4)).state
@@ -205,8 +205,8 @@ def test_without_aqm_the_aggressiveness_of_every_link_grows_without_bound():
     of = problem("a", beta=800.0)
     states = follow(SingleConnection(of, PER_PACKET), start(of), [0.0, 1e3, 2e3, 4e3])
     x, r = states[:, :4], states[:, 4:]
-    # In equilibrium a loss of p = 2/(T x)^2 is needed, for which x - y = 2/(T^2 x): r grows at that
-    # rate of packets indefinitely, and no rate exceeds 600 packets/s by much.
+    # The equilibrium needs a loss of p = 2/(T x)^2, for which x - y = 2/(T^2 x). r then grows at
+    # this rate of packets indefinitely, and no rate exceeds 600 packets/s by much.
     least = PER_PACKET * 2.0 / 601.0
     assert np.all(np.diff(r[1:], axis=0) >= 0.999 * least * np.diff([1e3, 2e3, 4e3])[:, None])
     np.testing.assert_allclose(np.diff(r[1:], axis=0)[1], PER_PACKET * 2.0 / x[3] * 2e3, rtol=0.05)

@@ -38,7 +38,7 @@ def test_every_topology_has_routes_over_its_links():
 
 @pytest.mark.equation("acsma", "3.1")
 def test_capacity_region_of_a_chain_by_hand():
-    # Links 1-2-3 in a row: 1 and 3 together, or 2. So y1, y3 <= 1 - y2.
+    # Links 1-2-3 in a row: either 1 and 3 together, or 2. Therefore y1, y3 <= 1 - y2.
     graph = from_edges("123", [("1", "2"), ("2", "3")])
     assert capacity(graph, [0.3, 0.2, 0.4]).stretch == pytest.approx(1 / 0.6)
     assert capacity(graph, [0.6, 0.4, 0.1]).stretch == pytest.approx(1.0)

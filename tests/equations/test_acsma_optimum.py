@@ -12,10 +12,12 @@ from lasthop.models.acsma.topologies import topology
 from lasthop.models.acsma.utility import AlphaFair, ByPoints
 
 LEAST_RATE, MOST_RATE = 1e-9, 1e12
-"""Rates between which the rate of a price is sought; concavity is checked there. [packets/s]"""
+"""Range in which the rate for a price is searched, and in which concavity is checked.
+[packets/s]
+"""
 
 CHECKED = 400
-"""Rates at which concavity is checked."""
+"""Number of rates at which concavity is checked."""
 
 
 class ByDerivative:
@@ -26,13 +28,14 @@ class ByDerivative:
     derivative : callable
         :math:`U'(x)` of a rate above zero.
     least, most : float
-        Range of rates over which it is used. [packets/s]
+        Range of rates in which the utility is used. [packets/s]
 
     Raises
     ------
     NetworkError
-        At one of `CHECKED` rates, spread over the range by factors, the derivative is not positive
-        or not below that of the rate before: U is not increasing or not strictly concave.
+        If U is not increasing or not strictly concave. At each of `CHECKED` rates, spread
+        logarithmically over the range, the derivative must be positive and below that at the
+        previous rate.
     """
 
     def __init__(
@@ -58,7 +61,7 @@ class ByDerivative:
 
     def value(self, rate):
         """Return :math:`U(x) - U(1)`."""
-        # Over the logarithm of the rate: derivatives like 1/x^2 are tame there.
+        # Integral over the logarithm of the rate, in which derivatives like 1/x^2 are smooth.
         area, _ = quad(lambda u: self._derivative(np.exp(u)) * np.exp(u), 0.0, np.log(rate))
         return float(area)
 
@@ -67,7 +70,7 @@ class ByDerivative:
         return float(self._derivative(rate))
 
     def rate(self, price):
-        """Return the rate with :math:`U'(x)` equal to the price, within the range."""
+        """Return the rate at which :math:`U'(x)` equals the price, within the range."""
         least, most = np.log(self._range)
         if price >= self.derivative(self._range[0]):
             return self._range[0]
@@ -85,9 +88,7 @@ class ByDerivative:
 
 
 def primal(network, k, beta):
-    """Return the MP or EP solved as it is printed, in rates and time portions, by a general
-    solver.
-    """
+    """Solve MP or EP as printed, in rates and fractions of time, by a general solver."""
     graph, flows = network.graph, network.flows
     sets = independent_sets(graph).astype(float)
     routes, c = network.incidence, network.service_rate_pps
@@ -143,7 +144,7 @@ def test_ep_as_printed_has_the_same_solution_for_a_general_solver():
     solution = optimum(network, k=10.0, beta=200.0)
     rates, _ = primal(network, 10.0, 200.0)
     np.testing.assert_allclose(solution.rates_pps, rates, rtol=2e-4)
-    # The wire f-g has 250 packets/s and is the one that loses.
+    # The wire f-g carries 250 packets/s and is the only wire with losses.
     load = solution.rates_pps[0] + solution.rates_pps[2]
     assert solution.wired_loss[:3] == pytest.approx(0.0, abs=1e-9)
     assert solution.wired_loss[3] == pytest.approx((load - 250.0) / load, rel=1e-6)
@@ -162,7 +163,8 @@ def test_there_is_no_duality_gap():
 
 
 def test_without_entropy_the_rates_of_topology_a_are_those_found_by_hand():
-    # Time t for link 2, the rest for 1 with 3 or 4, halved: 1/(1-t)^2 + 4/(1-t)^2 = 1/t^2.
+    # Fraction of time t for link 2, the rest for 1 with 3 or 4, half each: 1/(1-t)^2 + 4/(1-t)^2 =
+    # 1/t^2.
     t = 1.0 / (1.0 + np.sqrt(5.0))
     by_hand = np.array([1 - t, t, (1 - t) / 2, (1 - t) / 2])
     solution = optimum(topology("a"), k=10.0, beta=200.0)
@@ -170,17 +172,18 @@ def test_without_entropy_the_rates_of_topology_a_are_those_found_by_hand():
 
 
 def test_without_entropy_the_middle_of_topology_d_gets_a_fifth():
-    # Two hops share the time of each flow: 4/t^2 = 2/(1-t)^2 for the outer time t.
+    # Two hops share the time of each flow: 4/t^2 = 2/(1-t)^2, with t the fraction of time of the
+    # outer flow.
     t = np.sqrt(2.0) / (1.0 + np.sqrt(2.0))
     solution = optimum(topology("d"), k=10.0, beta=200.0)
     np.testing.assert_allclose(solution.rates_pps, [t / 2, (1 - t) / 2, t / 2], atol=1e-6)
-    # 86 packets/s are within 24 % of it for a service rate of 546 packets/s.
+    # For a service rate of 546 packets/s, 86 packets/s are within 24 % of the solution.
     assert 86.0 / 0.76 / solution.rates_pps[1] == pytest.approx(546.0, abs=1.0)
 
 
 def test_the_prices_of_topology_a_are_those_of_figures_6_3_and_6_13():
     solution = optimum(topology("a", 600.0, RENO), k=10.0, beta=200.0)
-    # h-ACK: around 0.005 to 0.01; the averages of section 6.1.7 are 3.7, 9.4, 4.5, 4.9 e-3.
+    # h-ACK: about 0.005 to 0.01; the averages of section 6.1.7 are 3.7, 9.4, 4.5 and 4.9 e-3.
     assert solution.aggressiveness.argmax() == 1
     np.testing.assert_allclose(solution.aggressiveness, [2.5e-3, 9e-3, 5.4e-3, 5.4e-3], rtol=0.02)
 
@@ -219,7 +222,8 @@ def test_any_concave_utility_given_by_its_derivative():
 
     by_derivative = optimum(network(ByDerivative(lambda x: 2.0 / x**2)))
     np.testing.assert_allclose(by_derivative.rates_pps, optimum(network(RENO)).rates_pps, rtol=1e-8)
-    # A utility that no formula above knows: each link is full at a price of the marginal utility.
+    # A utility without a formula above: each link is full at a price that equals the marginal
+    # utility.
     solution = optimum(network(ByDerivative(lambda x: 1.0 / (x * (1.0 + np.sqrt(x))))))
     x = solution.rates_pps
     np.testing.assert_allclose(solution.aggressiveness, 100.0 / (x * (1.0 + np.sqrt(x))), rtol=1e-6)
@@ -248,7 +252,7 @@ def test_points_have_the_value_and_the_rates_of_their_derivative():
         assert points.rate(points.derivative(rate)) == pytest.approx(rate)
     for rate, marginal in ((1.0, 8.0), (4.0, 4.0), (8.0, 2.0), (16.0, 1.0)):
         assert points.derivative(rate) == pytest.approx(marginal)
-    # x^-1/2 up to 4, 16 / x from there: 16 (2 - sqrt(1)) and 16 log 4
+    # The derivative is x^-1/2 up to 4 and 16 / x above: areas 16 (2 - sqrt(1)) and 16 log 4.
     assert points.value(16.0) == pytest.approx(16.0 + 16.0 * np.log(4.0))
 
 
@@ -292,7 +296,8 @@ def test_links_that_carry_nothing_are_silent():
 
 
 def test_a_link_with_time_to_spare_has_no_price():
-    # Two hops, of which only the first is contended: the second is half idle at r = 0.
+    # Two hops, of which only the first is contended: the second is idle for half of the time at r =
+    # 0.
     network = Network(
         from_edges("1234", [("1", "2"), ("1", "3")]),
         (Flow("x", ("1", "4"), RENO), Flow("y", ("2",), RENO), Flow("z", ("3",), RENO)),

@@ -1,7 +1,8 @@
-"""Durations of PPDUs: a table of a second implementation, public values, closed forms by hand.
+"""Durations of PPDUs, compared with a table of a second implementation, public values, and closed
+forms.
 
-The table, `ppdu_durations.csv`, was made by a program that was written apart from this one, from
-the clauses of IEEE 802.11 and from ns-3's sources.
+The table, `ppdu_durations.csv`, comes from a program that was written independently, from the
+clauses of IEEE 802.11 and from ns-3's sources.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def test_a_second_implementation_has_the_same_durations():
     ],
 )
 def test_ns3_publishes_these_of_1536_bytes(standard, width, mcs, duration_us):
-    # src/wifi/test/tx-duration-test.cc, 0.8 us of guard interval.
+    # src/wifi/test/tx-duration-test.cc, with a guard interval of 0.8 us.
     assert Ppdu(standard, width, mcs, rules=NS3).duration_ns(1536) == 1000 * duration_us
 
 
@@ -89,7 +90,8 @@ def test_the_band_of_2400_mhz_adds_its_signal_extension():
 
 
 def test_encoders_are_those_of_the_tables_of_vht():
-    # Tables 21-30 to 21-61 where they are not the rule's ceil(N_DBPS / 2160), and a neighbour each.
+    # Values of tables 21-30 to 21-61 that differ from the rule ceil(N_DBPS / 2160), each with a
+    # neighbour.
     encoders = {
         (width, streams, mcs): Ppdu("vht", width, mcs, streams).encoders
         for width, streams, mcs in (
@@ -109,7 +111,8 @@ def test_encoders_are_those_of_the_tables_of_vht():
 
 
 def test_ht_has_a_second_encoder_above_300_megabits():
-    # 1296 bits a symbol: 16 + 8 * 1617 + 6 fill ten symbols, with six tail bits more it takes 11.
+    # 1296 bits per symbol: 16 + 8 * 1617 + 6 bits fill ten symbols; six more tail bits need an 11th
+    # symbol.
     fast = Ppdu("ht", 40, 5, 3)
     assert fast.encoders == 2
     assert fast.duration_ns(1617) == 1000 * (20 + 8 + 4 + 4 * 4 + 4 * 11)
@@ -117,7 +120,7 @@ def test_ht_has_a_second_encoder_above_300_megabits():
 
 @pytest.mark.parametrize(
     ("mcs", "streams", "psdu_bytes", "duration_us"),
-    # Many punctured bits with few shortened ones; punctured bits above 30 %.
+    # Many punctured bits with few shortened bits; punctured bits above 30 %.
     [(1, 2, 262, 124), (0, 1, 18, 68)],
 )
 def test_ldpc_adds_a_symbol_if_too_many_bits_are_punctured(mcs, streams, psdu_bytes, duration_us):
@@ -139,7 +142,7 @@ def test_schemes_that_do_not_exist_are_refused():
 
 
 ALONE = [
-    # standard, MCS, streams, width, GI, MPDUs, more, goodput of 1472 bytes an MPDU [Mb/s]
+    # standard, MCS, streams, width, GI, MPDUs, more, goodput with 1472 bytes per MPDU [Mb/s]
     ("ht", 20, 7, 2, 400, 42, {"rules": NS3}, 130.45),
     ("vht", 80, 9, 1, 800, 64, {"rules": NS3}, 339.11),
     ("he", 80, 11, 2, 800, 64, {"rules": NS3}, 859.46),
@@ -147,7 +150,7 @@ ALONE = [
     ("ht", 20, 7, 2, 400, 42, {}, 130.34),
     ("vht", 80, 9, 1, 800, 64, {}, 338.50),
     ("he", 80, 11, 2, 800, 64, {"coding": "ldpc"}, 861.03),
-    # The nominal packet padding of 16 us is 8 us after this PPDU: a = 2 (27.3.12.5).
+    # The nominal packet padding of 16 us becomes 8 us after this PPDU: a = 2 (27.3.12.5).
     ("he", 80, 11, 2, 800, 64, {"coding": "ldpc", "padding_us": 16}, 853.24),
 ]
 
@@ -164,6 +167,6 @@ def test_a_single_station_sends_at_the_closed_rate(row):
 
 
 def test_a_symbol_has_as_many_bits_as_fit_at_any_rate() -> None:
-    assert ofdm_ns(14, 7.5) == 20_000 + 4000 * 5  # 134 bits, 30 in a symbol
+    assert ofdm_ns(14, 7.5) == 20_000 + 4000 * 5  # 134 bits, 30 per symbol
     assert ofdm_ns(14, 1e-6) == 20_000 + 4000 * 134 * 250_000
     assert ofdm_ns(14, 1e5) == 20_000 + 4000

@@ -1,4 +1,4 @@
-"""Predictions for a scenario whose cell aggregates, and cases that are refused."""
+"""Predictions for scenarios with a cell that aggregates, and refusals."""
 
 import pytest
 
@@ -69,7 +69,7 @@ def test_ppdus_end_at_limits_of_mpdus_bytes_and_time() -> None:
     sender = sending(scenario(aggregation={"time": "0.2 ms"}))
     count = sender.first.count
     assert sender.ppdu_ns(count * 1544 - 2) <= 200_000 < sender.ppdu_ns((count + 1) * 1544 - 2)
-    # an opportunity that a single MPDU is too long for is used for one
+    # an opportunity that is too short for a single MPDU still carries one
     sender = sending(scenario(cell={"txop_limit": "100 us"}))
     assert sender.mpdus(50_000, opens=True).count == 1
     assert sender.mpdus(50_000, opens=False).count == 0
@@ -77,7 +77,7 @@ def test_ppdus_end_at_limits_of_mpdus_bytes_and_time() -> None:
 
 def test_amsdus_are_filled_packet_by_packet() -> None:
     sender = sending(scenario(aggregation={"mpdus": 3, "amsdu": "3100 B"}))
-    # subframes of 14 + 8 + 1500 bytes, the first padded to 1524
+    # subframes of 14 + 8 + 1500 bytes, the first one padded to 1524
     assert sender.packets_per_mpdu == 2
     assert sender.first == Mpdus(3, 6, 2 * 3080 + 4 + 30 + 1524 + 1522)
     # the last MPDU has room for one packet
@@ -159,8 +159,8 @@ def test_losses_need_room_for_the_window(aggregation, message) -> None:
 
 
 def test_failures_in_a_row_of_a_single_sender_depend_on_each_other() -> None:
-    # a PPDU of one MPDU that is lost is followed by the same one; as if failures were independent
-    # it would be 92.87 Mb/s, simulated are 87.42 +- 0.37
+    # A lost PPDU of one MPDU is followed by the same PPDU. With independent failures the goodput
+    # would be 92.87 Mb/s; the simulated goodput is 87.42 +- 0.37.
     lossy = scenario({"error": 0.5}, {"packet_padding": "16 us"}, {"mpdus": 8})
     assert cell_bps(lossy) == pytest.approx(87.42e6, rel=0.005)
 
@@ -202,7 +202,7 @@ def test_too_many_senders_are_refused_with_the_estimate() -> None:
 
 
 def test_stations_that_are_alike_are_one_kind() -> None:
-    # as kinds of their own they would take far longer than the limit
+    # as separate kinds they would take far longer than the limit
     crowd = scenario({"udp_up": "greedy"}, station_count=400)
     assert 0 < cell_bps(crowd) < cell_bps(scenario())
 
@@ -216,7 +216,9 @@ def test_a_rate_just_above_what_fits_is_doubted() -> None:
 
 @pytest.mark.parametrize("table", [{}, {"aggregation": {"mpdus": 64}}])
 def test_a_category_is_predicted_with_its_own_aggregates(table) -> None:
-    """Voice has no aggregates unless its table has: as best effort with the same parameters."""
+    """Voice has no aggregates unless its table sets them; with the same parameters it equals best
+    effort.
+    """
     access = {"aifsn": 2, "cwmin": 3, "cwmax": 7}
     voice = {"udp_down": {"rate": "greedy", "category": "voice"}}
     own = scenario(voice, {"voice": {**access, "txop_limit": "none", **table}}, station_count=1)

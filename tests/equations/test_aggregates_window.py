@@ -1,4 +1,4 @@
-"""A BlockAck window that is always full, against all of its states listed one by one."""
+"""A BlockAck window that is always full, compared with an enumeration of all its states."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SETTLED = -1
 
 
 class Listed:
-    """All states of a small window: the number of attempts of each MPDU, or that it is settled.
+    """All states of a small window: for each MPDU the number of attempts, or that it is settled.
 
-    Every round is played with every set of MPDUs lost, by the rules and nothing else.
+    Every round is evaluated with every set of lost MPDUs, by the rules only.
     """
 
     def __init__(self, width: int, loss: float, attempts: int | None) -> None:
@@ -43,9 +43,7 @@ class Listed:
         self.prob = {state: prob[place[state]] for state in names}
 
     def play(self, state):
-        """Return outcomes of a round: probability, state after it, MPDUs received, given up,
-        passed.
-        """
+        """Return outcomes of a round: probability, next state, MPDUs received, given up, passed."""
         sent = [i for i, tried in enumerate(state) if tried != SETTLED]
         outcomes = []
         for lost in product((False, True), repeat=len(sent)):
@@ -62,7 +60,7 @@ class Listed:
         return outcomes
 
     def mean(self, value) -> float:
-        """Return the mean of a value of state and outcome over rounds."""
+        """Return the mean over rounds of a function of state and outcome."""
         return sum(
             self.prob[state] * outcome[0] * value(state, *outcome[1:])
             for state, outcomes in self.rounds.items()
@@ -81,7 +79,7 @@ SMALL = [(2, 0.3, None), (5, 0.1, None), (8, 0.3, None), (4, 0.3, 3), (5, 0.1, 2
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_all_states_of_a_small_window_give_the_same_solution(case):
-    # Without a limit levels end at a loss of one in a million.
+    # Without a limit, levels end where the loss probability falls below one in a million.
     listed, solution = Listed(*case), window.solve(*case)
     assert solution.sizes == pytest.approx(listed.sizes(), abs=3e-6)
     assert solution.delivered == pytest.approx(
@@ -100,7 +98,7 @@ def test_packets_held_for_a_request_are_those_of_all_states(case):
     listed, solution = Listed(*case), window.solve(*case)
 
     def held(_state, after, _received, holes, moved):
-        # MPDUs before the first that was given up are handed up at the end of the PPDU.
+        # MPDUs before the first MPDU that was given up are delivered at the end of the PPDU.
         if not holes:
             return 0
         return sum(tried == SETTLED for tried in after) + moved - len(holes) - holes[0]
@@ -114,7 +112,7 @@ def test_packets_held_for_a_request_are_those_of_all_states(case):
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_failures_in_a_row_are_those_of_all_states(case):
     listed, solution = Listed(*case), window.solve(*case)
-    # One failed round before: of which nothing was received, and no MPDU was given up.
+    # One failed round before: nothing was received in it, and no MPDU was given up.
     once = listed.mean(lambda _s, _a, received, holes, _m: received == 0 and not holes)
     assert sum(map(sum, solution.rows[1:])) == pytest.approx(once, abs=3e-6)
     last = listed.mean(lambda _s, _a, received, holes, _m: received == 0 and bool(holes))
@@ -123,7 +121,7 @@ def test_failures_in_a_row_are_those_of_all_states(case):
 
 
 def test_a_window_of_two_by_hand():
-    # P(x > 0) = c with c (2 - p / (1 + p)) = 1 and mean 1 / (1 - p) where it is not 0.
+    # P(x > 0) = c with c (2 - p / (1 + p)) = 1; the mean is 1 / (1 - p) where x is not 0.
     loss = 0.3
     solution = window.solve(2, loss)
     often = (1 + loss) / (2 + loss)
@@ -169,7 +167,8 @@ def test_a_row_of_failures_in_blocks_is_as_likely_as_in_the_window():
 
 
 def test_collisions_take_attempts():
-    # Two attempts: unsettled after a round if it was lost and no collision came before or since.
+    # Two attempts: an MPDU is unsettled after a round if it was lost and no collision came before
+    # or after.
     probs = blocks.unsettled_probs(0.2, 2, 0.5)
     assert probs == pytest.approx([1.0, 0.2 * 0.25 / 0.75, 0.0])
 
@@ -213,7 +212,7 @@ def test_a_single_sender_without_losses_has_the_closed_rate():
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_reordering_takes_as_long_as_in_all_states(case):
-    # Frames are equally spaced after failures and after successes, so that only states decide.
+    # Frames have equal spacing after failures and successes, so that only the states matter.
     even = replace(TIMES, cwmin=0, cwmax=0, wait_s=48e-6, response_s=lambda _mpdus: 32e-6)
     between_s = 16e-6 + 32e-6 + 43e-6
     listed, solution = Listed(*case), window.solve(*case)
@@ -237,8 +236,8 @@ def test_backoff_doubles_and_restarts_at_the_limit():
 
 
 def test_one_mpdu_at_a_time_is_a_plain_retransmission():
-    # Lost with probability 1/2, two attempts; then a request. By hand, per MPDU:
-    # a first attempt, half of the time a second, a quarter of the time a request.
+    # Loss probability 1/2 and two attempts, then a BlockAckReq. By hand, per MPDU: a first attempt,
+    # with probability 1/2 a second attempt, with probability 1/4 a BlockAckReq.
     solution = window.solve(1, 0.5, 2)
     assert solution.delivered == pytest.approx(0.5)
     assert solution.requests.per_round == pytest.approx(1 / 6)

@@ -1,4 +1,4 @@
-"""Predictions for stations after one queue, cases that are refused, and values taken from a run."""
+"""Predictions for stations that share one queue, refusals, and values taken from a run."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def behind_mac80211(**keys: object) -> lh.Scenario:
 
 
 def shares(answer) -> list[float]:
-    """Return the fraction of the air time of all PPDUs."""
+    """Return the fraction of the air time of all PPDUs for each station."""
     fractions = [station["airtime_fraction"]["mean"] for station in answer["stations"]]
     return [each / sum(fractions) for each in fractions]
 
@@ -52,7 +52,7 @@ def test_the_airtime_model_is_chosen_for_downlink_cells_and_mac80211() -> None:
     assert choose(upload.typed) == "aggregates"
     down = scenario({"udp_down": None, "download": 1})
     assert choose(down.typed) == "aggregates"
-    # no other model knows mac80211: this one says in a line what it lacks
+    # no other model supports mac80211: this model reports in one line what it does not support
     own = {"udp_down": None, "download": 1}
     tcp = scenario(own, {"ap_queue": {"mac80211": {}}}, near=own).typed
     assert choose(tcp) == "airtime"
@@ -71,12 +71,13 @@ def test_the_queue_of_the_scenario_decides() -> None:
     assert (rounds["order"], predict(fair, "airtime")["order"]) == ("rounds", "airtime")
     with pytest.raises(ModelError, match="`airtime_fairness`: what the device holds"):
         predict(behind_mac80211(airtime_fairness=False).typed, "airtime")
-    # an aggregate each: air time as exchanges last, throughput as they hold
+    # one aggregate per turn: air time is proportional to the duration of exchanges, throughput to
+    # their contents
     mpdus = [row["downlink_mpdus_per_ppdu"]["mean"] for row in rounds["stations"]]
     goodputs = [row["goodput_bps"]["mean"] for row in rounds["stations"]]
     assert goodputs[0] / goodputs[2] == pytest.approx(mpdus[0] / mpdus[2])
     assert mpdus == [42, 42, 3]
-    # what the scenario has not, an option has
+    # an option replaces a setting that the scenario lacks
     other = predict(scenario().typed, "airtime", {"queue": "airtime"})
     assert shares(other) == pytest.approx([1 / 3] * 3, abs=1e-3)
     assert other["options"] == {"queue": "airtime", "aggregates": None}
@@ -113,7 +114,7 @@ def test_aggregates_of_a_run_replace_those_of_the_model() -> None:
     assert taken == [20, 20.5, 2]
     again = predict(scenario().typed, "airtime", {"aggregates": answer["options"]["aggregates"]})
     assert again == answer
-    # losses are known where aggregates are: one in twenty packets is sent again
+    # losses are supported if aggregates are given: one in twenty packets is retransmitted
     lossy = predict(scenario({"error": 0.05}).typed, "airtime", {**text, "queue": "airtime"})
     clean = predict(scenario().typed, "airtime", {**text, "queue": "airtime"})
     got, without = (row["stations"][2]["goodput_bps"]["mean"] for row in (lossy, clean))
@@ -137,7 +138,7 @@ def test_members_of_a_group_have_its_aggregates_unless_they_set_their_own() -> N
     [("fifo", [5, 5, 90]), ("rounds", [10, 11, 79]), ("airtime", [33, 33, 33])],
 )
 def test_the_shares_that_are_quoted_are_those_of_turns(queue, percent) -> None:
-    """Aggregates as they are quoted of Hoiland-Jorgensen et al. (2017), at second hand."""
+    """Aggregates as quoted from Hoiland-Jorgensen et al. (2017), at second hand."""
     sizes = {"near-1": 4.47, "near-2": 5.08, "far": 1.92}
     answer = predict(scenario().typed, "airtime", {"queue": queue, "aggregates": sizes})
     assert [100 * share for share in shares(answer)] == pytest.approx(percent, abs=0.5)
@@ -216,7 +217,9 @@ def test_invalid_options_are_refused(given, message) -> None:
 
 @pytest.mark.parametrize("table", [{}, {"aggregation": {"mpdus": 32}}])
 def test_a_category_is_predicted_with_its_own_aggregates(table) -> None:
-    """Voice has no aggregates unless its table has: as best effort with the same parameters."""
+    """Voice has no aggregates unless its table sets them; with the same parameters it equals best
+    effort.
+    """
     access = {"aifsn": 2, "cwmin": 3, "cwmax": 7}
     source = {"rate": "greedy", "category": "voice"}
     of_voice = {"voice": {**access, "txop_limit": "none", **table}}

@@ -1,4 +1,4 @@
-"""Stations after one queue: exchange times, orders and shares, by hand and by a Monte Carlo."""
+"""Stations that share one queue: exchange times, orders and shares, by hand and by Monte Carlo."""
 
 import math
 import random
@@ -51,7 +51,9 @@ def receivers(known) -> list[Receiver]:
 
 
 def exchange_by_hand_us(mpdus: int, bits_per_symbol: int, streams: int, response_mbps: int) -> int:
-    """Return an HT-mixed PPDU at 5 GHz with symbols of 3.6 us, SIFS, and ACK or BlockAck."""
+    """Return the duration of an HT-mixed PPDU at 5 GHz with symbols of 3.6 us, SIFS, and ACK or
+    BlockAck.
+    """
     mpdu = 26 + 8 + 1500 + 4
     psdu = mpdu if mpdus == 1 else (mpdus - 1) * 4 * math.ceil((mpdu + 4) / 4) + mpdu + 4
     symbols = math.ceil((16 + 8 * psdu + 6) / bits_per_symbol)
@@ -69,7 +71,7 @@ def test_exchange_times_by_hand() -> None:
         assert near.frames.opening_ns[packets - 1] == 1000 * by_hand
     for packets in (1, 2):
         assert far.frames.opening_ns[packets - 1] == 1000 * exchange_by_hand_us(packets, 26, 1, 6)
-    # the limits: 65,535 bytes at 144 Mb/s, 5.484 ms at 7.2 Mb/s
+    # limits: 65,535 bytes at 144 Mb/s, 5.484 ms at 7.2 Mb/s
     assert (len(near.frames.ppdus), len(far.frames.ppdus)) == (42, 3)
 
 
@@ -82,7 +84,7 @@ def test_between_whole_packets_an_exchange_is_linear() -> None:
 
 
 def test_shares_by_hand() -> None:
-    # 10 packets in PPDUs of 1 ms and 2 in 4 ms, the same load for each
+    # 10 packets in PPDUs of 1 ms and 2 packets in PPDUs of 4 ms, with equal loads
     packets, ppdu_s = [10.0, 2.0], [1e-3, 4e-3]
     fifo = exchange_shares("fifo", [1, 1], packets, ppdu_s)
     assert fifo == pytest.approx([1 / 6, 5 / 6])
@@ -100,7 +102,7 @@ def test_shares_by_hand() -> None:
 
 
 def test_a_fifo_of_six_by_hand() -> None:
-    """Two stations, a b a b a b; three packets of a fit into an exchange, one of b."""
+    """Two stations, order a b a b a b; an exchange holds three packets of a, or one packet of b."""
     fifo = Fifo(6, cycle([0, 1]), float("inf"))
     sent = []
     for _ in range(8):
@@ -109,7 +111,8 @@ def test_a_fifo_of_six_by_hand() -> None:
         sent.append("ab"[station] * packets)
         fifo.take(station, packets, 0)
         fifo.settle()
-    # b b b + a b a: b, b, b go before the first a, which takes the packets that have come since
+    # b b b + a b a: three exchanges of b come before the first a, which takes all packets that have
+    # arrived since
     assert sent == ["aaa", "b", "b", "b", "aaa", "b", "b", "b"]
 
 
@@ -132,8 +135,8 @@ def test_the_closed_form_is_what_the_order_sends() -> None:
 def test_an_opportunity_continues_with_the_next_station() -> None:
     own = receivers(scenario(cell={"txop_limit": "2.528 ms"}))
     tally = serve(own, Rounds(3), 110.5e-6, 3000)
-    # 26 packets to a near station fill an opportunity, and one packet to the far one takes 1.8 ms,
-    # after which a few to the next near one fit
+    # 26 packets to a near station fill an opportunity. One packet to the far station takes 1.8 ms,
+    # after which a few packets to the next near station fit.
     assert tally.accesses < sum(tally.exchanges)
     longest = own[0].most_packets(2_528_000, opens=True)
     assert tally.packets[0] / tally.exchanges[0] < longest
@@ -141,8 +144,8 @@ def test_an_opportunity_continues_with_the_next_station() -> None:
 
 
 def fifo_monte_carlo(rate_pps: float, exchanges: int) -> tuple[Counters, float]:
-    """Return one FIFO, event by event: Poisson arrivals, drawn backoffs, times by hand; nothing
-    shared.
+    """Simulate one FIFO event by event: Poisson arrivals, drawn backoffs, times by hand. It shares
+    no code with the model.
     """
     draws = random.Random(7)
     queue: deque[int] = deque()
@@ -188,14 +191,14 @@ def test_a_fifo_agrees_with_a_monte_carlo() -> None:
     answer = predict(known, "airtime")
     tally, time_s = fifo_monte_carlo(20e6 / 8 / PAYLOAD, 6000)
     for number, station in enumerate(answer["stations"]):
-        # SIFS and BlockAck are no air time of the station's
+        # SIFS and BlockAck are not part of the station's air time
         answers_ns = tally.exchanges[number] * (48_000 if number < 2 else 84_000)
         drawn = 1e-9 * (tally.exchange_ns[number] - answers_ns) / time_s
         assert station["airtime_fraction"]["mean"] == pytest.approx(drawn, abs=0.01)
         bps = 8 * PAYLOAD * tally.packets[number] / time_s
         assert station["goodput_bps"]["mean"] == pytest.approx(bps, rel=0.03)
         mpdus = tally.packets[number] / tally.exchanges[number]
-        # of the draws, a queue has more or less for a station than its part
+        # because of the draws, a queue has more or fewer packets of a station than its share
         assert station["downlink_mpdus_per_ppdu"]["mean"] == pytest.approx(mpdus, rel=0.05)
     shares = [row["goodput_share"]["mean"] for row in answer["stations"]]
     assert shares == pytest.approx([1 / 3] * 3)

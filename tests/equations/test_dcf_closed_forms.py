@@ -1,4 +1,6 @@
-"""Anomaly, airtime and drop-tail formulas against hand-worked numbers and small simulations."""
+"""Anomaly, airtime and drop-tail formulas, compared with hand-computed numbers and small
+simulations.
+"""
 
 from __future__ import annotations
 
@@ -88,15 +90,15 @@ def test_anomaly_of_one_slow_station_halves_the_fast_one():
 
 
 def test_md1k_with_one_place_is_erlang_loss():
-    # Insensitive to the service law: loss = rho / (1 + rho).
+    # The loss does not depend on the service distribution: rho / (1 + rho).
     state = drop_tail.md1k(arrival_rate=30.0, service_s=0.02, limit=1)
     assert state.loss_prob == pytest.approx(0.6 / 1.6)
     assert state.sojourn_s == pytest.approx(0.02)
 
 
 def test_md1k_with_two_places_worked_by_hand():
-    # pi_0 = a_0 = exp(-rho): a departure leaves no packet if and only if no packet came in its
-    # service.
+    # pi_0 = a_0 = exp(-rho): a departure leaves no packet if and only if no packet arrived during
+    # its service.
     rho = 0.8
     state = drop_tail.md1k(rho, 1.0, 2)
     assert state.loss_prob == pytest.approx(1 - 1 / (math.exp(-rho) + rho))
@@ -133,7 +135,8 @@ def test_md1k_against_a_small_simulation():
         departures.append(max(now, departures[-1] if departures else now) + 1.0)
         waited += departures[-1] - now
     state = drop_tail.md1k(load, 1.0, limit)
-    # Half widths at 95 % for these lengths: 0.0015 of loss (bursty drops), 0.5 % of sojourn.
+    # Half widths at 95 % for these lengths: 0.0015 for the loss (bursty drops), 0.5 % for the
+    # sojourn time.
     assert dropped / packets == pytest.approx(state.loss_prob, abs=0.002)
     assert waited / (packets - dropped) == pytest.approx(state.sojourn_s, rel=0.005)
 

@@ -1,4 +1,4 @@
-"""Saturated UDP in cells of 802.11a, b and g: from a scenario to an answer, and refusals."""
+"""Saturated UDP in cells of 802.11a, b and g: predictions for scenarios, and refusals."""
 
 import time
 from dataclasses import replace
@@ -39,7 +39,7 @@ def means(items: list[dict[str, Any]], quantity: str) -> list[float]:
 @pytest.mark.parametrize("p", [0.05, 0.3, 0.6])
 @pytest.mark.parametrize("doublings", [3, 5])
 def test_attempt_probability_is_bianchis_closed_form(p: float, doublings: int) -> None:
-    """Eq. (7) of the paper for W = 32, without limit of attempts."""
+    """Eq. (7) of the paper for W = 32, without an attempt limit."""
     window = 32
     node = replace(NODE, cwmin=window - 1, cwmax=window * 2**doublings - 1, attempts=255)
     closed = 2 * (1 - 2 * p)
@@ -48,10 +48,10 @@ def test_attempt_probability_is_bianchis_closed_form(p: float, doublings: int) -
 
 
 def test_losses_after_rts_are_counted_apart() -> None:
-    """Two losses to the channel discard a packet, or seven collisions, whatever their order."""
+    """Two channel losses discard a packet, or seven collisions, in any order."""
     collides, loses = 0.2, 0.3 * 0.8
     passes = 1 - collides - loses
-    # one loss at most, six collisions at most, in any order, then a success
+    # at most one loss and six collisions, in any order, then a success
     delivered = sum(
         (1 + lost * collided) * collides**collided * loses**lost * passes
         for lost in range(2)
@@ -62,7 +62,9 @@ def test_losses_after_rts_are_counted_apart() -> None:
 
 
 def test_one_station_with_rts_by_hand() -> None:
-    """No collision: each attempt is lost with 0.3 and takes EIFS; two losses discard a packet."""
+    """No collisions: each attempt is lost with probability 0.3 and takes EIFS; two losses discard a
+    packet.
+    """
     backoff_s = SLOT_S * (15.5 + 0.3 * 31.5)
     lost_s = RTS.first_frame_s + RTS.lost_s + EIFS_S
     packet_s = backoff_s + (0.3 + 0.3 * 0.3) * lost_s + 0.91 * RTS.success_s
@@ -79,7 +81,7 @@ def test_one_station_with_rts_by_hand() -> None:
 
 @pytest.mark.parametrize("solve", [freezing.solve, bianchi.solve])
 def test_nodes_that_are_alike_are_solved_once(solve: Any) -> None:
-    """The cell has the rates of one in which all nodes differ by next to nothing."""
+    """The rates equal those of a cell in which all nodes differ by almost nothing."""
     nodes = [NODE] * 3 + [replace(NODE, cwmin=15)] * 2
     apart = [replace(node, error_prob=1e-13 * number) for number, node in enumerate(nodes)]
     solution = solve(nodes, SLOT_S, EIFS_S)

@@ -1,4 +1,4 @@
-"""The saturation models against a Monte Carlo of the slot process they describe."""
+"""Saturation models, compared with a Monte Carlo of the slot process that they describe."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EIFS_G = 88e-6
 
 
 def monte_carlo(nodes, slot_s, failed_after_s, busy_periods, seed, freeze):
-    """Return the slot process with counters; delivered packets per second and failures per
+    """Simulate the slot process with counters; return delivered packets per second and failures per
     attempt.
     """
     rng = np.random.default_rng(seed)
@@ -37,7 +37,7 @@ def monte_carlo(nodes, slot_s, failed_after_s, busy_periods, seed, freeze):
     for _ in range(busy_periods):
         idle = counter.min()
         senders = np.flatnonzero(counter == idle)
-        # Bianchi's counters fall in the busy slot too; with freezing they do not.
+        # Bianchi's counters fall in the busy slot too; frozen counters do not.
         counter -= idle + (0 if freeze else 1)
         time_s += idle * slot_s
         lone = senders[0]
@@ -77,8 +77,8 @@ CELLS = {
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("model", [bianchi, freezing])
 def test_fixed_point_is_within_one_per_cent_of_its_slot_process(cell, model):
-    # 60,000 busy periods leave 0.2 to 0.4 % of noise in the total; the rest is the independence
-    # assumption of the fixed point.
+    # 60,000 busy periods leave a noise of 0.2 to 0.4 % in the total. The rest of the tolerance is
+    # for the independence assumption of the fixed point.
     nodes, slot_s, eifs_s = CELLS[cell]
     rates, failure = monte_carlo(nodes, slot_s, eifs_s, 60_000, 2, freeze=model is freezing)
     solved = model.solve(nodes, slot_s, eifs_s)
@@ -109,8 +109,9 @@ def test_a_single_station_never_fails():
     ("cell", "ratio"), [("g-5", 0.986), ("g-50", 1.009), ("g-10-narrow", 1.09)]
 )
 def test_effect_of_the_freezing_rule(cell, ratio):
-    # Winners may go again without contention, but busy slots no longer count down. The ratios are
-    # those of the Monte Carlo with and without the rule, 100,000 busy periods each, known to 0.5 %.
+    # Winners may send again without contention, but counters do not fall in busy slots. The ratios
+    # are those of the Monte Carlo with and without the rule, 100,000 busy periods each, accurate to
+    # 0.5 %.
     nodes, slot_s, eifs_s = CELLS[cell]
     with_rule = sum(freezing.solve(nodes, slot_s, eifs_s).packet_rate)
     without = sum(bianchi.solve(nodes, slot_s, eifs_s).packet_rate)

@@ -1,4 +1,4 @@
-"""The saturated cell of 802.11e: its reductions, small cells by hand, and its own Monte Carlo."""
+"""Saturated cell of 802.11e: special cases, small cells by hand, and a separate Monte Carlo."""
 
 import random
 from dataclasses import replace
@@ -38,7 +38,7 @@ def test_a_later_aifs_of_all_costs_slots_only():
     cells = [solve([category("a", aifsn=n), category("b", aifsn=n)]) for n in (2, 4, 7)]
     assert cells[0].attempt_prob == cells[1].attempt_prob == cells[2].attempt_prob
     per_bit = [1 / solution.goodput_bps[0] for solution in cells]
-    # Two and five slots more for each transmission on the air.
+    # Two and five additional slots for each transmission on the air.
     assert (per_bit[2] - per_bit[0]) / (per_bit[1] - per_bit[0]) == pytest.approx(2.5)
 
 
@@ -52,7 +52,7 @@ def test_opportunities_carry_packets_without_changing_contention():
 
 
 def outcomes(categories, taus):
-    """Yield all outcomes of an idle period: probability, slot, senders; slots counted to 60."""
+    """Yield all outcomes of an idle period: probability, slot, senders; up to 60 slots."""
     first = min(member.aifsn for member in categories)
     reached = 1.0
     for slot in range(60):
@@ -89,7 +89,7 @@ def test_the_higher_category_of_a_node_does_not_fail_in_an_internal_collision():
 
 
 def monte_carlo(categories, seed, transmissions=80_000):
-    """Return the goodput of nodes with real counters that fall in every slot they may use.
+    """Return the goodput of nodes with real counters that fall in every slot that the node may use.
     [bit/s]
     """
     rng = random.Random(seed)
@@ -122,7 +122,7 @@ def monte_carlo(categories, seed, transmissions=80_000):
                 else:
                     stage[k] += 1
                 counter[k] = rng.randint(0, windows[k][stage[k]])
-            elif now >= late:  # the slot in which others begin to send counts too
+            elif now >= late:  # the slot in which other nodes begin to send counts too
                 counter[k] -= now - late + 1
     return [8 * 1500 * count / clock for count in sent]
 

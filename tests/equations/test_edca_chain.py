@@ -26,7 +26,7 @@ def contention(stations, ap=31, station=31):
 
 
 def matrix(counts, chain):
-    """Return the chain's transition matrix, with powers of the AP's one-packet matrix (eqs.
+    """Return the chain's transition matrix, using powers of the AP's one-packet matrix (eqs.
     23-25).
     """
     one_packet, down = chain.one_packet.toarray(), chain.station_burst.toarray()
@@ -40,16 +40,14 @@ def matrix(counts, chain):
 
 
 def stationary(steps):
-    """By least squares on the balance equations."""
+    """Solve the balance equations by least squares."""
     size = len(steps)
     system = np.vstack([steps.T - np.eye(size), np.ones(size)])
     return np.linalg.lstsq(system, np.append(np.zeros(size), 1.0), rcond=None)[0]
 
 
 def spread(solution):
-    """Return the probability by (active stations, packets at stations), states below 1e-15 left
-    out.
-    """
+    """Return the probability by (active stations, their packets), without states below 1e-15."""
     triples = zip(
         solution.active.tolist(), solution.at_stations.tolist(), solution.prob, strict=True
     )
@@ -82,9 +80,11 @@ def test_transitions_around_state_two_of_figure_three():
     ap = at.ap_wins[2]
     assert leads_to == pytest.approx(
         {
-            (6, 1, 0, 0, 0): 1 - ap,  # a station got its only packet through
-            (4, 3, 0, 0, 0): ap * 5 * 4 / 26,  # to one of five inactive stations, four packets each
-            (5, 1, 1, 0, 0): ap * 2 * 3 / 26,  # to one of two active ones, three packets each
+            (6, 1, 0, 0, 0): 1 - ap,  # a station has sent its only packet
+            # to one of five inactive stations, with four packets each
+            (4, 3, 0, 0, 0): ap * 5 * 4 / 26,
+            # to one of two active stations, with three packets each
+            (5, 1, 1, 0, 0): ap * 2 * 3 / 26,
         }
     )
 
@@ -92,7 +92,7 @@ def test_transitions_around_state_two_of_figure_three():
 @pytest.mark.equation("edca", 23)
 @pytest.mark.equation("edca", 25)
 def test_two_paths_of_a_burst_add_up():
-    # Two packets from state 1 to state 5: first to the active station or first to another.
+    # Two packets from state 1 to state 5: first to the active station, or first to another station.
     counts = states(7, 4)
     numbered = {tuple(state): k for k, state in enumerate(counts.tolist())}
     chain = build(counts, contention(7), 2, 1)[0]
@@ -130,7 +130,7 @@ def test_one_station_with_window_one_alternates():
 
 
 def test_one_station_with_window_two_by_hand():
-    # 0 <-> 1 <-> 2 packets; from 1 the AP wins with r / (r + 1).
+    # States of 0, 1 and 2 packets; from 1 the AP wins with probability r / (r + 1).
     r = contention(1, 7).odds[0]
     probs = spread(solve_full(1, 2, contention(1, 7)))
     assert probs[0, 0] == pytest.approx(0.5 / (r + 1))
@@ -148,7 +148,7 @@ def test_product_form_is_the_full_chain_for_equal_parameters(stations, window, c
 
 
 def test_product_form_for_any_constant_odds():
-    # A chain with the odds put in by hand, not from backoff.
+    # A chain with given odds, not from a backoff.
     at = contention(4)
     r = 2.7
     wins = np.append(r / (r + at.active[:-1]), 0.0)
@@ -218,7 +218,7 @@ def test_arrangements_beyond_the_range_of_floating_point():
     assert table[200, 8400] == pytest.approx(0.0, abs=1e-9)
     assert table[200, 200] == pytest.approx(-200 * sum(np.log(np.arange(1, 42))), rel=1e-12)
     assert table[200, 200] < -20_000
-    # Two packets missing beyond one each: at one station or at two.
+    # Two packets missing beyond one each: both at one station, or at two stations.
     at_one, at_two = -sum(np.log(np.arange(1, 40))), -sum(np.log(np.arange(1, 41)))
     first = -sum(np.log(np.arange(1, 42)))
     terms = [

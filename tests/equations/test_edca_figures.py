@@ -1,4 +1,4 @@
-"""The curves of the paper's figures 5 to 9, as far as its text describes them."""
+"""Curves of the paper's figures 5 to 9, as far as its text describes them."""
 
 from functools import cache
 from itertools import pairwise
@@ -10,11 +10,11 @@ from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import solve as solve_afresh
 
 CWMIN = [3, 7, 15, 31, 63, 127, 255]
-"""The paper's: 2^n - 1 for n from 2 to 8."""
+"""CWmin values of the paper: 2^n - 1 for n from 2 to 8."""
 PIFS = Access(0, 0, aifsn=1)
 MIXED = Options(ap_queue="mixed")
 solve = cache(solve_afresh)
-"""Curves share their points."""
+"""The curves have points in common."""
 
 
 def mbps(solution):
@@ -23,7 +23,7 @@ def mbps(solution):
 
 def test_figure_5a_download_is_446_at_31_and_best_with_456_at_15(cell):
     goodput = {cwmin: mbps(solve(cell(7, 4, cwmin, cwmin))) for cwmin in CWMIN}
-    assert goodput[31] == pytest.approx(4.46, abs=0.005)  # the text's number
+    assert goodput[31] == pytest.approx(4.46, abs=0.005)  # the number in the text
     assert max(goodput, key=goodput.__getitem__) == 15
     assert goodput[15] == pytest.approx(4.56, abs=0.01)  # "about 4.56"
 
@@ -46,7 +46,7 @@ def test_figure_5c_few_stations_are_active_whatever_cwmin(cell):
         assert 1.0 < min(active) < max(active) < most
 
 
-@pytest.mark.parametrize(("uploads", "most"), [(0, 1.0), (7, 1.1)])  # the figure is download
+@pytest.mark.parametrize(("uploads", "most"), [(0, 1.0), (7, 1.1)])  # the figure is for downloads
 def test_figure_6_ap_window_above_the_stations(cell, uploads, most):
     apart = solve(cell(7, 4, 31, 7, uploads=uploads))
     equal = solve(cell(7, 4, 3, 3, uploads=uploads))
@@ -71,7 +71,7 @@ def test_figure_6c_ap_window_below_the_stations_saturates_them(cell):
 
 
 def turns(values):
-    """Return directions of a curve, equal neighbours joined: +1 rising, -1 falling."""
+    """Return the directions of a curve, with equal neighbours joined: +1 rising, -1 falling."""
     steps = [1 if b > a else -1 for a, b in pairwise(values)]
     return [steps[0], *(b for a, b in pairwise(steps) if a != b)]
 
@@ -106,7 +106,7 @@ def test_figure_7_txop_limits(cell):
     for fixed in limits:
         assert all(goodput(a, fixed) < goodput(b, fixed) for a, b in pairwise(limits))
         assert all(goodput(fixed, a) < goodput(fixed, b) for a, b in pairwise(limits))
-    # With a small AP limit the stations' hardly matters, with a large one it does.
+    # With a small AP limit the stations' limit has almost no effect; with a large AP limit it has.
     assert goodput(1, 4) / goodput(1, 1) == pytest.approx(1.007, abs=1e-3)
     assert goodput(8, 4) / goodput(8, 1) == pytest.approx(1.066, abs=1e-3)
 

@@ -1,4 +1,4 @@
-"""The chain against a simulation of the process that it describes, station by station."""
+"""The chain, compared with a simulation of the process that it describes, station by station."""
 
 from collections import deque
 
@@ -24,7 +24,8 @@ class Process:
         self.at = contend(cell.size, cell.station_access, cell.ap_access, options)
         self.rng = np.random.default_rng(seed)
         self.at_station = [0] * cell.size
-        # In runs, as bursts of a station leave it: other starts get there, but slowly.
+        # In runs, as bursts of a station leave the queue: other initial orders converge to this,
+        # but slowly.
         self.ap_queue = deque(s for s in range(cell.size) for _ in range(cell.window))
 
     def taken_from_ap(self):
@@ -40,14 +41,16 @@ class Process:
         return getattr(kind, way)
 
     def success(self):
-        """Run to the end of the next success: time, packets delivered by the AP, attempts."""
+        """Run to the end of the next success; return time, packets delivered by the AP, and
+        attempts.
+        """
         cell, at, rng = self.cell, self.at, self.rng
         waiting = [s for s in range(cell.size) if self.at_station[s]]
         contends = bool(self.ap_queue)
         k = len(waiting) if contends else cell.size + 1
         ap, tau = at.ap_attempt_prob[k], at.station_attempt_prob[k]
         self.tally = {"time": 0.0, "down": 0, "ap": 0, "ap_lost": 0, "sta": 0, "sta_lost": 0}
-        # The AP's first packet is the same through all collisions.
+        # The AP's first packet stays the same through all collisions.
         first = self.taken_from_ap() if contends else None
         ap_packet = self.packet(first, "down") if contends else None
         first_aifs = min(cell.ap_access.aifsn, cell.station_access.aifsn)
@@ -99,7 +102,7 @@ class Process:
         self.tally["time"] += (count - 1) * self.cell.sifs_s
 
     def run(self, successes=SUCCESSES):
-        """Return the mean and standard error of each quantity, by batches."""
+        """Return mean and standard error of each quantity, by batches."""
         rows = []
         for number in range(WARM_UP + successes):
             active = sum(n > 0 for n in self.at_station)
@@ -131,7 +134,7 @@ def assert_within_three_standard_errors(cell, options=None):
     options = options or Options()
     solution = solve(cell, options)
     for name, (value, error) in Process(cell, options, seed=3).run().items():
-        # The last digits are for collision rates of exactly 0.
+        # The absolute tolerance is for collision rates of exactly 0.
         assert abs(getattr(solution, name) - value) <= 3.0 * error + 1e-12, name
 
 

@@ -1,4 +1,4 @@
-"""The paper's page names functions that exist and tests that check what it says."""
+"""The paper's page names existing functions, and tests that check its statements."""
 
 import re
 from functools import reduce

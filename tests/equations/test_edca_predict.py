@@ -103,7 +103,7 @@ def test_pifs_access_is_aifsn_one_and_no_window(seven):
     result = predict(scenario)
     assert result["solver"] == "pifs"
     assert mean(result, "aps", "ap", "collision_rate") == 0.0
-    # The winner's packet is back before any station contends.
+    # The winner's packet returns before any station contends.
     assert mean(result, "cells", "cell", "active_stations") == pytest.approx(7.0)
     assert result["warnings"] == []
 
@@ -117,7 +117,7 @@ def test_unequal_aifsn_of_ap_and_stations_is_modelled(seven):
 
 
 def test_txop_limits_in_time_are_turned_into_packets(seven):
-    # A station's ACK exchange takes 506.7 us, the AP's data exchange 1568.5 us, SIFS 10 us.
+    # A station's ACK exchange takes 506.7 us, and the AP's data exchange 1568.5 us; SIFS is 10 us.
     def limited(ap_s, station_s):
         scenario = seven()
         for node, limit in ((scenario["cell"]["ap"], ap_s), (scenario["stations"][0], station_s)):
@@ -347,7 +347,8 @@ def flagged(scenario, *words):
 
 
 def test_wire_and_ack_processing_break_an_assumption_together(seven):
-    # 8 packets each of 26.6 in the AP's queue: neither is half as many, both are.
+    # Each delay holds 8 packets; the AP's queue has 26.6. One delay holds less than half of these,
+    # both hold more.
     for delay_s, processing_s, held in ((0.01, 0.02, 2), (0.01, 0.0, 1), (0.0, 0.02, 1)):
         scenario = seven()
         scenario["wire"]["delay_s"] = delay_s
@@ -440,5 +441,5 @@ def test_txop_in_a_large_cell_is_flagged(seven):
     set_all(scenario, window_packets=12)
     scenario["cell"]["ap"]["txop_packets"] = 3
     assert flagged(scenario, "section 4.1", "0.6 % in goodput")
-    scenario["cell"]["ap"]["txop_packets"] = 100  # more than half of the packets that there are
+    scenario["cell"]["ap"]["txop_packets"] = 100  # more than half of all packets
     assert flagged(scenario, "section 4.1", "1.6 % in goodput")

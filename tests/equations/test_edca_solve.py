@@ -20,7 +20,7 @@ PIFS = Access(0, 0, aifsn=1)
 @pytest.mark.equation("edca", 21)
 @pytest.mark.equation("edca", 22)
 def test_one_station_with_window_one_by_hand(cell):
-    # AP and station in turn, each after half its window, never against each other.
+    # AP and station send in turn, each after half of its window, and never contend with each other.
     solution = solve(cell(1, 1, 15, 31))
     down = 50e-6 + 20e-6 * 7.5 + DATA + EXCHANGE
     up = 50e-6 + 20e-6 * 15.5 + ACK + EXCHANGE
@@ -58,7 +58,9 @@ def test_solvers_agree_for_equal_parameters(cell, uploads):
 
 @pytest.mark.parametrize("stations", [2, 7])
 def test_the_state_at_a_success_is_no_time_average(cell, stations):
-    """For every CWmin; by hand for windows of one packet, where n active have n packets."""
+    """The statement holds for every CWmin. By hand for windows of one packet: n active stations
+    have n packets.
+    """
     alike = [solve(cell(stations, 1, cwmin, cwmin)) for cwmin in (7, 31, 255)]
     weights = [
         (1.0 * (n < stations) + n) * factorial(stations - n) * comb(stations, n)
@@ -67,7 +69,8 @@ def test_the_state_at_a_success_is_no_time_average(cell, stations):
     mean = sum(n * weight for n, weight in enumerate(weights)) / sum(weights)
     for solution in alike:
         assert solution.active_at_success == pytest.approx(mean)
-        assert solution.active_stations < 0.95 * mean  # the AP's data last longer, from fewer
+        # the AP's data frames last longer, and are sent when fewer stations are active
+        assert solution.active_stations < 0.95 * mean
     assert alike[0].active_stations > alike[-1].active_stations
 
 
@@ -98,11 +101,13 @@ def test_lumped_chain_with_txop_is_accurate_to_half_a_per_cent(cell, ap, station
 def test_lumped_chain_with_bursts_of_all_packets(
     cell, stations, window, ap, station, ap_txop, station_txop
 ):
-    """Most states are hardly ever reached; elimination without this step was off by up to 22 %."""
+    """Most states are almost never reached; without this step, elimination was wrong by up to 22
+    %.
+    """
     here = cell(stations, window, ap, station, ap_txop=ap_txop, station_txop=station_txop)
     full = solve(here, Options(solver="full", ap_queue="mixed"))
     lumped = solve(here, Options(solver="lumped", ap_queue="mixed"))
-    # A station's whole queue in one burst is exact, a part of it is not.
+    # Sending a station's whole queue in one burst is exact; sending only a fraction of it is not.
     accuracy = 1e-8 if station_txop >= window else 1.6e-2
     assert lumped.goodput_bps == pytest.approx(full.goodput_bps, rel=accuracy)
 
@@ -118,7 +123,9 @@ def test_levels_left_out_at_either_end_do_not_matter(cell, ap, station):
 
 
 def test_lumped_chain_keeps_all_states_that_bursts_reach(cell):
-    """Bursts of the whole window leave few stations with full queues, unlikely without TXOP."""
+    """Bursts of the whole window leave few stations with full queues, which is unlikely without
+    TXOP.
+    """
     here = cell(60, 4, ap_txop=240, station_txop=4)
     lumped = solve(here, Options(solver="lumped", ap_queue="mixed"))
     # All packets of a station always move together: a window of one super-packet.
@@ -131,7 +138,7 @@ def test_lumped_chain_keeps_all_states_that_bursts_reach(cell):
 def test_where_packets_are_does_not_depend_on_an_equal_cwmin(cell):
     small, large = (solve(cell(7, 4, cwmin, cwmin)) for cwmin in (7, 255))
     assert small.goodput_bps > 1.5 * large.goodput_bps
-    # Time averages differ, through the lengths of collisions; the chain itself does not.
+    # Time averages differ because of the lengths of collisions; the chain itself does not differ.
     assert small.states == large.states
 
 
@@ -157,7 +164,7 @@ def test_pifs_access_is_a_saturated_cell_whose_exchanges_are_longer(cell, cwmin,
 def test_pifs_access_with_txop_as_printed(cell, ap_txop, station_txop):
     ap = replace(PIFS, txop_packets=ap_txop)
     station = Access(31, txop_packets=station_txop)
-    # The full state's virtual slot, from the same cell without TXOP (eq. 34).
+    # The virtual slot of the full state, from the same cell without TXOP (eq. 34).
     saturated = solve(cell(7, 4, PIFS, 31))
     packet_s = 8 * 1460 / saturated.goodput_bps
     full_state = packet_s - (30e-6 + DATA + EXCHANGE)
@@ -174,7 +181,7 @@ def test_pifs_access_with_txop_as_printed(cell, ap_txop, station_txop):
 @pytest.mark.equation("edca", 33)
 @pytest.mark.parametrize("uploads", [0, 2])
 def test_one_station_with_txop_of_its_window_by_hand(cell, uploads):
-    # All W packets go back and forth together, and no node contends with another.
+    # All W packets move together, and no node contends with another node.
     solution = solve(cell(1, 3, 15, 31, uploads=min(uploads, 1), ap_txop=3, station_txop=3))
     down = 50e-6 + 20e-6 * 7.5 + 3 * (DATA + 20e-6 + 248e-6) - 10e-6
     up = 50e-6 + 20e-6 * 15.5 + 3 * (ACK + 20e-6 + 248e-6) - 10e-6

@@ -7,7 +7,7 @@ from lasthop.models.hotspot.access import beta_from_access
 
 
 def contend(station, ap, rounds, seed):
-    """Return frames that station and AP get through in `rounds` transmissions, by simulation."""
+    """Simulate `rounds` transmissions; return the frames delivered by station and AP."""
     rng, nodes = Random(seed), (station, ap)
     stage, wins = [0, 0], [0, 0]
     left = [rng.randint(0, node.cwmin) for node in nodes]
@@ -17,7 +17,7 @@ def contend(station, ap, rounds, seed):
         now = min(due)
         sending = [k for k in (0, 1) if due[k] == now]
         for k in (0, 1):
-            if k not in sending:  # frozen after the slots that it did count
+            if k not in sending:  # frozen after the slots that it has counted
                 left[k] -= max(0, now - wait[k])
             elif len(sending) == 1:
                 wins[k] += 1
@@ -44,16 +44,17 @@ def contend(station, ap, rounds, seed):
     ],
 )
 def test_ratio_matches_two_contending_nodes(station, ap):
-    # 200,000 transmissions: standard error below 0.7 % of the ratio in every case.
+    # With 200,000 transmissions the standard error is below 0.7 % of the ratio in every case.
     simulated = contend(station, ap, 200_000, f"{station} {ap}")
     assert beta_from_access(station, ap) == pytest.approx(simulated, rel=0.02)
 
 
 def test_two_windows_worked_by_hand():
-    # CW 1 (a) against CW 2 (b), one attempt. a wins with 3/4 of the draws of both that
-    # do not collide, leaving b 1, 2 or 1 slots, and b with 1/4, leaving a 1 slot.
-    # b waits with 1: a wins once on average, then they collide. With 2: twice more before that.
-    # a waits with 1: b wins 1/2 on average; then they collide or, as often, a wins, b waits with 1.
+    # CW 1 (a) against CW 2 (b), one attempt. With fresh draws that do not collide, a wins with
+    # probability 3/4 and leaves b 1, 2 or 1 slots; b wins with 1/4 and leaves a 1 slot. If b waits
+    # with 1 slot, a wins once on average, then they collide. With 2 slots, a wins twice more before
+    # this. If a waits with 1 slot, b wins 1/2 on average. Then they collide or, equally often, a
+    # wins and b waits with 1 slot.
     a = 3 / 4 + 2 / 4 * 1 + 1 / 4 * 3 + 1 / 4 * (1 / 2 + 1 / 2 * 1)
     b = 1 / 4 + 1 / 4 * 1 / 2
     ratio = beta_from_access(Access(1, 1, attempts=1), Access(2, 2, attempts=1))
@@ -74,7 +75,7 @@ def test_exchanging_the_nodes_inverts_the_ratio():
 
 
 def test_an_access_is_worth_as_many_frames_as_the_txop_limit():
-    """Beyond the paper; the chain itself does not know limits."""
+    """Beyond the paper; the chain itself does not include TXOP limits."""
     plain = beta_from_access(Access(cwmin=29), Access(cwmin=34))
     limited = beta_from_access(Access(cwmin=29, txop_packets=3), Access(cwmin=34, txop_packets=2))
     assert limited == pytest.approx(1.5 * plain)
@@ -94,7 +95,7 @@ def test_a_narrower_window_has_priority():
 
 
 def test_a_node_that_hardly_ever_wins_is_followed():
-    # CW 1 holds the medium; the other wins only after a collision.
+    # CW 1 keeps the medium; the other node wins only after a collision.
     assert beta_from_access(Access(1), Access(7)) == pytest.approx(1728.5, rel=1e-3)
 
 

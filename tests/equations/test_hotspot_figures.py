@@ -1,4 +1,4 @@
-"""The model's curves in the hot-spot paper's figures 5 to 11: AP buffer 75, beta 1.2."""
+"""Curves of the model in the hot-spot paper's figures 5 to 11: AP buffer 75, beta 1.2."""
 
 import pytest
 

@@ -90,8 +90,9 @@ def test_no_greater_root(stations):
 
 @given(some_stations(betas))
 def test_every_window_is_somewhere(stations):
-    # Segments: uploads wait as themselves at the station and two to an ACK at the AP,
-    # downloads as themselves at the AP and two to an ACK at the station.
+    # Segments of uploads wait as segments at the station, and as one ACK per two segments at the
+    # AP. Segments of downloads wait as segments at the AP, and as one ACK per two segments at the
+    # station.
     at = solve_lossless(stations)
     assume(at is not None)
     total = sum(c.segments for s in stations for c in s.uploads + s.downloads)
@@ -128,8 +129,9 @@ def test_closed_form_agrees_at_beta_1(stations):
 
 @pytest.mark.equation("hotspot", 16)
 def test_closed_form_worked_by_hand():
-    # Station 1: 6 uploads of 10; station 2: one download of 10. gamma = 20, Q1 = 60 - 20 = 40:
-    # the other 20 segments are 10 ACKs in the AP, with 10 segments of station 2.
+    # Station 1: 6 uploads with windows of 10; station 2: one download with a window of 10. gamma =
+    # 20, Q1 = 60 - 20 = 40: the other 20 segments are 10 ACKs at the AP, with 10 segments of
+    # station 2.
     stations = [station(6, 0, 10), station(0, 1, 10)]
     at = solve_lossless(stations)
     assert is_backlogged(stations, 0)
@@ -154,7 +156,7 @@ def test_only_an_empty_ap_balances_uploads_that_the_stations_hold_back(stations)
 
 @pytest.mark.equation("hotspot", "footnote 18")
 def test_void_rounds_of_a_lone_upload_worked_by_hand():
-    # Q = (beta Q + 1) / 2 with beta = 1: one ACK at the AP, two segments under way for it.
+    # Q = (beta Q + 1) / 2 with beta = 1: one ACK at the AP, for two segments.
     at = solve_void_rounds([station(1, 0, 42)])
     assert at.ap_queue == pytest.approx(1.0)
     assert at.station_queues == pytest.approx((40.0,))
@@ -186,7 +188,7 @@ def test_a_lone_download_waits_at_the_ap():
 
 @given(st.lists(mixed, min_size=1, max_size=5))
 def test_mixed_connections_balance_too(stations):
-    # Beyond the paper: unequal windows and both kinds of ACK within a station.
+    # Beyond the paper: unequal windows, and both kinds of ACK at a station.
     at = solve_lossless(stations)
     assume(at is not None)
     assert ap_queue(stations, at.ap_queue) == pytest.approx(at.ap_queue, rel=1e-9)

@@ -30,7 +30,7 @@ def test_mean_window_of_immediate_acks_worked_by_hand():
 
 
 def test_backoff_factor_sums_the_doubled_timeouts():
-    # A run of n timeouts lasts 2^n - 1 of T0 up to n = 6, then 64 more for each further one.
+    # A run of n timeouts lasts 2^n - 1 times T0 up to n = 6, then 64 more for each further timeout.
     p = 0.3
     runs = sum(
         p ** (n - 1) * (1 - p) * (2**n - 1 if n <= 6 else 63 + 64 * (n - 6)) for n in range(1, 400)
@@ -39,7 +39,7 @@ def test_backoff_factor_sums_the_doubled_timeouts():
 
 
 def test_timeout_probability_counts_the_ways_to_lose_duplicate_acks():
-    # The first loss is the (k+1)-th of w; it ends in a timeout if fewer than three of the k
+    # The first loss is segment k + 1 of w. It ends in a timeout if fewer than three of the k
     # segments sent in the next round arrive in a row.
     p, w = 0.1, 8
     reach = [(1 - p) ** k * p / (1 - (1 - p) ** w) for k in range(w)]
@@ -86,8 +86,8 @@ def test_branches_meet_where_the_window_limit_begins_to_bind(rate):
 
 
 def test_immediate_acks_leave_a_stated_step_between_the_branches():
-    # b = 1: W(p) = 8 at (1 - p) / p = 3 / 8 (W^2 - 2 W) = 18; without timeouts the step is
-    # 0.25 RTT in a period of W / 2 + 1.25.
+    # b = 1: W(p) = 8 at (1 - p) / p = 3 / 8 (W^2 - 2 W) = 18. Without timeouts the step is 0.25 RTT
+    # in a period of W / 2 + 1.25.
     p = 1 / 19
     below = send_rate(p, 8.0 - 1e-9, 1.0, 1e-9, 1)
     above = send_rate(p, 8.0 + 1e-9, 1.0, 1e-9, 1)
@@ -123,14 +123,14 @@ def test_impossible_arguments_are_refused(loss, window):
         send_rate(loss, window, 1.0, 1.0)
 
 
-# -- against the process that the formulas describe ------------------------------------------
+# -- compared with the process that the formulas describe -------------------------------------
 
 
 def window_process(p, window_limit, b, periods, rng):
-    """Return segments sent and received per RTT of Padhye's round process, T0 = RTT.
+    """Return segments sent and received per RTT in Padhye's round process, with T0 = RTT.
 
-    A loss takes the rest of its round with it; as in the derivation, the window is halved
-    after a timeout too (no slow start).
+    A loss also loses the rest of its round. As in the derivation, the window is also halved after a
+    timeout (no slow start).
     """
 
     def before_loss():
@@ -168,9 +168,9 @@ def window_process(p, window_limit, b, periods, rng):
 @pytest.mark.parametrize("window", [8, 42])
 @pytest.mark.parametrize("p", [0.01, 0.1, 0.001, 0.003, 0.03, 0.2])
 def test_rates_match_the_round_process(p, window):
-    # The formulas replace the mean of a ratio by a ratio of means and round windows: measured here,
-    # the send rate is within 8 %. Data that arrive after the first loss count as one half of the
-    # window, which at 3 % and more is too much: 12 %.
+    # The formulas replace the mean of a ratio by a ratio of means, and round windows. The measured
+    # send rate is within 8 %. The formulas count data that arrive after the first loss as half of
+    # the window, which is too much at 3 % of loss and more: 12 %.
     sent, received = window_process(p, window, 2, 20_000, Random(f"{p} {window}"))
     assert sent_per_rtt(p, window) == pytest.approx(sent, rel=0.08)
     assert received_per_rtt(p, window) == pytest.approx(received, rel=0.13)
@@ -179,6 +179,6 @@ def test_rates_match_the_round_process(p, window):
 @pytest.mark.parametrize("p", [0.001, 0.01, 0.03])
 def test_rates_of_immediate_acks_match_the_round_process(p):
     sent, received = window_process(p, 42, 1, 20_000, Random(str(p)))
-    # Growth by a whole segment each round makes the rounding of windows weigh more: 10 %.
+    # With growth by a whole segment per round, the rounding of windows has a larger effect: 10 %.
     assert sent_per_rtt(p, 42, 1) == pytest.approx(sent, rel=0.1)
     assert received_per_rtt(p, 42, 1) == pytest.approx(received, rel=0.1)

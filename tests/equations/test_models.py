@@ -1,4 +1,4 @@
-"""Properties of all models: which model is chosen, and the envelope of their answers."""
+"""Properties of all models: the choice of a model, and the common format of the answers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""From a router's scenario to the fluid: every parameter by hand, and refusals."""
+"""Conversion of a router's scenario to the fluid: every parameter by hand, and refusals."""
 
 from math import expm1
 from sys import modules
@@ -43,7 +43,9 @@ def test_capacity_is_per_flow_and_in_packets() -> None:
 
 
 def test_round_trip_is_propagation_and_transmission() -> None:
-    """Data over access and, since RED counts the packets after it, bottleneck; ACKs back."""
+    """Data over the access link and, since RED counts the packets after it, over the bottleneck;
+    ACKs on the way back.
+    """
     data = 8 * 1500 * (1 / 50e6 + 1 / 30e6)
     acks = 8 * 40 * (1 / 50e6 + 1 / 30e6)
     assert values()["rtt"] == pytest.approx(0.1 + data + acks, rel=1e-12)
@@ -52,7 +54,7 @@ def test_round_trip_is_propagation_and_transmission() -> None:
 
 
 def test_gain_is_flows_times_the_weight_of_an_arrival() -> None:
-    """ns-2's automatic weight is of packets of 500 bytes, its own mean."""
+    """ns-2's automatic weight is for packets of 500 bytes, RED's own mean length."""
     translated = fluid(scenario())
     weight = -expm1(-1.0 / (30e6 / (8 * 500)))
     assert translated.case.values["queue_weight"] == pytest.approx(weight, rel=1e-12)
@@ -71,14 +73,15 @@ def test_thresholds_count_all_flows() -> None:
     numbers = values()
     assert (numbers["min_th"], numbers["max_th"], numbers["flows"]) == (50.0, 500.0, 20.0)
     assert numbers["queue"] == "total"
-    assert numbers["buffer"] == 299.0  # The limit counts the packet in service, RED here does not.
+    # The limit includes the packet in service; RED here does not.
+    assert numbers["buffer"] == 299.0
 
 
 @pytest.mark.parametrize(("wait", "least", "most"), [(True, 1.0, 2.0), (False, 0.0, 1.0)])
 def test_part_dropped_is_the_inverse_of_the_mean_distance(
     wait: bool, least: float, most: float
 ) -> None:
-    """Distances are uniform on whole numbers up to 1/p_b, or from there to twice that."""
+    """Distances are uniform on the whole numbers up to 1/p_b, or from 1/p_b to 2/p_b."""
     base = 0.02
     distances = [n for n in range(1, 101) if least < n * base <= most + 1e-9]
     if wait:
@@ -128,7 +131,9 @@ def test_proportional_drops_are_the_line_from_zero() -> None:
 
 
 def test_pi_becomes_its_fluid_with_the_packet_in_service() -> None:
-    """The queue of PI counts it, so the bottleneck's own transmission is no part of the rtt."""
+    """The queue of PI includes the packet in service, so that the bottleneck's transmission time is
+    not part of the rtt.
+    """
     translated = fluid(scenario(queue="{ limit = 400, pi = { target = 90, update = '4 ms' } }"))
     p = translated.case.values
     assert translated.case.model.name == "pi"
@@ -150,8 +155,8 @@ def test_rules_are_those_of_the_senders() -> None:
     assert fluid(scenario()).case.values["tcp"].name == "compound-reno"
     assert fluid(scenario(tcp__congestion="newreno")).case.values["tcp"].name == "reno"
     p = {"alpha": 0.125, "k": 0.75, "beta": 0.5}
-    # At 256 packets Compound grows by 8 a round trip, 1 of them Reno's, half of that with delayed
-    # ACKs; at 10 it is Reno.
+    # At 256 packets Compound grows by 8 packets per round trip. One of them is Reno's, which
+    # delayed ACKs halve. At 10 packets Compound equals Reno.
     assert delayed_compound().increase(256.0, p) * 256.0 == pytest.approx(7.5)
     assert delayed_compound().increase(10.0, p) == pytest.approx(delayed_reno().increase(10.0, p))
     assert delayed_reno().increase(10.0, p) == pytest.approx(0.05)
@@ -330,7 +335,9 @@ def test_windows_too_small_for_congestion_avoidance_are_refused(
 
 
 def test_reno_that_fills_the_link_is_padhyes() -> None:
-    """At the loss found, RED's queue there, and the round-trip time with it: the link is full."""
+    """At the resulting loss, with RED's queue and round-trip time at this loss, the link is
+    full.
+    """
     tree = scenario(
         dumbbell__rtt="10 ms",
         dumbbell__flows=30,
@@ -355,7 +362,7 @@ def test_losses_are_doubted_where_timeouts_count_and_not_elsewhere() -> None:
 
     small = {"dumbbell__rtt": "10 ms", "dumbbell__flows": 30, "queue__red__max_th": 100}
     assert doubted(**small)
-    assert not doubted(dumbbell__rtt="300 ms")  # Compound, beyond 16 packets.
+    assert not doubted(dumbbell__rtt="300 ms")  # Compound, with a window above 16 packets.
     assert not doubted(**small, queue__red__ecn=True, tcp__ecn=True)
     assert doubted(queue="{ limit = 15 }", dumbbell__rtt="60 ms")
 

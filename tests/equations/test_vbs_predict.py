@@ -32,7 +32,7 @@ def predicted_with(changes=None, options=None):
 
 @cache
 def predicted(changes, options):
-    """Return the prediction for the example with changes as JSON. Callers must not modify it."""
+    """Return the prediction for the example with changes, as JSON. Callers must not modify it."""
     return predict(tree(json.loads(changes)), options)
 
 
@@ -46,7 +46,7 @@ def goodput(result, station="low-1"):
 
 
 def shared(changes=None, classes=None, **queue):
-    """Return the example with virtual buffer sharing, as a normalised scenario has it."""
+    """Return the example with virtual buffer sharing, as a normalised scenario."""
     scenario = tree(changes)
     scenario["cell"]["ap"]["queue"] = {
         "discipline": "vbs",
@@ -71,8 +71,9 @@ def shared(changes=None, classes=None, **queue):
 @pytest.mark.equation("vbs", 5)
 @pytest.mark.parametrize("changes", [{}, UPLOADS])
 def test_theta_counts_acks_that_return(changes):
-    """Packets that the station gives up do not count, nor do packets of uploads that the AP
-    loses."""
+    """Packets that the station gives up do not count; packets of uploads that the AP loses do not
+    count either.
+    """
     errors = {} if changes else {"station.low.error_up": 0.5}
     segments = predicted_with(errors | changes)
     acks = predicted_with(errors | changes, Options(goodput="acks"))
@@ -86,8 +87,9 @@ def test_theta_counts_acks_that_return(changes):
 
 
 def two_classes(changes, share=0.5, **queue):
-    """Return the scenario with this share for stations `high`, however many, and the rest for
-    `low`."""
+    """Return the scenario with this share for the stations `high`, however many, and the rest for
+    `low`.
+    """
     flows = tree(changes)["flows"]
     shares = {"high": share, "low": 1.0 - share}
     classes = [
@@ -150,7 +152,7 @@ def test_shares_are_those_of_the_arrivals():
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize(("attempts", "error"), [(4, 0.1), (4, 0.3), (8, 0.0), (8, 0.3)])
 def test_every_starting_point_leads_to_the_same_solution(attempts, error):
-    """Claim vbs-17, for the system as corrected."""
+    """Claim vbs-17, for the corrected system."""
     changes = {"cell.attempts_short": attempts, "station.low.error_down": error}
     for options in (Options(), PAPER):
         assert predicted_with(changes, options)["solutions"] == 1
@@ -173,7 +175,9 @@ def test_several_solutions_are_reported(monkeypatch):
 
 @pytest.mark.slow
 def test_classes_differ_by_discards_only():
-    """With eight attempts hardly any packet is given up, and the classes hardly differ."""
+    """With eight attempts almost no packet is given up, and the classes have almost equal
+    goodput.
+    """
     eight = predicted_with({"cell.attempts_short": 8})
     assert 0.98 < goodput(eight) / goodput(eight, "high-1") < 1.0
     assert goodput(predicted_with()) / goodput(predicted_with(), "high-1") == pytest.approx(
@@ -193,7 +197,7 @@ def test_buffer_loss_falls_as_errors_grow():
 
 
 def test_the_paper_reproduces_its_chain():
-    """E[W] is 10 packets at B = 100 for ten connections, at p_b = 0.0171."""
+    """E[W] is 10 packets at B = 100 for ten connections, with p_b = 0.0171."""
     result = predicted_with({"station.low.error_down": 0}, PAPER)
     assert mean(result, "flows", "low-1/down/1", "cwnd_packets") == pytest.approx(10.0, abs=1e-4)
     assert mean(result, "queues", "ap", "drop_probability") == pytest.approx(0.0171, abs=2e-4)
@@ -216,7 +220,7 @@ def test_uploads_starve_downloads_at_a_full_buffer():
 
 @pytest.mark.slow
 def test_uploads_that_starve_downloads_at_a_short_queue_settle():
-    """Half steps oscillate there: 0.12, 0.98, 0.99 of the queue for the uploads in turn."""
+    """Half steps oscillate here: the uploads alternately have 0.12, 0.98 and 0.99 of the queue."""
     errors = {
         f"station.{name}.{key}": value
         for name in ("high", "low")
@@ -228,14 +232,14 @@ def test_uploads_that_starve_downloads_at_a_short_queue_settle():
 
 
 def test_losses_that_hardly_count_are_an_answer_or_a_clear_refusal():
-    """A loss takes an eighth of the window: events may follow each other indefinitely."""
+    """A loss reduces the window by an eighth: loss events may follow each other indefinitely."""
     with pytest.raises(ConvergenceError, match="no loss rate brings the offered load down"):
         predicted_with({"tcp.compound.beta": 0.01})
 
 
 @pytest.mark.slow
 def test_uploads_with_channel_errors_leave_downloads_more():
-    """Lost frames hold back uploads, which lost ACKs do not."""
+    """Lost frames reduce the windows of uploads; lost ACKs do not."""
     ratios = [
         mean(
             predicted_with({**UPLOADS, "station.low.error": error, "station.high.error": error}),
@@ -253,14 +257,15 @@ def test_virtual_buffer_sharing_gives_the_classes_their_shares():
     result = predict(shared())
     high, low = result["classes"]
     assert low["queue_share"]["mean"] == pytest.approx(0.5)
-    # Algorithm 1 fills cB = 60 packets like a drop-tail buffer, a regulator holds them on average
+    # Algorithm 1 fills cB = 60 packets like a drop-tail buffer; a regulator keeps 60 packets on
+    # average
     assert 45 < mean(result, "queues", "ap", "occupancy_packets") < 58
     regulated = predict(shared(algorithm="regulated"))
     assert mean(regulated, "queues", "ap", "occupancy_packets") == pytest.approx(60.0)
     assert regulated["classes"][0]["occupancy_packets"]["mean"] == pytest.approx(30.0)
-    # the class that loses packets on the air loses fewer at the queue
+    # the class that loses packets on the air loses fewer packets at the queue
     assert low["drop_probability"]["mean"] < high["drop_probability"]["mean"]
-    # what the MAC gives up is missing of the goodput
+    # packets that the MAC gives up are not part of the goodput
     ratio = low["goodput_bps"]["mean"] / high["goodput_bps"]["mean"]
     assert ratio == pytest.approx(0.9905, abs=2e-3)
 
@@ -280,11 +285,13 @@ def test_h_of_0_526_is_a_ratio_of_1_11():
 def test_it_is_chosen_where_no_other_model_can_answer():
     assert choose(tree()) == "vbs"
     assert choose(shared()) == "vbs"
-    assert choose(shared(algorithm="printed")) == "vbs"  # which says why it cannot
+    # the model then reports why it does not support the scenario
+    assert choose(shared(algorithm="printed")) == "vbs"
     reno = {"tcp.congestion": "newreno", "station.low.error_down": 0}
     assert choose(tree(reno)) == "hotspot"
     assert choose(tree(reno | {"station.low.error": 0.1})) == "vbs"
-    assert choose(tree({"tcp.sack": True})) == "hotspot"  # which says that it cannot either
+    # the model then reports that it does not support the scenario either
+    assert choose(tree({"tcp.sack": True})) == "hotspot"
 
 
 REFUSED = [
@@ -329,7 +336,9 @@ def test_the_chain_of_eq_3_has_no_uploads():
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize("error", [0.1, 0.3])
 def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
-    """Its share of the queue is that of the packets held; each class loses what it grows by."""
+    """Each class's share of the queue is its share of the held packets; each class loses as many
+    packets as its windows grow.
+    """
     changes = {"station.low.error_down": error}
     result = two_classes(changes, algorithm="partition")
     high, low = result["classes"]
@@ -337,12 +346,13 @@ def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
     assert all(20 < packets < 30 for packets in held)
     assert mean(result, "queues", "ap", "occupancy_packets") == pytest.approx(sum(held), rel=1e-6)
     assert low["queue_share"]["mean"] == pytest.approx(held[1] / sum(held), rel=1e-3)
-    # the class that loses packets on the air has a smaller window and loses fewer at its buffer
+    # the class that loses packets on the air has a smaller window, and loses fewer packets at its
+    # buffer
     assert low["drop_probability"]["mean"] < high["drop_probability"]["mean"]
 
 
 def warnings_before_solving(scenario) -> list[str]:
-    """Return the warnings on a scenario and its cell, as a prediction has them."""
+    """Return the warnings about a scenario and its cell, as in a prediction."""
     known, options = read(scenario), Options()
     warnings = check_scenario(known, options) + check_cell(picture_of(known).cell, options)
     return [f"{text} ({assumption} of model vbs)" for assumption, text in warnings]
@@ -368,7 +378,9 @@ def test_only_a_partition_behind_a_wire_is_warned_of(
 
 
 def test_a_single_class_in_a_partition_is_a_drop_tail_queue():
-    """c h B of 60 packets for all connections: the same as a buffer of 60."""
+    """A buffer of c h B = 60 packets for all connections equals a drop-tail buffer of 60
+    packets.
+    """
     every = [flow["name"] for flow in tree()["flows"]]
     classes = [{"name": "all", "share": 1.0, "flows": every}]
     partition, plain = (
@@ -397,14 +409,16 @@ def test_shares_that_a_class_does_not_fill_are_refused():
 
 
 def test_a_class_that_the_channel_keeps_small_is_refused_with_that_reason():
-    """Two connections that lose 1 % on the air hold 24 of 30 packets, also where simulated."""
+    """Two connections that lose 1 % on the air hold 24 of 30 packets, also in the simulation."""
     changes = {"station.high.count": 8, "station.low.count": 2}
     with pytest.raises(ModelError, match=r"the channel loses 0\.9. % of their packets for good"):
         two_classes(changes, algorithm="regulated")
 
 
 def test_classes_that_fill_their_shares_late_in_the_iteration_are_solved():
-    """Three against seven at p_w = 0.4: simulated 1.29 and 1.96 % of the packets blocked."""
+    """Three and seven connections at p_w = 0.4: in the simulation 1.29 and 1.96 % of the packets
+    are blocked.
+    """
     changes = {"station.high.count": 3, "station.low.count": 7, "station.low.error_down": 0.4}
     result = two_classes(changes, algorithm="regulated")
     blocked = [row["drop_probability"]["mean"] for row in result["classes"]]
@@ -428,7 +442,9 @@ def test_a_solver_that_gives_up_names_the_class_and_another_algorithm(changes, s
 
 @pytest.mark.slow
 def test_growth_of_other_classes_meets_the_classes_above_their_share():
-    """Two simulations of 400 s each: blocked 4.36, 4.33 % and 6.40, 1.48 %; queue 55.5, 55.6."""
+    """Two simulations of 400 s each: blocked 4.36 and 4.33 %, and 6.40 and 1.48 %; queue 55.5 and
+    55.6 packets.
+    """
     even = predict(shared({"station.low.error_down": 0.0, "cell.attempts_short": 8}))
     assert [row["drop_probability"]["mean"] for row in even["classes"]] == pytest.approx(
         [0.0436, 0.0433], rel=0.05
@@ -493,8 +509,9 @@ def test_options_are_checked(name):
 
 
 def in_one_class(changes=None):
-    """Return the prediction with all connections in one class, as by direction with downloads
-    only."""
+    """Return the prediction with all connections in one class, which equals sharing by direction
+    with downloads only.
+    """
     names = [flow["name"] for flow in tree()["flows"]]
     return predict(shared(changes, [{"name": "down", "share": 1.0, "flows": names}]))
 
@@ -507,7 +524,8 @@ def test_a_single_class_that_fills_its_part_holds_it():
 
 @pytest.mark.slow
 def test_a_single_class_that_cannot_fill_its_part_is_a_drop_tail_queue():
-    # Simulated over five runs of 420 s: 6.109 +- 0.012 Mb/s in all, 0.971 +- 0.006 near.
+    # Five simulations of 420 s: 6.109 +- 0.012 Mb/s in total, 0.971 +- 0.006 Mb/s for
+    # station high-1.
     result, plain = in_one_class({"cell.ap_queue": 1000}), predicted_with({"cell.ap_queue": 600})
     assert goodput(result) == pytest.approx(goodput(plain), rel=1e-6)
     assert mean(result, "cells", "cell", "goodput_bps") == pytest.approx(6.109e6, rel=0.005)

@@ -22,7 +22,9 @@ def test_shares_by_hand():
 
 @pytest.mark.equation("vbs", 17)
 def test_shares_of_throughput_need_one_over_one_less_the_discards():
-    """Served 60 and 40, of which the MAC gives up 10 %: delivered 60 and 36."""
+    """60 and 40 packets are served, and the MAC gives up 10 % of the second class: 60 and 36 are
+    delivered.
+    """
     discards = np.array([0.0, 0.1])
     delivered = np.array([60.0, 36.0])
     assert shares_of_throughput(COUNTS, delivered, discards) == pytest.approx([0.6, 0.4])

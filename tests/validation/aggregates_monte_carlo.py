@@ -1,16 +1,17 @@
-"""Saturated cells that aggregate: a Monte Carlo of its own, only from the rules.
+"""Saturated cells with aggregation: an independent Monte Carlo, from the rules only.
 
 Contenders with equal AIFSN always have packets. Each sender has a BlockAck window of MPDUs to one
-receiver. The winner sends all MPDUs of its window that are neither received nor given up, new ones
-included. Slot by slot for the medium, MPDU by MPDU for its frames; many replicas of a cell run side
-by side. It is independent of lasthop.
+receiver. The winner sends all MPDUs of its window that are neither received nor given up, including
+new MPDUs. The medium is simulated slot by slot, and each sender's frames MPDU by MPDU; many
+replicas of a cell run in parallel. The program is independent of lasthop.
 
 The backoff is uniform on [0, CW]. CW + 1 doubles with each failure. It returns to CWmin + 1 with a
 success, and after `attempts_short` failures in a row, for which nothing is dropped. A PPDU that
-collides, or nothing of which is received, is a failure. Each PPDU that an MPDU was in, or of which
-only the RTS failed, is one attempt of the MPDU. It is given up after `attempts`. Then a BlockAckReq
-goes before the next PPDU, contends like it, and is given up after as many failures. The receiver
-hands MPDUs up in order; MPDUs after one that was given up wait for the BlockAckReq.
+collides, or of which nothing is received, is a failure. An MPDU has an attempt with each PPDU that
+contains it, also if only the RTS was sent and failed. An MPDU is given up after `attempts`. A
+BlockAckReq then precedes the next PPDU. It contends like a PPDU, and is given up after as many
+failures. The receiver delivers MPDUs in order; MPDUs after one that was given up wait for the
+BlockAckReq.
 """
 
 from dataclasses import dataclass, field
@@ -27,17 +28,19 @@ UNSETTLED, RECEIVED, GIVEN_UP = 0, 1, 2
 
 @dataclass(frozen=True)
 class Sender:
-    """A contender; durations stand by the number of MPDUs in the PPDU, a BlockAckReq's under 0."""
+    """A contender. Durations are indexed by the number of MPDUs in the PPDU; index 0 is a
+    BlockAckReq.
+    """
 
     window: int
     first_s: Floats
-    """Frame that a collision spoils: RTS, PPDU or BlockAckReq."""
+    """Duration of the frame that a collision destroys: RTS, PPDU or BlockAckReq."""
     exchange_s: Floats
-    """From the start of the first frame to the end of the response."""
+    """Time from the start of the first frame to the end of the response."""
     ended_s: Floats
-    """From the start of the first frame to the end of the PPDU."""
+    """Time from the start of the first frame to the end of the PPDU."""
     wait_s: Floats
-    """Difference of EIFS and AIFS after such a first frame."""
+    """Difference of EIFS and AIFS after a destroyed first frame."""
     loss: float = 0.0
     attempts: int | None = None
     cwmin: int = 15
@@ -47,7 +50,7 @@ class Sender:
 
 @dataclass
 class Counts:
-    """Counts: an array of [replica, sender], but for `time_s` of replicas."""
+    """Counts as arrays of [replica, sender]; `time_s` is an array of replicas."""
 
     time_s: Array
     received: Array
@@ -62,11 +65,11 @@ class Counts:
     """PPDUs that did not collide and of which nothing was received."""
     handed_up: Array
     waited_s: Array
-    """Sum over MPDUs handed up of the time since they were received."""
+    """Sum over delivered MPDUs of the time since they were received."""
     sizes: Array
-    """PPDUs that did not collide, [size, sender], all replicas together."""
+    """PPDUs that did not collide, [size, sender], for all replicas together."""
     waits: Array = field(default_factory=lambda: np.zeros(64))
-    """MPDUs by the further PPDUs until they were in order, all senders together."""
+    """Number of MPDUs by the further PPDUs until they were in order, for all senders together."""
 
 
 class Cell:
@@ -82,7 +85,8 @@ class Cell:
         seed: int = 1,
     ) -> None:
         self.slot_s, self.aifs_s = slot_s, aifs_s
-        self.seen = 1 if countdown == "edca" else 0  # slots that a transmission counts for others
+        # number of slots by which counters of other nodes fall for a transmission
+        self.seen = 1 if countdown == "edca" else 0
         self.random = np.random.default_rng(seed)
         shape = (replicas, len(senders))
         self.widest = max(sender.window for sender in senders)
@@ -119,7 +123,7 @@ class Cell:
         self.due = np.zeros(shape, dtype=bool)
         self.due_tried = np.zeros(shape, dtype=np.int64)
         self.behind = np.zeros(shape, dtype=np.int64)
-        """MPDUs received after one that was given up, and the sum of their arrival times."""
+        """MPDUs received after an MPDU that was given up, and the sum of their arrival times."""
         self.behind_s = np.zeros(shape)
         self.counts = self._counts(shape)
 
@@ -134,7 +138,9 @@ class Cell:
         )
 
     def run(self, periods: int, warmup: int = 200) -> Counts:
-        """Continue for this many busy periods in each replica, and count all but the first ones."""
+        """Continue for this many busy periods in each replica; count all except the first
+        `warmup`.
+        """
         for _ in range(warmup):
             self.step()
         self.counts = self._counts(self.due.shape)
@@ -145,13 +151,13 @@ class Cell:
         return self.counts
 
     def _draw(self, rows: Array, senders: Array) -> None:
-        """New backoffs."""
+        """Draw new backoffs."""
         doubled = (self.cwmin[senders] + 1) * 2 ** self.failed_in_row[rows, senders]
         window = np.minimum(doubled, self.cwmax[senders] + 1)
         self.counter[rows, senders] = (self.random.random(len(rows)) * window).astype(np.int64)
 
     def step(self) -> None:
-        """One busy period: AIFS, idle slots, an exchange or a collision."""
+        """Simulate one busy period: AIFS, idle slots, and an exchange or a collision."""
         idle = self.counter.min(axis=1)
         sending = self.counter == idle[:, None]
         self.counter -= np.where(sending, 0, idle[:, None] + self.seen)
@@ -173,7 +179,7 @@ class Cell:
         exchange_s, ended_s = self.exchange_s[senders, size], self.ended_s[senders, size]
         lone_s = np.where(good, exchange_s, ended_s + self.wait_s[senders, size])
         self.now_s[rows[alone]] += lone_s[alone]
-        # The longest frame of a collision ends last; EIFS is by it.
+        # The longest frame of a collision ends last, and EIFS follows it.
         first_s = self.first_s[senders, size]
         longest_s = np.zeros(len(self.now_s))
         np.maximum.at(longest_s, rows[~alone], first_s[~alone])
@@ -190,7 +196,7 @@ class Cell:
         self._draw(rows, senders)
 
     def _requests(self, rows: Array, senders: Array, which: Array) -> None:
-        """BlockAckReqs that are received."""
+        """Process BlockAckReqs that are received."""
         rows, senders = rows[which], senders[which]
         end_s = self.now_s[rows] + self.ended_s[senders, 0]
         self._release(rows, senders, end_s)
@@ -198,7 +204,7 @@ class Cell:
         self.counts.requests[rows, senders] += 1
 
     def _release(self, rows: Array, senders: Array, end_s: Array) -> None:
-        """Hand up MPDUs that wait after MPDUs that were given up."""
+        """Deliver MPDUs that wait after MPDUs that were given up."""
         count = self.behind[rows, senders]
         self.counts.handed_up[rows, senders] += count
         self.counts.waited_s[rows, senders] += count * end_s - self.behind_s[rows, senders]
@@ -206,7 +212,7 @@ class Cell:
         self.behind_s[rows, senders] = 0.0
 
     def _ppdus(self, rows: Array, senders: Array, size: Array, open_: Array) -> Array:
-        """Return PPDUs that do not collide; whether anything of each was received."""
+        """Process PPDUs that do not collide; return whether any MPDU of each was received."""
         lost = self.random.random(open_.shape) < self.loss[senders][:, None]
         got = open_ & ~lost
         any_: Array = np.any(got, axis=1)
@@ -221,7 +227,7 @@ class Cell:
         self.counts.rounds[at] += 1
         self.counts.empty[at] += ~any_
         np.add.at(self.counts.sizes, (size, senders), 1)
-        # If the request before was given up, MPDUs of a new window let go what waits.
+        # If the previous BlockAckReq was given up, MPDUs of a new window release the waiting MPDUs.
         self._release(rows[any_], senders[any_], end_s[any_])
         self._settle(rows, senders, state, open_ & lost, end_s)
         return any_
@@ -229,7 +235,7 @@ class Cell:
     def _collide(
         self, rows: Array, senders: Array, which: Array, request: Array, open_: Array
     ) -> None:
-        """All that is lost in collisions."""
+        """Process everything that is lost in collisions."""
         asked = which & request
         at = rows[asked], senders[asked]
         self.due_tried[at] += 1
@@ -240,7 +246,7 @@ class Cell:
         self._settle(*at, self.state[at], open_[sent], np.zeros(len(at[0])))
 
     def _settle(self, rows: Array, senders: Array, state: Array, lost: Array, end_s: Array) -> None:
-        """Count an attempt of lost MPDUs; the windows move, with new MPDUs at their ends."""
+        """Count an attempt of lost MPDUs; advance the windows, with new MPDUs at their ends."""
         at = rows, senders
         tried = self.tried[at] + lost
         state[lost & (tried >= self.limit[senders][:, None])] = GIVEN_UP

@@ -1,14 +1,14 @@
 """Monte Carlo of paper 003's cell: seven TCP downloads, window 4, over IEEE 802.11b's DCF.
 
-Written from IEEE 802.11-2016 (clauses at the constants) and the definition of the cell in
-`docs/concepts/cell.md`, without a look at the engine, so that the two can be compared with each
-other. Windows are constant, so TCP is a closed network: four packets per flow, each of them a
+The program was written from IEEE 802.11-2016 (clauses at the constants) and the definition of the
+cell in `docs/concepts/cell.md`, without reading the engine, so that the two can be compared.
+Windows are constant, so that TCP is a closed network with four packets per flow. Each packet is a
 segment in the access point's queue or a TCP ACK in its station's queue.
 
-All nodes hear everything and, as the definition has it, resume together after a collision as
-after a success. So time passes in rounds: an interframe space, idle slots until the first backoff
-runs out, and the frame that is then sent. A frame has come to its queue only while another was on
-the air. So there is no immediate access.
+All nodes sense each other and, as in the definition of the cell, resume together after a collision
+as after a success. Time therefore passes in rounds: an interframe space, idle slots until the first
+backoff ends, and the frame that is then sent. A frame arrives in its queue only while another frame
+is on the air. Therefore there is no immediate access.
 """
 
 from random import Random
@@ -22,7 +22,7 @@ WINDOW = 4
 PAYLOAD_BITS = 8 * 1460
 """Payload of a segment (paper, table 2). [bit]"""
 TCP_IP_HEADERS_BITS = 8 * 40
-"""Headers of a segment, and all that a TCP ACK is (paper, table 2). [bit]"""
+"""Headers of a segment, which are also the length of a TCP ACK (paper, table 2). [bit]"""
 LINK_HEADERS_BITS = 8 * (30 + 8)
 """MAC header with frame check sequence, and LLC/SNAP header (paper, table 2). [bit]"""
 MAC_ACK_BITS = 8 * 14
@@ -38,12 +38,12 @@ SLOT_S, SIFS_S, CWMAX = 20e-6, 10e-6, 1023
 PREAMBLE_S = 144e-6 + 48e-6
 """Long preamble, and PLCP header at 1 Mb/s (16.2.2.2). [s]"""
 MOST_ATTEMPTS = 7
-"""Default of dot11ShortRetryLimit (annex C): RTS is off, so all frames are short (10.3.4.4)."""
+"""Default of dot11ShortRetryLimit (annex C): without RTS, all frames are short (10.3.4.4)."""
 
 
 def frame_s(size_bits: int, rate_bps: float) -> float:
-    """Return the duration of a frame (16.3.4), not rounded up to whole microseconds as there.
-    [s]
+    """Return the duration of a frame (16.3.4), not rounded up to whole microseconds as in the
+    standard. [s]
     """
     return PREAMBLE_S + size_bits / rate_bps
 
@@ -55,53 +55,59 @@ DIFS_S = SIFS_S + 2 * SLOT_S
 AFTER_FRAME_S = SIFS_S + frame_s(MAC_ACK_BITS, CONTROL_RATE_BPS)
 """Time after a frame that is received (10.3.2.9). [s]"""
 EIFS_S = SIFS_S + frame_s(MAC_ACK_BITS, LOWEST_RATE_BPS) + DIFS_S
-"""Instead of DIFS after a collision (10.3.2.3.7); the ACK timeout (10.3.2.9) ends with it. [s]"""
+"""Time that replaces DIFS after a collision (10.3.2.3.7); the ACK timeout (10.3.2.9) ends with it.
+[s]
+"""
 
 
 class Run(NamedTuple):
     """Results of one run."""
 
     goodputs_bps: list[float]
-    """Payload that each station received, by time. [bit/s]"""
+    """Payload that each station received, divided by the time. [bit/s]"""
     collided: list[int]
-    """Attempts that collided: of the stations, then of the access point. [frames]"""
+    """Attempts that collided, of the stations, then of the access point. [frames]"""
     sent: list[int]
     """All attempts, in the same order. [frames]"""
     given_up: int
-    """Frames whose last attempt failed. They are not lost here but start again. [frames]"""
+    """Frames whose last attempt failed. In this program they are not lost but start again.
+    [frames]
+    """
 
 
 def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
-    """Run the cell, with the same CWmin for all, from a shuffled queue of the access point on.
+    """Simulate the cell with equal CWmin for all nodes, from a shuffled queue of the access point.
 
-    No time is cut off: one round in five (CWmin 31) or ten (CWmin 7) finds all segments there. Only
-    the order of that queue lasts for long, and it is random.
+    No warm-up is removed: one round in five (CWmin 31) or ten (CWmin 7) finds all segments at the
+    access point. Only the order of this queue has a long effect, and it is random.
     """
     random = Random(seed)
     nodes, access_point = STATIONS + 1, STATIONS
-    # Stations of the segments that wait at the access point, first to last, and TCP ACKs at each
-    # station.
+    # Stations of the segments that wait at the access point, first to last, and number of TCP ACKs
+    # at each station.
     ap_queue = [flow for flow in range(STATIONS) for _ in range(WINDOW)]
     random.shuffle(ap_queue)
     tcp_acks = [0] * STATIONS
     contenders = {access_point}  # nodes with a frame to send
 
     cw, failures = [cwmin] * nodes, [0] * nodes
-    idle_slots = 0  # since the beginning; the clock of all backoffs, which stops while busy
-    runs_out_at = [0] * nodes  # when each backoff does, in idle slots
+    # since the beginning; the time of all backoffs, which stops while the medium is busy
+    idle_slots = 0
+    runs_out_at = [0] * nodes  # end of each backoff, in idle slots
 
     received, collided, sent, given_up = [0] * STATIONS, [0] * nodes, [0] * nodes, 0
     now_s, space_s = 0.0, DIFS_S
 
     def draw(node: int) -> None:
-        """Begin a backoff, uniform on [0, CW] (10.3.3). The backoff is suspended while others
-        send."""
+        """Begin a backoff, uniform on [0, CW] (10.3.3). The backoff is suspended while other nodes
+        send.
+        """
         runs_out_at[node] = idle_slots + int(random.random() * (cw[node] + 1))
 
     def contend(node: int) -> None:
-        """Let the node have a frame to send, which came while the medium is busy.
+        """Let the node have a frame to send, which arrived while the medium is busy.
 
-        A post-backoff that has not run out continues; else there is a new one (10.3.3, 10.3.4.2).
+        A running post-backoff continues; otherwise a new backoff begins (10.3.3, 10.3.4.2).
         """
         if node not in contenders:
             contenders.add(node)
@@ -135,7 +141,7 @@ def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
         space_s = DIFS_S
         sender = senders[0]
         failures[sender], cw[sender] = 0, cwmin
-        draw(sender)  # the next backoff, or a post-backoff if nothing is left (10.3.4.3)
+        draw(sender)  # the next backoff, or a post-backoff if the queue is empty (10.3.4.3)
         if sender == access_point:
             station = ap_queue.pop(0)
             if not ap_queue:
@@ -164,7 +170,7 @@ T_OF_FIVE = 2.776
 
 
 def mean_and_ci95(five: list[float]) -> tuple[float, float]:
-    """Return the mean of five replications, and half the width of its 95 % interval."""
+    """Return the mean of five replications, and the half width of its 95 % interval."""
     if len(five) != 5:
         raise ValueError("the quantile is that of five replications")
     return mean(five), T_OF_FIVE * stdev(five) / 5**0.5

@@ -1,6 +1,8 @@
-"""Theory of cells that aggregate against a Monte Carlo of the rules (`aggregates_monte_carlo.py`).
+"""Theory of cells with aggregation, compared with a Monte Carlo of the rules
+(`aggregates_monte_carlo.py`).
 
-Theory must be within 0.5 % and three standard errors; `docs/validation.md` has the differences.
+The theory must agree within 0.5 % and three standard errors; `docs/validation.md` has the
+differences.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ REQUEST = Exchange(32e-6, 32e-6, 32e-6 + SIFS + 32e-6, WAIT, WAIT)
 
 
 def ppdu_s(mpdus: int) -> float:
-    """Return MPDUs of 1538 bytes at 1.2 Gb/s, in symbols of 13.6 us. [s]"""
+    """Return the duration of MPDUs of 1538 bytes at 1.2 Gb/s, in symbols of 13.6 us. [s]"""
     return 44e-6 + 13.6e-6 * np.ceil((22 + 8 * 1544 * mpdus) / 16333)
 
 
@@ -54,18 +56,18 @@ def sender(width: int, exchange: Callable[[int], Exchange], **more) -> Sender:
 
 
 def near(theory: float, values: np.ndarray, rel: float = 0.005) -> None:
-    """Theory is so close to the mean over replicas, three standard errors apart."""
+    """Assert that the theory is close to the mean over replicas, plus three standard errors."""
     assert abs(theory - values.mean()) <= rel * abs(values.mean()) + 3 * error(values)
 
 
 def near_part(theory: float, events: np.ndarray, trials: np.ndarray, rel: float) -> None:
-    """Compare a probability; events that are rarely seen scatter by their own root."""
+    """Compare a probability; the count of rare events varies by its square root."""
     values = events / trials
     scatter = max(error(values), float(np.sqrt(theory / trials.sum())))
     assert abs(theory - values.mean()) <= rel * theory + 3 * scatter
 
 
-# -- one sender alone --------------------------------------------------------------------------
+# -- a single sender ---------------------------------------------------------------------------
 
 
 def single_sender(
@@ -131,7 +133,7 @@ def test_a_window_without_losses_is_exact_in_the_monte_carlo_too():
 
 
 def lossless(mpdus: int, attempts: int | None, **more) -> tuple[Aggregator, Sender]:
-    """Return a contender without losses; its PPDU is the only MPDU of the Monte Carlo."""
+    """Return a contender without losses; its PPDU is a single MPDU of the Monte Carlo."""
     contender = Aggregator(15, 1023, 7, mpdus, exchange, PAYLOAD, REQUEST, attempts)
     return replace(contender, **more), sender(
         1, lambda _: exchange(mpdus), attempts=attempts, **more
@@ -157,7 +159,8 @@ def test_a_cell_that_aggregates_is_within_half_a_per_cent_of_its_rules(countdown
 
 
 def test_small_windows_collide_as_often_as_their_rules_say():
-    # The covariance of pairs of attempts is 1.2 % of it; without the pairs among others, 0.6 %.
+    # The covariance of pairs of attempts changes the value by 1.2 %; without the pairs of other
+    # contenders it is 0.6 %.
     contender, each = lossless(64, None, cwmin=7, cwmax=15)
     counts = Cell([each] * 5, SLOT, AIFS, "edca", 400).run(800, 100)
     failures = counts.failures.sum(axis=1) / counts.attempts.sum(axis=1)
@@ -169,7 +172,7 @@ def test_small_windows_collide_as_often_as_their_rules_say():
 @pytest.mark.parametrize("countdown", ["edca", "dcf"])
 @pytest.mark.parametrize("count", [1, 2, 5, 10, 20, 50])
 def test_cells_that_aggregate_are_within_half_a_per_cent_of_their_rules(count, countdown, attempts):
-    # The widest windows take thousands of busy periods until as many as usual are in them.
+    # The widest windows need thousands of busy periods to reach their usual frequency.
     compare_cell(count, 64, attempts, countdown, (200, 2000, 300 if count <= 5 else 3000))
 
 
@@ -223,8 +226,8 @@ def test_mpdus_of_the_monte_carlo_are_conserved():
 
 
 def test_a_ppdu_that_collides_is_one_attempt_of_each_of_its_mpdus():
-    # All always send simultaneously: nothing is received, and each window is given up every third
-    # time.
+    # All contenders always send simultaneously: nothing is received, and each window is given up
+    # every third time.
     cell = Cell([sender(4, exchange, attempts=3, cwmin=0, cwmax=0)] * 2, SLOT, AIFS, "edca", 3)
     counts = cell.run(60, 0)
     # Three attempts at the PPDU, three at the BlockAckReq.

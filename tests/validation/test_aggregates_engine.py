@@ -1,5 +1,4 @@
-"""Cells that aggregate: the engine compared with the theory, which was written and frozen before
-it.
+"""Cells with aggregation: the engine, compared with the theory, which was written and frozen first.
 
 Seeds are fixed, and the half width of each 95 % interval is asserted.
 """
@@ -33,7 +32,7 @@ def both(stations, cell=None, aggregation=None, duration="12 s"):
 
 
 def near(theory, seen, rel, known) -> None:
-    """Within `rel` of a mean that is known to `known`."""
+    """Assert that the theory is within `rel` of a mean whose half width is at most `known`."""
     assert seen["ci95"] <= known * seen["mean"]
     assert theory["mean"] == pytest.approx(seen["mean"], rel=rel)
 
@@ -83,7 +82,8 @@ def test_older_stations_agree_with_the_theory() -> None:
     theory, seen = both(stations, {"txop_limit": "2.528 ms"}, duration="60 s")
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.02)
     for predicted, simulated in zip(theory["stations"][3:], seen["stations"][3:], strict=True):
-        own = simulated["goodput_bps"]  # a single station's is known less well than the cell's
+        # the mean of a single station is less accurate than that of the cell
+        own = simulated["goodput_bps"]
         assert own["ci95"] <= 0.05 * own["mean"]
         assert (
             abs(predicted["goodput_bps"]["mean"] - own["mean"]) <= 0.02 * own["mean"] + own["ci95"]

@@ -1,7 +1,8 @@
-"""Stations after one queue: the model and the engine, whose air time is compared with its log.
+"""Stations that share one queue: the model, compared with the engine; the engine's air time,
+compared with its log.
 
-Seeds are fixed; tolerances are a point of air time, and for throughput what 8 s of random
-arrivals leave open.
+Seeds are fixed. Tolerances are one percentage point of air time and, for throughput, the random
+variation of arrivals in 8 s.
 """
 
 import pytest
@@ -14,7 +15,7 @@ LONGEST_PPDU_S = 5.484e-3
 
 
 def behind(queue, source="greedy", **cell) -> lh.Scenario:
-    """Return two stations at HT20 MCS 15 and one at MCS 0, the same load for each."""
+    """Return two stations at HT20 MCS 15 and one at MCS 0, with equal loads."""
     return lh.Scenario(
         {
             "duration": "9 s",
@@ -39,7 +40,7 @@ def behind(queue, source="greedy", **cell) -> lh.Scenario:
 
 
 def logged(result: lh.Result) -> dict[str, float]:
-    """Return the fraction of the 8 s that PPDUs to each station were on the air, off the log of
+    """Return the fraction of the 8 s that PPDUs to each station were on the air, from the log of
     frames.
     """
     frames = result.frames()
@@ -48,11 +49,14 @@ def logged(result: lh.Result) -> dict[str, float]:
 
 
 def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
-    """Prediction by its own aggregates and by the run's, within fractions of the throughput."""
+    """Compare two predictions with the simulated throughput: one with its own aggregates, one with
+    those of the run.
+    """
     result = lh.simulate(scenario)
     seen = {row["name"]: row for row in result.summary["stations"]}
     log = logged(result)
-    for name, row in seen.items():  # Parts of PPDUs at both ends of the time are not in the log.
+    # PPDUs at the two ends of the measured time are only partly in the log.
+    for name, row in seen.items():
         cut = 2 * LONGEST_PPDU_S / 8.0
         assert row["airtime_fraction"]["mean"] == pytest.approx(log[name], abs=cut)
     sizes = {name: row["downlink_mpdus_per_ppdu"]["mean"] for name, row in seen.items()}
@@ -77,7 +81,7 @@ def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
     ],
 )
 def test_a_fifo_agrees_with_the_model(queue, source, cell) -> None:
-    # as many packets as came for each, in 8 s: 4,000, drawn one by one
+    # Randomly drawn arrivals: 4,000 for each station in 8 s.
     compared(behind(queue, source, **cell), own=0.04, fed=0.04)
 
 
@@ -88,7 +92,9 @@ AC = {"phy": "802.11ac", "width": "80 MHz"}
 
 @pytest.mark.parametrize("cell", [{}, RTS, AC])
 def test_air_time_fairness_gives_equal_shares(cell) -> None:
-    """A third for each; PPDUs are a little shorter than they might be, by what the device holds."""
+    """A third for each station; PPDUs are a little shorter than the limit because of the packets in
+    the device.
+    """
     scenario = behind({"mac80211": {}}, FAST, **cell)
     compared(scenario, own=0.02, fed=0.02)
     answer = lh.predict(scenario).summary["stations"]
@@ -97,7 +103,7 @@ def test_air_time_fairness_gives_equal_shares(cell) -> None:
 
 
 def test_a_device_that_holds_two_aggregates_agrees_with_fed_sizes() -> None:
-    """It cuts aggregates, as only the run knows."""
+    """The device cuts aggregates, whose sizes only the run shows."""
     fair = behind({"mac80211": {"aql": False}}, FAST)
     compared(fair, own=0.03, fed=0.01)
     turns = behind({"mac80211": {"aql": False, "airtime_fairness": False}}, FAST)

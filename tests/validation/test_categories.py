@@ -1,7 +1,7 @@
 """Saturated 802.11e cells of two classes against Bianchi's chain with zones, class by class.
 
 Every run has ten replications of 400 s and a fixed seed. A class's goodput is the mean over its
-members. The half width of its 95 % interval is asserted, so that noise never conceals an error.
+stations. The half width of its 95 % interval is asserted, so that noise never conceals an error.
 """
 
 import pytest
@@ -61,7 +61,9 @@ def with_zones(result):
 
 
 def with_freezing(result):
-    """Return the for equal AIFSN; opportunities as one long exchange."""
+    """Return the solution with freezing, for equal AIFSN; opportunities are single long
+    exchanges.
+    """
     scenario = result.scenario.typed
     categories = categories_of(scenario)
     assert len({category.aifsn for category in categories}) == 1
@@ -99,14 +101,16 @@ def test_counters_of_the_dcf_are_within_three_per_cent_of_the_freezing_rule(stat
 
 
 def test_bianchis_chain_is_not_the_freezing_rule():
-    """With counters of the DCF the wide windows get 8 % less than Bianchi's chain says."""
+    """With counters of the DCF, the large windows get 8 % less than in Bianchi's chain."""
     result = simulate(TWO_WINDOWS, "dcf")
     with pytest.raises(AssertionError, match="second"):
         assert_classes_agree(result, with_zones(result), 0.03)
 
 
 def test_the_chain_is_too_high_where_counters_are_short():
-    """AIFSN 2 and 7 with CWmin 15: a geometric backoff is often longer than a real one can be."""
+    """AIFSN 2 and 7 with CWmin 15: a geometric backoff is often longer than the maximum of a real
+    backoff.
+    """
     late = {"first": up(cwmin=15), "second": up(cwmin=15, aifsn=7)}
     result = simulate(late, "edca")
     theory = with_zones(result).goodput_bps

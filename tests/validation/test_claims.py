@@ -1,4 +1,5 @@
-"""One run of each study is simulated again: the kept samples are what the engine gives now.
+"""One run of each study is simulated again: the stored samples must equal the engine's present
+results.
 
 `make test-long` also simulates the long studies again. `tests/python/studies/test_kept.py` checks
 the values that are computed from the samples.

@@ -1,4 +1,4 @@
-"""The scenarios of complaints are accepted, and the index lists each of them."""
+"""The scenarios of the complaints are accepted, and the index lists each of them."""
 
 import json
 from pathlib import Path

@@ -1,10 +1,10 @@
-r"""Compound flows that lose segments at random, against the law of their fluid limit.
+r"""Compound flows with random losses, compared with their fluid limit.
 
-A round trip of 100 ms without any queue, so that the window is Compound's own growth of alpha w^k a
-round trip, halved by losses. In the fluid model a window at equilibrium gains as much by ACKs as it
-loses, alpha w^(k-1) (1 - p) = beta w p. Independent losses make it move about that value, and its
-mean is lower by a factor that is the same for all small p: with s = p x segments and w = x
-p^(-1/(2-k)) the algorithm has no p in it. Five times 200 s.
+The round trip is 100 ms without any queue, so that the window follows only Compound's growth of
+alpha w^k per round trip and the reductions by losses. In the fluid model a window at equilibrium
+gains as much by ACKs as it loses, alpha w^(k-1) (1 - p) = beta w p. Independent losses make it vary
+about this value. Its mean is lower by a factor that is the same for all small p: with s = p x
+segments and w = x p^(-1/(2-k)) the algorithm does not contain p. Five replications of 200 s.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ ALPHA, BETA, K = 0.125, 0.5, 0.75
 
 
 def mean_window(loss, flows):
-    """Return the over all flows and five replications, with half the width of its interval.
+    """Return the mean over all flows and five replications, with the half width of its interval.
     [packets]
     """
     result = lh.simulate(
@@ -52,7 +52,7 @@ def mean_window(loss, flows):
 
 @pytest.fixture(scope="module")
 def factor():
-    """Return the mean over time of the moving window over the window at equilibrium, by direct
+    """Return the time average of the varying window divided by the window at equilibrium, by direct
     sampling.
     """
     # y = x^(2-k) grows by (2-k) alpha ds; losses come at rate 1 in s and halve x. A cycle from x0
@@ -72,7 +72,7 @@ def factor():
 @pytest.mark.parametrize(
     ("loss", "flows"),
     [
-        (1e-3, 12),  # with fewer flows the interval would be wider than asserted
+        (1e-3, 12),  # with fewer flows the interval would be wider than the asserted width
         pytest.param(1e-3, 16, marks=pytest.mark.slow),
         pytest.param(2e-4, 8, marks=pytest.mark.slow),
     ],
@@ -84,7 +84,7 @@ def test_mean_window_at_small_loss_is_that_of_the_fluid_law(loss, flows, factor)
     gain, drain = rule.increase(at_rest, parameters), rule.decrease(at_rest, parameters)
     assert gain * (1 - loss) == pytest.approx(drain * loss)
     mean, half_width = mean_window(loss, flows)
-    # A recovery and the round without a decision after it, in which nothing grows, are two round
-    # trips in about fifty: 4 % of a cycle at 1e-3, less of the window.
+    # A recovery, and the round after it without a decision, last two round trips of about fifty, in
+    # which nothing grows. This is 4 % of a cycle at 1e-3, and less of the window.
     assert half_width < 0.05 * mean
     assert mean == pytest.approx(factor * at_rest, rel=0.05)

@@ -12,10 +12,11 @@ from lasthop.models.acsma.optimum import RENO, optimum
 from lasthop.models.acsma.topologies import TOPOLOGIES, topology
 
 NEAR = 0.005
-"""Relative distance of a link's air time from the exact one. [-]
+"""Relative difference of a link's air time from the exact air time. [-]
 
-Some 10,000 packets in a second over 300 s: the greatest distance of any link in these networks was
-0.0019 in runs of 600 s."""
+About 10,000 packets per second over 300 s. The largest difference of any link in these networks was
+0.0019 in runs of 600 s.
+"""
 
 TOPOLOGY_A = Path(__file__).parents[2] / "examples" / "csma.toml"
 
@@ -34,7 +35,9 @@ def network(seed, links, density):
 
 
 def saturated(names, edges, drives, **csma):
-    """Return its scenario: links that always have a packet, each with its own r."""
+    """Return the scenario of a conflict graph: links that always have a packet, each with its own
+    r.
+    """
     links = {name: {"r": float(r)} for name, r in zip(names, drives, strict=True)}
     for first, second in edges:
         links[first].setdefault("conflicts", []).append(second)
@@ -123,7 +126,7 @@ def test_one_connection_each_ends_at_equal_prices():
     settings = {"csma.connections": "one", "duration": "2000 s"}
     result = simulate(TOPOLOGY_A, settings=settings, replications=2)
     r = np.array([link["aggressiveness"]["mean"] for link in result.summary["links"]])
-    # 2^(1/3) alpha^(2/3) for a fluid Reno; a real one's window is a little smaller.
+    # 2^(1/3) alpha^(2/3) for a fluid Reno; the window of a real Reno is a little smaller.
     np.testing.assert_allclose(r, 2 ** (1 / 3) * 3e-5 ** (2 / 3), rtol=0.05)
 
 
@@ -138,7 +141,7 @@ def fluid_like(name, **csma):
         "duration": "2000 s",
         "warmup": "400 s",
         "replications": 2,
-        # Marks in place of drops and a long timeout: only congestion avoidance, as in the model.
+        # Marks instead of drops and a long timeout: only congestion avoidance, as in the model.
         "tcp": {
             "congestion": "reno",
             "ecn": True,
@@ -158,8 +161,9 @@ def fluid_like(name, **csma):
 def test_as_many_connections_as_the_round_trip_asks_for_reach_the_optimum(name):
     best = optimum(topology(name, 600.0, RENO), k=10, beta=200)
     rates_pps = rates(simulate(fluid_like(name)))
-    # Reno's mean window is 1.2 / sqrt(p) here, the fluid's 1.4: as if k were an eighth smaller,
-    # which takes 4 % from the user that the entropy costs most.
+    # Reno's mean window is 1.2 / sqrt(p) here, and 1.4 / sqrt(p) in the fluid. This has the effect
+    # of a k that is an eighth smaller, which takes 4 % from the user with the largest effect of the
+    # entropy.
     np.testing.assert_allclose(rates_pps, best.rates_pps, rtol=0.08)
     np.testing.assert_allclose(rates_pps.sum(), best.rates_pps.sum(), rtol=0.03)
 
@@ -178,12 +182,14 @@ def test_a_user_gets_the_optimum_of_a_marginal_utility_by_points(points, least, 
     scenario["flow"]["user-2"]["marginal_utility"] = points
     expected = rates(predict(scenario))
     plain = rates(predict(fluid_like("a")))
-    assert least < expected[1] / plain[1] < most  # not what it would get anyway
-    np.testing.assert_allclose(rates(simulate(scenario)), expected, rtol=0.08)  # as above
+    # not the rate that the user would get without this utility
+    assert least < expected[1] / plain[1] < most
+    # as in the previous comparison
+    np.testing.assert_allclose(rates(simulate(scenario)), expected, rtol=0.08)
 
 
 def test_errors_with_interference_cost_a_link_with_connections_by_marks_little():
-    """Nothing but its own link's errors distinguishes user 2 from what it is without them."""
+    """User 2 differs from the case without errors only by the errors of its own link."""
 
     def second(rule, error):
         settings = {

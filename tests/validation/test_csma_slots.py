@@ -6,7 +6,7 @@ import pytest
 import lasthop as lh
 
 MOST = 200
-"""Slots beyond which a backoff is as good as impossible."""
+"""Number of slots above which a backoff is negligibly improbable."""
 
 SERVICE_PPS, SLOT_S = 600.0, 20e-6
 
@@ -21,17 +21,17 @@ def draws(mean_slots: float) -> np.ndarray:
 
 
 def by_chain(mean_slots: float, difs_s: float, longer_slots: int) -> tuple[float, float]:
-    """Return exchanges that succeed in a second, and the fraction of the attempts that collide.
+    """Return the exchanges per second that succeed, and the fraction of attempts that collide.
 
-    A state is the number of slots that the loser has left, 1, 2, .. slots; 0 means that both draw
-    again, as after a collision. The sender draws again and waits for DIFS; the other waits
+    A state is the number of remaining slots of the loser, 1, 2, ...; 0 means that both draw again,
+    as after a collision. The sender draws again and waits for DIFS; the other node waits
     `longer_slots` more.
     """
     p = draws(mean_slots)
     move = np.zeros((MOST, MOST))
     idle_slots, successes, collisions = np.zeros(MOST), np.zeros(MOST), np.zeros(MOST)
     for state in range(MOST):
-        # the one who has sent draws `mine`; the other has `other` with probability `q`
+        # the sender draws `mine`; the other node has `other` with probability `q`
         others = [(state, 1.0)] if state else list(enumerate(p))
         late = longer_slots if state else 0
         for other, q in others:

@@ -1,6 +1,6 @@
-"""Saturated UDP in cells of 802.11a, b and g: the model `dcf` against the engine.
+"""Saturated UDP in cells of 802.11a, b and g: the model `dcf`, compared with the engine.
 
-The grid is that of ``docs/papers/dcf.md``, which states how far the model is off.
+The grid is that of ``docs/papers/dcf.md``, which states the error of the model.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from lasthop.models.dcf.assumptions import SMALL_ERRORS, SPREAD, TIMEOUT_ERROR
 RATES = {"802.11b": ("1 Mbps", "11 Mbps")}
 OFDM_RATES = ("6 Mbps", "54 Mbps")
 COLLISIONS = 0.018
-"""Largest distance of a station's collision rate in the grid. [-]"""
+"""Largest difference of a station's collision rate in the grid. [-]"""
 UP = {"udp_up": "greedy"}
 
 
@@ -35,7 +35,7 @@ def scenario(stations: dict[str, Any], seconds: int, **cell: Any) -> lh.Scenario
 
 
 def grid(start: int = 0, step: int = 1) -> Iterator[lh.Scenario]:
-    """Yield every n-th of the 1,440 cells whose spread the page states."""
+    """Yield every n-th of the 1,440 cells whose errors the page states."""
     cells = product(
         ("802.11b", "802.11g", "802.11a"),
         (1, 2, 5, 10, 30),

@@ -1,7 +1,7 @@
 """A 10 Mb/s drop-tail wire fed by Poisson datagrams of 1500 bytes: M/D/1 and M/D/1/K.
 
-The radio hop after it (54 Mb/s, one station) never fills. Eight replications of 200 s; every
-comparison is within the run's own 95 % interval (half width h) plus one per cent of the theory.
+The radio hop after it (54 Mb/s, one station) is never full. Eight replications of 200 s. The
+tolerance is the run's own 95 % interval (half width h) plus one per cent of the theory.
 """
 
 import pytest
@@ -61,5 +61,5 @@ def test_a_short_queue_delays_fills_and_drops_as_md1k(load, limit):
     theory = drop_tail.md1k(arrival_rate, SERVICE_S, limit)
     close(queue, "sojourn_s", theory.sojourn_s)
     close(queue, "occupancy_packets", theory.occupancy_packets)
-    # Rare drops come in bursts: a floor of 0.0005.
+    # Rare drops come in bursts, which needs a minimum tolerance of 0.0005.
     close(queue, "drop_probability", theory.loss_prob, floor=0.0005)

@@ -1,8 +1,8 @@
-"""Paper 003, section 6: the 802.11e model against the simulation of the same cell.
+"""Paper 003, section 6: the 802.11e model, compared with the simulation of the same cell.
 
-Every run has five replications of 200 s and a fixed seed; the half width of its 95 % interval is
-asserted to be below 0.3 %. The minimum RTO is 1 s: with 200 ms senders time out without a loss
-where many stations contend, against the model's assumption A4.
+Every run has five replications of 200 s and a fixed seed. The half width of its 95 % interval is
+asserted to be below 0.3 %. The minimum RTO is 1 s. With 200 ms, senders time out without a loss if
+many stations contend, which violates the model's assumption A4.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ def settings(direction="download", **access):
 
 
 def simulated(changes):
-    """Return the goodput [bit/s], active stations and collision rate of a station."""
+    """Return goodput [bit/s], active stations and collision rate of a station."""
     result = lh.simulate(EXAMPLE, replications=5, settings={"tcp.min_rto": "1 s", **changes})
     cell = result.cells.iloc[0]
     assert cell.goodput_bps_ci95 < 0.003 * cell.goodput_bps
@@ -49,7 +49,9 @@ def test_from_cwmin_31_on_model_and_simulation_agree_within_one_per_cent(directi
 
 @pytest.mark.parametrize(("cwmin", "least", "most"), [(15, 0.01, 0.02), (3, 0.09, 0.14)])
 def test_below_the_model_promises_too_much(cwmin, least, most):
-    """Exponential backoff remembers who lost: stations gather packets and collide more."""
+    """With exponential backoff, losers keep larger windows: stations accumulate packets and collide
+    more.
+    """
     changes = settings(cell__cwmin=cwmin)
     goodput, active, collisions = simulated(changes)
     model_goodput, model_active, model_collisions = predicted(changes)
@@ -76,7 +78,9 @@ def test_pifs_access_is_best_where_a_fifth_of_the_attempts_collide():
 
 @pytest.mark.parametrize("cwmin", [31, 63])
 def test_with_pifs_access_a_slot_per_success_is_the_whole_difference(cwmin):
-    """A frozen counter of the DCF has a slot left when the medium falls idle, 802.11e's has not."""
+    """A frozen counter of the DCF has a remaining slot when the medium becomes idle; that of
+    802.11e does not.
+    """
     changes = {**PIFS, "cell.cwmin": cwmin}
     model = predicted(changes)[0]
     assert simulated({**changes, "cell.countdown": "dcf"})[0] < 0.994 * model

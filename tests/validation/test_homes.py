@@ -1,4 +1,4 @@
-"""Statements of the guides for homes, over ten seeds and with another physical layer."""
+"""Statements of the guides for homes, with ten seeds and another physical layer."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ VOICE = {f"station.phone.udp_{way}.category": "voice" for way in ("up", "down")}
 
 
 def run(example: str, seed: int, *settings: Mapping[str, object]) -> lh.Result:
-    """Return one replication of an example."""
+    """Return the result of one replication of an example."""
     merged = {key: value for each in settings for key, value in each.items()}
     return lh.simulate(EXAMPLES / f"{example}.toml", settings=merged, seed=seed, replications=1)
 
@@ -36,7 +36,7 @@ def call_ms(result: lh.Result, way: str, quantity: str = "one_way_delay_p99_s") 
 @pytest.mark.parametrize("phy", CALL_PHYS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_on_a_slow_line_only_the_queue_of_the_line_helps(seed: int, phy: str) -> None:
-    """Mean delays beyond those of the path without any queue, 10 ms."""
+    """Mean delays in addition to the delay of the path without queues, 10 ms."""
     own = {"cell.phy": phy}
     as_it_is = run("home-call", seed, own)
     on_the_line = run("home-call", seed, own, {"wire.queue.fq_codel": "{}"})
@@ -46,14 +46,16 @@ def test_on_a_slow_line_only_the_queue_of_the_line_helps(seed: int, phy: str) ->
     assert call_ms(on_the_line, "up", mean) - 10.0 < waited_ms / 10.0
     fair, fifo = (each.flows.goodput_bps for each in (on_the_line, as_it_is))
     assert fair.filter(like="television").sum() > 90e6
-    # Their ACKs, 52 B for every other segment, take 1.7 of 20 Mb/s from the upload.
+    # The ACKs of the downloads, 52 B for every second segment, take 1.7 of 20 Mb/s from the upload.
     assert fair["laptop/up/1"] > 0.9 * fifo["laptop/up/1"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("phy", CALL_PHYS)
 def test_on_a_slow_line_changes_in_the_air_help_little(phy: str) -> None:
-    """Means over the seeds: the line's queue differs by a factor of three between two runs."""
+    """Means over the seeds, since the delay in the line's queue varies by a factor of three between
+    runs.
+    """
 
     def waited_ms(*settings: Mapping[str, object]) -> float:
         runs = [run("home-call", seed, {"cell.phy": phy}, *settings) for seed in SEEDS]
@@ -95,7 +97,7 @@ def test_one_old_laptop_has_the_air_of_a_fifo_and_a_third_with_mac80211(
 
     assert fifo.stations.airtime_fraction["old"] > 0.5
     assert fair.stations.airtime_fraction["old"] == pytest.approx(0.35, abs=0.05)
-    # From less than half of the air to two thirds.
+    # The fraction of air time rises from less than a half to two thirds.
     assert new_bps(fair) > 1.5 * new_bps(fifo)
     assert new_bps(limited) > 1.5 * new_bps(fifo)
     voice_ms, short_ms, fair_ms, fifo_ms = (

@@ -1,7 +1,7 @@
-"""The hot-spot model against the engine: 802.11b, AP buffer 75, windows of 42, beta 1.2.
+"""The hot-spot model, compared with the engine: 802.11b, AP buffer 75, windows of 42, beta 1.2.
 
-Five replications of 180 s, connections one second apart. The bands are wider than the intervals:
-they hold the model's own error, as `docs/papers/hotspot.md` lists it.
+Five replications of 180 s; connections start one second apart. The tolerances are wider than the
+intervals, since they include the model's own error, as listed in `docs/papers/hotspot.md`.
 """
 
 import pytest
@@ -33,7 +33,7 @@ def both(scenario):
 
 
 def mean_level(stations):
-    """Return the fairness level of the first station over the others together."""
+    """Return the fairness level of the first station compared with the other stations together."""
     goodputs = stations["goodput_share"].to_list()
     return goodputs[0] * (len(goodputs) - 1) / sum(goodputs[1:])
 
@@ -50,7 +50,7 @@ def test_access_priority_of_the_chain_is_the_engines(station, ap):
         }
     )
     up, down = result.flows["goodput_bps"].to_list()
-    # Standard error 0.3 %.
+    # The standard error is 0.3 %.
     assert up / down == pytest.approx(beta_from_access(Access(station), Access(ap)), rel=0.012)
 
 
@@ -64,7 +64,7 @@ def test_downloads_share_by_number(downloads):
 @pytest.mark.parametrize("uploads", [1, 2, 3, 6])
 def test_uploads_against_downloads(uploads):
     predicted, simulated, _, _ = both(cell({"upload": uploads}, {"download": 1}))
-    # The AP's buffer is not always full (a5), which moves eta by up to a tenth.
+    # The AP's buffer is not always full (a5), which changes eta by up to a tenth.
     assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.12)
     queue, expected = simulated["queue_packets"].iloc[0], predicted["queue_packets"].iloc[0]
     assert queue == pytest.approx(expected, abs=20)
@@ -73,13 +73,14 @@ def test_uploads_against_downloads(uploads):
 @pytest.mark.parametrize("uploads", [1, 2, 6])
 def test_uploads_against_uploads(uploads):
     predicted, simulated, _, _ = both(cell({"upload": uploads}, {"upload": 1}))
-    # A third of all ACKs is lost, and connections of one round trip starve now and then (a4).
+    # A third of all ACKs is lost, and connections of one round-trip time starve occasionally (a4).
     assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.15)
 
 
 def test_a_download_of_small_window_gets_less_and_one_of_middling_window_does_not():
-    # The engine drops in bursts, which hit large windows harder than a6 says: 12 to 26 % more
-    # for windows of 12 to 20 than predicted. That a window of 6 gets under a half holds in both.
+    # The engine drops packets in bursts, which affect large windows more than a6 assumes: 12 to 26
+    # % more for windows of 12 to 20 than predicted. Both show that a window of 6 gets less than
+    # half.
     levels = {}
     for window in (6, 36):
         first = {"download": 1, "tcp": {"window": window}}
@@ -100,7 +101,7 @@ def test_uploads_share_by_window(window):
 def test_without_loss_queues_and_shares_are_close():
     scenario = cell({"upload": 4}, {"download": 1}, count=1, tcp={"window": 10})
     predicted, simulated, model, engine = both(scenario)
-    # Taking the mean inside the maximum leaves out how queues vary (footnote 16): 5 %, and 2
+    # Taking the mean inside the maximum neglects the variation of queues (footnote 16): 5 %, and 2
     # packets more at the station.
     assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.07)
     assert simulated["queue_packets"].iloc[0] == pytest.approx(
@@ -125,7 +126,7 @@ def test_stations_that_starve_the_ap_have_the_queues_of_void_rounds():
     ("first", "others"), [({"download": 4}, {"download": 1}), ({"upload": 2}, {"download": 1})]
 )
 def test_service_time_of_the_ap(first, others):
-    # The one place where the model needs a clock: packets of the AP in a wired round trip.
+    # Only here does the model need a time unit: packets of the AP per wired round trip.
     spot = hot_spot(lh.Scenario(cell(first, others)).typed)
     service = traffic(spot, solve_with_wire(spot)).ap_service_s
     queue = next(

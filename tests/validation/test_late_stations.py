@@ -1,9 +1,10 @@
-"""Stations that answer pings late, or not, or in their sleep, do not take C from the others.
+"""Stations that reply to pings late, not at all, or in their sleep, must not reduce the capacity C
+of other stations.
 
-Twenty stations at 802.11b: most download, some have a trickle of 100 kbit/s and answer as the case
-says. The cell with prompt stations only is the reference: in every case the others had 98 % and
-more of its goodput. With the paper's estimator one station that is 300 ms late leaves them 89 %,
-two leave 60 %, five 5 %.
+Twenty stations at 802.11b: most of them download, and some have a small flow of 100 kbit/s and
+reply as the case states. The reference is the cell with only prompt stations. In every case the
+other stations had at least 98 % of the reference goodput. With the paper's estimator, one station
+that is 300 ms late leaves them 89 %, two stations leave 60 %, and five leave 5 %.
 """
 
 from functools import cache
@@ -16,11 +17,11 @@ STATIONS = 20
 LENGTH_S = 40
 FLAPS_S = 3
 LEAST_PART = 0.9
-"""Part of their goodput that the others are to keep; the runs had 0.98 at least. [-]"""
+"""Fraction of their goodput that the other stations must keep; the runs had at least 0.98. [-]"""
 
 
 def flapping(every_s):
-    """Return answers 300 ms late and prompt in turn."""
+    """Return a station that replies alternately 300 ms late and promptly."""
     times = range(5, LENGTH_S, every_s)
     words = ("300 ms", "0 s")
     return {
@@ -43,7 +44,7 @@ CASES = {
 
 @cache
 def goodput_bps(case, culprits, replications, rule="agreement"):
-    """Return the mean goodput of those who download. [bit/s]"""
+    """Return the mean goodput of the stations that download. [bit/s]"""
     culprit = {"count": culprits, "udp_down": "100 kbps", **CASES.get(case, {})}
     result = lh.simulate(
         {

@@ -1,4 +1,4 @@
-"""PI's linear loop compared with packets: sixty flows over 15 Mb/s, the example of its paper."""
+"""PI's linear loop, compared with packets: sixty flows over 15 Mb/s, the example of its paper."""
 
 import pytest
 
@@ -8,7 +8,9 @@ from lasthop.stability import loop
 
 
 def queue(gain: float) -> tuple[float, float, float]:
-    """Return the mean and deviation of the queue [packets], and the gain margin of its loop [-]."""
+    """Return mean and standard deviation of the queue [packets], and the gain margin of its loop
+    [-].
+    """
     pi = {"target": 200, "ecn": True, "a": gain * 1.822e-5, "b": gain * 1.816e-5}
     scenario = lh.Scenario(
         {
@@ -38,7 +40,7 @@ def queue(gain: float) -> tuple[float, float, float]:
 
 
 def test_queue_stays_at_the_target_where_the_loop_is_stable() -> None:
-    """Deviation: windows are saw-teeth, 32 to 39 packets in six runs."""
+    """Standard deviation because of the windows' saw-teeth: 32 to 39 packets in six runs."""
     mean, deviation, margin = queue(1.0)
     assert margin > 8.0
     assert mean == pytest.approx(200.0, rel=0.04)
@@ -46,7 +48,9 @@ def test_queue_stays_at_the_target_where_the_loop_is_stable() -> None:
 
 
 def test_queue_oscillates_and_runs_empty_far_beyond_the_edge() -> None:
-    """At 30 times the gain, 3.4 times that of the edge: 62 and 36 packets in three runs."""
+    """With 30 times the gain, which is 3.4 times the gain at the edge: 62 and 36 packets in three
+    runs.
+    """
     mean, deviation, margin = queue(30.0)
     assert margin < 0.3
     assert mean < 100.0

@@ -1,7 +1,7 @@
-"""The fluid of a router with RED compared with packets: sixty flows over 100 Mb/s, runs of 60 s.
+"""The fluid of a router with RED, compared with packets: sixty flows over 100 Mb/s, runs of 60 s.
 
-Packets lose three quarters of what the fluid loses at equal windows: windows oscillate like
-saw-teeth, whose mean square is 4/3 of the square of the mean that the fluid takes for it.
+At equal windows, packets have three quarters of the fluid's loss. Windows oscillate like saw-teeth,
+whose mean square is 4/3 of the square of the mean. The fluid uses the square of the mean.
 """
 
 import pytest
@@ -62,7 +62,8 @@ def small_buffer(rtt_ms: float) -> dict[str, object]:
 def test_part_dropped_is_that_of_the_fluids_law(
     red: dict[str, object], wait: bool, behind: float
 ) -> None:
-    """A steady queue: RED's probability at its mean, with the spacing of drops, within 4 %.
+    """In a steady queue, the loss equals RED's probability at the mean queue, including the spacing
+    of drops, within 4 %.
 
     `behind` is the packet in service, which ns-2's RED does not count.
     """
@@ -75,7 +76,8 @@ def test_saw_teeth_lose_three_quarters() -> None:
     compared = router(50, 1000)
     simulated = compared.simulation.queues.loc["bottleneck"]
     window = compared.simulation.table("classes").loc["flow", "cwnd_packets"]
-    # Reno's growth (windows are below 16 packets): p = 2/w^2 of the fluid, 3/2 of the saw-teeth.
+    # Growth as in Reno (windows are below 16 packets): p = 2/w^2 in the fluid, and 3/2 for the
+    # saw-teeth.
     assert simulated["drop_probability"] * window**2 == pytest.approx(1.5, rel=0.12)
     assert compared.prediction is not None
     predicted = compared.prediction.queues.loc["bottleneck"]
@@ -88,7 +90,9 @@ def test_saw_teeth_lose_three_quarters() -> None:
 
 @pytest.mark.parametrize("rtt_ms", [10, 40])
 def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
-    """Windows of 4 and 7 packets: 2.5 and 1.7 times too much of the fluid, within 15 % of Reno."""
+    """Windows of 4 and 7 packets: the fluid's loss is 2.5 and 1.7 times too large; Reno's formula
+    is within 15 %.
+    """
     compared = router(rtt_ms, 100)
     known = compared.scenario.typed
     about = reno_loss(fluid(known), known.tcp_flows[0].tcp)
@@ -101,7 +105,7 @@ def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
 
 @pytest.mark.parametrize("rtt_ms", [40, 80])
 def test_small_buffer_loses_between_poisson_and_smooth(rtt_ms: float) -> None:
-    """Windows of 5 and 9 packets at rest, a drop-tail queue of 15."""
+    """Windows of 5 and 9 packets at equilibrium, with a drop-tail queue of 15 packets."""
     compared = lh.compare(small_buffer(rtt_ms))
     known = compared.scenario.typed
     smooth = reno_loss(fluid(known), known.tcp_flows[0].tcp)
@@ -113,7 +117,7 @@ def test_small_buffer_loses_between_poisson_and_smooth(rtt_ms: float) -> None:
 
 
 def test_steady_small_buffer_has_no_period() -> None:
-    """At 200 ms: its queue is similar a round trip later, and does not oscillate."""
+    """At 200 ms: the queue is correlated over a round trip, but does not oscillate."""
     swing = lh.compare(small_buffer(200)).swing
     assert swing is not None
     assert swing.stable
@@ -123,7 +127,9 @@ def test_steady_small_buffer_has_no_period() -> None:
 
 @pytest.mark.slow
 def test_queue_oscillates_where_the_fluid_is_unstable() -> None:
-    """Standard deviation over mean: small where the fluid is stable by far, else large."""
+    """Ratio of standard deviation to mean: small if the fluid is stable with a margin, else
+    large.
+    """
     shares = {}
     for rtt, max_th in ((20, 100), (50, 1000), (100, 100), (200, 100)):
         compared = router(rtt, max_th)
@@ -137,7 +143,7 @@ def test_queue_oscillates_where_the_fluid_is_unstable() -> None:
 
 
 def test_period_not_far_beyond_the_edge_is_the_predicted_one() -> None:
-    """At 100 ms; the edge is at 53 ms."""
+    """At 100 ms; the edge of stability is at 53 ms."""
     swing = router(100, 100).swing
     assert swing is not None
     assert swing.period_s == pytest.approx(swing.predicted_s, rel=0.15)
@@ -145,7 +151,9 @@ def test_period_not_far_beyond_the_edge_is_the_predicted_one() -> None:
 
 @pytest.mark.slow
 def test_far_beyond_the_edge_the_fluids_cycle_has_the_height_and_not_the_period() -> None:
-    """At 200 ms: peaks within 20 %. Packets of an empty queue begin to fill it sooner."""
+    """At 200 ms: the peaks agree within 20 %. After the queue has been empty, packets begin to fill
+    it earlier than in the fluid.
+    """
     swing = router(200, 100).swing
     assert swing is not None
     assert swing.cycle is not None

@@ -1,20 +1,20 @@
-"""One download over a wire that loses segments at random, against Padhye and against Ott.
+"""One download over a wire with random losses, compared with Padhye and with Ott.
 
-A single 54 Mb/s station, 50 ms of wire in each direction, receive window 1000 packets: only the
-losses limit the flow. Eight replications of 1,500 s. The round-trip time in the formulas is the one
+A single 54 Mb/s station, 50 ms of wire in each direction, and a receive window of 1000 packets:
+only the losses limit the flow. Eight replications of 1,500 s. The formulas use the round-trip time
 that the sender measured; T0 is the minimum RTO of 200 ms, twice the round trip.
 
-Padhye et al. take the mean of a ratio for the ratio of means and assume that a loss takes the
-rest of its round with it. For independent losses and small p the exact stationary mean window is
-1.3098 / sqrt(b p) packets (T. Ott, J. Kemperman, M. Mathis, "The stationary behavior of ideal TCP
-congestion avoidance", 1996), 7 % above the sqrt(3 / (2 b p)) to which Padhye's formula tends.
-At small loss the simulation is above Padhye for that reason, by 4 to 5 %.
+Padhye et al. replace the mean of a ratio by the ratio of means, and assume that a loss also loses
+the rest of its round. For independent losses and small p the exact stationary mean window is 1.3098
+/ sqrt(b p) packets (T. Ott, J. Kemperman, M. Mathis, "The stationary behavior of ideal TCP
+congestion avoidance", 1996). This is 7 % above the limit sqrt(3 / (2 b p)) of Padhye's formula. For
+this reason the simulation is 4 to 5 % above Padhye at small loss.
 
-At 2 to 3 % Reno falls below: independent losses of one window halve it twice or end in a timeout,
-where Padhye takes them for one indication. With recovery by SACK, which does so too, the simulation
-is within 2 % of Padhye from 1 to 3 % of loss (immediate ACKs). With delayed ACKs SACK is 8 to 14 %
-above. A lone segment's sample has the wait of its ACK in it (mean 122 ms at 3 %), while the ACKs of
-the others return after 101 ms and keep the window moving.
+At 2 to 3 % Reno is below Padhye. Independent losses in one window halve it twice or end in a
+timeout, while Padhye counts them as one loss indication. Recovery with SACK also counts them as
+one; the simulation is then within 2 % of Padhye from 1 to 3 % of loss (immediate ACKs). With
+delayed ACKs, SACK is 8 to 14 % above. The sample of a single segment includes the delay of its ACK
+(mean 122 ms at 3 %). The ACKs of other segments return after 101 ms and keep the window moving.
 """
 
 import functools
@@ -33,7 +33,7 @@ OTT = 1.3098
 
 @functools.cache
 def download(loss, delayed_ack, congestion="reno", sack=False, prr=False):
-    """Return the flow, with goodput and mean window known to 3 %."""
+    """Return the flow, with goodput and mean window accurate to 3 %."""
     result = lh.simulate(
         {
             "name": "TCP under random loss",
@@ -60,14 +60,14 @@ def download(loss, delayed_ack, congestion="reno", sack=False, prr=False):
 
 
 def over_padhye(flow, loss, acked=1):
-    """Return the send rate over the one that Padhye's formula gives for the round-trip time
-    measured.
+    """Return the send rate divided by the rate of Padhye's formula for the measured round-trip
+    time.
     """
     sent = flow.goodput_bps / (8 * 1460) / (1 - flow.loss_probability)
     return sent / padhye.send_rate(loss, WINDOW, flow.rtt_s, MIN_RTO_S, acked)
 
 
-# At small losses windows are large, and runs cost more.
+# At small losses windows are large, and runs take longer.
 ALWAYS = [(0.001, True), (0.005, False), (0.01, True), (0.02, False), (0.02, True)]
 ONLY_LONG = [(0.001, False), (0.002, False), (0.002, True), (0.005, True), (0.01, False)]
 
@@ -82,7 +82,8 @@ def test_send_rate_is_padhyes_within_ten_per_cent(loss, delayed_ack):
 
 
 def test_only_reno_falls_below_padhye_at_many_losses():
-    # Three losses in a hundred: SACK's repairs are Padhye's, see below; Reno's cost a tenth.
+    # Three losses in a hundred: SACK's recovery agrees with Padhye, see below; Reno's recovery
+    # costs a tenth.
     assert over_padhye(download(0.03, delayed_ack=False), 0.03) == pytest.approx(0.90, abs=0.02)
 
 
@@ -95,7 +96,7 @@ def test_only_reno_falls_below_padhye_at_many_losses():
     ],
 )
 def test_send_rate_with_sack_is_padhyes_within_three_per_cent(loss, prr):
-    # Goodput is known to 1.4 %.
+    # Goodput is accurate to 1.4 %.
     flow = download(loss, delayed_ack=False, congestion="newreno", sack=True, prr=prr)
     assert over_padhye(flow, loss) == pytest.approx(1, rel=0.03)
 
@@ -103,8 +104,8 @@ def test_send_rate_with_sack_is_padhyes_within_three_per_cent(loss, prr):
 @pytest.mark.slow
 @pytest.mark.parametrize("prr", [False, True])
 def test_send_rate_with_sack_at_small_loss_follows_the_square_root_law(prr):
-    # Ott's constant is of a window that grows in recovery too, a round trip in 47 here (-2 %), and
-    # of real windows, not of whole segments (-1 %); goodput is known to 2.2 %.
+    # Ott's constant is for a window that also grows in recovery, here one round trip in 47 (-2 %),
+    # and for real-valued windows instead of whole segments (-1 %); goodput is accurate to 2.2 %.
     loss = 0.001
     flow = download(loss, delayed_ack=False, congestion="newreno", sack=True, prr=prr)
     sent = flow.goodput_bps / (8 * 1460) / (1 - flow.loss_probability)
@@ -112,7 +113,7 @@ def test_send_rate_with_sack_at_small_loss_follows_the_square_root_law(prr):
 
 
 def test_the_better_the_recovery_the_higher_the_goodput():
-    # At 3 %: Reno, NewReno (+ 7 %), SACK (+ 2 %), rate reduction (+ 1 %), each known to 1 %.
+    # At 3 %: Reno, NewReno (+ 7 %), SACK (+ 2 %), rate reduction (+ 1 %), each accurate to 1 %.
     flows = [
         download(0.03, delayed_ack=False),
         download(0.03, delayed_ack=False, congestion="newreno"),
@@ -134,13 +135,13 @@ def test_mean_window_at_small_loss_is_otts_within_three_per_cent(delayed_ack):
 
 
 def test_otts_constant_by_direct_sampling():
-    # With s = p x packets and w = x / sqrt(p), x^2 grows by 2 ds, losses come at rate 1 and halve
-    # x. A cycle takes x_end - x_start, half of x_end on average: the mean of x over time is
-    # 2 / E[x_end].
+    # With s = p x packets and w = x / sqrt(p), x^2 grows by 2 ds; losses occur at rate 1 and halve
+    # x. A cycle takes x_end - x_start, which is half of x_end on average. The time average of x is
+    # therefore 2 / E[x_end].
     rng = np.random.default_rng(1)
     square, ends = 2.0, []
     for growth in 2 * rng.exponential(size=400_000):
         square = square / 4 + growth
         ends.append(math.sqrt(square))
-    # 400,000 cycles: standard error 0.1 %.
+    # With 400,000 cycles the standard error is 0.1 %.
     assert 2 / np.mean(ends) == pytest.approx(OTT, rel=0.004)

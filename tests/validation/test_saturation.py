@@ -1,4 +1,4 @@
-"""Saturated cells against the fixed points of Bianchi and of the freezing rule.
+"""Saturated cells, compared with the fixed points of Bianchi and of the freezing rule.
 
 Every run has five replications of 60 s and a fixed seed. The half width of its 95 % interval is
 asserted, so that noise never conceals an error.
@@ -37,7 +37,7 @@ def solve(model, result) -> Saturation:
 
 
 def goodput(result) -> float:
-    """Return the goodput of the cell, known to 0.7 % or better. [bit/s]"""
+    """Return the goodput of the cell, accurate to 0.7 % or better. [bit/s]"""
     cell = result.cells.iloc[0]
     assert cell.goodput_bps_ci95 < 0.007 * cell.goodput_bps
     return float(cell.goodput_bps)
@@ -61,7 +61,7 @@ def test_the_freezing_rule_explains_the_rest_within_one_per_cent(phy, stations):
 
 
 def test_the_effect_of_the_freezing_rule_shows():
-    # CWmin 15, five stations: Bianchi's counters, which fall in busy slots too, promise 1.5 % more.
+    # CWmin 15, five stations: Bianchi's counters, which fall in busy slots too, give 1.5 % more.
     result = simulate("802.11g", {"s": {"count": 5, "udp_up": "greedy"}})
     half_width = result.cells.iloc[0].goodput_bps_ci95
     without = sum(solve(bianchi, result).goodput_bps)
@@ -71,7 +71,7 @@ def test_the_effect_of_the_freezing_rule_shows():
 
 
 def test_a_single_station_sends_at_the_closed_rate():
-    # Mean backoff 15.5 slots of 20 us between exchanges, no collision.
+    # Mean backoff of 15.5 slots of 20 us between exchanges, and no collisions.
     result = simulate("802.11b", {"s": {"udp_up": "greedy"}})
     [node], _, _ = contenders(result)
     rate = 1 / (15.5 * 20e-6 + node.success_s)
@@ -140,7 +140,7 @@ def test_a_narrower_window_gets_the_share_of_the_theory():
 
 
 def test_recipe_for_unequal_chances_gives_beta():
-    # Greedy up against greedy down of one station, CWmin 29 against 34: paper 002's beta of 1.2.
+    # Greedy uplink and greedy downlink at one station, CWmin 29 and 34: paper 002's beta of 1.2.
     station = {"laptop": {"udp_up": "greedy", "udp_down": "greedy", "cwmin": 29}}
     result = simulate("802.11b", station, ap={"cwmin": 34})
     up, down = result.flows["goodput_bps"]

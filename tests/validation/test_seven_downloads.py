@@ -1,6 +1,6 @@
 """Paper 003, section 6: seven downloads with a receive window of four packets, 802.11b.
 
-One cell, simulated by the engine and by a Monte Carlo that was written independently.
+One cell, simulated by the engine and by an independently written Monte Carlo.
 """
 
 import sys
@@ -21,13 +21,13 @@ REPLICATIONS, DURATION_S = 5, 150.0
 
 LEFT_OUT = 0.001
 """Effects that the Monte Carlo omits, as fractions of the goodput: slow start, and the loss of a
-frame that is given up, which the others compensate. Runs of 1000 s are less than 0.05 % apart at
+frame that is given up, which other flows compensate. Runs of 1000 s differ by less than 0.05 % at
 CWmin 15 and 31.
 """
 
 
 class Both(NamedTuple):
-    """The cell by the engine and by Monte Carlo, at one CWmin."""
+    """Results of the engine and of the Monte Carlo for the cell, at one CWmin."""
 
     engine: lh.Result
     runs: list[Run]
@@ -39,8 +39,8 @@ class Both(NamedTuple):
     ids="CWmin {}".format,
 )
 def both(request: pytest.FixtureRequest) -> Both:
-    # An RTO of 1 s, as a window of the Monte Carlo never closes: with 200 ms, the default, frames
-    # that only wait for long are sent again at CWmin 7, which costs 0.4 %.
+    # An RTO of 1 s, since the window of the Monte Carlo never closes. With the default of 200 ms,
+    # frames that only wait long are retransmitted at CWmin 7, which costs 0.4 %.
     settings = {
         "cell.cwmin": request.param,
         "duration": f"{DURATION_S} s",
@@ -62,7 +62,7 @@ def test_engine_and_monte_carlo_have_the_same_goodput(both: Both) -> None:
 
 
 def test_as_many_attempts_collide_in_both(both: Both) -> None:
-    # 0.004 is twice what five replications leave open.
+    # 0.004 is twice the uncertainty of five replications.
     stations = sum(sum(run.collided[:-1]) for run in both.runs) / sum(
         sum(run.sent[:-1]) for run in both.runs
     )

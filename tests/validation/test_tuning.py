@@ -1,4 +1,4 @@
-"""Paper 003, sections 6.2 to 6.4: what the tuned access parameters of seven downloads gain."""
+"""Paper 003, sections 6.2 to 6.4: gains by tuned access parameters for seven downloads."""
 
 from pathlib import Path
 
@@ -15,13 +15,13 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "seven-downloads.toml"
 
 @pytest.fixture(scope="module")
 def tuning() -> lh.Tuning:
-    # The paper asks only for goodput: every allocation counts that starves no station for seconds,
-    # however uneven.
+    # The paper optimises only goodput: it accepts every allocation that starves no station for
+    # seconds, however uneven.
     return lh.tune(EXAMPLE, min_jain=0)
 
 
 def best(tuning: lh.Tuning, *, pifs: bool, bursts: bool, equal: bool) -> Trial:
-    """Return the confirmed setting of a kind with the most goodput."""
+    """Return the confirmed setting of a kind with the largest goodput."""
     return next(
         trial
         for trial in tuning.confirmed
@@ -33,7 +33,9 @@ def best(tuning: lh.Tuning, *, pifs: bool, bursts: bool, equal: bool) -> Trial:
 
 
 def assert_beats(winner: Trial, loser: Trial, margin: float) -> None:
-    """More goodput by at least this part, outside the interval of the paired difference."""
+    """Assert that the goodput is larger by at least this fraction, beyond the interval of the
+    paired difference.
+    """
     lead = paired(winner.samples, loser.samples, "goodput_bps")
     assert lead is not None
     assert lead.ci95 is not None
@@ -56,7 +58,8 @@ def test_pifs_beats_every_pair_of_windows(tuning):
 
 
 def test_pifs_with_txop_beats_pifs_without_and_is_among_the_best(tuning):
-    # The paper has it best of all; windows of 15 and 1 or 3 with bursts of 4 are level with it.
+    # In the paper it is the best setting; windows of 15 and 1 or 3 with bursts of 4 are equally
+    # good.
     both = best(tuning, pifs=True, bursts=True, equal=False)
     assert_beats(both, best(tuning, pifs=True, bursts=False, equal=False), 0.05)
     goodputs = [sum(trial.samples["goodput_bps"]) / 5 for trial in (both, tuning.confirmed[0])]
@@ -64,7 +67,7 @@ def test_pifs_with_txop_beats_pifs_without_and_is_among_the_best(tuning):
 
 
 def test_model_is_near_the_simulation_where_it_should_be(tuning):
-    # Windows of 31: within one per cent; PIFS with stations at 63: within two and a half.
+    # Windows of 31: within one per cent; PIFS with stations at 63: within two and a half per cent.
     for trial, tolerance in (
         (tuning.present, 0.01),
         (best(tuning, pifs=True, bursts=False, equal=False), 0.025),

@@ -1,7 +1,7 @@
-"""Two classes of five downloads, class 2 with errors on the air, by the engine and by Monte Carlo.
+"""Two classes of five downloads, class 2 with channel errors, by the engine and by Monte Carlo.
 
-The Monte Carlo (`two_classes_monte_carlo.py`) was written from the standard and the RFCs. The
-results of Linux, ns-2 and both programs are side by side in `docs/reference/two-classes.md`.
+The Monte Carlo (`two_classes_monte_carlo.py`) was written from the standard and the RFCs.
+`docs/reference/two-classes.md` compares the results of Linux, ns-2 and both programs.
 """
 
 import sys
@@ -20,24 +20,26 @@ from two_classes_monte_carlo import AP, Cell, Run, simulate
 from two_classes_tcp import NEVER, Rules, Segment
 
 ENGINE = Rules(timer_at_retransmit=True, timeout_in_recovery="keep", samples="half")
-"""The engine's rules: docs/concepts/tcp.md."""
+"""Rules of the engine: docs/concepts/tcp.md."""
 
 UNKNOWN = 0.03
-"""Allowed difference of the two beyond their intervals. With all rules alike that are known to
-differ the ratio of the engine is 2 to 4 % above the Monte Carlo's, with NewReno and with Compound,
-and the cause has not been found. A rule that matters is far beyond: with limited transmit counted
-in what a loss halves the ratio is 12 % lower, with a random packet lost by a full queue 10 %."""
+"""Allowed difference between the engine and the Monte Carlo beyond their intervals. If all rules
+with known differences are equal, the engine's ratio is 2 to 4 % above the Monte Carlo's, with
+NewReno and with Compound. The cause has not been found. A relevant rule has a far larger effect. If
+the segments of limited transmit are included in the window that a loss halves, the ratio is 12 %
+lower. If a full queue drops a random packet, it is 10 % lower.
+"""
 
 
 def simulated(error: float, seconds: tuple[float, float], replications: int) -> lh.Result:
-    """Return the cell by the engine, with NewReno."""
+    """Return the result of the engine for the cell, with NewReno."""
     tree = cell.scenario("two classes of five", cell.classes(error), seconds=seconds)
     settings = {"tcp.congestion": "newreno"}
     return lh.simulate(tree, replications=replications, settings=settings, jobs=1)
 
 
 def of_class(result: lh.Result, prefix: str, quantity: str, kind: str = "flows") -> list[float]:
-    """Return means of a class's flows or stations, a replication each."""
+    """Return the means of a class's flows or stations, one per replication."""
     items = result.sample_tree[kind].items()
     own = [values[quantity] for name, values in items if name.startswith(prefix)]
     return [fmean(each) for each in zip(*own, strict=True)]
@@ -68,14 +70,15 @@ def test_without_errors_classes_are_equal_and_the_queue_loses_as_much_in_both() 
     result = simulated(0.0, (5.0, 30.0), replications=10)
     runs = [simulate(Cell(error=0.0), ENGINE, seed, 5.0, 30.0) for seed in range(1, 3)]
     assert {run[f"given up % {own}"] for run in runs for own in "12"} == {0.0}
-    # Five flows a class and 25 s: the ratio of a run has a standard deviation of 0.1.
+    # Five flows per class and 25 s: the ratio of a run has a standard deviation of 0.1.
     assert fmean(run["ratio"] for run in runs) == pytest.approx(1.0, abs=0.2)
     total = fmean(run["goodput 1"] + run["goodput 2"] for run in runs)
-    # The air is always in use, so that little but the medium decides; runs differ by 0.3 %.
+    # The air is always busy, so that the result depends almost only on the medium; runs differ by
+    # 0.3 %.
     assert result.cells["goodput_bps"].iloc[0] / 1e6 == pytest.approx(total, rel=0.01)
     lost = fmean(run[f"buffer % {own}"] for run in runs for own in "12")
     engines = 100 * fmean(result.flows["loss_probability"])
-    # Some 250 packets a run are lost, which differ by 4 % from run to run.
+    # About 250 packets are lost per run; this number varies by 4 % between runs.
     assert engines == pytest.approx(lost, rel=0.1)
 
 
@@ -90,7 +93,7 @@ def monte_carlo() -> list[dict[str, float]]:
 
 
 def ratio(values: list[float]) -> tuple[float, float]:
-    """Return the mean and half width of the 95 % interval."""
+    """Return the mean and the half width of the 95 % interval."""
     estimate = Estimate.of(values)
     assert estimate.ci95 is not None
     assert estimate.ci95 < 0.03 * estimate.mean
@@ -112,8 +115,8 @@ def test_ratio_of_the_classes_is_the_monte_carlos(
 def test_losses_at_the_queue_and_on_the_air_are_the_monte_carlos(
     engine: lh.Result, monte_carlo: list[dict[str, float]], own: str, prefix: str
 ) -> None:
-    # Sixteen runs leave 2 % open in either; 5 % is what the ratio's 3 % make of losses, which go
-    # by the square of a window.
+    # Sixteen runs have an uncertainty of 2 % in either program. A difference of 3 % in the ratio
+    # gives 5 % in the losses, which depend on the square of a window.
     given_up = fmean(of_class(engine, prefix, "downlink_discard_probability", "stations"))
     buffer = fmean(of_class(engine, prefix, "loss_probability")) - given_up
     assert 100 * buffer == pytest.approx(mean_of(monte_carlo, f"buffer % {own}"), rel=0.05)

@@ -1,8 +1,8 @@
-"""Paper 000: the model of section IV against the simulation of the same cell.
+"""Paper 000: the model of section IV, compared with the simulation of the same cell.
 
-Two classes of five downloads, the second with channel errors on data frames; every run has ten
+Two classes of five downloads, the second with channel errors on data frames. Every run has ten
 replications of 400 s and a fixed seed. Half widths of the 95 % intervals of a class's goodput are
-up to 1 %, so that a model exact to 1 % is seen to be within 2 %.
+up to 1 %. Therefore a model that is exact to 1 % agrees within 2 %.
 """
 
 from functools import cache
@@ -19,7 +19,7 @@ WIRE = {"wire.delay": "35 ms"}
 
 
 def settings(attempts, error, **more):
-    """Return changes of the file; the paper's model has connections that are open."""
+    """Return the changes of the file; the paper's model has connections that are always open."""
     change = {"cell.attempts_short": attempts, "station.low.error_down": error}
     return {**change, "tcp.handshake": False, **more}
 
@@ -74,7 +74,9 @@ def test_failures_discards_windows_and_drops_agree_with_the_model(attempts, erro
     ],
 )
 def test_the_papers_chain_is_within_eight_per_cent(attempts, error, within):
-    """Eqs. (3) to (19) as corrected: every loss a halving, all classes losing alike."""
+    """Eqs. (3) to (19) with corrections: every loss halves the window, and all classes have equal
+    losses.
+    """
     changed = replaced(EXAMPLE, settings(attempts, error))
     model = lh.Prediction(predict(changed.typed, PAPER), changed)
     seen = by_class(simulated(attempts, error), "goodput_bps")
@@ -88,7 +90,9 @@ def test_the_papers_chain_is_within_eight_per_cent(attempts, error, within):
 def test_with_seventy_milliseconds_of_wire_the_poor_channel_loses_less_at_the_queue(
     attempts, error
 ):
-    """Its data follow a longer service, as long after it as the wire is: the queue has had time."""
+    """The data of this class follow a longer service by the delay of the wire: the queue has had
+    time to shrink.
+    """
     run = simulated(attempts, error, wire=True)
     model = lh.predict(EXAMPLE, model="vbs", settings=settings(attempts, error) | WIRE)
     seen, predicted = by_class(run, "goodput_bps"), by_class(model, "goodput_bps")

@@ -1,9 +1,9 @@
-"""Two classes at one access point: a Monte Carlo of its own, from the standard and the RFCs.
+"""Two classes at one access point: an independent Monte Carlo, from the standard and the RFCs.
 
-Ten downloads share the drop-tail queue of an access point. Attempts at data frames of five of them
-fail with probability p_w, and a frame is given up after this many attempts. The program is
-independent of the engine. Medium access is IEEE 802.11-2016, 10.3.4 (DCF, frozen counters,
-post-backoff, EIFS after a failure); TCP is in `two_classes_tcp.py`.
+Ten downloads share the drop-tail queue of an access point. Attempts at data frames of five
+downloads fail with probability p_w, and a frame is given up after the limit of attempts. The
+program is independent of the engine. Medium access is IEEE 802.11-2016, 10.3.4 (DCF, frozen
+counters, post-backoff, EIFS after a failure); TCP is in `two_classes_tcp.py`.
 
     python two_classes_monte_carlo.py [--rule NAME=VALUE ...] [--cell NAME=VALUE ...] [--runs N]
 """
@@ -27,7 +27,7 @@ from two_classes_tcp import NEVER, Counts, Receiver, Rules, Segment, Sender
 from lasthop.answers.estimates import Estimate
 
 AP = 0
-"""Number of the access point; stations follow."""
+"""Index of the access point; stations follow."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,13 @@ class Cell:
     error: float = 0.3
     """Probability that an attempt at a data frame of class 2 fails. [-]"""
     attempts: int = 4
-    """Attempts at a frame, the first included."""
+    """Largest number of attempts at a frame, including the first."""
     room: int = 100
-    """Room in the access point's queue, the frame in service included. [packets]"""
+    """Size of the access point's queue, including the frame in service. [packets]"""
     overflow: Literal["tail", "random"] = "tail"
-    """The packet that a full queue loses: the arriving packet, or a random packet among the waiting
-    ones and the arriving one."""
+    """Packet that a full queue drops: the arriving packet, or a random packet among the waiting
+    packets and the arriving packet.
+    """
     slot_s: float = 20e-6
     sifs_s: float = 10e-6
     preamble_s: float = 192e-6
@@ -57,7 +58,7 @@ class Cell:
 
     @property
     def difs_s(self) -> float:
-        """Time without a signal before counters fall."""
+        """Idle time before counters fall."""
         return self.sifs_s + 2 * self.slot_s
 
     @property
@@ -67,7 +68,7 @@ class Cell:
 
     @property
     def eifs_s(self) -> float:
-        """Return EIFS, the idle time after a frame that was not understood."""
+        """Return EIFS, the idle time after a frame that was not decoded."""
         return self.sifs_s + self.mac_ack_s + self.difs_s
 
     def frame_s(self, payload_bytes: int) -> float:
@@ -82,10 +83,12 @@ class Node:
 
     queue: deque[Segment] = field(default_factory=deque)
     counter: int | None = None
-    """Remaining backoff, also after a queue's last frame; None: none is running. [slots]"""
+    """Remaining backoff, also after the last frame of a queue; None if no backoff is running.
+    [slots]
+    """
     cw: int = 0
     failed: int = 0
-    """Attempts at the frame in front that have failed."""
+    """Failed attempts at the first frame of the queue."""
 
 
 class Run:
@@ -101,7 +104,7 @@ class Run:
         self.senders = [Sender(flow, rules, self.counts[flow]) for flow in range(count)]
         self.receivers = [Receiver(flow, rules) for flow in range(count)]
         self.timers: list[tuple[float, int]] = []
-        """When a timer may be due, and of which flow."""
+        """Times at which a timer may expire, each with its flow."""
         self.armed = [NEVER] * count
         self.queue_time = 0.0
         self.collisions = 0
@@ -115,7 +118,7 @@ class Run:
     # -- queues -------------------------------------------------------------------------------
 
     def enqueue(self, out: list[Segment]) -> None:
-        """Segments come to the access point."""
+        """Put segments into the access point's queue."""
         ap = self.nodes[AP]
         for segment in out:
             counts = self.counts[segment.flow]
@@ -124,7 +127,7 @@ class Run:
                 other = 0
                 if self.cell.overflow == "random":
                     other = self.random.randint(0, len(ap.queue) - 1)
-                if other == 0:  # the arriving packet; the frame in service stays
+                if other == 0:  # the arriving packet; the frame in service is not dropped
                     counts.overflowed += 1
                     continue
                 self.counts[ap.queue[other].flow].overflowed += 1
@@ -133,19 +136,19 @@ class Run:
         out.clear()
 
     def contend(self, node: Node) -> None:
-        """A node without a backoff whose queue has a frame draws one."""
+        """Draw a backoff if the node has a frame but no backoff."""
         if node.queue and node.counter is None:
             node.counter = self.random.randint(0, node.cw)
 
     def arm(self, flow: int) -> None:
-        """Note when a flow's timer is due."""
+        """Note when a flow's timer expires."""
         due_s = self.senders[flow].timer_s
         if due_s < self.armed[flow]:
             self.armed[flow] = due_s
             heappush(self.timers, (due_s, flow))
 
     def run_timers(self, until_s: float, out: list[Segment]) -> None:
-        """Run the timers that are due."""
+        """Run the timers that have expired."""
         while self.timers and self.timers[0][0] <= until_s:
             now_s, flow = heappop(self.timers)
             self.armed[flow] = NEVER
@@ -159,7 +162,7 @@ class Run:
             self.arm(flow)
 
     def hand_over(self, ack: Segment, now_s: float, out: list[Segment]) -> None:
-        """An ACK has come to its sender."""
+        """Deliver an ACK to its sender."""
         sender, counts = self.senders[ack.flow], self.counts[ack.flow]
         sender.take(ack, now_s, out)
         counts.windows += min(sender.window, self.rules.window)
@@ -177,7 +180,7 @@ class Run:
     # -- medium -------------------------------------------------------------------------------
 
     def run(self, warmup_s: float, duration_s: float) -> None:
-        """Run."""
+        """Run the cell for this time, and reset the counts after the warm-up."""
         cell = self.cell
         out: list[Segment] = []
         for sender in self.senders:
@@ -195,7 +198,7 @@ class Run:
             if not warm and now_s >= warmup_s:
                 warm = True
                 self.forget()
-            # the next sender, and when
+            # the next sender, and the time at which it sends
             least = min(
                 (node.counter for node in self.nodes if node.queue and node.counter is not None),
                 default=None,
@@ -207,7 +210,7 @@ class Run:
                 self.run_timers(due_s, out)
                 for node, had in zip(self.nodes, before, strict=True):
                     if had is None and node.counter is not None and due_s > ready_s:
-                        # found the medium idle: it sends at the next boundary of a slot
+                        # The node found the medium idle and sends at the next boundary of a slot.
                         node.counter = math.ceil((due_s - ready_s) / cell.slot_s)
                 continue
             assert least is not None
@@ -241,12 +244,12 @@ class Run:
         self.measured_s = now_s - warmup_s
 
     def is_corrupted(self, flow: int) -> bool:
-        """Return whether noise loses an attempt."""
+        """Return whether noise destroys an attempt."""
         error = self.errors(flow)
         return error > 0.0 and self.random.random() < error
 
     def deliver(self, number: int, now_s: float, out: list[Segment]) -> None:
-        """A frame has arrived: a segment at a station, or an ACK at its sender."""
+        """Deliver a frame: a segment to a station, or an ACK to its sender."""
         segment = self.nodes[number].queue[0]
         flow = segment.flow
         if number == AP:
@@ -259,7 +262,7 @@ class Run:
             self.hand_over(segment, now_s, out)
 
     def finish_attempt(self, number: int, *, succeeded: bool) -> None:
-        """An attempt is over: the frame leaves, or is tried again, or is given up."""
+        """Finish an attempt: the frame leaves, is tried again, or is given up."""
         node, cell = self.nodes[number], self.cell
         if not succeeded:
             node.failed += 1
@@ -308,14 +311,14 @@ class Run:
 def simulate(
     cell: Cell, rules: Rules, seed: int, warmup_s: float = 20.0, duration_s: float = 200.0
 ) -> dict[str, float]:
-    """Return what one run measures; rates of events are a flow's in a minute."""
+    """Return the measurements of one run; rates of events are per flow and minute."""
     run = Run(cell, rules, seed)
     run.run(warmup_s, duration_s)
     return run.values()
 
 
 def parsed(text: str) -> tuple[str, Any]:
-    """Return a rule's name and value."""
+    """Return the name and the value of a rule."""
     name, _, value = text.partition("=")
     try:
         return name, json.loads(value)

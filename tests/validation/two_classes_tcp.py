@@ -1,8 +1,9 @@
-"""TCP of the Monte Carlo of two classes, from the RFCs: a sender that always has data, a receiver.
+"""TCP of the Monte Carlo of two classes, from the RFCs: a sender that always has data, and a
+receiver.
 
 RFC 5681, 6298, 6582, 6675, 7323, and Compound by Tan et al. 2006. Each rule that the RFCs leave
 open, or that simulators and kernels implement differently, is a field of `Rules`, so that a single
-rule can be switched. Written before `crates/engine` was read.
+rule can be switched. The program was written before its author had read `crates/engine`.
 """
 
 import math
@@ -12,49 +13,56 @@ from typing import Literal, NamedTuple
 
 NEVER = math.inf
 THRESHOLD = 3
-"""Duplicate ACKs, or segments reported above it, after which a segment is taken for lost."""
+"""Number of duplicate ACKs, or of segments reported above a segment, after which the segment counts
+as lost.
+"""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of TCP; the first of each is the RFCs', where they say something."""
+    """Rules of TCP; the first choice of each follows the RFCs, if they specify it."""
 
     congestion: Literal["newreno", "compound"] = "newreno"
     window: int = 45
     """Receive window. [packets]"""
     initial_window: int = 2
     sack: bool = False
-    """RFC 6675: all holes known are repaired within a round trip."""
+    """Whether all known holes are repaired within a round trip, as in RFC 6675."""
     rack: bool = False
-    """With SACK: whether what was sent again is taken for lost, and sent once more, when something
-    that was sent later has arrived (RFC 8985), and does not wait for the timer."""
+    """With SACK: whether a retransmitted segment counts as lost when a later segment has arrived
+    (RFC 8985). It is then sent once more, without waiting for the timer.
+    """
     timer_at_retransmit: bool = False
-    """Whether fast retransmit restarts the timer: no RFC says so; ns-2 and Linux do."""
+    """Whether fast retransmit restarts the timer. No RFC specifies it; ns-2 and Linux do it."""
     timer_at_partial: Literal["first", "every"] = "first"
-    """Partial ACKs that restart it: RFC 6582's impatient or slow-but-steady variant."""
+    """Partial ACKs that restart the timer: RFC 6582's impatient or slow-but-steady variant."""
     whole_segments: bool = False
-    """Whether windows are of whole segments, as Linux counts. They grow by one after as many ACKs
-    as they have segments, and halves are rounded down. Otherwise they grow by their inverse with
-    each ACK (RFC 5681, eq. 3)."""
+    """Whether windows are whole segments, as in Linux. They grow by one after as many ACKs as they
+    have segments, and halves are rounded down. Otherwise they grow by their inverse with each ACK
+    (RFC 5681, eq. 3).
+    """
     limited_transmit: bool = False
-    """RFC 3042."""
+    """Whether limited transmit is used (RFC 3042)."""
     limited_counts: bool = False
-    """Whether what a loss halves contains what limited transmit has sent, against RFC 5681."""
+    """Whether the window that a loss halves includes the segments of limited transmit, contrary to
+    RFC 5681.
+    """
     decrease: Literal["flight", "cwnd"] = "flight"
-    """The window that a loss halves: RFC 5681, eq. (4), or cwnd, as ns-2 does."""
+    """Window that a loss halves: the flight size of RFC 5681, eq. (4), or cwnd, as in ns-2."""
     timeout_in_recovery: Literal["flight", "keep", "ssthresh"] = "flight"
-    """ssthresh by a timeout in fast recovery: half of the flight (RFC 5681), that of the recovery,
-    or half of it (ns-2)."""
+    """ssthresh after a timeout in fast recovery: half of the flight (RFC 5681), the value of the
+    recovery, or half of this value (ns-2).
+    """
     min_rto_s: float = 0.2
     floor: Literal["sum", "variance"] = "sum"
-    """The quantity that is at least min_rto: the timeout (RFC 6298), or its part 4 RTTVAR
-    (Linux)."""
+    """Quantity that is at least min_rto: the timeout (RFC 6298), or its term 4 RTTVAR (Linux)."""
     samples: Literal["each", "half", "round"] = "each"
-    """Samples of the round-trip time. They are of each ACK by timestamps, with gains divided by the
-    number of ACKs in a round, or by half of it, which RFC 7323, appendix G, has for delayed ACKs.
-    Or they are of one timed segment at a time, never of a retransmission (RFC 6298)."""
+    """Samples of the round-trip time. With timestamps every ACK gives a sample; the gains are
+    divided by the number of ACKs in a round, or by half of it, as RFC 7323, appendix G, does for
+    delayed ACKs. Otherwise one segment at a time is timed, never a retransmission (RFC 6298).
+    """
     granularity_s: float = 0.0
-    """The clock's, to which samples are rounded up."""
+    """Granularity of the clock, to which samples are rounded up."""
 
     # Compound
     alpha: float = 0.125
@@ -65,12 +73,12 @@ class Rules:
 
 
 class Segment(NamedTuple):
-    """A segment, or an ACK, whose number is the segment that is expected next."""
+    """A segment, or an ACK, whose number is that of the next expected segment."""
 
     flow: int
     number: int
     sent_s: float
-    """When it was sent; of an ACK what it echoes."""
+    """Time at which the segment was sent; in an ACK, the echoed time."""
     sacked: frozenset[int] = frozenset()
 
 
@@ -87,9 +95,9 @@ class Counts:
     timeouts: int = 0
     timeouts_in_recovery: int = 0
     spurious: int = 0
-    """Timeouts of which the segment had arrived, or was still on its way."""
+    """Timeouts whose segment had arrived, or was still on its way."""
     windows: float = 0.0
-    """Sum of windows over samples."""
+    """Sum of the windows over samples."""
     samples: int = 0
 
 
@@ -102,10 +110,10 @@ class Receiver:
         self.next = 0
         self.ahead: set[int] = set()
         self.recent_s = 0.0
-        """When the last segment in order was sent, which ACKs echo (RFC 7323, 4.3)."""
+        """Time at which the last segment in order was sent, which ACKs echo (RFC 7323, 4.3)."""
 
     def take(self, segment: Segment) -> Segment:
-        """Take a segment; return its ACK."""
+        """Receive a segment; return its ACK."""
         if segment.number == self.next:
             self.recent_s = segment.sent_s
             self.next += 1
@@ -128,13 +136,13 @@ class Sender:
         self.una = 0
         self.next = 0
         self.end = 0
-        """After the last segment that was ever sent."""
+        """Number of the first segment that has never been sent."""
         self.cwnd = float(rules.initial_window)
         self.dwnd = 0.0
         self.ssthresh = NEVER
         self.duplicates = 0
         self.counted = 0
-        """ACKs since the window has grown, if it grows by whole segments."""
+        """ACKs since the last growth of the window, if it grows by whole segments."""
         self.limited = 0
         """Segments that limited transmit has sent since the last ACK of new data."""
         self.recovering = False
@@ -143,9 +151,9 @@ class Sender:
         self.sacked: set[int] = set()
         self.repaired: set[int] = set()
         self.sent_s: dict[int, float] = {}
-        """With RACK: when what is outstanding was sent last."""
+        """With RACK: time at which each outstanding segment was last sent."""
         self.newest_s = 0.0
-        """When the latest of all segments that have arrived was sent."""
+        """Latest send time of all segments that have arrived."""
         # timer
         self.srtt_s = 0.0
         self.rttvar_s = 0.0
@@ -167,11 +175,11 @@ class Sender:
         return self.cwnd + self.dwnd
 
     def flight(self) -> int:
-        """Return segments outstanding."""
+        """Outstanding segments."""
         return self.end - self.una
 
     def reduce(self) -> None:
-        """A loss."""
+        """Reduce the window after a loss."""
         extra = 0 if self.rules.limited_counts else self.limited
         base = self.window if self.rules.decrease == "cwnd" else float(self.flight() - extra)
         base = min(base, float(self.rules.window))
@@ -191,7 +199,7 @@ class Sender:
         self.cwnd = window - self.dwnd
 
     def grow(self) -> None:
-        """An ACK of new data outside recovery."""
+        """Increase the window for an ACK of new data outside recovery."""
         window = self.window
         if window < self.ssthresh:
             self.cwnd += 1.0
@@ -206,7 +214,7 @@ class Sender:
     # -- sending ------------------------------------------------------------------------------
 
     def send(self, number: int, now_s: float, out: list[Segment]) -> None:
-        """Send a segment, new or again."""
+        """Send a segment, either new or a retransmission."""
         again = number < self.end
         out.append(Segment(self.flow, number, now_s))
         if self.rules.rack:
@@ -214,7 +222,7 @@ class Sender:
         if again:
             self.counts.again += 1
             if self.timed is not None and self.timed[0] >= number:
-                self.timed = None  # Karn
+                self.timed = None  # Karn's algorithm
         else:
             self.end = number + 1
             if self.timed is None:
@@ -223,7 +231,7 @@ class Sender:
             self.start_timer(now_s)
 
     def fill(self, now_s: float, out: list[Segment], extra: int = 0) -> None:
-        """Send what the window allows."""
+        """Send as many segments as the window allows."""
         if self.rules.sack and self.recovering:
             self.fill_by_pipe(now_s, out)
             return
@@ -234,7 +242,7 @@ class Sender:
             self.next += 1
 
     def fill_by_pipe(self, now_s: float, out: list[Segment]) -> None:
-        """Send in a recovery of RFC 6675."""
+        """Send segments during a recovery of RFC 6675."""
         sacked = self.sacked
         above = sorted(sacked)
         third = above[-THRESHOLD] if len(above) >= THRESHOLD else -1
@@ -264,7 +272,7 @@ class Sender:
         self.timer_s = now_s + min(60.0, self.rto_s * 2**self.doublings)
 
     def measure(self, rtt_s: float) -> None:
-        """A sample of the round-trip time."""
+        """Process a sample of the round-trip time."""
         rules = self.rules
         if rules.granularity_s:
             rtt_s = math.ceil(rtt_s / rules.granularity_s) * rules.granularity_s
@@ -285,7 +293,7 @@ class Sender:
         self.doublings = 0
 
     def expire(self, now_s: float, out: list[Segment]) -> None:
-        """The timer has run out."""
+        """Process a timeout."""
         self.counts.timeouts += 1
         again_in_a_row = self.doublings > 0
         if self.recovering:
@@ -313,7 +321,7 @@ class Sender:
     # -- ACKs ---------------------------------------------------------------------------------
 
     def take(self, ack: Segment, now_s: float, out: list[Segment]) -> None:
-        """Take an ACK."""
+        """Process an ACK."""
         if self.rules.rack:
             self.find_lost_again(ack)
         if ack.sacked:
@@ -324,7 +332,7 @@ class Sender:
             self.duplicate(now_s, out)
 
     def find_lost_again(self, ack: Segment) -> None:
-        """Mark a retransmission that is overtaken to be sent once more."""
+        """Mark an overtaken retransmission to be sent once more."""
         arrived = [number for number in self.sent_s if number < ack.number or number in ack.sacked]
         for number in arrived:
             self.newest_s = max(self.newest_s, self.sent_s.pop(number))
@@ -333,7 +341,7 @@ class Sender:
                 self.repaired.remove(number)
 
     def advance(self, ack: Segment, now_s: float, out: list[Segment]) -> None:
-        """An ACK of new data."""
+        """Process an ACK of new data."""
         gained = ack.number - self.una
         self.limited = 0
         self.una = ack.number
@@ -367,14 +375,15 @@ class Sender:
         self.fill(now_s, out)
 
     def duplicate(self, now_s: float, out: list[Segment]) -> None:
-        """An ACK that acknowledges nothing new."""
+        """Process an ACK that acknowledges nothing new."""
         self.duplicates += 1
         if self.recovering:
             if not self.rules.sack:
                 self.cwnd += 1.0
             self.fill(now_s, out)
         elif self.duplicates == THRESHOLD:
-            if self.una > self.recover:  # else they may be of what a timeout has sent again
+            # otherwise they may be caused by segments that a timeout has retransmitted
+            if self.una > self.recover:
                 self.begin_recovery(now_s, out)
         elif (
             (self.rules.limited_transmit or self.rules.sack)
@@ -386,7 +395,7 @@ class Sender:
             self.limited += self.end - before
 
     def begin_recovery(self, now_s: float, out: list[Segment]) -> None:
-        """Fast retransmit."""
+        """Begin a recovery by fast retransmit."""
         self.counts.recoveries += 1
         self.reduce()
         self.recovering = True
@@ -405,7 +414,7 @@ class Sender:
     # -- Compound -----------------------------------------------------------------------------
 
     def watch_round(self, rtt_s: float, number: int) -> None:
-        """The delay window changes once a round trip."""
+        """Update the delay window once per round trip."""
         if self.rules.congestion != "compound":
             return
         rules = self.rules

@@ -3,7 +3,7 @@
 ```text
  about.json           kind, format, version of lasthop, fingerprint of the engine, and the keys
                       of the runs of each member, in its order
- summary-0.jsonl      what is kept of some runs, a line each
+ summary-0.jsonl      kept data of some runs, one line each
  summary-1.jsonl
  samples-0.jsonl
  ...

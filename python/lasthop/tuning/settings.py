@@ -32,7 +32,8 @@ def apply(
     """Return a scenario with the candidate's parameters, with the settings that make this scenario.
 
     Other categories keep their windows, even if the file derives them from best effort. This
-    applies to categories with flows, and to those without which the scenario would be refused.
+    applies to categories with flows. It also applies to categories whose derived windows would make
+    the scenario invalid.
 
     Raises
     ------

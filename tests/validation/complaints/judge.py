@@ -1,15 +1,16 @@
-"""Judges `lasthop explain` on sixty scenarios of a network engineer who did not know its causes.
+"""Judges `lasthop explain` on sixty scenarios of a network engineer who did not know the table of
+causes.
 
     python tests/validation/complaints/judge.py [PART/PARTS]
 
-`index.json` has the objective of each scenario, and what the engineer thinks. The rules were fixed
-before the first run:
+`index.json` has the objective of each scenario, and the engineer's assumption about the cause. The
+rules were fixed before the first run:
 
 - The candidates are all removal edits that the table of causes proposes for the finished run.
 - The truth is the candidate with the largest mean paired gain over 20 seeds that `explain` has not
   used. There is none if no candidate is better at 95 %.
-- `explain` is right if its first cause is the truth, if it names none and there is none, or if it
-  says that the objective is met and the truth is none.
+- `explain` is right in three cases: its first cause is the truth; it names no cause and there is
+  none; or it reports that the objective is met and there is no truth.
 - A suggestion fails if it is not better at 95 % with the 20 seeds.
 
 The script prints one line of JSON per scenario. It takes about 40 minutes of processor time.
@@ -33,7 +34,7 @@ FRESH = [("seed", 987_654), ("replications", 20)]
 
 
 def judged(file: str, objective: str) -> dict[str, Any]:
-    """Return what `explain` says about a scenario, and what the runs say."""
+    """Return the answer of `explain` for a scenario, and the result of the simulations."""
     explanation = explain(HERE / file, objective=objective, jobs=1)
     scenarios = {each.name: Scenario(each.scenario, FRESH) for each in explanation.candidates}
     for each in explanation.suggestions:

@@ -56,7 +56,7 @@ def check(
     sending: Sequence[tuple[Sending, list[Flow]]],
     kinds: Sequence[Sending],
 ) -> tuple[list[Doubt], list[Doubt]]:
-    """Return the parts of a scenario that break an assumption, and those that the user must weigh.
+    """Return the violations of assumptions, and the properties that the user must consider.
 
     Parameters
     ----------

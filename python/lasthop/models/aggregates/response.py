@@ -105,7 +105,7 @@ class Response:
 
     @classmethod
     def of(cls, stages: Stages) -> "Response":
-        """Return the response of a contender, by its own renewal process."""
+        """Return the response of a contender, from its own renewal process."""
         count = len(stages.windows)
         turn = np.exp(-1j * np.pi * (np.arange(FREQUENCIES) + 0.5) / FREQUENCIES)
         width = stages.windows[:, None] - (0 if stages.seen else 1)

@@ -19,7 +19,9 @@ STAGE_S, PAIR_S, SENDER_S = 2e-4, 2e-4, 2e-5
 sender. [s]
 """
 COUNTED_APART = 0.1
-"""Relative cost of a stage for channel losses that are counted separately from collisions. [-]"""
+"""Additional time of a stage per attempt at channel losses that are counted separately from
+collisions, divided by the time of the stage. [-]
+"""
 
 
 def suits(scenario: Scenario) -> bool:

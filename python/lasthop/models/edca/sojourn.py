@@ -115,8 +115,8 @@ def _none_as_long(
 ) -> tuple[Floats, Floats]:
     """Return the probability that no station sends a frame of this length or longer.
 
-    The second value is the probability that also the AP sends no such frame, if it sends.
-    `to_active` is whether its packet is for an active station.
+    The second value includes the AP: the probability that neither a station nor the AP sends such a
+    frame, if the AP sends. `to_active` is whether the AP's packet is for an active station.
     """
     kinds = list(Counter(cell.stations).items())
     up = np.array([_at_least(station, length, "up") for station, _ in kinds])
