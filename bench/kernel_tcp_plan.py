@@ -74,7 +74,7 @@ COMPARED = ("newreno", "cubic")
 
 @dataclass(frozen=True)
 class Planned:
-    """A run on one of the two kernels: 0 is the first."""
+    """Run on one of the two kernels; 0 is the first kernel."""
 
     run: Run
     kernel: int
@@ -128,7 +128,7 @@ def changed(seeds: Sequence[int]) -> list[Planned]:
 
 
 def simulations() -> Iterator[tuple[Point, Variant]]:
-    """Yield all that is simulated: points of the grid, long ones, and changed settings."""
+    """Yield all simulations: points of the grid, long runs, and changed settings."""
     for point in grid():
         if point.is_simulated:
             yield from ((each, AS_THEY_ARE) for each in (point, longer(point)) if each)

@@ -31,7 +31,7 @@ def give(port: str, protocol: str = "0") -> None:
 
 
 def fill(connection: socket.socket) -> None:
-    """Send until the other end has enough."""
+    """Send until the other end closes the connection."""
     with suppress(OSError), connection:
         while True:
             connection.sendall(CHUNK)
@@ -62,7 +62,7 @@ def read(connection: socket.socket, out: TextIO) -> None:
 
 
 def wait(seconds: str, file: str) -> None:
-    """Let time pass."""
+    """Wait, and write the times of begin and end."""
     begin_s = time.monotonic()
     time.sleep(float(seconds))
     Path(file).write_text(json.dumps([begin_s, time.monotonic()]))

@@ -28,8 +28,7 @@ class Stream:
     rtt_s : float
         Mean round-trip time of the stream's segments. [s]
     loss_probability : float
-        Retransmitted segments divided by sent segments, or lost datagrams divided by sent datagrams.
-        [-]
+        Retransmitted divided by sent segments, or lost divided by sent datagrams. [-]
     retransmissions : float
         Number of retransmitted segments.
     one_way_delay_s : float
