@@ -91,7 +91,7 @@ def simulated_key(point: Point, variant: Variant) -> str:
     return f"{named(point, variant)}, simulated"
 
 
-# -- what is compared ---------------------------------------------------------------------------
+# -- results to compare --------------------------------------------------------------------------
 
 
 def figures(lists: Lists) -> Figures:
@@ -336,7 +336,7 @@ def of_seconds(seconds: float | None) -> Runs:
     return Runs(OUT / f"kernel_tcp{'' if seconds is None else f'-{seconds:g}s'}.jsonl")
 
 
-# -- what is asked for --------------------------------------------------------------------------
+# -- command line --------------------------------------------------------------------------------
 
 
 def asked_variants(options: argparse.Namespace) -> list[Variant]:

@@ -1,9 +1,9 @@
 """Comparison of a point of the grid: simulations and runs in simulated time.
 
-If a link loses packets at random, the emulation with a seed loses the packets with the same numbers
-as the simulation with this seed, because the network is the same. The two are then compared seed by
-seed. The interval is that of the differences, which vary much less than the results. At all other
-points, the means are independent.
+Emulation and simulation have the same network. If a link loses packets at random, both lose the
+packets with the same numbers for the same seed. The two are then compared seed by seed. The
+interval is that of the differences, which vary much less than the results. At all other points, the
+means are independent.
 """
 
 from collections.abc import Mapping, Sequence

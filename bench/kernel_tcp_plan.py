@@ -43,8 +43,8 @@ COMPLETING = (
     "cubic, 12 of 10 ms, CoDel",
     "cubic, 1 of 50 ms, 1 BDP, 1 % lost",
 )
-"""Points that complete the twelve: a difference and a nearly undecided loss of real time, then what
-CUBIC lacks so far."""
+"""Points that complete the twelve: first a point with a difference and a point with a nearly
+undecided loss in real time, then points for the cases that CUBIC lacked."""
 NAMED = (*UNEXPLAINED, *COMPLETING)
 SLOW = (
     "newreno, 1 of 50 ms, drop-tail 4 BDP",

@@ -246,7 +246,7 @@ def slab_bytes() -> int:
 
 
 def main(*, quick: bool) -> None:
-    """Run everything in a network namespace of its own."""
+    """Run everything in a separate network namespace."""
     if os.geteuid() != 0:
         print("relay_cost: left out: needs root")
         return

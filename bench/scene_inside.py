@@ -165,7 +165,7 @@ def queue_each(scene: Scene, stations: Sequence[str], slow: str, own: int, other
     tc(AP, lines)
 
 
-# -- what is seen -------------------------------------------------------------------------------
+# -- observations --------------------------------------------------------------------------------
 
 
 def watch(scene: Scene, window: Window) -> Table:

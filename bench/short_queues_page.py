@@ -37,7 +37,7 @@ Known: TypeAlias = Mapping[tuple[str, str], Seen]
 
 
 def write(done: Known) -> None:
-    """Write the sections of new runs; sections of series without new runs stay as they are."""
+    """Write the sections of new runs. Sections of series without new runs are not changed."""
     tables: dict[str, Iterator[str]] = {}
     for series, heading in HEADINGS.items():
         mine = [case for case in cases() if case.series == series]

@@ -115,7 +115,7 @@ def losses(
     counts : mapping
         Datagrams sent and arrived since the end of the warm-up, by the flow's name.
     programs_run : bool
-        Whether programs have packets of their own.
+        Whether programs send packets, too.
 
     Returns
     -------

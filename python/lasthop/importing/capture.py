@@ -31,7 +31,7 @@ __all__ = ["Capture", "Cell", "read"]
 
 MOST_STATIONS = 1000
 MOST_CELLS = 100
-"""Largest number of stations per cell and of cells. Additional ones are only counted."""
+"""Largest number of stations per cell and of cells. Further stations and cells are only counted."""
 
 RADIO_LINKS = {frames.WLAN, frames.RADIOTAP, frames.PRISM, frames.PPI}
 WELL_KNOWN = 1024

@@ -143,7 +143,7 @@ class Shaped(KernelState):
             ) from None
 
     def down(self) -> list[str]:
-        """Revert all changes; return what could not be reverted, in words."""
+        """Revert all changes; return the changes that could not be reverted, in words."""
         self.layout = None
         remaining = self.changes.undo_all()
         self.unload_programs()
