@@ -38,7 +38,7 @@ class Delivered:
 
     @property
     def bytes(self) -> int:
-        """All of them."""
+        """Bytes of all stations in both directions."""
         return sum(map(sum, self.stations))
 
     @property
@@ -125,7 +125,7 @@ def peer_answer(seen: Sequence[Mapping[str, float]]) -> Answer:
 
 
 def answer(settings: Settings) -> Answer:
-    """Ours."""
+    """Return the answer of lasthop."""
     result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
     [cell] = result.summary["cells"]
     jain_index = cell.get("jain")

@@ -60,7 +60,8 @@ WAYS = (
     Way("gateway, 1 Gbit/s, GRO", FIXED_BPS, merges=True),
     Way("gateway, no limit, GRO", BEYOND_BPS, merges=True),
 )
-"""Measured paths. The gateway turns GRO off; the last two paths show a gateway with GRO."""
+"""Measured paths. The gateway normally turns GRO off; the last two paths show a gateway with
+GRO."""
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ def in_both(case: Case, replications: int, long_s: float) -> Compared:
 
 
 def goodput(settings: Settings) -> Estimate:
-    """Our goodput."""
+    """Return the goodput of lasthop."""
     result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
     [cell] = result.summary["cells"]
     return Estimate(**cell["goodput_bps"])

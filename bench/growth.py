@@ -140,7 +140,7 @@ class Simulator:
         return short, self.run(point, long_s, short_s / 2, budget_s - short.cpu_s)
 
     def run(self, point: Point, duration_s: float, warmup_s: float, budget_s: float) -> Run:
-        """One process."""
+        """Run one process."""
         argv = self.command(point, [f"{duration_s:g}", f"{warmup_s:g}", "1"])
         assert argv is not None
         ended = process(limited(argv, max(1.0, budget_s), MOST_GB) if self.budgeted else argv)
@@ -218,7 +218,7 @@ class Entry:
 
 
 def estimate_s(before: Sequence[Entry], segments: Sequence[float], size: int) -> float:
-    """CPU time of a round at the next point. [s]
+    """Return the estimated CPU time of a round at the next point. [s]
 
     The estimate uses the rounds of previous points, and the numbers of segments of these and of the
     next round. If the cost per segment, including its share of the start phase, has grown from

@@ -247,7 +247,7 @@ SUITES: Mapping[str, Callable[[], Iterator[Point]]] = {
 
 
 def points() -> Iterator[Point]:
-    """All of them."""
+    """Yield the points of all suites."""
     for suite in SUITES.values():
         yield from suite()
 

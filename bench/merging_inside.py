@@ -109,7 +109,7 @@ def packets_sent() -> int:
 
 
 def echo(connection: socket.socket) -> None:
-    """Answer."""
+    """Send every received datagram back to its sender."""
     while True:
         content, who = connection.recvfrom(100)
         connection.sendto(content, who)

@@ -140,7 +140,7 @@ connect to."""
 
 
 def directly(_stack: ExitStack, port: int) -> tuple[list[Process], int]:
-    """Nothing."""
+    """Connect directly, without any program between."""
     return [], port
 
 

@@ -283,7 +283,7 @@ class Paper:
             return drawn
 
     def bars(self, axes: Axes, topology: str) -> None:
-        """One network."""
+        """Draw the rates of one network."""
         best = network.best(topology)
         series = [
             ("optimum", QUIET, list(best)),

@@ -100,12 +100,12 @@ Beside = Iterator[tuple[str, str]]
 
 
 def give(protocol: int = 0) -> tuple[str, str]:
-    """The target."""
+    """Return the place and the command of the target."""
     return "mine/source", f"{sys.executable} {INSIDE} give {TARGET_PORT} {protocol}"
 
 
 def take(host: str, port: int, here: Path, protocol: int = 0) -> tuple[str, str]:
-    """The program."""
+    """Return the place and the command of the program."""
     return "mine/sink", f"{sys.executable} {INSIDE} take {host} {port} {here}/taken {protocol}"
 
 

@@ -59,7 +59,7 @@ def starts_head(title: str) -> None:
 
 
 def start_row(start: ColdStart) -> None:
-    """One command."""
+    """Print the row of one command."""
     loads = f"no: {', '.join(start.heavy)}" if start.heavy else "yes"
     print(f"{start.command:24}{start.wall_s * 1e3:11.0f}{start.cpu_s * 1e3:8.0f}  {loads}")
 

@@ -35,7 +35,7 @@ def by_claim() -> dict[str, dict[str, list[Table]]]:
 
 
 def page(runs: Mapping[str, Runs]) -> Iterator[str]:
-    """Its lines."""
+    """Yield the lines of the page."""
     yield from HEAD.splitlines()
     for claim, lines in SECTIONS.items():
         if runs.get(claim):
@@ -195,7 +195,7 @@ def case_of(label: str) -> Case:
 
 
 def queues(runs: Runs) -> Iterator[str]:
-    """Own queues."""
+    """Yield the table of an access point with a queue per station."""
     yield from QUEUES.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:

@@ -135,7 +135,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases of all series."""
     for queue in QUEUES:
         for rtt_s in RTTS_S:
             for law in KERNELS:

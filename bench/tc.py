@@ -206,7 +206,7 @@ def described(kernel: Kernel) -> Table:
 
 
 def plan(contenders: Sequence[str], *, quick: bool) -> Iterator[Case]:
-    """Yield all runs. Contenders take turns, so that each is run early."""
+    """Yield all runs. The runs of all contenders with the same settings follow each other."""
     for seed in range(1, 2 if quick else RUNS + 1):
         for traffic, rtts_s in RTTS_S.items():
             for rtt_s in (TYPICAL_S,) if quick else rtts_s:

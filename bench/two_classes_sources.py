@@ -133,7 +133,7 @@ class OnTrial(Point):
         return []
 
     def run(self, seeds: Sequence[int]) -> list[Seen]:
-        """Fail."""
+        """Refuse to run, since no engine has the rule."""
         raise NotImplementedError(f"{self.rule} is no rule of the engine")
 
 
@@ -198,7 +198,7 @@ class Ns2(Point):
         return [self.of_seed(seed, triples) for seed in seeds]
 
     def of_seed(self, seed: int, triples: Sequence[str]) -> Seen:
-        """One run."""
+        """Run with one seed."""
         times = (f"{DURATION_S:g}", f"{WARMUP_S:g}", str(seed))
         with tempfile.TemporaryDirectory() as folder:
             trace = Path(folder, "drops")
@@ -310,11 +310,11 @@ class Linux(Point):
     in_real_time = True
 
     def run(self, seeds: Sequence[int]) -> list[Seen]:
-        """Emulate."""
+        """Emulate with each of these seeds."""
         return [self.of_seed(seed) for seed in seeds]
 
     def of_seed(self, seed: int) -> Seen:
-        """One run."""
+        """Emulate with one seed."""
         watch = Repairs(seed)
         tree = {**scenario(self.congestion, EMULATED_S), "seed": seed}
         answer = emulate(tree, sysctl=self.settings, watch=watch)

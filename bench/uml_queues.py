@@ -97,7 +97,7 @@ QUEUES: Mapping[str, Callable[[float], Tree]] = {"RED": linux_red, "CoDel": code
 
 
 def points() -> Iterator[Point]:
-    """All of them."""
+    """Yield all points."""
     for law in ("newreno", "cubic"):
         for queue, keys in QUEUES.items():
             for flows in FLOWS:

@@ -27,7 +27,7 @@ its target. [s]"""
 
 @dataclass(frozen=True)
 class Load:
-    """Datagrams and a queue."""
+    """Load of datagrams, and the queue that it passes."""
 
     name: str
     queue: Mapping[str, Any]

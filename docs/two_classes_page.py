@@ -108,7 +108,7 @@ class Points:
         }
 
     def of(self, source: str, rule: str, min_rto_s: float = 0.2) -> Point:
-        """A point."""
+        """Return the point of a source with a rule."""
         return self.points[source, rule, min_rto_s]
 
     def ratio(self, source: str, rule: str, min_rto_s: float = 0.2) -> str:
@@ -145,7 +145,7 @@ def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
 
 
 def page() -> str:
-    """The page."""
+    """Return the content of the page."""
     content = load()
     by_rule = Points(content["points"])
     emulated = [by_rule.of(LINUX, rule) for rule in ALL[LINUX]]

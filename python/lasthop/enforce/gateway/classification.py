@@ -131,7 +131,7 @@ class Surroundings(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Packets and bytes."""
+    """Numbers of packets and bytes."""
 
     packets: int
     bytes: int

@@ -166,7 +166,7 @@ class Shaped(KernelState):
     # State.
 
     def device(self) -> tc.Device:
-        """The interface."""
+        """Interface of the queue, as a device of `tc`."""
         return tc.Device(self.wanted.interface, links.index_of(self.wanted.interface))
 
     def running(self) -> Layout:
