@@ -1,8 +1,8 @@
 """Programs that run at the places of `relay_share.py`.
 
 give PORT [PROTOCOL]            a target that sends without end
-take HOST PORT FILE [PROTOCOL]  a program that reads, and writes when it had how many bytes
-wait SECONDS FILE               writes when it began and when it ended
+take HOST PORT FILE [PROTOCOL]  a program that reads, and writes times and received bytes to FILE
+wait SECONDS FILE               waits, and writes the times of its begin and end to FILE
 """
 
 import json

@@ -49,7 +49,7 @@ class Connection:
     rtts_s: list[float] = field(default_factory=list)
     cwnds: list[int] = field(default_factory=list)
     retransmissions: int = 0
-    """Retransmissions at the end of the warm-up."""
+    """Number of retransmitted segments at the end of the warm-up."""
     left_bytes: int | None = None
     """Data that remains to be sent; None for an endless flow. [bytes]"""
     begun_s: float = 0.0
