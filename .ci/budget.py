@@ -46,7 +46,7 @@ def cpu_of_children_s() -> float:
 
 
 def loop_s() -> float:
-    """Return the CPU time of the fixed Python loop, in a process of its own. [s]"""
+    """Return the CPU time of the fixed Python loop, in a separate process. [s]"""
     before_s = cpu_of_children_s()
     code = (
         "table, total = {}, 0.0\n"

@@ -28,12 +28,13 @@ TOKEN = re.compile(
     r"|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\\n])'|`(?:\\.|[^`\\])*`",
     re.S,
 )
-"""A comment, or a text that may contain the marks of one."""
+"""A comment, or a string that may contain comment marks."""
 BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 
 def lines_of_python(text: str) -> int:
-    """Return the number of lines with code; docstrings and texts of attributes are not code."""
+    """Return the number of lines with code. Docstrings and documentation of attributes are not
+    code."""
     texts = {
         line
         for node in ast.walk(ast.parse(text))

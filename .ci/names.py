@@ -33,7 +33,7 @@ class Definition(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Old names, the new ones to write, and the files in which the old ones are faults."""
+    """Old names, the new names to write, and the files in which the old names are faults."""
 
     old: frozenset[str]
     new: str
@@ -45,7 +45,7 @@ class Rules(NamedTuple):
 
     old: list[Rule]
     limited: dict[str, int]
-    """Variables by the number of definitions that are accepted."""
+    """Variables, with the number of definitions that are accepted."""
 
 
 def rules(text: str) -> Rules:
@@ -58,7 +58,7 @@ def rules(text: str) -> Rules:
 
 
 def in_python(file: str, text: str) -> Iterator[Definition]:
-    """Yield the definitions of a Python file."""
+    """Yield the definitions in a Python file."""
     yield Definition(file, 1, Path(file).stem)
     for node in ast.walk(ast.parse(text)):
         match node:

@@ -31,19 +31,19 @@ LONG_WORDS = 25
 """A longer sentence is counted. [words]"""
 
 LONG_PART = 0.1
-"""Largest part of the sentences of a file that may be longer than `LONG_WORDS`. [-]"""
+"""Largest fraction of the sentences of a file that may be longer than `LONG_WORDS`. [-]"""
 
 FEW = 10
-"""In a page with fewer sentences one long sentence is no fault. [-]"""
+"""In a page with fewer sentences, one long sentence is accepted. [-]"""
 
 FEW_IN_CODE = 20
-"""In source code with fewer sentences of documentation any number of them may be long. [-]"""
+"""In source code with fewer sentences of documentation, any number of them may be long. [-]"""
 
 MAX_COLUMNS = 100
 """Prose is wrapped at this width. [characters]"""
 
 MAX_EXCEPTIONS = 100
-"""There are fewer exceptions than this. [-]"""
+"""Limit of the number of exceptions; there must be fewer. [-]"""
 
 QUESTION = r"(?!(?:[^.;]|\.\d)*\?)"
 HEADLESS = re.compile(
@@ -56,14 +56,15 @@ BEGINNING = re.compile(
     rf"(?:What|Who|Whose|Whoever) {QUESTION}|(?:The same|Likewise|Those|So many|Of)\b"
     r"|As\b(?! (?:many|much|few|of|soon|long|far)\b)"
 )
-"""How no sentence begins, except for a question."""
+"""Words with which no sentence may begin, except a question."""
 
 
 NO_VERB = re.compile(
     r"(?:The|An?|All|Each|Every|No|None|Its?|This|These|What|Whose?|Whether|How|Where|When|Of|One|Two"
     r"|Some|Any|Both|Such|Names? of|Returns|Yields|Makes|Gives|Checks|Reads|Writes)\b"
 )
-"""How the documentation of a function does not begin: without a verb, or with "Returns"."""
+"""Words with which the documentation of a function must not begin: without a verb, or with
+"Returns"."""
 
 
 class Passage(NamedTuple):
@@ -73,7 +74,7 @@ class Passage(NamedTuple):
     text: str
     is_message: bool = False
     is_summary: bool = False
-    """Whether it is the first paragraph of a function's documentation."""
+    """Whether the passage is the first paragraph of a function's documentation."""
 
 
 class Fault(NamedTuple):
@@ -163,7 +164,7 @@ def fenced(text: str) -> Iterator[tuple[int, str, list[Fence]]]:
 
 
 def prose_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines with their numbers; empty where code, comments and generated parts are."""
+    """Yield lines with their numbers. Code, comments and generated parts are empty lines."""
     is_generated = is_list = is_block = False
     is_after_blank = True
     for number, line, fences in fenced(text):
@@ -208,7 +209,7 @@ def passages(text: str) -> Iterator[Passage]:
 
 
 def wide_lines(text: str) -> Iterator[Passage]:
-    """Yield lines of prose that are too wide; tables, links and what has no blank are not."""
+    """Yield lines of prose that are too wide, except tables, links and lines without a blank."""
     for number, line in prose_lines(text):
         bare = line.lstrip()
         has_link = re.search(r"\]\(|https?://|^\[[^\]]+\]:", line)
@@ -220,7 +221,7 @@ def wide_lines(text: str) -> Iterator[Passage]:
 
 UNDERLINE = re.compile(r"-{3,}")
 LISTS = ("Parameters", "Returns", "Yields", "Raises", "Attributes")
-"""Sections of numpydoc whose lines at the margin are names."""
+"""Sections of numpydoc whose unindented lines are names."""
 
 
 def prose_of_docstring(text: str) -> str:
@@ -347,7 +348,7 @@ TOML = re.compile(r'"""|\'\'\'|"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|#+ ?(.*)')
 def in_toml(text: str) -> Iterator[Passage]:
     """Yield passages of comments, of values, and of texts between three quotation marks.
 
-    Comments in a text between three apostrophes, such as an example, are read too. A comment that
+    Comments in a text between three apostrophes, such as an example, are included. A comment that
     is indented by three blanks is a command.
     """
     lines, is_text = list[str](), False
@@ -379,7 +380,7 @@ END = re.compile(r"(?<=[.!?])[\"')*]* +(?=[A-Z`\"*(\[])")
 def sentences(text: str) -> list[str]:
     """Return the sentences of a passage, with code as one word and without addresses of links.
 
-    The text of a picture is a sentence of its own, and white space is one blank.
+    The text of a picture is a separate sentence, and white space becomes one blank.
     """
     plain = CODE.sub("`x`", LINK.sub(r"\1", re.sub(r"<[^>]+>", " ", text)))
     parts = (
@@ -420,7 +421,7 @@ def read(name: str, text: str, rules: Rules) -> Iterator[Passage]:
 
 
 class Checked(NamedTuple):
-    """The result of a file."""
+    """Result of the check of a file."""
 
     faults: list[Fault]
     long: int
@@ -428,7 +429,7 @@ class Checked(NamedTuple):
     count: int
     """Number of sentences. [-]"""
     used: set[str]
-    """Texts of exceptions that excuse a fault."""
+    """Texts of exceptions that were used to excuse a fault."""
 
 
 def check(name: str, text: str, rules: Rules) -> Checked:
@@ -466,7 +467,7 @@ def check(name: str, text: str, rules: Rules) -> Checked:
 
 
 def unused(exceptions: Iterable[dict[str, str]], used: Mapping[str, set[str]]) -> Iterator[Fault]:
-    """Yield exceptions that excuse nothing, given the texts used in each file."""
+    """Yield exceptions that excuse no fault, given the exceptions used in each file."""
     for each in exceptions:
         if each["text"] not in used.get(each["file"], ()):
             yield Fault(each["file"], 1, "unused exception", each["text"])
@@ -497,7 +498,7 @@ def files(asked: Iterable[str], rules: Rules) -> list[str]:
 
 
 def main(asked: list[str]) -> int:
-    """Print faults, the part of long sentences, and return the exit code."""
+    """Print faults and the fraction of long sentences, and return the exit code."""
     read_rules = rules((HERE / "prose.toml").read_text("utf-8"))
     faults, long, count, used = list[Fault](), 0, 0, dict[str, set[str]]()
     for name in files(asked, read_rules):

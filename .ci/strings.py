@@ -29,7 +29,7 @@ def is_text(node: ast.AST) -> bool:
 
 
 def main() -> None:
-    """Print both numbers by room, the largest first, and in all."""
+    """Print both numbers for each folder, the largest first, and the totals."""
     by_room: Counter[str] = Counter()
     total = [0, 0]
     for path in sorted(ROOT.rglob("*.py")):

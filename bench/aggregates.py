@@ -25,7 +25,7 @@ ROUNDS = 3
 
 
 def run(cases: Sequence[Case]) -> None:
-    """Runs of ns-3 that are missing, one process at a time."""
+    """Run the missing simulations of ns-3, one process at a time."""
     done = RUNS.known()
     every = [(seed, case, key) for case in cases for seed, key in enumerate(case.keys, start=1)]
     plan = sorted((point for point in every if point[2] not in done), key=lambda point: point[0])
@@ -37,7 +37,7 @@ def run(cases: Sequence[Case]) -> None:
 
 
 def peer_cost(case: Case) -> Cost:
-    """CPU time per TCP segment in ns-3, without any trace source."""
+    """Return the CPU time per TCP segment in ns-3, without any trace source."""
 
     def run_case(duration_s: float) -> Run:
         words = [str(duration_s), "1.5", "1", *case.argv, "--survive"]
@@ -50,7 +50,7 @@ def peer_cost(case: Case) -> Cost:
 
 
 def costs() -> Iterator[tuple[Case, Sequence[Cost], Sequence[Cost]]]:
-    """The cases with TCP, ours and the peer's in turn."""
+    """Yield the cases with TCP, with the costs of lasthop and of ns-3, measured in turn."""
     for case in (case for case in CASES if case.flows.kind == "tcp"):
         pairs = [
             (ours.cost(FILE, 20.0, 120.0, 1, case.settings), peer_cost(case)) for _ in range(ROUNDS)
@@ -59,7 +59,7 @@ def costs() -> Iterator[tuple[Case, Sequence[Cost], Sequence[Cost]]]:
 
 
 def write_costs() -> None:
-    """Lines of the file of runs: microseconds per segment, round by round."""
+    """Write costs to the file of runs: microseconds per segment, round by round."""
     for case, mine, theirs in costs():
         seen = {
             "ours_us": [cost.us_per_segment for cost in mine],
@@ -70,7 +70,7 @@ def write_costs() -> None:
 
 
 def stored_costs() -> Iterator[tuple[Case, Mapping[str, Any]]]:
-    """Costs that have been measured."""
+    """Yield the costs that have been measured."""
     done = RUNS.known()
     for case in CASES:
         if seen := done.get(f"cost, {case.name}"):
@@ -78,7 +78,7 @@ def stored_costs() -> Iterator[tuple[Case, Mapping[str, Any]]]:
 
 
 def main(only: str, *, cost: bool, page: bool) -> int:
-    """Runs, then judges; or measures costs; or writes the page."""
+    """Run and judge the cases, or measure costs, or write the page."""
     install_ns3()
     if cost:
         write_costs()

@@ -1,4 +1,4 @@
-"""Results of ns-3 and lasthop for the same cell that aggregates."""
+"""Results of ns-3 and lasthop for the same cell with A-MPDU aggregation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,25 +30,25 @@ class Seen(TypedDict):
 
 @dataclass(frozen=True)
 class Delivered:
-    """Packets that a run of the peer delivered after its warm-up."""
+    """Packets that a run of ns-3 delivered after its warm-up."""
 
     segments: int
-    #: By station: down, up. [bytes]
+    #: Bytes down and up, by station. [bytes]
     stations: Sequence[tuple[int, int]]
 
     @property
     def bytes(self) -> int:
-        """All of them."""
+        """Bytes of all stations in both directions."""
         return sum(map(sum, self.stations))
 
     @property
     def jain(self) -> float | None:
-        """Jain's index of the stations' goodputs; a single station has none. [-]"""
+        """Jain's index of the stations' goodputs; None for a single station. [-]"""
         return jain([sum(flows) for flows in self.stations])
 
 
 def parsed(output: str) -> Delivered:
-    """Reads the lines `delivered IN_ALL AFTER_WARMUP` and `station DOWN UP` of the peer."""
+    """Read the lines `delivered IN_ALL AFTER_WARMUP` and `station DOWN UP` from ns-3's output."""
     segments = None
     stations = []
     for line in output.splitlines():
@@ -63,7 +63,7 @@ def parsed(output: str) -> Delivered:
 
 
 def peer_run(case: Case, seed: int) -> Seen:
-    """One replication of ns-3."""
+    """Run one replication of ns-3."""
     generation = case.generation
     words = [str(generation.peer_s), str(generation.peer_warmup_s), str(seed), *case.argv]
     ended = process([str(NS3_AGGREGATES), *words])
@@ -74,7 +74,7 @@ def peer_run(case: Case, seed: int) -> Seen:
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer of one simulator to a case."""
+    """Result of one simulator for a case."""
 
     goodput_bps: Estimate
     jain: Estimate | None
@@ -82,33 +82,33 @@ class Answer:
 
 @dataclass(frozen=True)
 class Compared:
-    """A case in both."""
+    """Results of both simulators for a case."""
 
     case: Case
     peer: Answer
-    #: With the rules of ns-3, and by the standard.
+    #: Results of lasthop: with the rules of ns-3, and with those of the standard.
     ours: Answer
     standard: Answer
 
     @property
     def apart(self) -> float:
-        """How far ns-3 is above ours, as a fraction of it."""
+        """Relative difference of ns-3 from lasthop, as a fraction of lasthop's value."""
         return self.difference.part
 
     @property
     def difference(self) -> Difference:
-        """Difference of ns-3 from ours with its interval, as a fraction of ours."""
+        """Difference of ns-3 from lasthop with its interval, as a fraction of lasthop's value."""
         return Difference.of(self.ours.goodput_bps, self.peer.goodput_bps, SAME)
 
     def missed(self) -> Iterator[str]:
-        """The goal, if this case misses it."""
+        """Yield the goal, if this case misses it."""
         if self.difference.agreement is not Agreement.EQUAL:
             verdict = self.difference.agreement.value
             yield f"{self.case.name}: {verdict}: ns-3 is {self.apart:+.1%} off"
 
 
 def compare(cases: Sequence[Case]) -> Iterator[Compared]:
-    """Yield the cases that have been run in ns-3, with ours."""
+    """Yield the cases that have been run in ns-3, with results of lasthop."""
     done = RUNS.known()
     for case in cases:
         seen = [done[key] for key in case.keys if key in done]
@@ -118,14 +118,14 @@ def compare(cases: Sequence[Case]) -> Iterator[Compared]:
 
 
 def peer_answer(seen: Sequence[Mapping[str, float]]) -> Answer:
-    """Over the replications of ns-3."""
+    """Return the result of ns-3 over its replications."""
     indices = [run["jain"] for run in seen if run["jain"] is not None]
     goodput_bps = Estimate.of([run["goodput_bps"] for run in seen])
     return Answer(goodput_bps, Estimate.of(indices) if indices else None)
 
 
 def answer(settings: Settings) -> Answer:
-    """Ours."""
+    """Return the answer of lasthop."""
     result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
     [cell] = result.summary["cells"]
     jain_index = cell.get("jain")

@@ -1,4 +1,5 @@
-"""Cells of 802.11n, ac and ax that are simulated by ns-3 too, and rules that part the two."""
+"""Cells of 802.11n, ac and ax that are also simulated by ns-3, and rules in which the two
+differ."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +8,7 @@ from typing import Literal
 Settings = Mapping[str, object]
 Name = Literal["n", "ac", "ax"]
 
-#: Settings of ns-3 in cases/aggregates.toml that lasthop has by default.
+#: Settings of ns-3 in cases/aggregates.toml for which lasthop has another default.
 STANDARD: Settings = {
     "cell.durations": "standard",
     "cell.eifs": "expected",
@@ -22,11 +23,11 @@ BAR_AFTER_NOTHING: Settings = {"cell.aggregation.bar_after_failure": False}
 
 @dataclass(frozen=True)
 class Generation:
-    """A generation as it is compared; peers/aggregates.cc has the same."""
+    """Generation of 802.11 in the comparison. peers/aggregates.cc has the same values."""
 
     name: Name
     settings: Settings
-    #: Length of a run of the peer, and what of it is not counted. [s]
+    #: Length of a run of ns-3, and its warm-up, which is not counted. [s]
     peer_s: float
     peer_warmup_s: float
 
@@ -55,7 +56,7 @@ GENERATIONS = (
 
 @dataclass(frozen=True)
 class Flows:
-    """A flow down or up, or both, of each station."""
+    """One flow per station: down, up, or both."""
 
     title: str
     stations: int
@@ -64,7 +65,7 @@ class Flows:
 
     @property
     def words(self) -> str:
-        """The flows as pages name them."""
+        """Return the flows in the words of the pages."""
         kind = self.kind.upper()
         both = f"{kind} in both directions"
         flows = both if len(self.ways) == 2 else f"{kind} {self.ways[0]}loads"
@@ -72,7 +73,7 @@ class Flows:
 
     @property
     def settings(self) -> Settings:
-        """In our words."""
+        """Return the settings of lasthop."""
         words = {"down": "download", "up": "upload"}
         flows = {
             f"station.laptop.{words[way]}" if self.kind == "tcp" else f"station.laptop.udp_{way}": (
@@ -84,7 +85,7 @@ class Flows:
 
     @property
     def peer_options(self) -> tuple[str, ...]:
-        """In those of the peer."""
+        """Return the options of ns-3."""
         ways = (f"--{way}" for way in self.ways)
         return (f"--stations={self.stations}", f"--traffic={self.kind}", *ways)
 
@@ -100,31 +101,32 @@ FLOWS = (Flows("UDP down, 1", 1, "udp", ("down",)), *UDP_UP, *TCP)
 
 @dataclass(frozen=True)
 class Case:
-    """A generation and its flows; a rule that is switched in the peer, and in ours."""
+    """Generation with its flows, and a rule that is changed in ns-3 and in lasthop."""
 
     generation: Generation
     flows: Flows
     rule: str = ""
     peer_options: tuple[str, ...] = ()
     switch: Settings = field(default_factory=dict)
-    #: Runs of the peer.
+    #: Number of runs of ns-3.
     runs: int = 3
 
     @property
     def name(self) -> str:
-        """Names its runs."""
+        """Name of the runs of this case."""
         rule = f", {self.rule}" if self.rule else ""
         return f"802.11{self.generation.name}, {self.flows.title}{rule}"
 
     @property
     def title(self) -> str:
-        """The case as pages name it."""
+        """Name of the case on the pages."""
         rule = f", {RULE_TITLES[self.rule]}" if self.rule else ""
         return f"802.11{self.generation.name}, {self.flows.words}{rule}"
 
     @property
     def settings(self) -> Settings:
-        """Our scenario's, which lasts as long: Jain's index grows with the length of a run."""
+        """Settings of lasthop's scenario. Its length is that of ns-3, since Jain's index grows with
+        the length of a run."""
         generation = self.generation
         lasts = {
             "duration": f"{generation.peer_s:g} s",
@@ -134,13 +136,13 @@ class Case:
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """Options of the peer."""
+        """Return the options of ns-3."""
         phy = f"--phy={self.generation.name}"
         return (phy, *self.flows.peer_options, *self.peer_options)
 
     @property
     def keys(self) -> Sequence[str]:
-        """Name the peer's runs, of seeds 1, 2, ..."""
+        """Names of ns-3's runs, with seeds 1, 2, ..."""
         lasts = f"{self.generation.peer_s:g} s, {self.generation.peer_warmup_s:g} s"
         return [f"{' '.join(self.argv)}, {lasts}, {seed}" for seed in range(1, self.runs + 1)]
 
@@ -155,8 +157,8 @@ RULE_TITLES = {
     SURVIVE: "ns-3's own receivers",
     NO_BAR: "no BlockAckReq in ns-3 and lasthop",
 }
-"""Rules as pages name them."""
-#: Differences between the two, one rule at a time: only in the peer, or in both.
+"""Names of rules on the pages."""
+#: Differences between the simulators, one rule at a time: changed only in ns-3, or in both.
 RULES = (
     *(
         Case(generation, flows, SURVIVE, ("--survive",))

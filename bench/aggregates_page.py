@@ -19,7 +19,7 @@ BESIDE, RULES, COST = (
     "Aggregates beside ns-3: collisions",
     "Aggregates of 802.11n, ac and ax",
 )
-"""Sections."""
+"""Titles of sections."""
 
 
 def write(
@@ -55,7 +55,7 @@ def write(
 
 
 def row(compared: Compared) -> Sequence[str]:
-    """A case in both."""
+    """Return the row of a case with both simulators."""
     peer, mine = compared.peer, compared.ours
     return (
         compared.case.title,
@@ -70,13 +70,13 @@ def row(compared: Compared) -> Sequence[str]:
 
 
 def mbps(goodput_bps: Estimate) -> str:
-    """A goodput with its interval. [Mb/s]"""
+    """Return a goodput with its interval. [Mb/s]"""
     half = "" if goodput_bps.ci95 is None else f" ± {goodput_bps.ci95 / 1e6:.1f}"
     return f"{goodput_bps.mean / 1e6:.1f}{half}"
 
 
 def cost_row(case: Case, seen: Mapping[str, Sequence[float]]) -> Iterator[str]:
-    """Return the cost of a segment in both."""
+    """Yield the cost of a segment in both simulators."""
     ratios = [theirs / mine for mine, theirs in zip(seen["ours_us"], seen["peer_us"], strict=True)]
     yield re.sub(r", (\d+)$", r", \1 stations", case.name)
     yield f"{median(seen['peer_us']):.0f}"

@@ -2,8 +2,9 @@
 
     python bench/aggregates_slots.py        goodput of the cells of UDP up, and what each rule adds
 
-A Monte Carlo written from the standard, apart from the engine. PPDUs that overlap are lost; a
-sender without response sends a BlockAckReq next, and its data when that has been answered.
+This Monte Carlo simulation was written from the standard, independently of the engine. PPDUs that
+overlap are lost. A sender that gets no response sends a BlockAckReq next. It sends its data after
+the BlockAckReq has been answered.
 """
 
 import random
@@ -17,17 +18,17 @@ SLOT, SIFS = 9.0, 16.0
 AIFS = SIFS + 3 * SLOT
 CWMIN, CWMAX = 15, 1023
 BLOCK_ACK_REQ = 32.0
-"""24 bytes at 24 Mb/s. [us]"""
+"""Duration of a BlockAckReq: 24 bytes at 24 Mb/s. [us]"""
 BYSTANDER, COLLIDER = 60.0, 45.0
-"""EIFS less AIFS with a MAC ACK at 6 Mb/s, and the timeout of a response. [us]"""
+"""EIFS minus AIFS with a MAC ACK at 6 Mb/s, and the timeout of a response. [us]"""
 DOUBLINGS = 7
-"""Failures in a row that widen CW; the next one makes it CWmin again."""
+"""Number of successive failures that widen CW. The next failure resets CW to CWmin."""
 DATAGRAM_BITS = 8 * 1472
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """An aggregate of data, and the response to it."""
+    """Aggregate of data, and the response to it."""
 
     data_us: float
     block_ack_us: float
@@ -36,11 +37,12 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of ns-3 that differ."""
+    """Rules of ns-3 that differ from the standard."""
 
-    #: EIFS runs from the end of the frame that was heard first, instead of that which ends last.
+    #: Whether EIFS starts at the end of the frame that was heard first. Otherwise it starts at the
+    #: end of the frame that ends last.
     eifs_of_first: bool = False
-    #: A sender that begins within this time has not sensed the other. [us]
+    #: Time during which a sender that starts has not sensed another sender yet. [us]
     sensing_us: float = 0.0
 
 
@@ -55,7 +57,7 @@ RULES = (Rules(), Rules(eifs_of_first=True), Rules(sensing_us=3.5), Rules(True, 
 def goodput_bps(
     stations: int, exchange: Exchange, rules: Rules, lasts_s: float, seed: int
 ) -> float:
-    """Goodput of saturated stations that send up. [bit/s]"""
+    """Return the goodput of saturated stations that send uplink traffic. [bit/s]"""
     chance = random.Random(seed)
     everybody = range(stations)
     bar = [False] * stations
@@ -75,7 +77,7 @@ def goodput_bps(
         for sender in everybody:
             idle = start - resumed[sender] - AIFS
             if sender not in senders and idle >= -1e-6:
-                # the slot in which a node begins to send counts (802.11-2020, 10.23.2.4)
+                # the slot in which a node starts to send is counted (802.11-2020, 10.23.2.4)
                 slots[sender] -= min(slots[sender], int((idle + 1e-6) / SLOT) + 1)
         ends = {
             sender: due[sender] + (BLOCK_ACK_REQ if bar[sender] else exchange.data_us)
@@ -101,7 +103,7 @@ def goodput_bps(
 
 
 def main(lasts_s: float = 200.0) -> None:
-    """Prints a table."""
+    """Print the table."""
     print("                 Mb/s   EIFS of the first   sensing   both")
     for name, exchange in EXCHANGES.items():
         for stations in (5, 20):

@@ -2,8 +2,8 @@
 
     python bench/cap.py
 
-Each run is a kernel of its own in simulated time (`uml.py`); `cap_inside.py` says what is run in
-it. Prints a table and writes out/cap.json.
+Each run is a separate kernel in simulated time (`uml.py`), which runs `cap_inside.py`. The script
+prints a table and writes out/cap.json.
 """
 
 import json
@@ -22,12 +22,12 @@ OUT = HERE / "out"
 INSIDE = HERE / "cap_inside.py"
 RTT_S, RUNS = 0.02, 3
 AIRS = {"24 Mbit/s": FAST_BPS, "13 Mbit/s": SLOW_BPS}
-"""Data rates of the air by what one download has over it. [bit/s]"""
+"""Data rates of the air, by the goodput of a single download. [bit/s]"""
 CAPS_BPS = (29e6, 100e6, 300e6, 1000e6)
 
 
 def main() -> None:
-    """Run everything."""
+    """Run all cases."""
     if (reason := uml.missing()) is not None:
         print(f"cap: left out: {reason}")
         return

@@ -1,4 +1,4 @@
-"""One run, inside user-mode Linux: what a cap far above the air's capacity costs.
+"""One run inside user-mode Linux: the cost of a `wce.max` far above the air's capacity.
 
     cap_inside.py SETTINGS
 
@@ -20,7 +20,7 @@ from tc_traffic import Bulk, Process, Table, Window, bulk, echoes
 GROUPS = (Bulk("heavy", 12, download=True), Bulk("light", 1, download=True))
 WATCHED = "idle"
 PERIODS = ((0.0, 2.0), (2.0, 5.0), (5.0, 10.0), (10.0, 30.0))
-"""Since traffic began. [s]"""
+"""Intervals since the traffic began. [s]"""
 
 
 def main(settings: dict[str, Any]) -> Table:

@@ -1,12 +1,13 @@
-"""How much the gateway carries: real TCP downloads through it, and what a segment costs.
+"""Throughput of the gateway with real TCP downloads, and the cost of a segment.
 
 The same run also measures the network without a gateway, with receive offload (GRO) off and on.
-Sender, ISP and stations share the processors with the gateway (`carries_network.py`), so that what
-a segment costs is that of the whole path; what shaping costs is the difference.
+Sender, ISP and stations share the processors with the gateway (`carries_network.py`). The cost of a
+segment is therefore that of the whole path. The cost of shaping is the difference between runs with
+and without the gateway.
 
-Costs are processor time of the processes here, of the gateway's own, and of the machine's soft
-interrupts, in which packets are forwarded. Other computations do not count, but they slow down the
-traffic.
+Costs are the processor time of the sending and receiving processes, of the gateway's process, and
+of the machine's soft interrupts, which forward packets. Other programs are not counted, but they
+slow down the traffic.
 """
 
 import argparse
@@ -35,7 +36,7 @@ FIXED_BPS, BEYOND_BPS = 1_000_000_000, 100_000_000_000
 WARM_UP_S, MEASURED_S = 3.0, 8.0
 MSS_BYTES, FRAME_BYTES = 1448, 1514
 ENOUGH = 0.97
-"""Share of its rate that a gateway has to carry, for the rate to be reached."""
+"""Fraction of its rate that a gateway must carry for the rate to count as reached."""
 SHARES = ("user", "system", "softirq", "stolen", "service")
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -46,7 +47,7 @@ class Way:
 
     name: str
     rate_bps: int | None
-    """Rate of the gateway; None without a gateway."""
+    """Rate of the gateway; None for a path without a gateway."""
     merges: bool
     """Whether received segments are merged (GRO)."""
 
@@ -59,7 +60,8 @@ WAYS = (
     Way("gateway, 1 Gbit/s, GRO", FIXED_BPS, merges=True),
     Way("gateway, no limit, GRO", BEYOND_BPS, merges=True),
 )
-"""The last two are not what the gateway does: it turns GRO off."""
+"""Measured paths. The gateway normally turns GRO off; the last two paths show a gateway with
+GRO."""
 
 
 @dataclass(frozen=True)
@@ -70,21 +72,22 @@ class Carried:
     way: str
     goodput_bps: float
     user: float
-    """Share of a processor that the machine's programs had, all of them. [-]"""
+    """Time of all programs of the machine, as a fraction of one processor. [-]"""
     system: float
-    """That of the kernel on their behalf. [-]"""
+    """Time of the kernel for these programs. [-]"""
     softirq: float
-    """Time of interrupts, mostly soft ones. [-]"""
+    """Time of interrupts, mostly soft interrupts. [-]"""
     stolen: float
-    """That of other virtual machines. [-]"""
+    """Time that other virtual machines used. [-]"""
     service: float
-    """That of the gateway's own process. [-]"""
+    """Time of the gateway's process. [-]"""
     segment_s: float
-    """Processor time of the path, a segment. [s]"""
+    """Processor time of the whole path per segment. [s]"""
 
 
 def main(stations: Sequence[int] = STATIONS, *, quick: bool = False) -> list[str]:
-    """Measures, prints the table, writes out/carries.json; goals that are missed, in words."""
+    """Measure, print the table and write out/carries.json. Return the goals that are missed, in
+    words."""
     reason = rights.missing()
     if reason is not None:
         print(f"carries: left out: {reason}")
@@ -114,7 +117,7 @@ def main(stations: Sequence[int] = STATIONS, *, quick: bool = False) -> list[str
 
 
 def show(measured: Carried, plain: Carried) -> None:
-    """A line of the table; the ratio is that of costs, to the same without a gateway."""
+    """Print a line of the table. The ratio is the cost divided by the cost without a gateway."""
     shares = "".join(
         f"{100 * share:8.0f} %" for share in (measured.user, measured.system, measured.softirq)
     )
@@ -127,7 +130,8 @@ def show(measured: Carried, plain: Carried) -> None:
 
 
 def judged(every: dict[str, Carried]) -> list[str]:
-    """Say what the gateway's part is, and whether 1 Gbit/s is reached; if not, in words."""
+    """Print the gateway's part of the cost, and whether 1 Gbit/s is reached. If not, return this in
+    words."""
     plain, fixed, free = (every[WAYS[k].name] for k in (0, 2, 3))
     shaping_s = max(free.segment_s - plain.segment_s, 1e-9)
     print(
@@ -162,7 +166,7 @@ def carried(stations: int, way: Way, *, quick: bool = False) -> Carried:
 
 
 def seen(downloads: net.Downloads, own: int | None) -> dict[str, int]:
-    """Bytes received so far, and processor time in ticks."""
+    """Return the bytes received so far, and processor times in ticks."""
     words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
     user, nice, system, _, _, irq, softirq, steal = map(int, words)
     return {
@@ -177,14 +181,15 @@ def seen(downloads: net.Downloads, own: int | None) -> dict[str, int]:
 
 
 def ticks_of(process: int) -> int:
-    """Processor time of a process so far. [ticks]"""
+    """Return the processor time of a process so far. [ticks]"""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
 
 
 @contextmanager
 def gateway(stations: int, way: Way) -> Iterator[int | None]:
-    """Run the gateway of a path, if any, in a process of its own; yield its number."""
+    """Run the gateway of a path in a separate process, and yield the number of the process; None
+    without a gateway."""
     merging(way.merges)
     if way.rate_bps is None:
         yield None
@@ -200,7 +205,7 @@ def gateway(stations: int, way: Way) -> Iterator[int | None]:
                     raise BenchError(f"the gateway has ended, with {stations} stations")
                 time.sleep(0.05)
             if way.merges:
-                # it would be repaired immediately by a running process
+                # a running process would turn GRO off again immediately
                 os.kill(child, signal.SIGSTOP)
                 merging(True)
             yield child
@@ -211,14 +216,14 @@ def gateway(stations: int, way: Way) -> Iterator[int | None]:
 
 
 def merging(on: bool) -> None:
-    """Receive offload of the gateway's interfaces, on or off."""
+    """Turn receive offload of the gateway's interfaces on or off."""
     with entered(net.GATEWAY):
         for device in ("wan", "lan"):
             offload.set_merging(device, on)
 
 
 def file(stations: int, rate_bps: int) -> str:
-    """The gateway's file."""
+    """Return the gateway's configuration file."""
     head = f'[gateway]\nwan = "wan"\nlan = "lan"\nrate = "{rate_bps} bps"\nmetrics = "off"\n'
     return head + "".join(
         f'station.s{k} = {{ address = "{net.station_v4(k)}" }}\n' for k in range(stations)

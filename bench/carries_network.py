@@ -1,4 +1,4 @@
-"""A gateway between a server and many stations, in network namespaces, as fast as they go.
+"""A gateway between a server and many stations, in network namespaces, at full speed.
 
     SERVER --- ISP --- wan GATEWAY lan --- STATIONS, as addresses of one interface
 
@@ -6,8 +6,8 @@ Sender and receiver cost as little as possible, since they share processors with
 server hands over 64 kB at a time, without copying, and the ISP cuts them into the frames of 1514
 bytes that a network card would deliver. Stations discard the data.
 
-The ISP is there also because what comes straight from a sender's socket holds its sender back while
-it waits (TCP small queues), which no packet from another machine does.
+The ISP has a second purpose. A packet directly from a local socket delays its sender while the
+packet waits in a queue (TCP small queues). A packet from another machine does not.
 """
 
 import mmap
@@ -29,13 +29,13 @@ SERVER, ISP, GATEWAY, STATIONS = (f"{PREFIX}-{role}" for role in ("srv", "isp", 
 SERVER_V4 = "10.77.0.2"
 CHUNK_BYTES = 1 << 18
 WINDOW_BYTES = 1 << 18
-"""Buffer of a receiver: a thousand of them must fit into memory."""
+"""Size of a receiver's buffer. A thousand buffers must fit into memory. [bytes]"""
 PROCESSES = 2
-"""That send, and as many that receive."""
+"""Number of processes that send, and of processes that receive."""
 
 
 def station_v4(k: int) -> str:
-    """Address of a station."""
+    """Return the address of a station."""
     return f"10.78.{k // 250}.{k % 250 + 2}"
 
 
@@ -43,9 +43,9 @@ SET_TSO = 0x1F
 
 
 def cut_segments(device: str) -> None:
-    """Have an interface send segments as frames of their own, which its peer then may merge.
+    """Make an interface split segments into single frames, which its peer may then merge.
 
-    A veth merges nothing that comes from an interface that could have sent it whole.
+    A veth does not merge packets from an interface that could have sent the merged packet.
     """
     offload.ethtool(device, SET_TSO, 0)
 
@@ -96,16 +96,16 @@ class Network:
 
 
 class Pair(NamedTuple):
-    """A connection."""
+    """TCP connection: its two ends."""
 
     sender: socket.socket
     receiver: socket.socket
 
 
 def connected(stations: Sequence[int], window_bytes: int | None = WINDOW_BYTES) -> list[Pair]:
-    """A connection from the server to each of these stations; windows as the kernel likes if None.
+    """Open a connection from the server to each of these stations. Windows are automatic if None.
 
-    Room for a window is twice as many bytes as it has, at most what `net.core.rmem_max` allows.
+    The buffer of a window has twice its size, at most `net.core.rmem_max`.
     """
     pairs = []
     with entered(SERVER):
@@ -125,7 +125,7 @@ def connected(stations: Sequence[int], window_bytes: int | None = WINDOW_BYTES) 
 
 
 class Downloads:
-    """A download to each of these stations, by processes of their own, until the body ends."""
+    """A download to each of these stations, by separate processes, until the body ends."""
 
     def __init__(self, stations: Sequence[int], window_bytes: int | None = WINDOW_BYTES) -> None:
         self.received = mmap.mmap(-1, 8 * PROCESSES)
@@ -143,11 +143,11 @@ class Downloads:
             pair.receiver.close()
 
     def tell(self, k: int) -> memoryview:
-        """Where a receiver notes what it has got. [bytes]"""
+        """Return the memory in which receiver k writes the number of received bytes. [bytes]"""
         return memoryview(self.received).cast("Q")[k : k + 1]
 
     def start(self, what: Callable[[], None]) -> None:
-        """Do something in a process of its own."""
+        """Run a function in a separate process."""
         child = os.fork()
         if child == 0:
             try:
@@ -157,7 +157,7 @@ class Downloads:
         self.children.append(child)
 
     def received_bytes(self) -> int:
-        """Return the bytes that all have received so far. [bytes]"""
+        """Return the total of received bytes so far. [bytes]"""
         return sum(memoryview(self.received).cast("Q"))
 
     def __enter__(self) -> Self:
@@ -170,7 +170,7 @@ class Downloads:
 
 
 def send(sockets: Sequence[socket.socket]) -> None:
-    """Send as much as connections take."""
+    """Send as much as the connections accept."""
     file = os.memfd_create("zeros")
     os.truncate(file, CHUNK_BYTES)
     poll = select.epoll()
@@ -183,7 +183,7 @@ def send(sockets: Sequence[socket.socket]) -> None:
 
 
 def receive(sockets: Sequence[socket.socket], total: memoryview) -> None:
-    """Throw away what comes, and note how much it was."""
+    """Discard received data, and record its length."""
     by_number = {each.fileno(): each for each in sockets}
     poll = select.epoll()
     for each in sockets:
@@ -191,5 +191,5 @@ def receive(sockets: Sequence[socket.socket], total: memoryview) -> None:
     while True:
         for number, _ in poll.poll():
             with suppress(BlockingIOError):
-                # TCP that is to truncate does not copy
+                # with MSG_TRUNC, TCP discards data without copying it
                 total[0] += len(by_number[number].recv(CHUNK_BYTES, socket.MSG_TRUNC))

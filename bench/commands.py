@@ -3,9 +3,9 @@
     .venv/bin/python bench/commands.py [PAGE ...]       by default all guides, the README and papers
     .venv/bin/python bench/commands.py --slowest 20
 
-Each console command runs in a process of its own, as a reader types it; each statement of a Python
-example in one process for its page. Next to the CPU time is the number of turns of a plain loop, in
-millions: machines differ in both alike.
+Each console command runs in a separate process, as a reader types it. All statements of Python
+examples of a page run in one process. The table also has the CPU time in units of a million turns
+of a plain loop, since this ratio depends little on the machine.
 """
 
 import argparse
@@ -27,21 +27,22 @@ sys.path.append(str(ROOT / "docs"))
 import transcripts  # noqa: E402
 
 PAGES = ("README.md", "docs/guide/*.md", "docs/papers/*.md", "docs/concepts/*.md")
-#: Commands that wait for packets, not for the processor.
+#: Commands that wait for packets instead of using the processor.
 IN_REAL_TIME = {"gateway", "emulate", "relay", "workbench"}
-#: Turns of the loop that is the unit of costs.
+#: Number of turns of the loop that is the unit of cost.
 TURNS = 2_000_000
 
 
 class Timed(transcripts.Reader):
-    """A reader with a clock: CPU time of each command, children and threads included."""
+    """Reader of a page that measures the CPU time of each command, including children and
+    threads."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.costs: list[tuple[float, str]] = []
 
     def command(self, shown: str) -> str:
-        """A command line in a process of its own."""
+        """Run a command line in a separate process."""
         match = re.match(r"\$ (lasthop(?:.*\\\n)*.*)\n?", shown)
         if match is None or match[1].split()[1] in IN_REAL_TIME:
             return shown
@@ -53,25 +54,26 @@ class Timed(transcripts.Reader):
         return shown
 
     def evaluate(self, source: str) -> str:
-        """A statement at the prompt."""
+        """Evaluate a statement at the Python prompt."""
         self.timed(" ".join(source.split()), lambda: super(Timed, self).evaluate(source))
         return ""
 
     def timed(self, what: str, work: Callable[[], object]) -> None:
-        """Do something and note what it cost."""
+        """Do work and record its cost."""
         before = cpu_s()
         work()
         self.costs.append((cpu_s() - before, what))
 
 
 def cpu_s() -> float:
-    """CPU time of this process and of those that it has waited for. [s]"""
+    """Return the CPU time of this process and of its ended children. [s]"""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return process_time() + children.ru_utime + children.ru_stime
 
 
 def loop_s() -> float:
-    """CPU time of a million turns of a plain loop, the least of five. [s]"""
+    """Return the CPU time of a million turns of a plain loop: the smallest of five measurements.
+    [s]"""
 
     def once() -> float:
         before = process_time()
@@ -91,7 +93,7 @@ def main() -> None:
     asked = parser.parse_args()
     pages = asked.pages or [page for each in PAGES for page in sorted(ROOT.glob(each))]
     os.environ.update(COLUMNS=str(transcripts.WIDTH), NO_COLOR="1", TERM="dumb")
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # Readers have compiled modules.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # Readers have compiled modules already.
     loop, costs = loop_s(), []
     for page in pages:
         text = page.read_text("utf-8")

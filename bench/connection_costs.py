@@ -2,11 +2,11 @@
 
     python bench/connection_costs.py [--keep]
 
-Times of opening and closing connections and of sending a packet, and the memory of 100 connections
-in one thread and in a thread each, over loopback. The times are then measured again where loopback
-is a slow link. Needs a C compiler and root, for a network namespace; takes some seconds. `--keep`
-writes ``python/lasthop/studies/acsma/costs.json``, which the claim on these costs reads; without it
-the same is printed.
+The script measures the times to open and close connections and to send a packet over loopback. It
+also measures the memory of 100 connections, in one thread and in one thread per connection. It
+measures the times again with loopback as a slow link. It needs a C compiler, and root for a network
+namespace. It takes some seconds. `--keep` writes ``python/lasthop/studies/acsma/costs.json``, which
+the claim about these costs reads. Without `--keep` the measurements are printed.
 """
 
 import argparse
@@ -25,16 +25,17 @@ KEPT = HERE.parent / "python" / "lasthop" / "studies" / "acsma" / "costs.json"
 ROUNDS = 30
 
 SLOW_MBPS = 4
-"""Rate of the slow link, at which the packets of a handshake wait. [Mb/s]"""
+"""Rate of the slow link, at which the packets of a handshake have to wait. [Mb/s]"""
 
 LOOPBACK = "ip link set lo up"
 SLOW = f"ip link set lo mtu 1500 up; tc qdisc add dev lo root tbf rate {SLOW_MBPS}mbit burst 2000 \
 limit 1000000"
-"""Commands that prepare loopback."""
+"""Commands that set up loopback."""
 
 
 def measured(program: Path, prepare: str) -> dict[str, list[float]]:
-    """Return each cost in every round; a first one, which finds everything cold, is left out."""
+    """Return each cost in every round. The first round, which starts with cold caches, is left
+    out."""
     words = ["unshare", "--net", "sh", "-ec", f"{prepare}; {program} {ROUNDS + 1}"]
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE)
     rounds = [json.loads(line) for line in done.stdout.splitlines()[1:]]

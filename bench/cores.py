@@ -1,7 +1,8 @@
-"""Two replications on two cores: how many times faster than on one, by the clock.
+"""Speedup of two replications on two cores compared with one core, in wall-clock time.
 
-It also measures the machine: two lean loops, processes that share nothing, in parallel and one
-after the other. Cores of a virtual machine may be halves of one.
+The script also measures the machine itself. It runs two lean loops, which share nothing, in
+parallel and one after the other. Two cores of a virtual machine may be the two threads of one
+physical core.
 """
 
 import os
@@ -17,7 +18,8 @@ import lean
 import lasthop
 
 CASES = Path(__file__).parent / "cases"
-#: Simulated scenario, and its duration: one to two seconds of CPU time per replication. [s]
+#: Simulated scenario, and its simulated duration: one to two seconds of CPU time per replication.
+#: [s]
 REPLICATED = (
     ("cell of seven", CASES / "seven.toml", 20_000.0),
     ("router of sixty", CASES / "dumbbell.toml", 1_000.0),
@@ -29,36 +31,36 @@ LEAN_S = 40_000.0
 
 @dataclass(frozen=True)
 class TwoCores:
-    """Rounds of both replications on one core and on two, in turn."""
+    """Rounds of two replications on one core and on two cores, in turn."""
 
     name: str
     #: Wall-clock time. [s]
     one_s: Sequence[float]
     two_s: Sequence[float]
-    #: 0: shown, not judged.
+    #: Smallest ratio; 0 if the ratio is shown but not judged.
     goal: float
 
     @property
     def ratio(self) -> float:
-        """How many times faster on two: the median over the rounds."""
+        """Speedup on two cores: the median over the rounds."""
         return median(self.ratios)
 
     @property
     def ratios(self) -> list[float]:
-        """Round by round."""
+        """Return the speedup of each round."""
         return [
             in_turn_s / at_once_s
             for in_turn_s, at_once_s in zip(self.one_s, self.two_s, strict=True)
         ]
 
     def missed(self) -> Iterator[str]:
-        """The aim, if it is missed."""
+        """Yield the aim, if it is missed."""
         if self.ratio < self.goal:
             yield f"{self.name}: {self.ratio:.2f} times faster on two cores, aim {self.goal}"
 
 
 def compare() -> list[TwoCores]:
-    """Every case and the machine; none where this process has one core only."""
+    """Measure every case and the machine. Return nothing if this process has only one core."""
     if len(os.sched_getaffinity(0)) < 2:
         print("two replications on two cores: not measured, since there is one core only")
         return []
@@ -70,13 +72,13 @@ def compare() -> list[TwoCores]:
 
 
 def replications(file: Path, duration_s: float) -> Callable[[int], object]:
-    """Run two replications, this many at a time."""
+    """Return a function that runs two replications, with this many in parallel."""
     scenario = lasthop.Scenario(file, {"duration": f"{duration_s:g} s"})
     return lambda jobs: lasthop.simulate(scenario, replications=2, jobs=jobs)
 
 
 def machine() -> TwoCores:
-    """Two lean loops, which no aim is for."""
+    """Measure two lean loops, which have no aim."""
 
     def both(jobs: int) -> None:
         with ThreadPoolExecutor(jobs) as pool:
@@ -86,7 +88,7 @@ def machine() -> TwoCores:
 
 
 def in_rounds(name: str, both: Callable[[int], object], goal: float) -> TwoCores:
-    """Rounds, warmed up by one of them."""
+    """Measure in rounds after one round as a warm-up."""
     both(2)
     rounds = [(clock_s(both, 1), clock_s(both, 2)) for _ in range(ROUNDS)]
     one_s, two_s = zip(*rounds, strict=True)
@@ -94,7 +96,7 @@ def in_rounds(name: str, both: Callable[[int], object], goal: float) -> TwoCores
 
 
 def clock_s(both: Callable[[int], object], jobs: int) -> float:
-    """How long that takes. [s]"""
+    """Return the wall-clock time of two jobs. [s]"""
     begun_s = time.monotonic()
     both(jobs)
     return time.monotonic() - begun_s

@@ -1,4 +1,4 @@
-"""Networks by conflict graph: cost of a delivered packet, a thousand links against real time."""
+"""Networks with a conflict graph: cost of a delivered packet, and speed of a thousand links."""
 
 import json
 import random
@@ -12,9 +12,9 @@ from measure import Cost
 HERE = Path(__file__).parent
 TOPOLOGY_A = HERE.parent / "examples" / "csma.toml"
 LINKS, DEGREE = 1000, 6.0
-#: Packets a second in all, and how long they are simulated.
+#: Total packets per second, and the lengths of the two simulations.
 LOAD_PPS, SHORT_S, LONG_S = 1000.0, 20.0, 120.0
-#: Cost per delivered packet of topology a over that of a single cell.
+#: Largest ratio of the cost per delivered packet in topology a to that in a single cell.
 COST_GOAL = 3.0
 
 
@@ -27,11 +27,11 @@ class Compared:
 
     @property
     def times_real_time(self) -> float:
-        """Simulated seconds in a second of processor time."""
+        """Simulated seconds per second of processor time."""
         return 1e6 / (self.thousand.us_per_segment * self.thousand.segments_per_s)
 
     def missed(self, cell_us: float) -> list[str]:
-        """The goals that are."""
+        """Return the missed goals."""
         goals = []
         if self.four.us_per_segment > COST_GOAL * cell_us:
             goals.append(
@@ -44,7 +44,7 @@ class Compared:
 
 
 def compare(short_s: float, long_s: float, repeats: int) -> Compared:
-    """Measures both."""
+    """Measure both."""
     file = HERE / "out" / "thousand-links.json"
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(thousand_links()))
@@ -55,9 +55,9 @@ def compare(short_s: float, long_s: float, repeats: int) -> Compared:
 
 
 def thousand_links() -> dict[str, object]:
-    """Links at random places, in conflict with six others on average, each with a Poisson source.
+    """Return links at random positions, each with six conflicts on average and a Poisson source.
 
-    Adaptive access with a load that every neighbourhood can carry.
+    Access is adaptive, and every neighbourhood can carry the load.
     """
     draws = random.Random(1)
     side = 1.0

@@ -1,8 +1,8 @@
 """Sixty NewReno flows through one router, compared with ns-2, ns-3 and htsim: results and costs.
 
-All run the same topology with the same settings; utilisation, queue and drops are compared over
-independent replications, and then the CPU time per delivered segment. For ns-3 the flows have SACK:
-its NewReno without SACK sends many segments twice.
+All simulators run the same topology with the same settings. The script compares utilisation, queue
+and drops over independent replications, and then the CPU time per delivered segment. With ns-3 the
+flows use SACK, since its NewReno without SACK sends many segments twice.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +25,15 @@ FILE = HERE / "cases" / "dumbbell.toml"
 SCRIPT = HERE / "peers" / "dumbbell.tcl"
 WARMUP_S = 25.0
 FLOWS = 60
-#: Links on the way of a segment and of its ACK: access, bottleneck and exit, each way.
+#: Number of links on the path of a segment and of its ACK: access, bottleneck and exit in each
+#: direction.
 TRANSMISSIONS = 6
-#: Runs of ours between which the cost is the slope.
+#: Lengths of the two runs of lasthop from which the cost is computed as a slope.
 SHORT_S, LONG_S = 100.0, 500.0
 
 Measure = Literal["utilisation", "queue", "drops"]
-#: Bands around ours within which ns-2 is equal. The others are shown, not judged.
+#: Largest relative differences from lasthop at which ns-2 counts as equal. Other simulators are
+#: shown, not judged.
 SAME: Mapping[Measure, float] = {"utilisation": 0.03, "queue": 0.10, "drops": 0.10}
 
 
@@ -49,9 +51,10 @@ class Case:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """Return the settings in our words; ns-2's limit does not count the packet in service.
+        """Return the settings of lasthop. The limit of ns-2 does not include the packet in service.
 
-        Its default RED is compared with ours with its rule for timeouts in fast recovery.
+        ns-2 with its default RED is compared with lasthop with ns-2's rule for timeouts in fast
+        recovery.
         """
         settings = {"dumbbell.rtt": f"{self.rtt_ms} ms", "queue": QUEUES[self.queue][1]}
         return settings | ({"tcp.rto_halves_again": True} if self.queue == "bytes" else {})
@@ -65,41 +68,42 @@ QUEUES = {
         "{ limit = 101, red = { min_th = 20, max_th = 60, bytes = true } }",
     ),
 }
-"""Names of the queues, and what they are in our words."""
+"""Names of the queues, and their settings in lasthop."""
 
 CASES = (
     *(Case(rtt, queue) for rtt in (10, 200) for queue in ("droptail", "red")),
     *(Case(rtt, "bytes") for rtt in (10, 200)),
 )
 NS3_CASES = CASES[:4]
-#: htsim has no RED, and the lean loops have nothing else.
+#: htsim has no RED, and the lean loops support only drop-tail.
 DROP_TAIL = tuple(case for case in CASES if case.queue == "droptail")
 
 
 Router = Mapping[Measure, Estimate]
-"""Utilisation [-], mean queue with the packet in service [packets], part of packets dropped [-]."""
+"""Utilisation [-], mean queue including the packet in service [packets], fraction of dropped
+packets [-]."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A simulator, how long it runs, and how many times cheaper than it we mean to be."""
+    """Simulator, the lengths of its runs, and the aimed ratio of its cost to lasthop's cost."""
 
     name: Literal["ns-2", "ns-3", "htsim", "lean", "hops"]
     cases: Sequence[Case]
-    #: Length of the runs in which the router is watched.
+    #: Length of the runs in which the queue is monitored.
     duration_s: float
-    #: Lengths of the runs between which the cost is the slope.
+    #: Lengths of the two runs from which the cost is computed as a slope.
     short_s: float
     long_s: float
     replications: int
-    #: 0: shown, not judged.
+    #: Aimed ratio; 0 if the ratio is shown but not judged.
     goal: float
     same: Mapping[Measure, float]
     #: Settings of the flows for this peer.
     settings: Mapping[str, object]
 
     def run(self, case: Case, times_s: tuple[float, float], seed: int, *, measure: bool) -> Process:
-        """One run of the script or of the program; its length and warm-up."""
+        """Run the script or the program once. `times_s` are its length and warm-up."""
         numbers = [*map(str, times_s), str(seed)]
         if self.name == "ns-2":
             mode = "measure" if measure else "bare"
@@ -116,7 +120,7 @@ class Peer:
         return process([str(NS3_DUMBBELL), *numbers, *options, *["--measure"][: int(measure)]])
 
     def router(self, case: Case) -> Router:
-        """Return the results of the router there, with a monitor on the queue."""
+        """Return the results of the router in this simulator, with a monitor on the queue."""
         rows = []
         for seed in range(1, self.replications + 1):
             ended = self.run(case, (self.duration_s, WARMUP_S), seed, measure=True)
@@ -125,7 +129,7 @@ class Peer:
         return {measure: Estimate.of(column) for measure, column in zip(SAME, columns, strict=True)}
 
     def bare(self, case: Case, duration_s: float) -> Run:
-        """A run without a monitor: what the simulation costs."""
+        """Run without a monitor, to measure the cost of the simulation."""
         warmup_s = min(WARMUP_S, self.short_s / 2)
         ended = self.run(case, (duration_s, warmup_s), 1, measure=False)
         segments = int(line(ended.output, "delivered", self.name)[1])
@@ -133,7 +137,7 @@ class Peer:
 
 
 def peers(*, quick: bool) -> Sequence[Peer]:
-    """ns-2 as installed, the lean loops, htsim where its source is, and ns-3."""
+    """Return ns-2 as installed, the lean loops, htsim if its source is available, and ns-3."""
     seeds = 3 if quick else 5
     sack = {"tcp.sack": True}
     return (
@@ -151,7 +155,7 @@ def peers(*, quick: bool) -> Sequence[Peer]:
 
 @dataclass(frozen=True)
 class Compared:
-    """One case in both simulators."""
+    """One case in lasthop and in another simulator."""
 
     case: Case
     peer: Peer
@@ -165,27 +169,27 @@ class Compared:
         return f"dumbbell, {self.case.name}, {self.peer.name}"
 
     def apart(self, measure: Measure) -> float:
-        """How far the peer is from ours, as a part of ours."""
+        """Return the difference of the peer from lasthop, as a fraction of lasthop's value."""
         return Difference.of(self.ours[measure], self.theirs[measure], inf).part
 
     @property
     def our_cost(self) -> Cost:
-        """Cost in a typical round."""
+        """Return lasthop's cost in a typical round."""
         return typical(self.cost.ours)
 
     @property
     def peer_cost(self) -> Cost:
-        """Cost in a typical round."""
+        """Return the peer's cost in a typical round."""
         return typical(self.cost.peer)
 
     @property
     def spread(self) -> str:
-        """The least and the greatest ratio, and of how many rounds."""
+        """Return the smallest and the largest ratio, and the number of rounds."""
         ratios = self.cost.ratios
         return f"{min(ratios):.3g} to {max(ratios):.3g} in {len(ratios)}"
 
     def missed(self) -> Iterator[str]:
-        """Goals that this case misses."""
+        """Yield the goals that this case misses."""
         name, goal = self.peer.name, self.peer.goal
         for measure, allowed in self.peer.same.items():
             difference = Difference.of(self.ours[measure], self.theirs[measure], allowed)
@@ -207,7 +211,7 @@ class Compared:
 
 
 def compare(*, quick: bool) -> Iterator[Compared]:
-    """Yield all cases with both peers, one process at a time."""
+    """Yield all cases with all peers, one process at a time."""
     install_ns2()
     install_ns3()
     lean.install()
@@ -221,7 +225,7 @@ def compare(*, quick: bool) -> Iterator[Compared]:
 
 
 def in_both(case: Case, peer: Peer, rounds: int) -> Compared:
-    """One case in both."""
+    """Run one case in both simulators."""
     settings = {**case.settings, **peer.settings}
     return Compared(
         case=case,
@@ -238,7 +242,7 @@ def in_both(case: Case, peer: Peer, rounds: int) -> Compared:
 
 
 def router(settings: Mapping[str, object]) -> Router:
-    """Return the results of the router here, over the replications of the file."""
+    """Return the results of the router in lasthop, over the replications of the file."""
     result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
     [link] = [link for link in result.summary["links"] if link["name"] == "bottleneck"]
     [queue] = [queue for queue in result.summary["queues"] if queue["name"] == "bottleneck"]
@@ -250,7 +254,7 @@ def router(settings: Mapping[str, object]) -> Router:
 
 
 def line(output: str, name: str, peer: str) -> list[str]:
-    """The words after `name` in a line of a peer's output."""
+    """Return the words after `name` in a line of a peer's output."""
     for text in output.splitlines():
         first, *words = text.split()
         if first == name:

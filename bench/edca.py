@@ -1,7 +1,8 @@
-"""Access parameters of 802.11e: goodput and cost compared with ns-3.
+"""EDCA parameters of 802.11e: goodput and cost compared with ns-3.
 
-Both simulate the cell of paper 003 with the same parameters. Where they differ, the rule that they
-differ by is named: it is a switch of ours, and with it the difference goes away.
+Both simulators run the cell of paper 003 with the same parameters. If results differ, the script
+names the rule that causes the difference. lasthop has an option for this rule, which removes the
+difference.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +19,12 @@ from lasthop.answers.estimates import Estimate
 
 FILE = Path(__file__).parent / "cases" / "edca.toml"
 SEGMENT_BITS = 8 * 1460
-#: Goodputs with a smaller difference are equal: as we are, or with the one switch that is named.
+#: Largest difference of goodputs that count as equal, with lasthop's defaults or with the named
+#: option.
 SAME = 0.02
-#: Goodputs with all rules that ns-3 has.
+#: Largest difference of goodputs with all rules of ns-3.
 SAME_RULES = 0.005
-#: How many times less CPU time per delivered segment than ns-3.
+#: Aimed ratio of ns-3's CPU time per delivered segment to lasthop's.
 RATIO_GOAL = 1000.0
 
 Settings = Mapping[str, object]
@@ -35,22 +37,22 @@ ACK_TIMEOUT: Settings = {"cell.ack_timeout": "222 us"}
 
 @dataclass(frozen=True)
 class Case:
-    """Access parameters, in our words and in those of peers/cell.cc."""
+    """EDCA parameters, as settings of lasthop and as options of peers/cell.cc."""
 
     name: str
     settings: Settings
     peer_options: tuple[str, ...]
-    #: Makes most of the difference.
+    #: Option that removes most of the difference.
     switch: Settings = field(default_factory=lambda: COUNTDOWN)
 
     @property
     def rules(self) -> Settings:
-        """All that ns-3 does in another way."""
+        """Return all options for rules of ns-3."""
         return {**COUNTDOWN, **ACK_TIMEOUT, **self.switch}
 
 
 def windows(ap: int, station: int) -> Case:
-    """Smallest contention windows of access point and stations."""
+    """Return the case with these CWmin of access point and stations."""
     return Case(
         f"CWmin {ap} / {station}",
         {"cell.ap.cwmin": ap, "cell.cwmin": station},
@@ -68,7 +70,8 @@ CASES = (
         {"cell.ap.aifsn": 1, "cell.ap.cwmin": 0, "cell.ap.cwmax": 0},
         ("--apAifsn=1", "--apCwmin=0", "--apCwmax=0"),
     ),
-    # three data frames or three TCP ACKs with their MAC ACKs; ns-3 knows limits in time only
+    # The TXOP holds three data frames or three TCP ACKs with their MAC ACKs. ns-3 supports limits
+    # only as a time.
     Case(
         "TXOP 3 / 3",
         {"cell.ap.txop_limit": "4736 us", "cell.txop_limit": "1568 us"},
@@ -92,12 +95,12 @@ class Compared:
 
     @property
     def ratio(self) -> float:
-        """How many times cheaper a delivered segment is here."""
+        """Ratio of ns-3's cost of a delivered segment to lasthop's."""
         return self.peer_cost.us_per_segment / self.our_cost.us_per_segment
 
     @property
     def verdict(self) -> str:
-        """How the goodputs come to agree."""
+        """Return which options make the goodputs equal."""
         usual, switched = (agreement(ours, self.peer, SAME) for ours in (self.ours, self.switched))
         if usual is Agreement.EQUAL:
             return "same"
@@ -106,11 +109,11 @@ class Compared:
         return "undecided" if Agreement.UNDECIDED in (usual, switched) else "different"
 
     def over(self, ours: Estimate) -> Difference:
-        """Return how far ns-3 is above a value of ours."""
+        """Return the difference of ns-3 from a value of lasthop."""
         return Difference.of(ours, self.peer, SAME_RULES)
 
     def missed(self) -> Iterator[str]:
-        """Goals that this case misses."""
+        """Yield the goals that this case misses."""
         if self.verdict in ("different", "undecided"):
             apart = f"{self.over(self.ours).part:+.1%} and {self.over(self.switched).part:+.1%}"
             which = f"{apart} with {written(self.case.switch)}"
@@ -142,7 +145,7 @@ class Compared:
 
 
 def written(settings: Settings) -> str:
-    """Settings as in a scenario file."""
+    """Return settings as in a scenario file."""
     return ", ".join(
         f"{key.rpartition('.')[2]} = {'true' if value is True else value}"
         for key, value in settings.items()
@@ -150,14 +153,14 @@ def written(settings: Settings) -> str:
 
 
 def compare(*, quick: bool) -> list[Compared]:
-    """All cases, one process at a time."""
+    """Run all cases, one process at a time."""
     install_ns3()
     replications, long_s = (3, 40.0) if quick else (5, 60.0)
     return [in_both(case, replications, long_s) for case in CASES]
 
 
 def in_both(case: Case, replications: int, long_s: float) -> Compared:
-    """One case; the peer's first replication is also the long run of its slope."""
+    """Run one case. The peer's first replication is also the long run of its slope."""
     numbers = range(1, replications + 1)
     runs = [Ns3(("--edca", *case.peer_options), number)(long_s) for number in numbers]
     known = {long_s: runs[0]}
@@ -175,12 +178,12 @@ def in_both(case: Case, replications: int, long_s: float) -> Compared:
 
 
 def goodput(settings: Settings) -> Estimate:
-    """Our goodput."""
+    """Return the goodput of lasthop."""
     result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
     [cell] = result.summary["cells"]
     return Estimate(**cell["goodput_bps"])
 
 
 def estimate(runs: Sequence[Run]) -> Estimate:
-    """Goodput of independent runs. [bit/s]"""
+    """Return the goodput of independent runs. [bit/s]"""
     return Estimate.of([run.segments * SEGMENT_BITS / run.measured_s for run in runs])

@@ -3,11 +3,11 @@
     python bench/emulations.py [suite ...] [--jobs N]    runs what has not been run
     python bench/emulations.py --page                    docs/reference/emulation-measured.md
 
-Every run is kept as a line of out/emulations.jsonl, and is not run again. A run that was late (99th
-percentile above 2 ms) counts for nothing but the number of late runs: that rule was made before the
-first run. A run whose sockets waited for a processor for half of the time does not count either.
-This limit was set when ten simultaneous runs of 48 Mbit/s on two processors had lost goodput and
-were not late.
+Every run is stored as a line of out/emulations.jsonl, and is not repeated. A run that was late
+(99th percentile above 2 ms) is excluded, and only the number of late runs is shown. This rule was
+set before the first run. A run whose sockets waited for a processor for half of the time is
+excluded, too. This limit was set when ten simultaneous runs of 48 Mbit/s on two processors had lost
+goodput and were not late.
 """
 
 import argparse
@@ -31,11 +31,12 @@ RUNS = Runs(OUT / "emulations.jsonl")
 SEEDS = 5
 TIMES = {"warmup": "10 s", "duration": "60 s"}
 SHORT = {"warmup": "5 s", "duration": "25 s"}
-"""Times of the runs that only ask whether the machine keeps time."""
+"""Times of runs that only test whether the machine keeps time."""
 LASTING = {"warmup": "5 s", "duration": "35 s"}
-"""Times of the runs of aggregating cells, where a second has as many packets as elsewhere ten."""
+"""Times of runs of aggregating cells, which carry ten times as many packets per second as other
+cells."""
 LISTS = ("cells", "classes", "stations", "aps", "queues", "links", "totals")
-"""Lists of a result that are kept."""
+"""Lists of a result that are stored."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Case:
     name: str
     tree: Table
     gro: bool = False
-    """Whether hosts get segments that arrive together as one packet."""
+    """Whether hosts receive segments that arrive together as one packet."""
 
     def key(self, seed: int) -> str:
         """Return the key of a run."""
@@ -57,23 +58,23 @@ class Case:
 
 
 def of_sweep(suite: str, sweep: Sweep) -> Iterator[Case]:
-    """The scenarios of a study."""
+    """Yield the scenarios of a study."""
     for name, tree in sweep.points().items():
         yield Case(suite, name, tree)
 
 
 def devices() -> Iterator[Case]:
-    """Figure 8 of paper 000: downloads 70 ms away."""
+    """Yield figure 8 of paper 000: downloads with a delay of 70 ms."""
     return of_sweep("devices", fig08.SWEEP)
 
 
 def classes() -> Iterator[Case]:
-    """Figures 11, 14 and 15 of paper 000: two classes of five downloads."""
+    """Yield figures 11, 14 and 15 of paper 000: two classes of five downloads."""
     return of_sweep("classes", shared.SWEEP)
 
 
 def wires() -> Iterator[Case]:
-    """Dumbbells and parking lots."""
+    """Yield dumbbells and parking lots."""
     reno = {"congestion": "reno", "window": 1000, "sack": True}
     for acks in ("delayed", "each"):
         tcp = {**reno, "delayed_ack": acks == "delayed"}
@@ -121,7 +122,7 @@ def wires() -> Iterator[Case]:
 
 
 def loads() -> Iterator[Case]:
-    """How much a machine holds: three scenarios, ever more of each."""
+    """Yield tests of a machine's capacity: three scenarios with increasing load."""
     cubic = {"congestion": "cubic", "window": 4000, "sack": True}
     for rate in (50, 100, 200, 400, 800, 1200, 1600, 2400):
         yield Case(
@@ -178,13 +179,13 @@ def loads() -> Iterator[Case]:
 
 
 def aggregate_shares() -> Iterator[Case]:
-    """Stations of an aggregating cell."""
+    """Yield the stations of an aggregating cell."""
     for name, tree, gro in aggregates.shares():
         yield Case("aggregates", name, tree, gro)
 
 
 def aggregate_loads() -> Iterator[Case]:
-    """How fast an aggregating cell may be."""
+    """Yield aggregating cells of increasing speed."""
     for name, tree, gro in aggregates.loads():
         yield Case("aggregate loads", name, tree, gro)
 
@@ -198,9 +199,9 @@ SUITES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "aggregate loads": aggregate_loads,
 }
 MOST_AT_ONCE = {"loads": 1, "wires": 3, "aggregates": 1, "aggregate loads": 1}
-"""Runs side by side, in suites where they need much of a machine."""
+"""Number of simultaneous runs, for suites that need much of a machine."""
 ONCE = ("loads", "aggregate loads")
-"""Suites of one run a scenario."""
+"""Suites with one run per scenario."""
 
 
 def times(suite: str) -> Mapping[str, str]:
@@ -222,12 +223,12 @@ def emulated(case: Case, seed: int) -> dict[str, Any]:
 
 
 def lateness_s(seen: Table) -> float:
-    """99th percentile of a run's lateness."""
+    """Return the 99th percentile of a run's lateness."""
     return float(seen["totals"]["run"]["lateness_p99_s"])
 
 
 def wait(seen: Table) -> float:
-    """Part of the time for which a run's sockets waited for a processor."""
+    """Return the fraction of time for which a run's sockets waited for a processor."""
     return float(seen["totals"]["run"].get("processor_wait", 0.0))
 
 
@@ -240,7 +241,8 @@ def run(suites: Sequence[str], jobs: int) -> None:
             (case, seed) for seed in seeds for case in SUITES[suite]() if case.key(seed) not in done
         ]
         at_once = min(jobs, MOST_AT_ONCE.get(suite, jobs))
-        # a process for each: TCP's settings are of threads, and lateness of processes
+        # A separate process per run, since settings of TCP belong to threads and lateness to
+        # processes.
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(at_once, mp_context=spawn) as pool:
             running = {pool.submit(emulated, case, seed): (case, seed) for case, seed in plan}
@@ -253,7 +255,7 @@ def run(suites: Sequence[str], jobs: int) -> None:
 
 
 def seen_of(case: Case, done: Mapping[str, Table]) -> tuple[list[Table], int]:
-    """Runs of a scenario that kept time, and how many did not."""
+    """Return the runs of a scenario that kept time, and the number of those that did not."""
     runs = [done[key] for seed in range(1, SEEDS + 1) if (key := case.key(seed)) in done]
     on_time = [seen for seen in runs if lateness_s(seen) <= LATE_S and wait(seen) < MUCH_WAITING]
     return on_time, len(runs) - len(on_time)

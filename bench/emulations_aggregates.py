@@ -1,5 +1,5 @@
-"""Cells of 802.11ac and ax for `emulations.py`: the shares of goodput, and how fast a cell may
-be."""
+"""Cells of 802.11ac and ax for `emulations.py`: shares of goodput, and the largest speed of a
+cell."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,8 +10,9 @@ WIRE = {"delay": "5 ms"}
 
 
 def shares() -> Iterator[tuple[str, dict[str, Any], bool]]:
-    """Six downloads each of a near station, a far one and an old one, in one FIFO: name, scenario,
-    and whether hosts get merged segments.
+    """Yield six downloads each of a near station, a far station and an old station, in one FIFO.
+
+    Each item is the name, the scenario, and whether hosts get merged segments.
     """
     stations = {
         "near": {"download": 6},
@@ -31,7 +32,7 @@ def shares() -> Iterator[tuple[str, dict[str, Any], bool]]:
 
 
 def loads() -> Iterator[tuple[str, dict[str, Any], bool]]:
-    """Ever faster cells with four downloads and an upload."""
+    """Yield cells of increasing speed with four downloads and an upload."""
     for phy, width, streams in (
         ("802.11ac", "20 MHz", 1),
         ("802.11ac", "40 MHz", 2),

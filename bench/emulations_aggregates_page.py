@@ -13,12 +13,12 @@ from runs import Table
 
 STATIONS = ("near", "far", "old")
 WANTED_MBPS = 300.0
-"""Goodput at which a cell is to keep time. [Mb/s]"""
+"""Goodput up to which a cell should keep time. [Mb/s]"""
 LATE = ("lateness of packets, 99th percentile [ms]", "time that sockets waited [%]")
-"""Heads of the columns on how a machine keeps time."""
+"""Titles of the columns about how well a machine keeps time."""
 ACCEPTED = 0.1
-"""Band within which a station's emulated goodput equals the simulated one; set before the first
-run. [-]"""
+"""Largest relative difference at which a station's emulated goodput equals the simulated one. It
+was set before the first run. [-]"""
 
 
 def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
@@ -66,17 +66,17 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
 
 
 def words(name: str) -> str:
-    """The name of a scenario, whose runs are kept by it, in words."""
+    """Return the name of a scenario in words. Runs are stored by the name."""
     return name.replace(", merged", ", GRO")
 
 
 def unmerged(case: Case) -> Case:
-    """The case of which a merged one is a variant: simulated receivers never merge."""
+    """Return the unmerged variant of a merged case. Simulated receivers never merge segments."""
     return replace(case, name=case.name.removesuffix(", merged"), gro=False)
 
 
 def of_aggregate_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]:
-    """How fast such a cell may be."""
+    """Yield the table of the speed of such a cell."""
     yield from LOADS.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:
@@ -103,7 +103,7 @@ def of_aggregate_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]
 
 
 def fastest(done: Mapping[str, Table]) -> str:
-    """The fastest cells that kept time, with merged segments and without, in words."""
+    """Return the fastest cells that kept time, with and without merged segments, in words."""
     lines = [f"The goal was a cell of {WANTED_MBPS:g} Mb/s that keeps time."]
     for gro, how in ((False, "Without GRO"), (True, "With GRO")):
         in_time: dict[float, str] = {}

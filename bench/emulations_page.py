@@ -1,4 +1,4 @@
-"""Page and picture of what `emulations.py` has run: docs/reference/emulation-measured.md."""
+"""Page and picture of the runs of `emulations.py`: docs/reference/emulation-measured.md."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,12 +34,12 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference/emulation-measured.md"
 IMAGE = DOCS / "images/testbed.png"
 ACCEPTED = {"utilisation": 0.03, "queue": 0.15, "drops": 0.2}
-"""Bands within which the emulated figure is equal to the simulated one, as parts of it; set before
-the first run. [-]"""
+"""Largest relative differences at which an emulated value equals the simulated value. They were set
+before the first run. [-]"""
 
 
 def write() -> None:
-    """Write the tables of new runs; sections of suites that have not been run stay as they are."""
+    """Write the tables of new runs. Sections of suites without runs are not changed."""
     done, simulated = emulations.RUNS.known(), Simulated()
     before = PAGE.read_text().split(SECTION)
     parts = (part.strip() for part in page(before, done, simulated))
@@ -49,12 +49,12 @@ def write() -> None:
 
 
 def ran(suite: str, done: Mapping[str, Table]) -> bool:
-    """Whether each scenario of a suite has been run."""
+    """Return whether each scenario of a suite has been run."""
     return all(case.key(1) in done for case in emulations.SUITES[suite]())
 
 
 def predicted(case: Case) -> Table | None:
-    """The model's figures, if it has a solution."""
+    """Return the model's values, if the model has a solution."""
     try:
         return kept(lh.predict(dict(case.tree)).summary, emulations.LISTS)
     except ConvergenceError:
@@ -65,7 +65,8 @@ def predicted(case: Case) -> Table | None:
 
 
 def page(before: Sequence[str], done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
-    """Its head and sections, those that have not been run as they were `before`."""
+    """Yield the head and the sections of the page. Sections without runs are taken from
+    `before`."""
     yield HEAD.format(machine=machine())
     for number, (suite, section) in enumerate(SECTIONS.items(), start=1):
         if ran(suite, done):
@@ -83,17 +84,17 @@ VARIANTS = {
     "errors": f"channel error probability {fig08.ERROR}",
     "window": f"receive window of {fig08.SMALL_WINDOW} packets",
 }
-"""Variants of figure 8 as the table calls them."""
+"""Variants of figure 8, with their names in the table."""
 
 
 def heads(name: str, *kinds: str) -> list[str]:
-    """Heads of a quantity's columns; only the first has the unit."""
+    """Return the titles of a quantity's columns. Only the first one has the unit."""
     short = name.split(" [")[0]
     return [f"{name if kind == kinds[0] else short}: {kind}" for kind in kinds]
 
 
 def of_devices(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
-    """Figure 8 of paper 000."""
+    """Yield the table of figure 8 of paper 000."""
     yield from DEVICES.splitlines()
     cases = list(emulations.devices())
     columns = (
@@ -123,7 +124,7 @@ def of_devices(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]
 
 
 def of_classes(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
-    """Figures 11, 14 and 15."""
+    """Yield the table of figures 11, 14 and 15."""
     yield from CLASSES.splitlines()
     cases = list(emulations.classes())
     columns = (
@@ -167,18 +168,18 @@ NAMES = (
     (r", delayed$", ", delayed ACKs"),
     (r", each$", ", an ACK per segment"),
 )
-"""Patterns of the names of scenarios, and what the page has for each."""
+"""Patterns of scenario names, with their words on the page."""
 
 
 def words(name: str) -> str:
-    """The name of a scenario, whose runs are kept by it, in words."""
+    """Return the name of a scenario in words. Runs are stored by the name."""
     for pattern, shown_as in NAMES:
         name = re.sub(pattern, shown_as, name)
     return name
 
 
 def of_wires(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
-    """Dumbbells and parking lots."""
+    """Yield the table of dumbbells and parking lots."""
     yield from BOTTLENECKS.splitlines()
     cases = list(emulations.wires())
     head = ["network"]
@@ -206,7 +207,7 @@ def of_wires(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
 
 
 def of_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]:
-    """How much two cores hold."""
+    """Yield the table of the load that two cores can carry."""
     yield from LOADS.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:
@@ -236,14 +237,14 @@ SECTIONS: Mapping[str, Callable[[Mapping[str, Table], Simulated], Iterator[str]]
     "aggregates": of_aggregates,
     "aggregate loads": of_aggregate_loads,
 }
-"""The page's sections, each by its suite."""
+"""Sections of the page by suite."""
 
 
 # -- the picture --------------------------------------------------------------------------------
 
 
 def picture(done: Mapping[str, Table], simulated: Simulated) -> Figure:
-    """Figure 8, and figures 11 and 15 below it."""
+    """Draw figure 8, with figures 11 and 15 below it."""
     with house_style(200.0, columns=2) as drawn:
         axes = drawn.subplots(4, 3, sharey="row")
         for column, (variant, word) in zip(axes.T, fig08.WORDS.items(), strict=True):
@@ -285,7 +286,7 @@ def curve(
     *,
     model: bool = True,
 ) -> None:
-    """One quantity: model, simulation, emulation with its interval."""
+    """Draw one quantity: model, simulation, emulation with its interval."""
     if model:
         solved = [
             (x, value)

@@ -1,4 +1,4 @@
-"""Runs of `emulations.py`, read for its page: figures of a run, estimates over runs."""
+"""Results of `emulations.py` for its page: values of a run, and estimates over runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
@@ -14,11 +14,11 @@ SIMULATED = Runs(OUT / "emulations-simulated.jsonl")
 REPLICATIONS = 20
 
 Reading = Callable[[Table], float]
-"""A figure of what a run has measured."""
+"""Function that returns a value of a run."""
 
 
 class Simulated:
-    """Simulated and predicted figures of the same scenarios; simulations are kept."""
+    """Simulated and predicted values of the same scenarios. Simulations are stored."""
 
     def __init__(self) -> None:
         self.known = SIMULATED.known()
@@ -28,7 +28,7 @@ class Simulated:
         key = f"{case.suite}, {case.name}"
         if key not in self.known:
             print(f"simulating {key}", flush=True)
-            # Jain's index, for one, depends on how long is looked at
+            # Jain's index, for example, depends on the length of a run.
             times = emulations.times(case.suite)
             tree = {**case.tree, **times, "replications": REPLICATIONS}
             self.known[key] = by_replication(lh.simulate(tree), emulations.LISTS)
@@ -37,22 +37,22 @@ class Simulated:
 
 
 def of_cell(quantity: str, unit: float = 1.0) -> Reading:
-    """A figure of the cell."""
+    """Return the reader of a quantity of the cell."""
     return lambda seen: float(seen["cells"]["cell"][quantity]) / unit
 
 
 def of_ap(quantity: str) -> Reading:
-    """A figure of the access point."""
+    """Return the reader of a quantity of the access point."""
     return lambda seen: float(seen["aps"]["ap"][quantity])
 
 
 def lateness_ms(seen: Table) -> float:
-    """99th percentile of a run's lateness. [ms]"""
+    """Return the 99th percentile of a run's lateness. [ms]"""
     return 1e3 * emulations.lateness_s(seen)
 
 
 def queue(seen: Table) -> float:
-    """Mean length of the access point's queue. [packets]"""
+    """Return the mean length of the access point's queue. [packets]"""
     return float(seen["queues"]["ap"]["occupancy_packets"])
 
 
@@ -67,23 +67,23 @@ def goodput(prefix: str) -> Reading:
 
 
 def first_links(seen: Table) -> list[str]:
-    """The bottlenecks, towards the sinks."""
+    """Return the names of the bottlenecks in the direction of the sinks."""
     return [name for name in seen["links"] if not name.endswith("/back")]
 
 
 def mean_of(list_name: str, quantity: str) -> Reading:
-    """A figure of the bottlenecks, on average."""
+    """Return the reader of the mean of a quantity over the bottlenecks."""
     return lambda seen: fmean(seen[list_name][name][quantity] for name in first_links(seen))
 
 
 def estimate(read: Reading, runs: Sequence[Table]) -> Estimate | None:
-    """Mean and interval over runs."""
+    """Return the mean and its interval over runs."""
     values = list(map(read, runs))
     return Estimate.of(values) if values else None
 
 
 def shown(value: Estimate | None, digits: int) -> str:
-    """An estimate in words."""
+    """Return an estimate in words."""
     if value is None:
         return ""
     half = "" if value.ci95 is None else f" ± {value.ci95:.{digits}f}"
@@ -91,14 +91,14 @@ def shown(value: Estimate | None, digits: int) -> str:
 
 
 def scaled(value: Estimate | None, unit: float) -> Estimate | None:
-    """An estimate in another unit."""
+    """Return an estimate in another unit."""
     if value is None:
         return None
     return Estimate(value.mean / unit, None if value.ci95 is None else value.ci95 / unit)
 
 
 def late(cases: Sequence[Case], done: Mapping[str, Table]) -> str:
-    """How many runs count, and how many do not."""
+    """Return the numbers of included and of excluded runs in words."""
     each = [emulations.seen_of(case, done) for case in cases]
     runs = [seen for on_time, _ in each for seen in on_time]
     most_ms = 1e3 * max(map(emulations.lateness_s, runs), default=0.0)

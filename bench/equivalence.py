@@ -1,11 +1,10 @@
 """Whether two means are equal within a band: equal, apart, or undecided.
 
 A test of equivalence: the whole 95 % interval of the difference must lie inside the band for the
-two to be equal, and outside for them to be apart. In all other cases the runs do not decide, and
-more of them are needed. Overlapping intervals say nothing of equality: two runs that vary widely
-overlap wherever their means are (D. J. Schuirmann, "A comparison of the two one-sided tests
-procedure ...", Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). All comparisons of the
-benches use this definition.
+two to be equal, and outside for them to be apart. In all other cases the result is undecided, and
+more runs are needed. Overlapping intervals do not show equality: wide intervals overlap even if the
+means differ (D. J. Schuirmann, "A comparison of the two one-sided tests procedure ...", Journal of
+Pharmacokinetics and Biopharmaceutics 15, 1987). All comparisons of the benches use this definition.
 """
 
 from dataclasses import dataclass
@@ -25,16 +24,17 @@ class Agreement(Enum):
 
 @dataclass(frozen=True)
 class Difference:
-    """How far a mean is from a reference, as a part of it.
+    """Relative difference of a mean from a reference.
 
     Attributes
     ----------
     part : float
-        Difference over the reference; infinite where that is 0 and the other is not. [-]
+        Difference divided by the reference; infinite if only the reference is 0. [-]
     half : float or None
-        Half width of its 95 % interval, of independent means; None if either has none. [-]
+        Half width of the 95 % interval of `part`, for independent means; None if a mean has no
+        interval. [-]
     band : float
-        Largest difference of means that are called equal. [-]
+        Largest difference of means that count as equal. [-]
     """
 
     part: float
@@ -65,7 +65,7 @@ class Difference:
 
     @property
     def words(self) -> str:
-        """Return the difference in words; a question mark where it is undecided."""
+        """Return the difference in words, with a question mark if the result is undecided."""
         much = "none in the reference" if self.part == inf else f"{self.part:+.0%}"
         if self.agreement is not Agreement.UNDECIDED:
             return much
@@ -74,7 +74,7 @@ class Difference:
 
 
 def agreement(reference: Estimate | None, other: Estimate | None, band: float) -> Agreement:
-    """Return whether two means are equal within a band; undecided where one is missing."""
+    """Return whether two means are equal within a band; undecided if one mean is missing."""
     if reference is None or other is None:
         return Agreement.UNDECIDED
     return Difference.of(reference, other, band).agreement

@@ -1,10 +1,11 @@
-"""Whether a segment costs as much in a large network as in a small one: instructions, and CPU time.
+"""Cost of a segment in a large network compared with a small one: instructions and CPU time.
 
     .venv/bin/python bench/flat.py            six minutes: keep the machine quiet
     .venv/bin/python bench/flat.py --page     the table in bench/README.md
 
-Instructions are callgrind's. The CPU time of the small and the large network, here and in the lean
-loop, is measured in rounds, so that all meet the same load. Exits with 1 where an aim is missed.
+callgrind counts the instructions. CPU times of the small and the large network, in lasthop and in
+the lean loop, are measured in alternating rounds under the same load. The script exits with 1 if an
+aim is missed.
 """
 
 import argparse
@@ -31,20 +32,21 @@ OUT = HERE / "out" / "flat.json"
 SECTION = "Flat cost"
 ROUNDS = 7
 COUNTED, COUNTED_LEAST = 2e5, 0.05
-"""Segments in a slope of instructions, and how long that is at least, as a part of the start."""
+"""Number of segments for a slope of instructions, and the shortest such run as a fraction of the
+start phase."""
 TIMED, TIMED_LEAST = 3e6, 1.0
-"""Segments and seconds of timed runs, at least."""
+"""Smallest number of segments, and smallest duration in seconds, of timed runs."""
 GIVEN = ("warmup", "replications")
-"""Settings that `instructions.run` has itself."""
+"""Settings that `instructions.run` sets itself."""
 ROUTER, SEVEN = Point("flows", 60, 60), Point("stations", 7, 7, stations=7)
 
 
 @dataclass(frozen=True)
 class Network:
-    """A scenario, and the point that the lean loop has in its place."""
+    """A scenario, and the corresponding point of the lean loop."""
 
     point: Point
-    #: A file of bench/cases; none: the point's own.
+    #: File in bench/cases; empty for the file of the point.
     case: str = ""
 
     @property
@@ -53,7 +55,7 @@ class Network:
         return self.point.file.with_stem(self.case) if self.case else self.point.file
 
     def settings(self, warmup_s: float) -> Mapping[str, object]:
-        """Over the file."""
+        """Return the settings that replace those of the file."""
         given = self.point.settings(warmup_s)
         return {key: given[key] for key in GIVEN} if self.case else given
 
@@ -75,27 +77,28 @@ class Network:
         return slope_us(first, last)
 
     def lean_us(self) -> float:
-        """Return the CPU time of the lean loop. [us]"""
+        """Return the CPU time per segment of the lean loop. [us]"""
         lengths_s = self.point.lengths_s(TIMED, TIMED_LEAST)
         [loop] = (simulator for simulator in SIMULATORS if simulator.name == "lean")
         return slope_us(*loop.runs(self.point, lengths_s, BUDGET_S))
 
 
 def slope_us(first: Run, last: Run) -> float:
-    """CPU time per segment between two runs. [us]"""
+    """Return the CPU time per segment from two runs. [us]"""
     return (last.cpu_s - first.cpu_s) / (last.segments - first.segments) * 1e6
 
 
 @dataclass(frozen=True)
 class Aim:
-    """A large network, and how many times what a segment costs in a small one is allowed there."""
+    """Large network, and the largest allowed ratio of its cost per segment to that of a small
+    network."""
 
     what: str
     small: Network
     large: Network
     instructions: float
     cpu: float
-    #: Or this multiple of the lean loop's own growth, if that is more.
+    #: Allowed multiple of the lean loop's growth, if this is larger.
     of_lean: float
 
 
@@ -142,16 +145,16 @@ AIMS = (
     ),
 )
 Pair = Sequence[float]
-"""A segment's cost in the small network and in the large one."""
+"""Costs of a segment in the small and in the large network."""
 
 
 @dataclass(frozen=True)
 class Growth:
-    """Measurements of an aim's networks."""
+    """Measurements of the networks of an aim."""
 
     what: str
     instructions: Pair
-    #: Round by round. [us/segment]
+    #: Costs of each round. [us/segment]
     ours_us: Sequence[Pair]
     lean_us: Sequence[Pair]
 
@@ -162,11 +165,11 @@ class Growth:
 
     @property
     def allowed(self) -> float:
-        """How many times as much CPU time a segment may take."""
+        """Return the largest allowed ratio of CPU times per segment."""
         return max(self.aim.cpu, self.aim.of_lean * times(self.lean_us))
 
     def missed(self) -> Iterator[str]:
-        """Aims that are missed here."""
+        """Yield the aims that are missed."""
         for quantity, grown, most in (
             ("instructions", times([self.instructions]), self.aim.instructions),
             ("CPU time", times(self.ours_us), self.allowed),
@@ -176,13 +179,14 @@ class Growth:
 
 
 def times(pairs: Sequence[Pair]) -> float:
-    """How many times as much in the large network: the median over the rounds."""
+    """Return the ratio of the costs in the large and the small network: the median over the
+    rounds."""
     return median(large / small for small, large in pairs)
 
 
 def measure() -> list[Growth]:
-    """Measure all aims: instructions first, as many at a time as there are cores, then CPU time
-    alone."""
+    """Measure all aims. Instructions are counted first, in parallel on all cores; then CPU times,
+    one at a time."""
     if not instructions.has_valgrind():
         raise BenchError("instructions are counted by valgrind, which is not there")
     lean.install()
@@ -246,7 +250,7 @@ NETWORKS = {
     aim.what: ("router: 60 flows" if words.startswith("router") else SEVEN_WORDS, words)
     for aim, words in zip(AIMS, LARGE_WORDS, strict=True)
 }
-"""Small and large network of each aim, as the table calls them."""
+"""Names of the small and the large network of each aim in the table."""
 
 
 def known() -> list[Growth]:

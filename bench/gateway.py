@@ -1,7 +1,7 @@
-"""How long the gateway's changes take in this kernel, in a network namespace of our own.
+"""Duration of the gateway's changes in this kernel, in a separate network namespace.
 
-Setting up is everything that `lasthop gateway up` does to the kernel, the undo log on the disk
-included; stations have an IPv4 and an IPv6 address each.
+Setting up includes everything that `lasthop gateway up` does in the kernel, and the undo log on the
+disk. Each station has an IPv4 and an IPv6 address.
 """
 
 import json
@@ -26,29 +26,32 @@ from lasthop.linux.undo import UndoLog
 
 FILE = '[gateway]\nwan = "wan0"\nlan = "lan0"\nrate = "500 Mbps"\nmetrics = "off"\n'
 CHANGES, JOINS = 200, 50
-#: Stations, and what setting them up and changing C may take. [s]
+#: Numbers of stations, with the largest times to set them up and to change C. [s]
 GOALS = {1_000: (1.0, 0.010), 5_000: (None, None)}
 
 
 @dataclass(frozen=True)
 class Times:
-    """Times for a number of stations. [s]"""
+    """Measured times for a number of stations. [s]"""
 
     stations: int
     set_up_s: float
     set_up_cpu_s: float
-    """CPU time of it, of this process and in the kernel: what an idle machine takes."""
+    """CPU time of setting up, of this process including the kernel. An idle machine takes this
+    time."""
     change_c_s: float
     longest_change_c_s: float
     join_s: float
     join_cpu_s: float
-    """CPU time of it: adding a class, the kernel walks all others (tc_bind_tclass)."""
+    """CPU time of a station's arrival. When a class is added, the kernel walks over all other
+    classes (tc_bind_tclass)."""
     counters_s: float
     take_back_s: float
 
 
 def main() -> list[str]:
-    """Measures, prints the table, writes out/gateway.json; goals that are missed, in words."""
+    """Measure, print the table and write out/gateway.json. Return the goals that are missed, in
+    words."""
     reason = rights.missing()
     if reason is not None:
         print(f"gateway: left out: {reason}")
@@ -81,7 +84,7 @@ def main() -> list[str]:
 
 
 def in_a_namespace(stations: int) -> Times:
-    """Measure in a process whose network ends with it."""
+    """Measure in a process whose network namespace ends with it."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -99,7 +102,7 @@ def in_a_namespace(stations: int) -> Times:
 
 
 def measure(stations: int) -> Times:
-    """Set up, change, join, count and take back."""
+    """Measure setting up, a change of C, an arrival, a reading of counters, and the removal."""
     for name in ("wan0", "lan0"):
         peer = f"ip link add {name} type veth peer name {name}p; ip link set {name} up"
         subprocess.run(["sh", "-ec", peer], check=True)
@@ -136,13 +139,13 @@ def measure(stations: int) -> Times:
 
 
 def station(k: int) -> KnownStation:
-    """A station with two addresses."""
+    """Return a station with two addresses."""
     v4 = ip_address(f"10.{k >> 16}.{k >> 8 & 0xFF}.{k & 0xFF}")
     return KnownStation(f"s{k}", "wlan", (v4, ip_address(f"2001:db8::{k:x}")))
 
 
 def timed(act: Callable[[], object]) -> float:
-    """How long something takes. [s]"""
+    """Return the duration of a call. [s]"""
     start = time.perf_counter()
     act()
     return time.perf_counter() - start

@@ -6,9 +6,9 @@ cell; here, in lean loops, in htsim, ns-2 and ns-3.
     .venv/bin/python bench/growth.py --axis flows        one axis; others stay as they were
     .venv/bin/python bench/growth.py --page              table in bench/README.md, and the picture
 
-The cost is the slope between two lengths of a run, both after the start phase; rounds of all
-simulators alternate, and medians count. A peer has ten CPU minutes a point: where the point before
-says that it would need more it is not begun, and the table says how long it would take.
+The cost is computed as a slope from runs of two lengths, both after the start phase. Rounds of all
+simulators alternate, and the median is used. A peer has ten CPU minutes per point. If the previous
+point predicts a longer time, the point is skipped and the table shows the predicted time.
 """
 
 import argparse
@@ -37,15 +37,14 @@ from peers import (
 HERE = Path(__file__).parent
 OUT = HERE / "out" / "growth.json"
 BUDGET_S, QUICK_BUDGET_S = 600.0, 20.0
-"""CPU time that a peer has for a point, and with `--quick`. [s]"""
+"""Limit of a peer's CPU time per point, without and with `--quick`. [s]"""
 MOST_GB = 8.0
 ROUNDS = 3
 NS3_LEAST_RTO_MS = 5000
-"""In larger cells, twice the wait in a full queue: with 200 ms timeouts come too early, again and
-again, and each segment is sent several times (bench/README.md). [ms]
-"""
+"""Minimum RTO of ns-3 in larger cells: twice the waiting time in a full queue. With 200 ms,
+repeated spurious timeouts would send each segment several times (bench/README.md). [ms]"""
 SAME = 0.05
-"""Throughputs further from ours are named."""
+"""Relative difference of throughputs from lasthop above which the table names the throughput."""
 
 Axis = Literal["flows", "rtt", "stations", "connections"]
 AXES: tuple[Axis, ...] = ("flows", "rtt", "stations", "connections")
@@ -53,7 +52,7 @@ AXES: tuple[Axis, ...] = ("flows", "rtt", "stations", "connections")
 
 @dataclass(frozen=True)
 class Point:
-    """A network: `size` of its axis, and what it is made of."""
+    """Network with the size `size` on its axis."""
 
     axis: Axis
     size: int
@@ -63,13 +62,13 @@ class Point:
 
     @property
     def is_larger_cell(self) -> bool:
-        """Whether it is a cell with more than the seven downloads of the first."""
+        """Whether the network is a cell with more than the seven downloads of the first point."""
         return self.stations > 0 and self.flows > 7
 
     @property
     def limit(self) -> int:
-        """Packets in the queue: with the router's rate as long as 15 at 100 Mb/s, in a larger cell
-        a thousand.
+        """Return the length of the queue: in proportion to the router's rate, with 15 packets at
+        100 Mb/s; 1000 packets in a larger cell. [packets]
         """
         if self.stations:
             return 1000 if self.is_larger_cell else 100
@@ -77,7 +76,7 @@ class Point:
 
     @property
     def file(self) -> Path:
-        """The case that `settings` are over."""
+        """Return the file of the case, whose values `settings` replace."""
         return HERE / "cases" / ("seven.toml" if self.stations else "dumbbell.toml")
 
     @property
@@ -87,7 +86,8 @@ class Point:
 
     def lengths_s(self, segments: float, least: float) -> tuple[float, float]:
         """Return the lengths of a run after the start phase, and of one with this many segments
-        more. The second is longer at least by that part of the start, which is noise in the slope.
+        more. The second is longer by at least the fraction `least` of the start phase, whose noise
+        affects the slope.
         """
         if self.stations:
             start_s = 100.0 if self.flows <= 1000 else 200.0
@@ -96,7 +96,7 @@ class Point:
         return start_s, start_s + max(segments / self.segments_per_s, least * start_s)
 
     def settings(self, warmup_s: float) -> Mapping[str, object]:
-        """In our words, over cases/seven.toml or cases/dumbbell.toml."""
+        """Return the settings that replace those of cases/seven.toml or cases/dumbbell.toml."""
         common: dict[str, object] = {"warmup": f"{warmup_s:g} s", "replications": 1}
         if self.stations:
             cell = {"station.laptop.count": self.stations, "cell.ap_queue": self.limit}
@@ -116,20 +116,21 @@ POINTS = (
 
 @dataclass(frozen=True)
 class Simulator:
-    """A simulator: its command for a point, or None where it cannot simulate the point."""
+    """Simulator, with the function that returns its command for a point, or None if it cannot
+    simulate the point."""
 
     name: str
-    #: Segments in a slope.
+    #: Number of segments from which the slope is computed.
     router_segments: float
     cell_segments: float
-    #: CPU time for a point; None: as much as it takes.
+    #: Whether the CPU time per point is limited.
     budgeted: bool
     command: Callable[[Point, list[str]], Sequence[str] | None]
 
     def runs(
         self, point: Point, lengths_s: tuple[float, float], budget_s: float
     ) -> tuple[Run, Run]:
-        """A short and a long run; a peer's are ended at its budget."""
+        """Return a short and a long run. A peer's runs are ended at its limit of CPU time."""
         short_s, long_s = lengths_s
         if self.name == "lasthop":
             three_s = [short_s, short_s, long_s]
@@ -139,7 +140,7 @@ class Simulator:
         return short, self.run(point, long_s, short_s / 2, budget_s - short.cpu_s)
 
     def run(self, point: Point, duration_s: float, warmup_s: float, budget_s: float) -> Run:
-        """One process."""
+        """Run one process."""
         argv = self.command(point, [f"{duration_s:g}", f"{warmup_s:g}", "1"])
         assert argv is not None
         ended = process(limited(argv, max(1.0, budget_s), MOST_GB) if self.budgeted else argv)
@@ -151,7 +152,7 @@ class Simulator:
 
 
 def lean_command(how: str) -> Callable[[Point, list[str]], Sequence[str] | None]:
-    """A lean loop's; hop by hop there is no cell."""
+    """Return the command of a lean loop. There is no hop-by-hop lean loop for a cell."""
 
     def command(point: Point, numbers: list[str]) -> Sequence[str] | None:
         if not point.stations:
@@ -163,14 +164,14 @@ def lean_command(how: str) -> Callable[[Point, list[str]], Sequence[str] | None]
 
 
 def htsim(point: Point, numbers: list[str]) -> Sequence[str] | None:
-    """It has no 802.11."""
+    """Return the command of htsim, which has no 802.11."""
     if point.stations:
         return None
     return [str(HTSIM), *numbers, *map(str, (point.flows, point.rtt_ms, point.limit)), "bare"]
 
 
 def ns2(point: Point, numbers: list[str]) -> Sequence[str]:
-    """As installed."""
+    """Return the command of ns-2 as installed."""
     if point.stations:
         sizes = (point.stations, point.flows // point.stations, point.limit)
         return ["ns", str(HERE / "peers/cell.tcl"), *numbers, "default", *map(str, sizes)]
@@ -179,7 +180,7 @@ def ns2(point: Point, numbers: list[str]) -> Sequence[str]:
 
 
 def ns3(point: Point, numbers: list[str]) -> Sequence[str]:
-    """Its release build."""
+    """Return the command of ns-3's release build."""
     if point.stations:
         each = point.flows // point.stations
         sizes = [f"--stations={point.stations}", f"--flows={each}", f"--queue={point.limit}"]
@@ -202,14 +203,14 @@ SIMULATORS = (
 
 @dataclass(frozen=True)
 class Entry:
-    """A simulator at a point: a cost, or why there is none."""
+    """Result of a simulator at a point: a cost, or the reason why there is none."""
 
     axis: Axis
     size: int
     simulator: str
     rounds: int
     us_per_segment: float | None
-    #: Median CPU time of a round.
+    #: Median CPU time of a round. [s]
     round_s: float
     segments_per_s: float
     peak_rss_mb: float
@@ -217,11 +218,11 @@ class Entry:
 
 
 def estimate_s(before: Sequence[Entry], segments: Sequence[float], size: int) -> float:
-    """CPU time of a round at the next point. [s]
+    """Return the estimated CPU time of a round at the next point. [s]
 
-    Known are the rounds before, and how many segments those and the next one simulate. Where a
-    segment, its share of the start included, became dearer from point to point it does so again, as
-    a power of what the axis counts.
+    The estimate uses the rounds of previous points, and the numbers of segments of these and of the
+    next round. If the cost per segment, including its share of the start phase, has grown from
+    point to point, it is extrapolated as a power of the axis value.
     """
     if not before:
         return 0.0
@@ -234,7 +235,7 @@ def estimate_s(before: Sequence[Entry], segments: Sequence[float], size: int) ->
 
 
 def measured(simulator: Simulator, point: Point, rounds: Sequence[tuple[Run, Run]]) -> Entry:
-    """Medians over the rounds."""
+    """Return the medians over the rounds."""
     short, long = rounds[-1]
     segments = long.segments - short.segments
     if segments <= 0:
@@ -252,7 +253,7 @@ def measured(simulator: Simulator, point: Point, rounds: Sequence[tuple[Run, Run
 
 
 def main(*, quick: bool, axes: Sequence[Axis] = AXES) -> None:
-    """All points of the axes, written after each."""
+    """Measure all points of the axes, and write the file after each point."""
     install_ns2()
     install_ns3()
     lean.install()
@@ -270,7 +271,7 @@ def main(*, quick: bool, axes: Sequence[Axis] = AXES) -> None:
 def along(
     axis: Axis, simulators: Sequence[Simulator], *, quick: bool, keep: Sequence[Entry]
 ) -> list[Entry]:
-    """The points of an axis, from the least to the largest."""
+    """Measure the points of an axis, from the smallest to the largest."""
     budget_s = QUICK_BUDGET_S if quick else BUDGET_S
     done: list[Entry] = []
     sizes: dict[str, list[float]] = {simulator.name: [] for simulator in simulators}
@@ -322,7 +323,7 @@ def reason(
     size: int,
     budget_s: float,
 ) -> str | None:
-    """Why a peer is not begun at a point; None where it is."""
+    """Return why a peer is skipped at a point; None if it is not skipped."""
     if not simulator.budgeted:
         return None
     if before and before[-1].us_per_segment is None:
@@ -332,7 +333,8 @@ def reason(
 
 
 def short(value: float) -> str:
-    """Three digits, and all before the point."""
+    """Return a number with three significant digits, but with all digits before the decimal
+    point."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -350,7 +352,8 @@ def line(entry: Entry, done: Sequence[Entry]) -> str:
 
 
 def throughput_apart(entry: Entry, entries: Sequence[Entry]) -> float:
-    """How far a simulator's throughput is from ours at the same point, as a part of ours."""
+    """Return the relative difference of a simulator's throughput from lasthop's at the same
+    point."""
     for mine in entries:
         if (mine.axis, mine.size, mine.simulator) == (entry.axis, entry.size, "lasthop"):
             return entry.segments_per_s / mine.segments_per_s - 1

@@ -1,4 +1,4 @@
-"""Table and picture of what a segment costs as networks grow, from out/growth.json."""
+"""Table and picture of the cost of a segment as networks grow, from out/growth.json."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ NETWORKS: Mapping[Axis, str] = {
     "stations": "cell, {:,} stations",
     "connections": "cell of 7 stations, {:,} downloads",
 }
-"""First cells of the table."""
+"""Names of the networks in the first column of the table."""
 STYLES: Mapping[str, tuple[str, str]] = {
     "lasthop": (SIMULATION, "o-"),
     "lean": (QUIET, ".--"),
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def rows(entries: Sequence[Entry]) -> Iterator[str]:
-    """A row for each point, a column for each simulator."""
+    """Yield a row per point, with a column per simulator."""
     names = [
         simulator.name
         for simulator in SIMULATORS
@@ -71,13 +71,14 @@ def rows(entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def heading(name: str) -> str:
-    """Head of a simulator's column, with what its cells contain."""
+    """Return the title of a simulator's column, with the content of its cells."""
     shown = f"`{name}`" if name in ("lean", "hops") else name
     return f"{shown}: us (million/s)"
 
 
 def cell(entry: Entry | None, entries: Sequence[Entry]) -> str:
-    """Microseconds and, in millions, transmissions a second and core; or why there is none."""
+    """Return the microseconds, and in millions the transmissions per second and core; or why there
+    is no cost."""
     if entry is None:
         return ""
     if entry.us_per_segment is None:
@@ -91,7 +92,7 @@ def cell(entry: Entry | None, entries: Sequence[Entry]) -> str:
 
 
 def why_none(why: str) -> str:
-    """Why a point has no cost, in words."""
+    """Return why a point has no cost, in words."""
     if why.startswith("over "):
         return f"stopped after {why.removeprefix('over ')}"
     if why == "stopped before":
@@ -100,7 +101,7 @@ def why_none(why: str) -> str:
 
 
 def picture(entries: Sequence[Entry]) -> Figure:
-    """A panel an axis, a line a simulator."""
+    """Draw a panel per axis and a line per simulator."""
     with house_style(120.0, columns=2) as drawn:
         panels = drawn.subplots(2, 2, sharey=True).flat
         for axes, (axis, (heading, label)) in zip(panels, TITLES.items(), strict=True):

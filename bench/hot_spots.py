@@ -1,4 +1,4 @@
-"""Hot spots of our CPU time: `perf` over the engine only, of the case whose goal is missed."""
+"""Hot spots of lasthop's CPU time: `perf` on the engine, for the case whose goal is missed."""
 
 import json
 import shutil
@@ -7,14 +7,16 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-#: Programs of the engine and what they simulate; the extension has no symbols, they do.
+#: Programs of the engine, and the scenarios that they simulate. These programs have symbols, and
+#: the extension has none.
 CELL = ("cell_speed",)
 ROUTER = ("summary", str(Path(__file__).parent / "cases" / "dumbbell.toml"))
 LINES = 15
 
 
 def table(command: tuple[str, ...]) -> str:
-    """Functions of `command` by their share of CPU time, or why there is no such table."""
+    """Return the functions of `command` by their fraction of CPU time, or why there is no such
+    table."""
     perf = shutil.which("perf")
     if perf is None:
         return "no profile: `perf` is not installed (Debian package linux-perf)"
@@ -32,8 +34,9 @@ def table(command: tuple[str, ...]) -> str:
 
 
 def program(example: str) -> Path:
-    """An example of the engine, built with symbols."""
-    # the engine only: with the workspace's other packages it would be another build of the engine
+    """Return an example program of the engine, built with symbols."""
+    # Build only the engine: together with the workspace's other packages, the engine would be built
+    # differently.
     build = ["cargo", "build", "--release", "--package", "lasthop-engine", "--example", example]
     build += ["--message-format", "json"]
     for line in run(build).stdout.splitlines():
@@ -44,5 +47,5 @@ def program(example: str) -> Path:
 
 
 def run(argv: list[str]) -> subprocess.CompletedProcess[str]:
-    """A command and what it printed."""
+    """Run a command, and return its output."""
     return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)

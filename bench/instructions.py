@@ -1,12 +1,12 @@
-"""Instructions per delivered segment, by callgrind on the engine's example: a ratchet.
+"""Instructions per delivered segment of the engine's example, counted by callgrind, with limits.
 
-It also counts the instructions of short commands (`start_up`).
+The script also counts the instructions of short commands (`start_up`).
 
     make bench ONLY=instructions              all cases, slope between 20 s and 30 s
     .venv/bin/python bench/instructions.py --short      what `make test-long PART=rust` runs
 
-CPU time depends on what else the machine does; instructions do not. The numbers that must not grow
-are in instructions.toml, for one version of the compiler.
+CPU time depends on the load of the machine, and the number of instructions does not. The limits are
+in instructions.toml, for one version of the compiler.
 """
 
 import argparse
@@ -29,11 +29,11 @@ from peers import apt_install
 
 HERE = Path(__file__).parent
 NUMBERS = HERE / "instructions.toml"
-#: How much more than its number a case may take.
+#: Largest allowed excess of a case over its stored number, as a fraction. [-]
 ALLOWED = 0.03
 
 Form = Literal["whole", "short"]
-#: Lengths of the two runs between which the number is the slope. [s]
+#: Lengths of the two runs from which the number is computed as a slope. [s]
 RUNS: Mapping[Form, tuple[float, float]] = {"whole": (20, 30), "short": (4, 6)}
 
 RED = "{ limit = 2084, red = { min_th = 50, max_th = 100 } }"
@@ -44,15 +44,15 @@ ROUTER = HERE / "cases" / "dumbbell.toml"
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario, and its settings."""
+    """Scenario with its settings."""
 
     file: Path
     settings: tuple[str, ...] = ()
-    #: Lengths of its two runs, if they are its own. [s]
+    #: Lengths of the case's two runs, if they differ from the default. [s]
     runs: tuple[float, float] | None = None
 
 
-#: Thirty times as many flows, and as fast: all begin within the first second.
+#: Thirty times as many flows at thirty times the rate. All flows start within the first second.
 CROWD = ("dumbbell.flows=1800", "dumbbell.bottleneck=3 Gbps", "queue=450")
 
 CASES: Mapping[str, Case] = {
@@ -68,15 +68,15 @@ CASES: Mapping[str, Case] = {
 
 @dataclass(frozen=True)
 class Run:
-    """One run under callgrind."""
+    """Result of one run under callgrind."""
 
     instructions: int
-    #: Delivered after the warm-up.
+    #: Number of segments delivered after the warm-up.
     segments: float
 
 
 def run(program: Path, case: Case, duration_s: float, warmup_s: float) -> Run:
-    """Counts the instructions of one replication."""
+    """Run one replication and count its instructions."""
     settings = [f"duration={duration_s:g} s", f"warmup={warmup_s:g} s", "replications=1"]
     argv = [str(program), str(case.file), "1", *settings, *case.settings]
     instructions, printed = callgrind(argv)
@@ -85,7 +85,8 @@ def run(program: Path, case: Case, duration_s: float, warmup_s: float) -> Run:
 
 
 def measure(program: Path, names: list[str], form: Form) -> dict[str, float]:
-    """Instructions per segment of each case; as many runs at a time as there are processors."""
+    """Return the instructions per segment of each case. Run as many cases in parallel as there are
+    processors."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
 
         def begin(name: str) -> list[Future[Run]]:
@@ -100,12 +101,12 @@ def measure(program: Path, names: list[str], form: Form) -> dict[str, float]:
 
 
 def slope(long: Run, short: Run) -> float:
-    """Instructions for each segment between the ends of the two runs."""
+    """Return the instructions per segment between the ends of the two runs."""
     return (long.instructions - short.instructions) / (long.segments - short.segments)
 
 
 def has_valgrind() -> bool:
-    """Whether there is one, installing it where that is possible."""
+    """Return whether valgrind is available, after an attempt to install it."""
     if shutil.which("valgrind") is None:
         try:
             apt_install("valgrind")

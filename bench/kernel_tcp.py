@@ -5,14 +5,15 @@
     python bench/kernel_tcp.py --only ... --variant no-rack    with something taken away
     python bench/kernel_tcp.py --page                          docs/reference/kernel-tcp-measured.md
 
-A point is a scenario; it is simulated, and emulated three times side by side: the engine's queue
-between Linux's sockets, in real time. Every run is a line of out/kernel_tcp.jsonl, and is not run
-again: `--anew` runs simulations again, `--late-again` what was late (99th percentile above 2 ms, or
-sockets that waited for a processor for half of the time), which counts for nothing.
+A point is a scenario. It is simulated, and emulated in three simultaneous runs in real time, in
+which Linux's sockets send through the engine's queue. Every run is stored as a line of
+out/kernel_tcp.jsonl, and is not repeated. `--anew` repeats simulations, and `--late-again` repeats
+late runs. A run is late if the 99th percentile of its lateness is above 2 ms, or if its sockets
+waited for a processor for half of the time. Late runs are excluded.
 
-A variant sets something of the kernel, of the scenario, or of both; `--list` names points and
-variants. Others are made of `--sysctl`, `--parameter`, `--set` and `--no-quick-acks`, with a name
-of your choice in `--variant`. Parameters of modules are the whole machine's while such runs last.
+A variant changes settings of the kernel, of the scenario, or of both. `--list` names points and
+variants. Other variants are made of `--sysctl`, `--parameter`, `--set` and `--no-quick-acks`, with
+any name in `--variant`. Parameters of modules apply to the whole machine during such runs.
 """
 
 import argparse
@@ -54,12 +55,12 @@ from lasthop.scenario.typed import Scenario
 
 SEEDS, REPLICATIONS = 3, 20
 PERIODIC = 5
-"""Simulations of a single flow whose windows are looked at for periods."""
+"""Number of simulations of a single flow whose windows are searched for periods."""
 LISTS = ("flows", "classes", "cells", "queues", "links", "totals")
 JOBS = 9
-"""Runs of 20 Mbit/s side by side that two processors carry in time."""
+"""Number of simultaneous runs of 20 Mbit/s that two processors carry in time."""
 STARTING_S = 3.0
-"""What a batch takes beside its runs, before any was timed. [s]"""
+"""Time that a batch takes in addition to its runs, before any batch was timed. [s]"""
 PARAMETERS = Path("/sys/module")
 RECEIVE_LIMIT = Path("/proc/sys/net/core/rmem_max")
 
@@ -68,7 +69,7 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Run:
-    """A point with a variant, in real time."""
+    """Run of a point with a variant, in real time."""
 
     point: Point
     variant: Variant
@@ -76,26 +77,26 @@ class Run:
 
     @property
     def key(self) -> str:
-        """What tells it from others."""
+        """Key that identifies the run."""
         return f"{named(self.point, self.variant)}, seed {self.seed}"
 
 
 def named(point: Point, variant: Variant) -> str:
-    """A point with a variant, in words."""
+    """Return a point with a variant, in words."""
     return f"{point.name}, {variant.name}" if variant.name else point.name
 
 
 def simulated_key(point: Point, variant: Variant) -> str:
-    """What tells a simulation from others."""
+    """Return the key that identifies a simulation."""
     return f"{named(point, variant)}, simulated"
 
 
-# -- what is compared ---------------------------------------------------------------------------
+# -- results to compare --------------------------------------------------------------------------
 
 
 def figures(lists: Lists) -> Figures:
-    """Of one run: goodput of all, losses of any kind and at the queue, mean queue, Jain's index of
-    all flows, segments sent again.
+    """Return the values of one run: total goodput, losses of any kind and at the queue, mean queue,
+    Jain's index of all flows, retransmitted segments.
     """
     queue = "ap" if "ap" in lists["queues"] else "bottleneck"
     all_flows = lists["cells"].get("cell") or lists["classes"]["flow"]
@@ -117,7 +118,8 @@ def simulated(
     replications: int = REPLICATIONS,
     periodic: int = PERIODIC,
 ) -> dict[str, Any]:
-    """By the engine: each replication, and windows of the first."""
+    """Simulate with the engine. Return the values of each replication, and the windows of the
+    first."""
     settings = {**variant.settings, "record.series_interval": f"{SAMPLED_S} s"}
     result = lh.simulate(point.timed(seconds), settings=settings, replications=replications)
     runs = by_replication(result, LISTS)
@@ -142,11 +144,11 @@ def simulated(
 
 
 def windows_of(result: lh.Result) -> dict[str, Any]:
-    """Windows of a simulation's first replication over time."""
+    """Return the windows over time of a simulation's first replication."""
     sampled = [each for each in result.tracks if each[0] == "flows" and each[2] == "cwnd_packets"]
     tracks = [result.track(*each) for each in sampled]
     samples = zip(*(values for _, values in tracks), strict=True)
-    # A flow has no window before it begins; the kernel's are 0 then.
+    # A flow has no window before it starts; the kernel reports 0 then.
     windows = [[each or 0.0 for each in sample] for sample in samples]
     return track(tracks[0][0], windows)
 
@@ -154,12 +156,13 @@ def windows_of(result: lh.Result) -> dict[str, Any]:
 def loss_of_periods(
     windows: Mapping[str, Any], run_figures: Figures, scenario: Scenario
 ) -> float | None:
-    """Losses of a single flow over whole periods of its window; NaN with too few of them, None
-    where it has none. [-]
+    """Return the losses of a single flow over whole periods of its window. [-]
+
+    Return NaN if there are too few periods, and None if the window has no periods.
     """
     measured_s = scenario.duration_s - scenario.warmup_s
     payload_bits = 8.0 * scenario.tcp_flows[0].tcp.payload_bytes
-    # what was delivered once, and what was lost and sent again
+    # segments delivered once, plus lost segments that were sent again
     sent_pps = run_figures["goodput_bps"] / payload_bits / (1.0 - min(run_figures["loss"], 0.99))
     return loss_by_period(
         windows,
@@ -171,7 +174,7 @@ def loss_of_periods(
 
 
 def emulated(run: Run, seconds: float | None, *, is_first: bool = False) -> dict[str, Any]:
-    """By the kernel, in real time: figures, windows, counters."""
+    """Emulate with the kernel in real time. Return values, windows and counters."""
     point, variant = run.point, run.variant
     tree = {**point.timed(seconds), "seed": run.seed}
     watch = Watch(point.congestion, lh.Scenario(tree).typed.warmup_s, run.seed, is_first=is_first)
@@ -201,13 +204,13 @@ def emulated(run: Run, seconds: float | None, *, is_first: bool = False) -> dict
 
 
 def processor_s() -> float:
-    """What this process has taken of a processor. [s]"""
+    """Return the processor time of this process. [s]"""
     spent = os.times()
     return spent.user + spent.system
 
 
 def is_late(seen: Mapping[str, Any]) -> bool:
-    """Whether an emulation does not count."""
+    """Return whether an emulation was late and is excluded."""
     return bool(seen["late_s"] > LATE_S or seen["wait"] >= MUCH_WAITING)
 
 
@@ -216,7 +219,7 @@ def is_late(seen: Mapping[str, Any]) -> bool:
 
 @contextlib.contextmanager
 def set_parameters(wanted: Mapping[str, str]) -> Iterator[None]:
-    """Have the kernel's modules so meanwhile, for the whole machine."""
+    """Set parameters of kernel modules for the whole machine while the body runs."""
     with contextlib.ExitStack() as stack:
         for name, value in wanted.items():
             module, _, parameter = name.partition(".")
@@ -227,7 +230,7 @@ def set_parameters(wanted: Mapping[str, str]) -> Iterator[None]:
 
 
 def batches(runs: Iterable[Run], jobs: float) -> Iterator[list[Run]]:
-    """Runs that go on side by side: of the same parameters, and no more work than that."""
+    """Yield batches of simultaneous runs with the same parameters and limited work."""
     for _, same in groupby(runs, lambda run: (run.variant.name, run.point.duration_s)):
         batch: list[Run] = []
         for run in same:
@@ -239,7 +242,7 @@ def batches(runs: Iterable[Run], jobs: float) -> Iterator[list[Run]]:
 
 
 def in_turn(chosen: Sequence[Point], variants: Sequence[Variant]) -> Iterator[Run]:
-    """All runs of these points: the three of a point follow one another."""
+    """Yield all runs of these points. The three runs of a point follow each other."""
     for variant in variants:
         for point in chosen:
             for seed in range(1, SEEDS + 1):
@@ -248,25 +251,25 @@ def in_turn(chosen: Sequence[Point], variants: Sequence[Variant]) -> Iterator[Ru
 
 @dataclass(frozen=True)
 class Manner:
-    """How runs in real time are made."""
+    """Options of runs in real time."""
 
     jobs: int
-    """Side by side, in runs of 20 Mbit/s."""
+    """Number of simultaneous runs, in units of a run of 20 Mbit/s."""
     budget_s: float
     seconds: float | None
-    """Length of shorter runs."""
+    """Length of runs, if they are shorter than the default."""
     is_first: bool
-    """Whether sockets go before everything else on this machine."""
+    """Whether the socket thread has priority over everything else on this machine."""
 
     def lasts_s(self, batch: Sequence[Run]) -> float:
-        """How long the runs of a batch last. [s]"""
+        """Return the duration of the runs of a batch. [s]"""
         return max(run.point.lasts_s(self.seconds) for run in batch)
 
 
 def side_by_side(
     pool: Executor, batch: Sequence[Run], manner: Manner
 ) -> Iterator[tuple[Run, dict[str, Any]]]:
-    """A batch, each run as it ends."""
+    """Start a batch, and yield each run when it ends."""
     emulate_one = partial(emulated, seconds=manner.seconds, is_first=manner.is_first)
     with set_parameters(batch[0].variant.parameters):
         running = {pool.submit(emulate_one, run): run for run in batch}
@@ -275,14 +278,15 @@ def side_by_side(
 
 
 def processes(count: int) -> ProcessPoolExecutor:
-    """A process for each run: TCP's settings are of threads, and lateness is of processes."""
+    """Return a pool with a process per run, since settings of TCP belong to threads and lateness to
+    processes."""
     fork = multiprocessing.get_context("forkserver")
     fork.set_forkserver_preload(["lasthop.emulation", "lasthop.cli.options"])
     return ProcessPoolExecutor(count, mp_context=fork)
 
 
 def emulate_all(runs: Runs, plan: Sequence[Run], manner: Manner) -> None:
-    """Run what has not been run, until the time is over."""
+    """Run the missing runs until the time limit."""
     todo = list(batches(plan, manner.jobs))
     began_s, beyond_s = time.monotonic(), STARTING_S
     with processes(max(map(len, todo), default=1)) as pool:
@@ -305,7 +309,7 @@ def emulate_all(runs: Runs, plan: Sequence[Run], manner: Manner) -> None:
 
 
 def said(run: Run, seen: Mapping[str, Any]) -> str:
-    """A run in a line."""
+    """Return a run as a line."""
     run_figures = seen["figures"]
     return (
         f"{run.key}: {run_figures['goodput_bps'] / 1e6:.2f} Mb/s, "
@@ -318,7 +322,7 @@ def said(run: Run, seen: Mapping[str, Any]) -> str:
 def simulate_all(
     runs: Runs, chosen: Sequence[tuple[Point, Variant]], seconds: float | None, *, anew: bool
 ) -> None:
-    """Simulate what has not been simulated: before anything runs in real time."""
+    """Run the missing simulations. They run before any run in real time."""
     done = runs.known()
     for point, variant in chosen:
         key = simulated_key(point, variant)
@@ -328,15 +332,15 @@ def simulate_all(
 
 
 def of_seconds(seconds: float | None) -> Runs:
-    """Where runs of a length are kept."""
+    """Return the store of runs of a length."""
     return Runs(OUT / f"kernel_tcp{'' if seconds is None else f'-{seconds:g}s'}.jsonl")
 
 
-# -- what is asked for --------------------------------------------------------------------------
+# -- command line --------------------------------------------------------------------------------
 
 
 def asked_variants(options: argparse.Namespace) -> list[Variant]:
-    """Those that are named, or the one that is made of settings."""
+    """Return the named variants, or the one that is made of settings."""
     said_so = (
         dict(pairs(options.sysctl, "--sysctl", "NAME=VALUE", "net.ipv4.tcp_recovery=0")),
         dict(pairs(options.parameter, "--parameter", "NAME=VALUE", "tcp_cubic.hystart=0")),
@@ -353,7 +357,7 @@ def asked_variants(options: argparse.Namespace) -> list[Variant]:
 
 
 def check_same(done: Mapping[str, Any], variants: Sequence[Variant]) -> None:
-    """A name stands for one variant in all records."""
+    """Check that a name means the same variant in all records."""
     made = {seen["variant"]["name"]: Variant(**seen["variant"]) for seen in done.values()}
     for variant in variants:
         other = made.get(variant.name, variant)
@@ -362,7 +366,7 @@ def check_same(done: Mapping[str, Any], variants: Sequence[Variant]) -> None:
 
 
 def seconds(text: str) -> float:
-    """A length of runs. [s]"""
+    """Return a length of runs from a text. [s]"""
     value = float(text)
     if not 1.0 <= value <= 1000.0:
         raise argparse.ArgumentTypeError(f"{text}: from 1 to 1000")
@@ -370,7 +374,7 @@ def seconds(text: str) -> float:
 
 
 def at_least_one(text: str) -> int:
-    """How many runs side by side."""
+    """Return a number of simultaneous runs from a text."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text}: from 1")
@@ -378,7 +382,7 @@ def at_least_one(text: str) -> int:
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """What names are searched for."""
+    """Return the pattern that names must match."""
     try:
         return re.compile(text)
     except re.error as error:
@@ -386,7 +390,7 @@ def pattern(text: str) -> re.Pattern[str]:
 
 
 def arguments() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--only", type=pattern, default="", metavar="PATTERN", help="points whose names match"
@@ -434,7 +438,7 @@ def carry_out(
 
 
 def follow(options: argparse.Namespace) -> None:
-    """Do what is asked for."""
+    """Do what the options ask for."""
     runs = of_seconds(options.seconds)
     if options.page:
         import kernel_tcp_page
@@ -476,7 +480,7 @@ def follow(options: argparse.Namespace) -> None:
 
 
 def check_room() -> None:
-    """A receive window needs room, which the kernel grants twice of what is asked for."""
+    """Check that the kernel allows large receive windows; it grants twice the requested buffer."""
     least = WINDOW_PACKETS * 1460
     if os.geteuid() != 0:
         raise UserError("needs root: the kernel's TCP runs in network namespaces")

@@ -1,9 +1,9 @@
 """Comparison of a point of the grid: simulations and runs in simulated time.
 
-If a link loses packets at random, the emulation with a seed loses the packets with the same numbers
-as the simulation with this seed, because the network is the same. The two are then compared seed by
-seed: the interval is that of the differences, which vary much less than the results do. At all
-other points, the means are independent.
+Emulation and simulation have the same network. If a link loses packets at random, both lose the
+packets with the same numbers for the same seed. The two are then compared seed by seed. The
+interval is that of the differences, which vary much less than the results. At all other points, the
+means are independent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,9 @@ def is_paired(point: Point) -> bool:
 
 def needs_more(point: Point, engine: Seen) -> bool:
     """Return whether an interval of simulations is wider than half the band in which means are
-    equal; simulations that are compared seed by seed need no more.
+    equal.
+
+    Simulations that are compared seed by seed need no further replications.
     """
     if is_paired(point):
         return False
@@ -48,7 +50,7 @@ def needs_more(point: Point, engine: Seen) -> bool:
 
 @dataclass(frozen=True)
 class Compared(Both):
-    """Results of a point in simulated time; those of the kernel in the order of their seeds."""
+    """Results of a point in simulated time. The kernel's results are ordered by seed."""
 
     @classmethod
     def of(cls, point: Point, engine: Seen | None, kernel: Sequence[Seen]) -> "Compared":
@@ -56,7 +58,8 @@ class Compared(Both):
         return cls(point, AS_THEY_ARE, engine, kernel, [])
 
     def difference(self, key: str) -> Difference | None:
-        """Return the difference of the kernel from the engine, as a part of the engine's value."""
+        """Return the difference of the kernel from the engine, as a fraction of the engine's
+        value."""
         if not is_paired(self.point) or self.counts_periods(key) or self.engine is None:
             return super().difference(key)
         theirs = [run["figures"][key] for run in self.kernel]
@@ -69,7 +72,7 @@ class Compared(Both):
         return Difference(paired.mean / reference, half, QUANTITIES[key][3])
 
     def how_far(self, key: str) -> str:
-        """Return how far the kernel is from the engine, in words."""
+        """Return the difference of the kernel from the engine, in words."""
         if self.difference(key) is None and self.counts_periods(key):
             return "packet loss unknown: too few periods"
         return super().how_far(key)

@@ -12,7 +12,7 @@ from lasthop.uml.init import sleep_until
 
 EXCHANGE = Path("/exchange")
 RUN, SEEN = "run.pickle", "seen.json"
-"""Files of the exchange: the run with its length, and its results."""
+"""Files in the exchange folder: the run with its length, and its results."""
 
 
 def main() -> None:

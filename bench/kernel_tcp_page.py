@@ -1,4 +1,4 @@
-"""Page and pictures of what `kernel_tcp.py` has run: docs/reference/kernel-tcp-measured.md."""
+"""Page and pictures of the runs of `kernel_tcp.py`: docs/reference/kernel-tcp-measured.md."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,20 +35,21 @@ from lasthop.plot.figure import EMULATION, MODEL, QUIET, SIMULATION, Figure, hou
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference/kernel-tcp-measured.md"
 APART, WINDOWS = "kernel-tcp.png", "kernel-tcp-windows.png"
-"""Pictures: how far they part, and windows over time."""
+"""Pictures: differences between Linux and the engine, and windows over time."""
 DOTS_PER_INCH, COLOURS = 240, 32
-"""Of the windows over time, whose many lines would take a megabyte. [1/inch, -]"""
+"""Resolution and number of colours of the picture of windows, whose many lines would otherwise take
+a megabyte. [1/inch, -]"""
 QUEUE_LABELS = [
     words.replace(" queue", "").replace("link loses", "link loss").replace(" of the packets", "")
     for words in QUEUE_TITLES.values()
 ]
-"""Queues as the picture names them."""
+"""Names of the queues in the picture."""
 PICTURES = {
     "Where Linux and the engine differ": "![Linux's goodput, packet loss and queue length divided "
     f"by the engine's; the grey band is the range called equal](../images/{APART})",
     "How many points agree": f"![Windows of a single flow over time](../images/{WINDOWS})",
 }
-"""By section."""
+"""Pictures by section."""
 
 QUANTITIES: Mapping[str, tuple[str, float, int, float]] = {
     "goodput_bps": ("goodput [Mb/s]", 1e-6, 2, 0.05),
@@ -56,7 +57,7 @@ QUANTITIES: Mapping[str, tuple[str, float, int, float]] = {
     "queue_packets": ("queue length [packets]", 1, 1, 0.15),
     "jain": ("Jain's index", 1, 3, float("inf")),
 }
-"""Title, factor, digits, and the band around the engine's value within which the two are equal."""
+"""Title, factor, digits, and the band around the engine's value within which both are equal."""
 COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "retransmitted segments": ("run", "sender", ("RetransSegs",)),
     "timeouts": ("run", "sender", ("TCPTimeouts",)),
@@ -76,7 +77,8 @@ COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
         ("TCPHystartTrainDetect", "TCPHystartDelayDetect"),
     ),
 }
-"""Columns of the kernel's counters: when, at which end, and which, added up; of HyStart each."""
+"""Columns of the kernel's counters: phase, end, and counters that are added up. The counters of
+HyStart are per flow."""
 CAUSES: Mapping[str, str] = {
     "newreno, 1 of 50 ms, drop-tail 1/4 BDP": "no-deferral",
     "newreno, 1 of 50 ms, drop-tail 1 BDP": "no-deferral",
@@ -87,10 +89,10 @@ CAUSES: Mapping[str, str] = {
     "cubic, 1 of 50 ms, drop-tail 1 BDP": "no-quick-acks",
     "cubic, 1 of 200 ms, CoDel": "no-quick-acks",
 }
-"""A variant that bears on what parts at a point, chosen after the runs were seen; the page shows
-what it leaves, and what is left without any of the kernel's rules for bursts."""
+"""Variant that affects the difference at each point, chosen after the runs. The page shows the
+remaining difference, also without any of the kernel's rules for bursts."""
 SWITCHED = ("by-acks", "no-rack", "no-undo", "no-prr", "bare", "rfc-cubic", "no-hystart")
-"""Variants of the engine that were run of the whole grid."""
+"""Variants of the engine that were run at all points of the grid."""
 OF_ENGINE = {
     "": "all settings",
     "no-rack": "all settings but `rack` and `undo`",
@@ -101,25 +103,26 @@ OF_ENGINE = {
     "rfc-cubic": "all settings, but CUBIC and HyStart++ of the RFCs instead of `cubic_linux`",
     "no-hystart": "all settings, but `cubic_linux` without HyStart",
 }
-"""Settings of the engine, by variant."""
+"""Changed settings of the engine, by variant."""
 DRAWN = ("drop-tail 1 BDP", "drop-tail 4 BDP", "1 BDP, 1 % lost")
 """Queues whose windows are drawn."""
 
 MUCH, TICKS = 0.1, (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
-"""What may differ by more is drawn on a logarithmic axis, with these ticks. [-]"""
+"""Largest difference on a linear axis, and the ticks of the logarithmic axis for larger
+differences. [-]"""
 
 NOT_EQUAL = "difference of Linux from the engine, if not equal"
-"""Head of the column that names what is apart, and what is undecided."""
+"""Title of the column that names differing and undecided quantities."""
 
 SMALL = 0.1
-"""What is less is shown with a digit more, in its unit."""
+"""Value, in its unit, below which one more digit is shown."""
 
 Seen = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Both:
-    """What was run of a point with a variant."""
+    """Runs of a point with a variant, of the engine and of the kernel."""
 
     point: Point
     variant: Variant
@@ -130,7 +133,8 @@ class Both:
     late: Sequence[tuple[Run, Seen]]
 
     def of_engine(self, key: str) -> Estimate | None:
-        """A quantity of all replications; losses of a periodic flow over whole periods."""
+        """Return a quantity over all replications. Losses of a periodic flow are over whole
+        periods."""
         if self.engine is None:
             return None
         if self.counts_periods(key):
@@ -138,14 +142,15 @@ class Both:
         return estimate([run[key] for run in self.engine["runs"]])
 
     def of_kernel(self, key: str) -> Estimate | None:
-        """A quantity of all emulations; losses of a periodic flow over whole periods."""
+        """Return a quantity over all emulations. Losses of a periodic flow are over whole
+        periods."""
         if self.counts_periods(key):
             return estimate([seen["by_period"] for seen in self.kernel])
         return estimate([run["figures"][key] for run in self.kernel])
 
     def counts_periods(self, key: str) -> bool:
-        """Whether a quantity is counted over whole periods: losses of a single flow, if it is
-        periodic both ways.
+        """Return whether a quantity is over whole periods: losses of a single flow that is periodic
+        in both.
         """
         engine = self.engine or {}
         return (
@@ -156,28 +161,29 @@ class Both:
         )
 
     def difference(self, key: str) -> Difference | None:
-        """How far the kernel's is from the engine's, as a part of the engine's."""
+        """Return the difference of the kernel from the engine, as a fraction of the engine's
+        value."""
         ours, theirs = self.of_engine(key), self.of_kernel(key)
         if ours is None or theirs is None:
             return None
         return Difference.of(ours, theirs, QUANTITIES[key][3])
 
     def apart(self, key: str) -> float | None:
-        """The kernel's difference as a part of the engine's value; None without one."""
+        """Return the relative difference of the kernel from the engine; None if it is unknown."""
         difference = self.difference(key)
         return None if difference is None or difference.part == 0.0 else difference.part
 
     def agreement(self, key: str) -> Agreement:
-        """Whether the two are equal, apart, or undecided in a quantity."""
+        """Return whether both are equal, different, or undecided in a quantity."""
         difference = self.difference(key)
         return Agreement.UNDECIDED if difference is None else difference.agreement
 
     def is_equal(self, key: str) -> bool:
-        """Whether the two are equal in a quantity, or it is not judged."""
+        """Return whether both are equal in a quantity, or the quantity is not judged."""
         return QUANTITIES[key][3] == float("inf") or self.agreement(key) is Agreement.EQUAL
 
     def how_far(self, key: str) -> str:
-        """How far the kernel's is from the engine's, in words."""
+        """Return the difference of the kernel from the engine, in words."""
         difference = self.difference(key)
         much = (
             "not run"
@@ -187,29 +193,29 @@ class Both:
         return f"{QUANTITIES[key][0].split(' [')[0]} {much}"
 
     def parts(self) -> Iterator[str]:
-        """In what the two are apart or undecided, in words."""
+        """Yield the quantities that are different or undecided, in words."""
         yield from (self.how_far(key) for key in QUANTITIES if not self.is_equal(key))
 
     @property
     def is_apart(self) -> bool:
-        """Whether the two are apart in some quantity."""
+        """Return whether some quantity is different."""
         judged = (key for key in QUANTITIES if QUANTITIES[key][3] < float("inf"))
         return any(self.agreement(key) is Agreement.APART for key in judged)
 
 
 def estimate(values: Sequence[float]) -> Estimate | None:
-    """Mean and interval, of anything; None if a value is not known."""
+    """Return the mean and its interval; None if a value is missing."""
     return Estimate.of(values) if values and not any(map(isnan, values)) else None
 
 
 class Measured:
-    """All that was run."""
+    """All runs."""
 
     def __init__(self, runs: Runs) -> None:
         self.done = runs.known()
 
     def of(self, point: Point, variant: Variant = AS_THEY_ARE) -> Both:
-        """What was run of a point."""
+        """Return the runs of a point."""
         each = [Run(point, variant, seed) for seed in range(1, SEEDS + 1)]
         known = [(run, self.done[run.key]) for run in each if run.key in self.done]
         return Both(
@@ -221,14 +227,15 @@ class Measured:
         )
 
     def beside(self, point: Point, variant: Variant) -> Both:
-        """A variant; a way that was not run anew is that of the point as it is."""
+        """Return a variant. If the engine or the kernel was not run again, its runs of the
+        unchanged point are used."""
         base, changed = self.of(point), self.of(point, variant)
         return replace(
             changed, engine=changed.engine or base.engine, kernel=changed.kernel or base.kernel
         )
 
     def all(self) -> list[Both]:
-        """Every point as it is, if it was run."""
+        """Return every unchanged point that was run."""
         return [
             comparison
             for point in points()
@@ -236,7 +243,7 @@ class Measured:
         ]
 
     def variants(self) -> list[Variant]:
-        """Those that were run, also of names that only records know."""
+        """Return the variants that were run, including variants that only records know."""
         by_name: dict[str, Variant] = {}
         for seen in self.done.values():
             made = seen["variant"]
@@ -248,7 +255,7 @@ class Measured:
 
 
 def write(runs: Runs, seconds: float | None) -> None:
-    """Write page and pictures; those of shorter runs beside the records."""
+    """Write the page and its pictures. Those of shorter runs are written next to the records."""
     measured = Measured(runs)
     if not measured.done:
         raise UserError(f"{runs.path}: nothing has been run; the page stays as it is")
@@ -280,18 +287,18 @@ def write(runs: Runs, seconds: float | None) -> None:
 
 
 def of_law(measured: Measured, law: str) -> Iterator[str]:
-    """The grid under a law."""
+    """Yield the grid of a congestion control."""
     mine = [point for point in grid() if point.name.startswith(f"{law}, ")]
     return compared([measured.of(point) for point in mine], ("flows", "RTT [ms]", "queue"))
 
 
 def of_suite(measured: Measured, suite: str, head: tuple[str, ...]) -> Iterator[str]:
-    """The points of a suite."""
+    """Yield the points of a suite."""
     return compared([measured.of(point) for point in SUITES[suite]()], head)
 
 
 def compared(rows: Sequence[Both], head: tuple[str, ...]) -> Iterator[str]:
-    """Both ways, and in what they part; without a simulation the kernel's alone."""
+    """Yield both results and their differences; without a simulation only the kernel's results."""
     known = [comparison for comparison in rows if comparison.kernel or comparison.engine]
     if not known:
         return iter(())
@@ -311,7 +318,7 @@ def compared(rows: Sequence[Both], head: tuple[str, ...]) -> Iterator[str]:
 
 
 def cells(comparison: Both) -> Iterator[str]:
-    """Every quantity both ways, and what is apart."""
+    """Yield every quantity of both, and the differing quantities."""
     for key in QUANTITIES:
         yield shown(comparison.of_engine(key), key)
         yield shown(comparison.of_kernel(key), key)
@@ -319,7 +326,7 @@ def cells(comparison: Both) -> Iterator[str]:
 
 
 def shown(quantity: Estimate | None, key: str) -> str:
-    """A quantity with its interval."""
+    """Return a quantity with its interval."""
     if quantity is None:
         return ""
     _, factor, digits, _ = QUANTITIES[key]
@@ -329,7 +336,7 @@ def shown(quantity: Estimate | None, key: str) -> str:
 
 
 def parted(measured: Measured) -> Iterator[str]:
-    """Points where engine and kernel part, with what the kernel counts of its rules."""
+    """Yield the points where engine and kernel differ, with the kernel's counters of its rules."""
     rows = (
         [
             comparison.point.title,
@@ -352,8 +359,8 @@ def parted(measured: Measured) -> Iterator[str]:
 
 
 def left_by(measured: Measured, point: Point, name: str | None) -> str:
-    """By how much what parts at a point does with a variant of the kernel; empty where it was not
-    run.
+    """Return the difference that remains at a point with a variant of the kernel; empty if it was
+    not run.
     """
     if name is None or not measured.of(point, VARIANTS[name]).kernel:
         return ""
@@ -364,8 +371,8 @@ def left_by(measured: Measured, point: Point, name: str | None) -> str:
 
 
 def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
-    """How many points of the grid are equal, apart and undecided, by what the engine goes
-    without.
+    """Yield how many points of the grid are equal, different and undecided, by the rules that the
+    engine lacks.
     """
     keys = [key for key, (*_, allowed) in QUANTITIES.items() if allowed < float("inf")]
     titles = [QUANTITIES[key][0].split(" [")[0] for key in keys]
@@ -392,13 +399,13 @@ def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
 
 
 def counted_as(both: Sequence[Both], key: str) -> str:
-    """Points by what is known of them in a quantity: equal, apart, undecided."""
+    """Return the number of points that are equal, different and undecided in a quantity."""
     counts = Counter(point.agreement(key) for point in both)
     return " / ".join(str(counts[each]) for each in Agreement)
 
 
 def counted(comparison: Both, name: str) -> str:
-    """A counter of the kernel, the mean of its runs."""
+    """Return a counter of the kernel as the mean over its runs."""
     when, end, words = COUNTERS[name]
     sums = [
         fmean(seen["counters"][when][end].get(word, 0) for seen in comparison.kernel)
@@ -408,7 +415,7 @@ def counted(comparison: Both, name: str) -> str:
 
 
 def taken_away(measured: Measured) -> Iterator[str]:
-    """Variants of the kernel below the points as they are."""
+    """Yield the variants of the kernel after the unchanged points."""
     head = ["point", "change"]
     columns = [
         f"{words}: {way}" for words, *_ in QUANTITIES.values() for way in ("engine", "Linux")
@@ -426,14 +433,14 @@ def taken_away(measured: Measured) -> Iterator[str]:
 
 
 def taken(comparison: Both) -> bool:
-    """Whether a variant is told of: those of the whole grid are counted instead."""
+    """Return whether a variant has a row. Variants of the whole grid are counted instead."""
     return bool(comparison.kernel) or (
         comparison.point.suite == "router" and comparison.engine is not None
     )
 
 
 def late(measured: Measured) -> Iterator[str]:
-    """Runs that do not count."""
+    """Yield the excluded runs."""
     every = [*measured.all()]
     every += [measured.of(point, each) for each in measured.variants() for point in points()]
     rows = (
@@ -456,7 +463,7 @@ def late(measured: Measured) -> Iterator[str]:
 
 
 def apart_picture(measured: Measured) -> Figure:
-    """Linux over the engine: goodput, loss and queue of every point of the grid."""
+    """Draw Linux's goodput, loss and queue divided by the engine's, for every point of the grid."""
     keys = ("goodput_bps", "loss", "queue_packets")
     laws = ("newreno", "cubic")
     with house_style(150.0, columns=2) as drawn:
@@ -474,7 +481,7 @@ def apart_picture(measured: Measured) -> Figure:
 
 
 def ratios(axis: Axes, mine: Sequence[Both], key: str) -> None:
-    """One quantity, by queue; colours are round trips, crosses are twelve flows."""
+    """Draw one quantity by queue. Colours are round-trip times, crosses are twelve flows."""
     allowed = QUANTITIES[key][3]
     axis.axhspan(1 - allowed, 1 + allowed, color=QUIET, alpha=0.2, linewidth=0)
     for number, rtt_ms in enumerate(RTTS_MS):
@@ -502,7 +509,7 @@ def ratios(axis: Axes, mine: Sequence[Both], key: str) -> None:
 
 
 def windows_picture(measured: Measured) -> Figure:
-    """A single flow's window over time."""
+    """Draw a single flow's window over time."""
     laws = ("newreno", "cubic")
     rows = [(law, queue) for law in laws for queue in DRAWN]
     with house_style(40.0 * len(rows), columns=2) as drawn:
@@ -522,7 +529,7 @@ def windows_picture(measured: Measured) -> Figure:
 
 
 def keep_small(drawn: Figure, path: Path) -> None:
-    """Save a picture of thin lines with few colours, as a quarter of the bytes."""
+    """Save a picture of thin lines with few colours, in a quarter of the bytes."""
     rendered = BytesIO()
     drawn.savefig(rendered, dpi=DOTS_PER_INCH)
     with Image.open(rendered) as picture:
@@ -531,7 +538,7 @@ def keep_small(drawn: Figure, path: Path) -> None:
 
 
 def tracks(axis: Axes, comparison: Both) -> None:
-    """Windows of the first simulation and of the first emulation."""
+    """Draw the windows of the first simulation and of the first emulation."""
     ways = (
         ("engine", [comparison.engine] if comparison.engine else [], SIMULATION),
         ("Linux", comparison.kernel[:1], EMULATION),

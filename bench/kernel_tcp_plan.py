@@ -43,8 +43,8 @@ COMPLETING = (
     "cubic, 12 of 10 ms, CoDel",
     "cubic, 1 of 50 ms, 1 BDP, 1 % lost",
 )
-"""Points that complete the twelve: a difference and a nearly undecided loss of real time, then what
-CUBIC lacks so far."""
+"""Points that complete the twelve: first a point with a difference and a point with a nearly
+undecided loss in real time, then points for the cases that CUBIC lacked."""
 NAMED = (*UNEXPLAINED, *COMPLETING)
 SLOW = (
     "newreno, 1 of 50 ms, drop-tail 4 BDP",
@@ -74,7 +74,7 @@ COMPARED = ("newreno", "cubic")
 
 @dataclass(frozen=True)
 class Planned:
-    """A run on one of the two kernels: 0 is the first."""
+    """Run on one of the two kernels; 0 is the first kernel."""
 
     run: Run
     kernel: int
@@ -128,7 +128,7 @@ def changed(seeds: Sequence[int]) -> list[Planned]:
 
 
 def simulations() -> Iterator[tuple[Point, Variant]]:
-    """Yield all that is simulated: points of the grid, long ones, and changed settings."""
+    """Yield all simulations: points of the grid, long runs, and changed settings."""
     for point in grid():
         if point.is_simulated:
             yield from ((each, AS_THEY_ARE) for each in (point, longer(point)) if each)

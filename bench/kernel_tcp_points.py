@@ -1,4 +1,4 @@
-"""What `kernel_tcp.py` runs: points, each a scenario, and variants, each something taken away."""
+"""Runs of `kernel_tcp.py`: points, which are scenarios, and variants, each with a changed rule."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,18 +11,18 @@ RTTS_MS = (10, 50, 200)
 FLOWS = (1, 12)
 PACKET_BYTES = 1500
 LAWS = {"newreno": "Reno", "cubic": "CUBIC", "bbr": "BBR"}
-"""Congestion controls of the grid, by their names in records; Linux's Reno is NewReno with SACK."""
+"""Congestion controls of the grid, by their names in records. Linux's Reno is NewReno with SACK."""
 
 SYSCTLS = {
     "net.ipv4.tcp_wmem": "4096 1048576 33554432",
     "net.ipv4.tcp_rmem": "4096 131072 33554432",
 }
-"""Buffers of the kernel that limit nothing, as the engine's TCP has none. The sender's holds half a
-second from the beginning: with the default of 16 kB it is empty whenever the program that
-fills it comes late, and then full windows leave at once."""
+"""Buffers of the kernel that limit nothing, since the engine's TCP has no buffers. The sender's
+buffer holds half a second of data from the start. With the default of 16 kB it runs empty whenever
+the sending program is late, and full windows then leave back to back."""
 WINDOW_PACKETS = 2500
-"""Receive window: more than any pipe of the grid with its queue holds. The first slow start reaches
-it at 200 ms with four products."""
+"""Receive window, which exceeds the path and queue of any point. At 200 ms with a queue of four
+bandwidth-delay products, the first slow start reaches it."""
 
 NEAREST: Tree = {
     "window": WINDOW_PACKETS,
@@ -35,33 +35,34 @@ NEAREST: Tree = {
     "min_rto": "200 ms",
     "ack_delay": "40 ms",
 }
-"""The engine's settings that are nearest to Linux: SACK, losses found by time, proportional rate
-reduction, needless recoveries undone, growth by segments, initial window, least timeout, and the
-delayed-ACK timer, which is 40 ms there for a steady stream."""
+"""Settings of the engine that are closest to Linux: SACK, loss detection by time, proportional rate
+reduction, undo of spurious recoveries, growth by segments, initial window, minimum RTO, and the
+delayed-ACK timer, which is 40 ms in Linux for a steady stream."""
 ENGINE_LAWS = {"cubic": "cubic_linux"}
-"""The engine's law where Linux's is not its law of that name."""
+"""The engine's congestion controls for which Linux's algorithm of the same name differs."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A scenario, run by the engine's TCP and by the kernel's."""
+    """Scenario that the engine's TCP and the kernel's TCP run."""
 
     suite: str
     name: str
     tree: Tree
     row: tuple[str, ...]
-    """How a table's line begins."""
+    """First cells of the point's row in a table."""
     title: str
-    """The point as pages name it; `name` is the key of records."""
+    """Name of the point on pages; `name` is the key of records."""
     congestion: str | None = None
-    """The kernel's law for which scenarios have no word; None: the scenario's."""
+    """Kernel's congestion control that scenarios do not support; None for the scenario's."""
     warmup_s: float = 10.0
     duration_s: float = 60.0
     load: float = 1.0
-    """Work beside that of 20 Mbit/s. [-]"""
+    """Work of a run, relative to a run at 20 Mbit/s. [-]"""
 
     def timed(self, seconds: float | None) -> "Tree":
-        """The scenario with its times, or so many seconds of which a sixth is cut."""
+        """Return the scenario with its default times, or with this many seconds, of which a sixth
+        is the warm-up."""
         if seconds is None:
             return {
                 **self.tree,
@@ -71,12 +72,12 @@ class Point:
         return {**self.tree, "warmup": f"{seconds / 6:.3f} s", "duration": f"{seconds:g} s"}
 
     def lasts_s(self, seconds: float | None) -> float:
-        """How long a run takes. [s]"""
+        """Return the duration of a run. [s]"""
         return self.duration_s if seconds is None else seconds
 
     @property
     def is_simulated(self) -> bool:
-        """Whether the engine has its law."""
+        """Whether the engine has the point's congestion control."""
         return self.congestion is None
 
 
@@ -84,29 +85,29 @@ class Point:
 
 
 def bdp_packets(rtt_ms: float) -> float:
-    """Packets that the pipe holds."""
+    """Return the bandwidth-delay product. [packets]"""
     return RATE_BPS * rtt_ms / 1e3 / (8 * PACKET_BYTES)
 
 
 def drop_tail(products: float) -> Callable[[float], Tree]:
-    """A queue of so many bandwidth-delay products."""
+    """Return a drop-tail queue of this many bandwidth-delay products."""
     return lambda bdp: {"queue": max(1, round(products * bdp))}
 
 
 def red(bdp: float) -> Tree:
-    """RED whose thresholds are a quarter and three quarters of a bandwidth-delay product."""
+    """Return RED with thresholds at a quarter and three quarters of a bandwidth-delay product."""
     least = max(5.0, bdp / 4)
     limits = {"min_th": round(least), "max_th": round(3 * least), "mean_packet": "1500 B"}
     return {"queue": {"limit": round(max(8 * least, 2 * bdp)), "red": limits}}
 
 
 def codel(_bdp: float) -> Tree:
-    """CoDel as RFC 8289 has it, with the limit that Linux has."""
+    """Return CoDel as in RFC 8289, with Linux's limit."""
     return {"queue": {"limit": 1000, "codel": {}}}
 
 
 def lossy(probability: float) -> Callable[[float], Tree]:
-    """Drop-tail of a bandwidth-delay product in front of a link that loses segments."""
+    """Return a drop-tail queue of one bandwidth-delay product before a link that loses segments."""
     return lambda bdp: {**drop_tail(1)(bdp), "loss": probability}
 
 
@@ -119,7 +120,7 @@ QUEUE_TITLES = {
     "1 BDP, 0.1 % lost": "drop-tail queue of 1 BDP, link loses 0.1 % of the packets",
     "1 BDP, 1 % lost": "drop-tail queue of 1 BDP, link loses 1 % of the packets",
 }
-"""Queues as pages name them, by their names in records."""
+"""Names of queues on pages, by their names in records."""
 QUEUES: Mapping[str, Callable[[float], Tree]] = {
     "drop-tail 1/4 BDP": drop_tail(0.25),
     "drop-tail 1 BDP": drop_tail(1),
@@ -132,13 +133,14 @@ QUEUES: Mapping[str, Callable[[float], Tree]] = {
 
 
 def grid_title(law: str, flows: int, rtt_ms: float, queue: str) -> str:
-    """The name of a point of the grid on pages."""
+    """Return the name of a point of the grid on pages."""
     many = f"{flows} flow{'s' if flows > 1 else ''}"
     return f"{LAWS[law]}, {many}, RTT {rtt_ms:g} ms, {QUEUE_TITLES[queue]}"
 
 
 def grid() -> Iterator[Point]:
-    """One queue of 20 Mbit/s: laws, flows, round trips, queues."""
+    """Yield the grid: one queue of 20 Mbit/s with all congestion controls, numbers of flows, RTTs
+    and queues."""
     for law in LAWS:
         known = law if law != "bbr" else "newreno"
         for flows in FLOWS:
@@ -155,7 +157,7 @@ def grid() -> Iterator[Point]:
 
 
 def one_queue(law: str, flows: int, rtt_ms: float, link: Tree) -> Tree:
-    """A bottleneck and downloads through it."""
+    """Return a bottleneck with downloads through it."""
     ends = {"from": "left", "to": "right"}
     return {
         "link": {"bottleneck": {**ends, "rate": f"{RATE_BPS} bps", **link}},
@@ -168,7 +170,8 @@ def one_queue(law: str, flows: int, rtt_ms: float, link: Tree) -> Tree:
 
 
 def router() -> Iterator[Point]:
-    """Validation's sixty flows of 200 ms through 15 packets of drop-tail at 100 Mbit/s."""
+    """Yield the sixty flows of the validation, with 200 ms and a drop-tail queue of 15 packets at
+    100 Mbit/s."""
     for law, word in (("newreno", "Reno"), ("compound", "Compound")):
         for is_delayed in (False, True):
             acks = "every second" if is_delayed else "each"
@@ -201,11 +204,11 @@ def router() -> Iterator[Point]:
 PAPER_000 = {"phy": "802.11g-long", "llc": "0 B", "ap_queue": 100} | dict.fromkeys(
     ("attempts_short", "attempts_long"), 4
 )
-"""Table II of paper 000, with ns-2's limit for long frames."""
+"""Settings of table II of paper 000, with ns-2's limit for long frames."""
 
 
 def cells() -> Iterator[Point]:
-    """802.11 cells whose access point has a drop-tail queue that overflows."""
+    """Yield 802.11 cells with a drop-tail queue of the access point that overflows."""
     for law, word in (("newreno", "Reno"), ("cubic", "CUBIC"), ("compound", "Compound")):
         tcp = {**NEAREST, "congestion": ENGINE_LAWS.get(law, law)}
         for error in (0.0, 0.3):
@@ -244,14 +247,14 @@ SUITES: Mapping[str, Callable[[], Iterator[Point]]] = {
 
 
 def points() -> Iterator[Point]:
-    """All of them."""
+    """Yield the points of all suites."""
     for suite in SUITES.values():
         yield from suite()
 
 
 def in_long_part(point: Point) -> bool:
-    """Whether `make test-long` runs it: what the engine has, too, of the router with ACKs for each
-    segment, of cells the hot-spot.
+    """Return whether `make test-long` runs the point: points that the engine supports; of the
+    router with an ACK per segment, of cells the hot-spot.
     """
     match point.suite:
         case "grid":
@@ -266,16 +269,17 @@ def in_long_part(point: Point) -> bool:
 
 @dataclass(frozen=True)
 class Variant:
-    """What is otherwise than in Linux and in the engine's nearest settings."""
+    """Changes of Linux, or of the settings of the engine that are closest to Linux."""
 
     name: str = ""
     words: str = "none"
     sysctls: Mapping[str, str] = field(default_factory=dict)
     """Settings of the kernel in every namespace."""
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """Parameters of the kernel's modules, `module.name`: the whole machine's while it runs."""
+    """Parameters of kernel modules as `module.name`. They apply to the whole machine during a
+    run."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Keys of the scenario, both ways; the kernel follows few of `tcp`."""
+    """Keys of the scenario for both engine and kernel. The kernel follows few keys of `tcp`."""
     quick_acks: bool = True
 
     @property
@@ -285,20 +289,20 @@ class Variant:
 
 
 def ipv4(**values: object) -> dict[str, str]:
-    """Settings of TCP in a namespace."""
+    """Return the settings of TCP in a namespace."""
     return {f"net.ipv4.tcp_{name}": str(value) for name, value in values.items()}
 
 
 def of_cubic(**values: object) -> dict[str, str]:
-    """Parameters of the kernel's CUBIC."""
+    """Return the parameters of the kernel's CUBIC."""
     return {f"tcp_cubic.{name}": str(value) for name, value in values.items()}
 
 
 BY_COUNTING = {"tcp.rack": "false", "tcp.undo": "false"}
-"""Losses by three duplicate ACKs."""
+"""Settings of the engine for loss detection by three duplicate ACKs."""
 BY_ACKS = {"tcp.byte_counting": "false"}
 RFC_CUBIC = {"tcp.congestion": "cubic", "tcp.hystart": "true"}
-"""Of points with CUBIC."""
+"""Settings of the engine for points with CUBIC."""
 BARE = {**BY_COUNTING, **BY_ACKS}
 SACK_ALONE = {**BARE, "tcp.prr": "false", "tcp.initial_window": "2"}
 
@@ -412,6 +416,6 @@ VARIANTS = {
         ),
     )
 }
-"""Known by name. What is of the scenario alone changes the engine and leaves the kernel as it is,
-but for `tcp.delayed_ack`, which the kernel follows."""
+"""Variants by name. Keys of the scenario change the engine and not the kernel, except
+`tcp.delayed_ack`, which the kernel follows."""
 AS_THEY_ARE = Variant()

@@ -134,7 +134,7 @@ class Store:
         return self.seen.get((key, fingerprints))
 
     def add(self, key: str, fingerprints: Fingerprints, seen: Mapping[str, Any]) -> None:
-        """Keep a result."""
+        """Store a result."""
         record = {**seen, "fingerprints": vars(fingerprints)}
         with self.lock:
             self.runs.add(key, record)
@@ -142,7 +142,7 @@ class Store:
 
 
 def emulated_in_simulated_time(kernel: Kernel, run: Run, length_s: float | None) -> dict[str, Any]:
-    """Return what `kernel_tcp.emulated` returns, from a user-mode Linux of its own."""
+    """Return the result of `kernel_tcp.emulated` from a separate user-mode Linux."""
     answers: list[str] = []
 
     def keep(exchange: Path) -> None:
@@ -221,7 +221,7 @@ class Work:
         return Compared.of(point, engine, [seen for seen in some if seen is not None]).is_undecided
 
     def plan(self) -> list[tuple[str, list[Planned]]]:
-        """Return the stages with those of their runs that are asked for."""
+        """Return the stages of the plan, with the runs that the options select."""
         return [
             (title, [each for each in some if self.only is None or self.only.search(each.run.key)])
             for title, some in stages(self.is_undecided)
@@ -233,9 +233,10 @@ class Work:
         return [each for _, some in self.plan() for each in some if self.result(each) is None]
 
     def costs_s(self, some: Sequence[Planned]) -> list[float]:
-        """Return the processor time that each run probably takes: the mean of those most alike. [s]
+        """Return the processor time that each run probably takes: the mean of the most similar
+        runs. [s]
 
-        These are runs of the same point on the same kernel, else all runs on that kernel.
+        These are runs of the same point on the same kernel, or else all runs on this kernel.
         """
         made: dict[tuple[str, ...], list[float]] = {}
         for (key, _), seen in self.store.seen.items():
@@ -256,7 +257,7 @@ class Work:
         ]
 
     def cost(self) -> str:
-        """Return the cost so far and to go, in words."""
+        """Return the cost so far and the remaining cost, in words."""
         spent = [seen["cost_s"] for seen in self.store.seen.values() if "cost_s" in seen]
         todo = self.todo()
         left_s = sum(self.costs_s(todo))
@@ -267,7 +268,7 @@ class Work:
 
 
 def simulate_all(work: Work) -> None:
-    """Simulate what the engine has, too."""
+    """Simulate all points that the engine supports."""
     for point, variant in simulations():
         key = simulated_key(point, variant)
         wanted = work.only is None or work.only.search(key)

@@ -29,7 +29,7 @@ DIFFERENT = "Simulated time: points that are not equal"
 CHANGED = "Simulated time: single settings changed"
 KERNELS = "Simulated time: two kernels"
 OF_BBR = "Simulated time: BBR"
-"""Sections of the page."""
+"""Titles of sections of the page."""
 DIGITS = 6
 """Significant digits of kept figures."""
 
@@ -37,7 +37,7 @@ Seen = Mapping[str, Any]
 
 
 def keep(work: "Work", path: Path = KEPT) -> None:
-    """Write the results of the plan that there are, without windows and counters."""
+    """Write the available results of the plan, without windows and counters."""
     kernels: dict[str, Any] = {}
     for _, some in work.plan():
         for planned in some:
@@ -69,7 +69,7 @@ def keep(work: "Work", path: Path = KEPT) -> None:
 
 
 def rounded(value: Any) -> Any:
-    """Return the same with numbers of `DIGITS` significant digits."""
+    """Return a value with all numbers rounded to `DIGITS` significant digits."""
     match value:
         case float():
             return float(f"{value:.{DIGITS}g}")
@@ -102,7 +102,8 @@ class Results:
 
     @cached_property
     def versions(self) -> list[str]:
-        """Kernels, the one with most points first; of those with as many, the newest."""
+        """Return the kernels, starting with the one that has the most points; of equal ones, the
+        newest first."""
 
         def order(version: str) -> tuple[int, list[int]]:
             return len(self.kernels[version]["points"]), numbers(version)
@@ -110,9 +111,10 @@ class Results:
         return sorted(self.kernels, key=order, reverse=True)
 
     def of(self, point: Point, version: str, variant: Variant = AS_THEY_ARE) -> Compared:
-        """Return the comparison of a point with a kernel; runs whose seeds follow from 1.
+        """Return the comparison of a point with a kernel, from runs with seeds 1, 2, ...
 
-        A variant that changes only the engine or only the kernel leaves the other as it is.
+        If a variant changes only the engine or only the kernel, the runs of the other one are those
+        of the unchanged point.
         """
         ours = named(point, variant if variant.settings else AS_THEY_ARE)
         theirs = named(point, variant if variant.changes_kernel else AS_THEY_ARE)
@@ -121,7 +123,7 @@ class Results:
         return Compared.of(point, self.engine.get(ours), known)
 
     def best(self, point: Point, version: str) -> Compared:
-        """Return the comparison by long runs if there are some, else as `of` does."""
+        """Return the comparison by long runs if there are any, else the result of `of`."""
         long = longer(point)
         compared = None if long is None else self.of(long, version)
         return compared if compared is not None and compared.kernel else self.of(point, version)
@@ -213,7 +215,7 @@ def cells(comparison: Compared) -> list[str]:
 
 
 def with_changes(results: Results) -> Iterator[str]:
-    """Return the points with a changed setting, each after the point as it is."""
+    """Yield the points with a changed setting, each after the unchanged point."""
     first = results.versions[0]
 
     def rows() -> Iterator[Sequence[str]]:
@@ -269,7 +271,7 @@ def two_kernels(results: Results) -> Iterator[str]:
 
 
 def between(old: Compared, new: Compared) -> Iterator[str]:
-    """Return in what two kernels are not equal, in words."""
+    """Yield the quantities in which two kernels are not equal, in words."""
     for key in JUDGED:
         title, _, _, band = QUANTITIES[key]
         estimates = old.of_kernel(key), new.of_kernel(key)

@@ -1,4 +1,4 @@
-"""What the kernel says of its TCP during an emulation: windows, and the counters of `nstat`."""
+"""State of the kernel's TCP during an emulation: windows, and the counters of `nstat`."""
 
 import os
 import threading
@@ -24,25 +24,26 @@ COUNTERS = ("/proc/thread-self/net/netstat", "/proc/thread-self/net/snmp")
 KEPT = ("TcpExt", "Tcp")
 """Groups of counters."""
 STATES = ("RtoAlgorithm", "RtoMin", "RtoMax", "MaxConn", "CurrEstab")
-"""What stands among counters and does not count."""
+"""Values among the counters that are states and not counts."""
 
 Counts = Mapping[str, int]
 
 
 class Watch:
-    """Open beside an emulation: sets what a scenario cannot say, and reads.
+    """Reader of the kernel's state during an emulation. It also applies settings that scenarios
+    lack.
 
     Parameters
     ----------
     congestion : str, optional
-        The kernel's name of the law that every connection has in place of the scenario's.
+        Kernel name of the congestion control that replaces the scenario's in every connection.
     warmup_s : float
-        When counting begins.
+        Time at which counting begins.
     seed : int
-        For what a simulation draws, too: when each flow starts.
+        Seed of the times at which flows start, as in a simulation.
     is_first : bool
-        Whether the thread that drives the sockets is a real-time one, too, behind the one that
-        carries packets.
+        Whether the socket thread is a real-time thread, with a lower priority than the packet
+        thread.
     """
 
     def __init__(
@@ -53,21 +54,21 @@ class Watch:
         self.random = Random(seed)
         self.is_first = is_first
         self.driver = 0
-        """The thread that drives the sockets."""
+        """Number of the thread that drives the sockets."""
         self.connections: list[Connection] = []
         self.ends: dict[str, list[TextIO]] = {}
         self.at_first: dict[str, Counts] = {}
         self.counted: dict[str, dict[str, Counts]] = {"warmup": {}, "run": {}}
-        """Counters of senders and receivers, in the warm-up and behind it."""
+        """Counters of senders and receivers, during and after the warm-up."""
         self.times_s: list[float] = []
         self.windows: list[list[int]] = []
-        """A sample of every connection's at each of these times. [packets]"""
+        """Windows of all connections at each sample. [packets]"""
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.follow)
         self.stack = ExitStack()
 
     def __call__(self, _places: Places, flows: Sequence[Driven]) -> Self:
-        """The sockets are there."""
+        """Start when the sockets exist."""
         self.connections = [each for each in flows if isinstance(each, Connection)]
         for each in self.connections:
             late_s = self.random.uniform(0.0, each.flow.start_spread_s)
@@ -83,7 +84,7 @@ class Watch:
         return self
 
     def opened(self, namespaces: Iterable[Namespace]) -> list[TextIO]:
-        """Files of counters; each shows those of the namespace in which it was opened."""
+        """Open the files of counters. Each shows the namespace in which it was opened."""
         distinct = {each.descriptor: each for each in namespaces}.values()
         return [
             self.stack.enter_context(namespace.run(partial(open, path)))
@@ -104,10 +105,10 @@ class Watch:
         self.stack.close()
 
     def follow(self) -> None:
-        """Look at every window now and then; let the counters' warm-up end."""
+        """Sample all windows regularly, and read the counters at the end of the warm-up."""
         began_s, due_s = time.monotonic(), self.warmup_s
         while not self.ended.wait(SAMPLED_S):
-            if self.is_first:  # now that the emulator has given it its own priority
+            if self.is_first:  # the emulator has set its own priority by now
                 self.is_first = False
                 os.sched_setscheduler(self.driver, os.SCHED_FIFO, os.sched_param(FIRST - 1))
             now_s = time.monotonic() - began_s
@@ -119,20 +120,21 @@ class Watch:
             self.look()
 
     def look(self) -> None:
-        """Note every window."""
+        """Sample all windows."""
         self.windows.append([window(each) for each in self.connections])
 
     def counts(self) -> dict[str, Counts]:
-        """Counters as they are."""
+        """Return the present counters."""
         return {end: of_files(files) for end, files in self.ends.items()}
 
     def track(self) -> dict[str, Any]:
-        """Windows over time: the first connection's, and the mean of those that have begun."""
+        """Return windows over time: of the first connection, and the mean of all connections that
+        have started."""
         return track(self.times_s, self.windows)
 
 
 def window(connection: Connection) -> int:
-    """Its congestion window; 0: it has not begun. [packets]"""
+    """Return the congestion window of a connection; 0 before it has started. [packets]"""
     socket = connection.sender
     if socket is None or socket.fileno() < 0:
         return 0
@@ -141,7 +143,7 @@ def window(connection: Connection) -> int:
 
 
 def track(times_s: Sequence[float], windows: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """Windows over time, short enough to be kept."""
+    """Return windows over time, thinned out for storage."""
     begun = [[each for each in sample if each > 0] for sample in windows]
     return {
         "time_s": [round(each, 2) for each in times_s],
@@ -151,10 +153,9 @@ def track(times_s: Sequence[float], windows: Sequence[Sequence[float]]) -> dict[
 
 
 def of_files(files: Iterable[TextIO]) -> Counts:
-    """Counters of TCP in files of this form, added up::
+    """Return the sums of TCP counters in files of this form::
 
-    TcpExt: SyncookiesSent SyncookiesRecv TW
-    TcpExt: 0 0 17
+    TcpExt: SyncookiesSent SyncookiesRecv TW TcpExt: 0 0 17
     """
     counts: Counter[str] = Counter()
     for file in files:
@@ -168,7 +169,7 @@ def of_files(files: Iterable[TextIO]) -> Counts:
 
 
 def grown(before: Mapping[str, Counts], after: Mapping[str, Counts]) -> dict[str, Counts]:
-    """What has been counted between two looks, without zeros."""
+    """Return the increase of the counters between two readings, without zeros."""
     return {
         end: {
             name: value - before[end].get(name, 0)

@@ -1,14 +1,14 @@
-"""Long and large runs: CPU time, and peak memory compared with a bound that is stated before; and
-the needs of a million flows.
+"""Long and large runs: CPU time, and peak memory compared with a predicted bound; resources that a
+million flows need.
 
     make bench ONLY=large                             six minutes: keep the machine quiet
     .venv/bin/python bench/large.py --only web        one run; the others stay as they were
     .venv/bin/python bench/large.py --quick           a tenth of each: does it work
     .venv/bin/python bench/large.py --page            the tables in bench/README.md
 
-Each run is a fresh process, the engine's example `summary` and a Python process that calls
-`lh.simulate` and asks for warnings; its peak is the kernel's high-water mark. A run of a third of
-the time shows whether memory grows with time.
+Each case runs in two fresh processes: the engine's example `summary`, and a Python process that
+calls `lh.simulate` and reads the warnings. The peak memory is the kernel's high-water mark. A run
+of a third of the length shows whether memory grows with time.
 """
 
 import argparse
@@ -27,12 +27,13 @@ HERE = Path(__file__).parent
 CASES = HERE / "cases"
 OUT = HERE / "out" / "large.json"
 GROWTH_MB, GROWTH = 1.0, 0.02
-"""Memory at a third of the time and at the end differ by less than one of the two."""
+"""Largest growth of memory from a third of the run to its end, absolute or relative; one of the two
+must hold."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A run: its network, how long it is, and how much of that is warm-up. [s]"""
+    """A run: its network, length, and warm-up. [s]"""
 
     name: str
     what: str
@@ -67,13 +68,15 @@ CASES_RUN = (
     Case(
         "web",
         "5,000 web connections a second, 60 s",
-        # Ten round trips each: opening, request, three windows, and as long again for losses.
+        # A connection takes ten round-trip times: opening, request, three windows, and the same
+        # again for losses.
         Network(CASES / "web.toml", open_connections=round(5_000 * 10 * 0.02)),
         60.0,
         5.0,
     ),
 )
-#: Flows of the slopes by which a million are estimated, and the lengths of each two runs. [s]
+#: Numbers of flows from whose slopes a million flows are extrapolated, and the lengths of the two
+#: runs. [s]
 SLOPES, WARMUP_S, SHORT_S, LONG_S = (10_000, 30_000, 100_000), 1.0, 1.0, 2.0
 MILLION = 1_000_000
 
@@ -84,20 +87,20 @@ class Usage:
 
     cpu_s: float
     peak_mb: float
-    #: Segments and datagrams delivered after the warm-up.
+    #: Number of segments and datagrams delivered after the warm-up.
     packets: int
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A run by the engine only or from Python, with its bound."""
+    """A run by the engine or from Python, with its bound."""
 
     name: str
     what: str
     by: str
     duration_s: float
     bound_mb: float
-    #: CPU time of runs of a third of the time, and of all of it.
+    #: CPU time of a run of a third of the length, and of the whole run.
     third_cpu_s: float
     cpu_s: float
     third_mb: float
@@ -111,7 +114,7 @@ class Entry:
         return apart_mb < max(GROWTH_MB, GROWTH * self.peak_mb)
 
     def missed(self) -> list[str]:
-        """Return the differences from what is stated."""
+        """Return the violations of the bounds."""
         missed = []
         if self.peak_mb > self.bound_mb:
             missed.append(f"{self.peak_mb:.0f} MB, bound {self.bound_mb:.0f}")
@@ -122,19 +125,19 @@ class Entry:
 
 @dataclass(frozen=True)
 class Slope:
-    """Cost of the flows through a router in the engine."""
+    """Cost of flows through a router in the engine."""
 
     flows: int
     us_per_segment: float
-    #: Segments in a simulated second.
+    #: Number of segments per simulated second.
     segments_per_s: float
-    #: CPU time in addition to the segments': reading, building, reporting.
+    #: CPU time in addition to that of the segments: reading, building, reporting.
     start_s: float
     bytes_per_flow: float
 
 
 def by_engine(case: Case, duration_s: float, size: int | None = None) -> Usage:
-    """The engine's example."""
+    """Run the engine's example."""
     network = case.network
     words = [f"{network.unit}={size or network.size}"] if network.unit else []
     words += [f"{key}={value}" for key, value in network.settings.items()]
@@ -145,7 +148,7 @@ def by_engine(case: Case, duration_s: float, size: int | None = None) -> Usage:
 
 
 def by_python(case: Case, duration_s: float) -> Usage:
-    """A process that calls `lh.simulate` and asks for warnings."""
+    """Run a process that calls `lh.simulate` and reads the warnings."""
     settings = {"duration": f"{duration_s:g} s"}
     settings["warmup"] = f"{min(case.warmup_s, duration_s / 2):g} s"
     if case.network.unit:
@@ -156,7 +159,7 @@ def by_python(case: Case, duration_s: float) -> Usage:
 
 
 def measured(case: Case, part: float) -> list[Entry]:
-    """A case by the engine and from Python; the bounds are printed before anything is run."""
+    """Measure a case by the engine and from Python. The bounds are printed before the runs."""
     duration_s = part * case.duration_s
     measured_s = duration_s - case.warmup_s
     bounds_mb = {
@@ -191,8 +194,8 @@ def measured(case: Case, part: float) -> list[Entry]:
 
 
 def slope(flows: int) -> Slope:
-    """Measure by two lengths of the campus with this many flows; its rate and its queue are
-    theirs."""
+    """Measure a campus with this many flows by runs of two lengths. Rate and queue are in
+    proportion to the flows."""
     campus = CASES_RUN[0]
     settings = {"dumbbell.bottleneck": f"{flows}000000 bps", "queue": 15 * flows // 100}
     network = Network(campus.network.file, campus.network.unit, flows, settings)
@@ -201,7 +204,7 @@ def slope(flows: int) -> Slope:
     segments = long.packets - short.packets
     each_s = (long.cpu_s - short.cpu_s) / segments
     per_s = segments / (LONG_S - SHORT_S)
-    # Segments of the warm-up are not counted; at most as many per second as in the rest.
+    # Segments of the warm-up are not counted. Their rate is at most that of the rest.
     start_s = max(0.0, long.cpu_s - each_s * (long.packets + WARMUP_S * per_s))
     return Slope(flows, 1e6 * each_s, per_s, start_s, long.peak_mb * 2**20 / flows)
 
@@ -209,9 +212,9 @@ def slope(flows: int) -> Slope:
 def million(slopes: Sequence[Slope]) -> dict[str, float]:
     """Return the needs of a million flows at a terabit per second, from the last two slopes.
 
-    A segment becomes dearer by the power of the number of flows that they show, as the caches have
-    long been exceeded. The cost of a start grows in proportion and by the depth of trees. Memory
-    grows in proportion too, since all is kept flow by flow.
+    The cost of a segment is extrapolated as a power of the number of flows, since the working set
+    already exceeds the caches. The cost of the start grows in proportion to the flows, times the
+    depth of trees. Memory grows in proportion to the flows, since all data is stored per flow.
     """
     before, last = slopes[-2:]
     times = MILLION / last.flows
@@ -235,7 +238,8 @@ def million(slopes: Sequence[Slope]) -> dict[str, float]:
 
 
 def judged(*, quick: bool, only: Sequence[str] = ()) -> int:
-    """All runs; 1 if something is missed. A tenth of a run is its start: that is not judged."""
+    """Run all cases; return 1 if a bound is missed. A tenth of a run consists mostly of its start,
+    so it is not judged."""
     missed_goals = main(quick=quick, only=only)
     missed = [] if quick else missed_goals
     for line in missed:
@@ -244,7 +248,8 @@ def judged(*, quick: bool, only: Sequence[str] = ()) -> int:
 
 
 def main(*, quick: bool, only: Sequence[str] = ()) -> list[str]:
-    """All runs, written after each unless they are but a tenth; returns what is missed."""
+    """Run all cases and return what is missed. Results are written after each case, except quick
+    ones."""
     part = 0.1 if quick else 1.0
     entries, slopes = known()
     missed = []

@@ -1,10 +1,10 @@
-"""How much memory a simulation may take, from what it is made of, before it is run.
+"""Bound of the memory of a simulation, computed from its parts before it runs.
 
-Sizes of a flow, a link, a station, a packet in flight, a value of the result in bytes. They are
-those of the engine's structures (`std::mem::size_of` on x86_64), with their allocations at the size
-that the allocator gives. Nothing is fitted to a run. The number of values of a result, and the
-length of its text and of the scenario's, are counted in two small networks of the same file: they
-grow in proportion to the units.
+The sizes of a flow, a link, a station, a packet in flight and a value of the result are those of
+the engine's structures (`std::mem::size_of` on x86_64). Allocations have the size that the
+allocator uses. No value is fitted to a run. The number of values of a result, and the length of its
+text and of the scenario's, are counted in two small networks of the same file: they grow in
+proportion to the units.
 """
 
 from collections.abc import Mapping
@@ -16,95 +16,101 @@ import lasthop as lh
 
 
 def heap(size: int) -> int:
-    """Return the memory that glibc's allocator uses for this many bytes: 8 of its own, in steps of
-    16, 32 at least."""
+    """Return the memory that glibc's allocator uses for this many bytes: 8 bytes more, rounded up
+    to 16, at least 32."""
     return max(32, -(-(size + 8) // 16) * 16)
 
 
 NAME = heap(16)
-"""A name of up to 24 characters."""
+"""Size of a name with up to 24 characters. [bytes]"""
 
 FLOW = (
-    *(392, 2 * NAME, 2 * heap(4 * 4)),  # the scenario's flow: its names, its ways
+    *(392, 2 * NAME, 2 * heap(4 * 4)),  # the scenario's flow: its names, its paths
     *(256, heap(320) + 64, 2 * heap(8)),  # FlowState; sender and receiver, aligned; their rings
-    2 * 2 * 2 * 8,  # two timers in the agenda, a tree of up to twice as many leaves
+    2 * 2 * 2 * 8,  # two timers in the agenda, a tree with up to twice as many leaves
     *(2 * 32, heap(4 * 8), heap(4 * 40)),  # windows to be read, ACKs that wait
-    *(2 * 20, 8, 2 * 12),  # ways in the routes, their first legs, start and stop in the plan
-    *(16 + 8, 2 * 120),  # moments and class in the gauge, counters at two instants
+    *(2 * 20, 8, 2 * 12),  # paths in the routes, their first hops, start and stop in the plan
+    *(16 + 8, 2 * 120),  # times and class in the gauge, counters at two times
 )
-"""A flow, without its links. [bytes]"""
+"""Size of a flow, without its links. [bytes]"""
 
 STEP = 4 + 32
-"""A link of a way: its number, its leg. [bytes]"""
+"""Size of a link in a path: its number and hop. [bytes]"""
 
 LINK = (
     *(232, 3 * NAME),  # LinkSettings and their names
     *(64, heap(24), NAME),  # WiredLink, its label and name
-    *(16, 2 * (56 + 8 + 16)),  # moments in the gauge, counters at two instants
+    *(16, 2 * (56 + 8 + 16)),  # times in the gauge, counters at two times
 )
-"""One direction of a link. [bytes]"""
+"""Size of one direction of a link. [bytes]"""
 
 QUEUE = (heap(336), 16 * 32, 3 * 64)
-"""Further parts of a link with a queue: Pipe, its first places, discipline and losses. [bytes]"""
+"""Size of the further parts of a link with a queue: pipe, its first places, discipline and losses.
+[bytes]"""
 
 STATION = (
     *(576, 2 * NAME),  # the scenario's station
     *(4 * 64, NAME),  # its ports and queues in the cell
     *(2 * 64, 4 * 32),  # as a contender: backoff, head, places in the ring
-    *(2 * 2 * 64, 2 * 32),  # counters at two instants
+    *(2 * 2 * 64, 2 * 32),  # counters at two times
 )
-"""A station, without its flows. [bytes]"""
+"""Size of a station, without its flows. [bytes]"""
 
 PACKET = 64 + 24
-"""A packet in flight: an entry of the calendar and of its day; in a queue it has less. [bytes]"""
+"""Size of a packet in flight: an entry of the calendar and of its day. A packet in a queue is
+smaller. [bytes]"""
 
 CONNECTION = 2 * sum(FLOW) + 10 * PACKET
-"""A web connection that is open: a flow each way, and the first window of a response. [bytes]"""
+"""Size of an open web connection: a flow in each direction, and the first window of a response.
+[bytes]"""
 
 PLACE = (4 + 2) * 24
-"""A place of a link's queue: a stay, in a ring of up to four times as many, copied from one half as
-long. [bytes]"""
+"""Size of a place in a link's queue: a residence, in a ring with up to four times as many places,
+while it is copied from a ring of half the length. [bytes]"""
 
 BIN, BIN_S = 8, 0.1
-"""A bin of the least utilisation of a link, and its width. [bytes, s]"""
+"""Size of a bin of a link's smallest utilisation, and its width. [bytes, s]"""
 
 ENTRY = 2 * 104
-"""A member of an object of `serde_json`: hash, key, value, in a vector that has doubled. [bytes]"""
+"""Size of a member of a `serde_json` object: hash, key, value, in a vector that has doubled.
+[bytes]"""
 
 QUANTITY = (
     2 * 32,  # name and value in its item, in a vector that has doubled
     *(ENTRY, NAME, 16, heap(2 * 104), heap(52), 2 * NAME),  # in the estimates: mean and ci95
     *(ENTRY, NAME, 16, heap(72)),  # in the samples: a list of one
 )
-"""A value of the result: measured, put together, sampled. [bytes]"""
+"""Size of a value of the result: measured, assembled, sampled. [bytes]"""
 
 ITEM = (
     *(2 * 72, NAME, 3 * (heap(40) + NAME)),  # an item with up to three labels
     *(2 * 72, 3 * (ENTRY + 2 * NAME), heap(52)),  # in the estimates
     *(ENTRY, NAME, heap(52)),  # in the samples
 )
-"""An item with a name in the result: a flow, a station, a queue. [bytes]"""
+"""Size of a named item of the result: a flow, a station, a queue. [bytes]"""
 
 ENGINE = 8e6
-"""The engine's program and the runtime; the scenario's grammar. [bytes]"""
+"""Size of the engine's program and runtime, and of the scenario's grammar. [bytes]"""
 
 MODULES = 25e6
-"""lasthop's modules, what they import, the extension. [bytes]"""
+"""Size of lasthop's modules, their imports, and the extension. [bytes]"""
 
 TREE_QUANTITY = 200 + 24 + 2 * 48
-"""In Python: a dictionary with mean and interval, a number, a place in a larger one. [bytes]"""
+"""Size in Python of a quantity: a dictionary with mean and interval, a number, a place in a larger
+dictionary. [bytes]"""
 
 TREE_ITEM = 80 + 4 * (64 + 48)
-"""In Python: a dictionary, its name and labels. [bytes]"""
+"""Size in Python of an item: a dictionary, its name and labels. [bytes]"""
 
 OF_TEXT = 8.0
-"""The scenario in Python, over its text: some twenty characters a member, as text twice, as a tree
-that is read and given away, as typed values, a number and a place each. [-]"""
+"""Ratio of the scenario's size in Python to the length of its text. A member has about twenty
+characters. It is stored twice as text, as two trees, and as typed values with a number and a place
+each. [-]"""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Parts of a result and a scenario; all of it grows in proportion to a network."""
+    """Numbers of parts of a result and a scenario, which all grow in proportion to a network."""
 
     items: float
     quantities: float
@@ -119,14 +125,14 @@ class Shape:
     windows: float
 
     def towards(self, other: "Shape", factor: float) -> "Shape":
-        """Return the shape at a multiple of the distance from here to `other`."""
+        """Return the shape at a multiple of the distance from this shape to `other`."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
         return Shape(*(a + factor * (b - a) for a, b in pairs))
 
 
 @dataclass(frozen=True)
 class Network:
-    """A file, and which of its settings makes it large."""
+    """A scenario file, and the settings that make it large."""
 
     file: Path
     unit: str = ""
@@ -136,13 +142,14 @@ class Network:
     open_connections: int = 0
 
     def scenario(self, size: int, **more: object) -> lh.Scenario:
-        """Return the file with this many units."""
+        """Return the scenario of the file with this many units."""
         unit = {self.unit: size} if self.unit else {}
         return lh.Scenario(self.file, {**self.settings, **more, **unit})
 
     @property
     def shape(self) -> Shape:
-        """By two small networks, of two and four units, run as briefly as they can be."""
+        """Return the shape, from two small networks of two and four units with the shortest
+        possible runs."""
         if not self.unit:
             return shape(self.scenario(0, duration="2 s", warmup="1 s"))
         few, more = (shape(self.scenario(n, duration="2 s", warmup="1 s")) for n in (2, 4))
@@ -150,7 +157,7 @@ class Network:
 
 
 def shape(scenario: lh.Scenario) -> Shape:
-    """Count the parts of a scenario, and its result."""
+    """Return the numbers of parts of a scenario and of its result."""
     tree: dict[str, Any] = scenario.to_dict()
     flows, links = tree["flows"], tree["links"]
     queues = [link for link in links if link["rate_bps"] and not link["of_host"]]
@@ -173,7 +180,7 @@ def shape(scenario: lh.Scenario) -> Shape:
 
 
 def engine_bytes(network: Network, measured_s: float) -> float:
-    """The most that the engine takes by itself. [bytes]"""
+    """Return the bound of the engine's memory. [bytes]"""
     has = network.shape
     return (
         ENGINE
@@ -192,7 +199,8 @@ def engine_bytes(network: Network, measured_s: float) -> float:
 
 
 def python_bytes(network: Network, measured_s: float) -> float:
-    """The most that `lh.simulate`, warnings included, takes over the bare interpreter. [bytes]"""
+    """Return the bound of the memory of `lh.simulate` with warnings, beyond that of the Python
+    interpreter. [bytes]"""
     has = network.shape
     return (
         engine_bytes(network, measured_s)

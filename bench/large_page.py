@@ -1,4 +1,5 @@
-"""Tables of long and large runs, and of what a million flows would take, from out/large.json."""
+"""Tables of long and large runs, and of resources that a million flows need, from
+out/large.json."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,7 +25,7 @@ WORDS = {
     "5,000 web connections a second, 60 s": "5,000 web connections per second, 60 s",
     "5,000 stations, 10,000 flows, 60 s": "cell of 5,000 stations, 10,000 flows, 60 s",
 }
-"""Cases as the table calls them, by the names that runs are kept by."""
+"""Names of cases in the table, by the names of stored runs."""
 
 
 def main() -> None:
@@ -53,7 +54,8 @@ def runs(entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def estimates(slopes: Sequence[Slope]) -> Iterator[str]:
-    """Yield the measurements, and a million flows on one machine and in chunks."""
+    """Yield the measurements, and the estimates for a million flows on one machine and in
+    chunks."""
     rows = [
         [
             f"one router, {slope.flows:,} flows",

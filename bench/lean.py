@@ -1,8 +1,8 @@
-"""Lean loops: programs by hand for one scenario each, the floor under what a simulator can cost.
+"""Lean loops: hand-written programs for one scenario each, as a lower bound of a simulator's cost.
 
-Same router and same cell as the peers simulate, without recording and without any generality.
-Through the router one has an event a packet, since the arrival at the bottleneck decides all that
-follows; the other goes hop by hop, as a simulator of any network has to.
+They simulate the same router and cell as the peers, without recording and without any generality.
+One loop of the router has one event per packet, since the arrival at the bottleneck determines all
+later times. The other loop has one event per hop, as a general simulator needs.
 """
 
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from peers import HERE, STORE, delivered, ensure_compiler, modified_s, must
 
 ROUTER, CELL = STORE / "lean-router", STORE / "lean-cell"
 QUEUE = 100
-"""Packets that the access point holds."""
+"""Length of the access point's queue. [packets]"""
 
 
 def install() -> None:
-    """Build both programs, again where a source has changed."""
+    """Build both programs. Build them again if a source has changed."""
     ensure_compiler()
     STORE.mkdir(exist_ok=True)
     for program in (ROUTER, CELL):
@@ -40,5 +40,5 @@ class Cell:
 
 
 def router(how: str, flows: int, rtt_ms: float, limit: int, *numbers: str) -> list[str]:
-    """The command of the router; `numbers` are its length, its warm-up and its seed."""
+    """Return the command of the router. `numbers` are its length, its warm-up and its seed."""
     return [str(ROUTER), *numbers, str(flows), f"{rtt_ms:g}", str(limit), how]

@@ -1,7 +1,7 @@
 """Cost of a run: CPU time (never wall-clock time) and peak memory of one process.
 
-Cost is a slope: the CPU time of a long run less that of a short run, over the data
-segments delivered in between. Starting up, reading the input and the warm-up cancel.
+Cost is a slope: the CPU time of a long run minus that of a short run, divided by the data segments
+delivered in between. The costs of starting up, reading the input and the warm-up cancel.
 """
 
 import math
@@ -22,11 +22,11 @@ POLL_S = 0.02
 
 
 class BenchError(Exception):
-    """A peer or our own run did not do what it was asked."""
+    """Error of a peer or of lasthop, which did not run as requested."""
 
 
 def require_release_build() -> None:
-    """Exit with a message if the installed lasthop is a debug build: it is slower."""
+    """Exit with a message if the installed lasthop is a debug build, which is slower."""
     from lasthop import _core
 
     if _core.PROFILE != "release":
@@ -49,7 +49,7 @@ class Run:
     """One simulation run."""
 
     cpu_s: float
-    #: Data segments delivered after the warm-up.
+    #: Number of data segments delivered after the warm-up.
     segments: int
     #: Simulated time after the warm-up.
     measured_s: float
@@ -75,29 +75,30 @@ class Cost:
 
 @dataclass(frozen=True)
 class Beside:
-    """Rounds of ours and of a peer in turn, so that both have met the same load."""
+    """Rounds of lasthop and a peer in turn, so that both run under the same load."""
 
     ours: Sequence[Cost]
     peer: Sequence[Cost]
 
     @property
     def ratios(self) -> list[float]:
-        """How many times cheaper a segment is here, round by round."""
+        """Return the ratio of the peer's cost of a segment to lasthop's, round by round."""
         pairs = zip(self.ours, self.peer, strict=True)
         return [peer.us_per_segment / ours.us_per_segment for ours, peer in pairs]
 
     @property
     def ratio(self) -> float:
-        """Return the median over the rounds: a disturbed round decides nothing."""
+        """Return the median ratio over the rounds, which a single disturbed round does not
+        change."""
         return median(self.ratios)
 
     def undecided(self, goal: float) -> bool:
-        """Some rounds reach the goal and some do not."""
+        """Return whether some rounds reach the goal and others do not."""
         return min(self.ratios) < goal <= max(self.ratios)
 
 
 def in_turn(ours: Callable[[], Cost], peer: Callable[[], Cost], goal: float, rounds: int) -> Beside:
-    """Rounds of both; twice as many where they do not agree about the goal, either way."""
+    """Run both in rounds. Run twice as many rounds if the rounds disagree about the goal."""
     compared = Beside([ours()], [peer()])
     while len(compared.ours) < rounds or (
         len(compared.ours) < 2 * rounds and compared.undecided(goal)
@@ -107,29 +108,30 @@ def in_turn(ours: Callable[[], Cost], peer: Callable[[], Cost], goal: float, rou
 
 
 def typical(costs: Sequence[Cost]) -> Cost:
-    """The one with the median cost; of an even number the dearer of the two."""
+    """Return the cost with the median; of an even number, the higher of the two middle costs."""
     return sorted(costs, key=lambda cost: cost.us_per_segment)[len(costs) // 2]
 
 
 class Stopped(BenchError):
-    """A process took more CPU time than it was given."""
+    """Error of a process that exceeded its limit of CPU time."""
 
 
 def limited(argv: Sequence[str], most_cpu_s: float, most_gb: float) -> list[str]:
-    """A command that the kernel ends when it takes more CPU time, and that gets no more memory."""
+    """Return a command that the kernel ends at a limit of CPU time, and that gets limited
+    memory."""
     limits = [f"--cpu={math.ceil(most_cpu_s)}", f"--as={round(most_gb * 2**30)}"]
     return ["prlimit", *limits, "--", *argv]
 
 
 def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
-    """Runs a command to its end.
+    """Run a command to its end.
 
-    The peak is read from the kernel's high-water mark while the process runs: what `wait`
-    reports is at least the memory of the parent at the fork.
+    The peak memory is read from the kernel's high-water mark while the process runs. The value that
+    `wait` reports includes the memory of the parent at the fork.
     """
     start = time.monotonic()
     peak_kb = 0
-    # Into files, as a pipe holds a few lines only, and no process reads it meanwhile.
+    # The output goes into files: a pipe holds only a few lines, and no process reads it meanwhile.
     with (
         TemporaryFile("w+") as printed,
         TemporaryFile("w+") as complaints,
@@ -166,7 +168,7 @@ def callgrind(argv: Sequence[str], env: Mapping[str, str] | None = None) -> tupl
 
 
 def high_water_mark_kb(pid: int | Literal["self"]) -> int:
-    """Largest resident set of a process so far, in kB; 0 when it is gone."""
+    """Return the largest resident set of a process so far, in kB; 0 when the process has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -178,10 +180,11 @@ def high_water_mark_kb(pid: int | Literal["self"]) -> int:
 
 
 def slope(run: Callable[[float], Run], short_s: float, long_s: float, repeats: int) -> Cost:
-    """Cost per segment between runs of two durations, the median over rounds of one of each.
+    """Return the cost per segment from runs of two lengths: the median over rounds with one run of
+    each.
 
-    Every round simulates the same. A median, not the smallest time, since a shared machine has fast
-    minutes too, and more repetitions would meet more of them.
+    Every round simulates the same. The smallest time is not used: a shared machine also has fast
+    minutes, so the minimum would depend on the number of rounds.
     """
     pairs = [(run(short_s), run(long_s)) for _ in range(repeats)]
     short, long = pairs[-1]

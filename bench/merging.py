@@ -1,7 +1,7 @@
 """Why the gateway turns receive offload off: shares and delay with merged segments.
 
-Each run is a user-mode Linux of its own in simulated time (`uml.py`), so that segments arrive when
-the network says, and computing costs nothing: see `merging_inside.py`.
+Each run is a separate user-mode Linux in simulated time (`uml.py`). Arrival times of segments
+therefore depend only on the network, and computing takes no time; see `merging_inside.py`.
 """
 
 import json
@@ -16,7 +16,7 @@ CASES = [(queue, "100", merged) for queue in ("fq_codel", "pfifo") for merged in
 
 
 def main() -> int:
-    """Runs all cases, prints the table, writes out/merging.json."""
+    """Run all cases, print the table and write out/merging.json."""
     print(f"{'leaf':10}{'Mbit/s':>7}  {'GRO':28}{'four : one':>11}{'of C':>7}{'echo, 95 %':>18}")
     measured = []
     for queue, rate, merged in CASES:

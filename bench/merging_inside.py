@@ -1,10 +1,11 @@
-"""Shares and delay where received segments are merged before a gateway's leaves, and where not.
+"""Shares and delay with and without merging of received segments before a gateway's leaves.
 
     SERVER --- ISP (10 ms each way) --- wan GATEWAY lan --- STATIONS
 
-Station 0 has four downloads and station 1 has one; station 2 is asked for an echo by UDP a hundred
-times a second. The gateway's rate is fixed, so that all that waits, waits in its leaves. Prints
-what passed through the leaves of 0 and 1, and the echo's delays beyond the Internet's.
+Station 0 has four downloads and station 1 has one; station 2 gets a UDP echo request a hundred
+times per second. The gateway's rate is fixed, so that packets wait only in its leaves. The script
+prints the packets that passed the leaves of stations 0 and 1, and the echo delays in addition to
+that of the Internet.
 """
 
 import json
@@ -30,10 +31,10 @@ FRAME_BYTES = 1514
 
 
 def main(discipline: str, rate_mbps: str, merged: str) -> dict[str, float]:
-    """Let it run.
+    """Run the measurement.
 
-    `merged` is the most segments that become one; 1 for no merging, and 0 for as many as the
-    kernel likes, with the gateway's quantum of one frame.
+    `merged` is the largest number of segments that are merged into one. 1 means no merging. 0 means
+    the kernel's limit, with the gateway's quantum of one frame.
     """
     segments = int(merged)
     lines = ["[gateway]", 'wan = "wan"', 'lan = "lan"', f'rate = "{rate_mbps} Mbps"']
@@ -52,11 +53,12 @@ def main(discipline: str, rate_mbps: str, merged: str) -> dict[str, float]:
 
 
 def merge(shaper: Shaper, segments: int) -> None:
-    """Have received segments merged, and let leaves take turns of as many bytes."""
+    """Make the kernel merge received segments, and set the quanta of leaves to the same number of
+    bytes."""
     for device in ("wan", "lan"):
         offload.set_merging(device, segments != 1)
         if segments > 1:
-            # merged segments have to stay below this
+            # merged segments must be shorter than this size
             sh(f"ip link set {device} gro_max_size {segments * (FRAME_BYTES - 14) + 1}")
     for member in shaper.running().members.values() if segments > 1 else ():
         leaf = f"{member.leaf >> 16:x}:{member.leaf & 0xFFFF:x}"
@@ -107,7 +109,7 @@ def packets_sent() -> int:
 
 
 def echo(connection: socket.socket) -> None:
-    """Answer."""
+    """Send every received datagram back to its sender."""
     while True:
         content, who = connection.recvfrom(100)
         connection.sendto(content, who)

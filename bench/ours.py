@@ -1,6 +1,6 @@
-"""lasthop itself: simulation in a warm process, memory in a fresh one, cold start.
+"""Costs of lasthop: simulation in a warm process, memory in a fresh process, and cold start.
 
-Run as a program it is that process, and prints a JSON list of runs:
+As a program, this file is the simulating process, and prints a JSON list of runs:
 
     ours.py FILE SETTINGS DURATION_S ...    simulates FILE for each duration in turn
 
@@ -29,7 +29,7 @@ HEAVY = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy")
 
 @dataclass(frozen=True)
 class ColdStart:
-    """Best of several starts."""
+    """Best result of several starts."""
 
     command: str
     wall_s: float
@@ -44,7 +44,7 @@ def cost(
     repeats: int,
     settings: Mapping[str, object] = MappingProxyType({}),
 ) -> Cost:
-    """Slope in one warm process; memory of one long run in a fresh one."""
+    """Return the slope in one warm process, and the memory of one long run in a fresh process."""
     [fresh] = worker(file, settings, [long_s])
     warm = iter(worker(file, settings, [short_s, *[short_s, long_s] * repeats]))
     next(warm)
@@ -53,14 +53,14 @@ def cost(
 
 
 def worker(file: Path, settings: Mapping[str, object], durations: list[float]) -> list[Run]:
-    """Runs this file as a program."""
+    """Run this file as a program."""
     words = [str(file), json.dumps(dict(settings)), *map(str, durations)]
     ended = process([sys.executable, __file__, *words])
     return [Run(**run) for run in json.loads(ended.output)]
 
 
 def cold_starts(repeats: int) -> list[ColdStart]:
-    """`import lasthop` and `lasthop --help`, and the bare interpreter for comparison."""
+    """Measure `import lasthop`, `lasthop --help` and, for comparison, the bare interpreter."""
     python = sys.executable
     return [
         cold_start("python -c pass", [python, "-c", "pass"], repeats),
@@ -70,7 +70,7 @@ def cold_starts(repeats: int) -> list[ColdStart]:
 
 
 def cold_start(command: str, argv: list[str], repeats: int) -> ColdStart:
-    """Starts a command several times; and once more to see what it imports."""
+    """Start a command several times, and once more to list its imports."""
     starts = [process(argv) for _ in range(repeats)]
     loaded = imported(argv)
     return ColdStart(
@@ -82,7 +82,7 @@ def cold_start(command: str, argv: list[str], repeats: int) -> ColdStart:
 
 
 def imported(argv: list[str]) -> set[str]:
-    """Top-level modules that a Python command loads."""
+    """Return the top-level modules that a Python command loads."""
     environment = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True)
     names = (line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines() if "|" in line)
@@ -90,7 +90,7 @@ def imported(argv: list[str]) -> set[str]:
 
 
 def main(file: str, settings: str, durations: list[float]) -> None:
-    """Simulates `file` for each duration; memory is the growth over the idle interpreter."""
+    """Simulate `file` for each duration. Memory is the growth over the idle interpreter."""
     idle_kb = high_water_mark_kb("self")
     import lasthop
 
@@ -108,9 +108,9 @@ def main(file: str, settings: str, durations: list[float]) -> None:
 
 
 def segments(result: "lasthop.Result", measured_s: float) -> int:
-    """Data segments that all lasting TCP flows delivered after the warm-up.
+    """Return the number of data segments that all endless TCP flows delivered after the warm-up.
 
-    Over a conflict graph datagrams count too.
+    Over a conflict graph, datagrams are included.
     """
     known = result.scenario.typed
     mss = {flow.name: flow.tcp.mss_bytes for flow in known.tcp_flows}

@@ -1,4 +1,4 @@
-"""Pages whose tables are rewritten from runs, while the words around them stay."""
+"""Pages whose tables are rewritten from runs, without changes of the surrounding text."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,8 +23,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 def rewrite(
     page: Path, tables: Mapping[str, Iterable[str]], pictures: Mapping[str, str] | None = None
 ) -> None:
-    """Give sections of a page, named by their titles, the lines of their tables, and those that
-    have none yet their pictures.
+    """Write the tables of a page's sections, given by their titles. Add pictures to sections that
+    have none.
     """
     before, *sections = page.read_text().split(SECTION)
     named = {each.splitlines()[0]: each for each in sections}

@@ -1,5 +1,5 @@
-"""ns-2 and ns-3: installed when missing, and run on the seven-station cell; htsim: built where its
-source is.
+"""ns-2 and ns-3, which are installed if missing and run on the seven-station cell, and htsim, which
+is built if its source is available.
 """
 
 import fcntl
@@ -45,10 +45,10 @@ NS3_PROGRAMS = {
     ),
 }
 
-#: Where htsim's source is; it is in no package registry.
+#: Environment variable with the folder of htsim's source, which is in no package registry.
 HTSIM_SOURCE = "LASTHOP_HTSIM"
 HTSIM = STORE / "htsim"
-#: Its parts that TCP over queues and pipes needs.
+#: Parts of htsim that TCP over queues and pipes needs.
 HTSIM_PARTS = (
     *("config", "eventlist", "logfile", "loggers", "network", "rng", "route"),
     *("pipe", "queue", "fairpullqueue", "tcp", "tcppacket", "mtcp", "ndppacket"),
@@ -59,29 +59,29 @@ WARMUP_S = 10.0
 
 
 class Simulator(Protocol):
-    """Something that simulates the seven-station cell."""
+    """Program that simulates the seven-station cell."""
 
     def __call__(self, duration_s: float) -> Run:
-        """Simulates for `duration_s`, the warm-up included."""
+        """Simulate for `duration_s`, including the warm-up."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A simulator, how long it runs here, and how many times cheaper than it we mean to be."""
+    """Simulator, the lengths of its runs, and the aimed ratio of its cost to lasthop's."""
 
     name: str
     variant: str
     run: Simulator
     short_s: float
     long_s: float
-    #: Rounds in turn with ours.
+    #: Number of rounds in turn with lasthop.
     rounds: int
-    #: None: shown, not judged.
+    #: Aimed ratio; None if the ratio is shown but not judged.
     goal: float | None
 
 
 def peers(*, quick: bool) -> list[Peer]:
-    """ns-2 as installed, ns-2 at its fastest, and ns-3 with shorter runs."""
+    """Return ns-2 as installed, ns-2 with its fastest settings, and ns-3 with shorter runs."""
     install_ns2()
     install_ns3()
     ns2_s, ns3_s, rounds = (600.0, 40.0, 1) if quick else (2000.0, 120.0, 5)
@@ -96,9 +96,9 @@ def peers(*, quick: bool) -> list[Peer]:
 class Ns2:
     """The Debian package `ns2` and a Tcl script.
 
-    As installed, ns-2 allocates the headers of every protocol in every packet and keeps its events
-    in a calendar queue. Tuned, it allocates only the headers in use and keeps events in a list, the
-    fastest of its schedulers for so few of them.
+    As installed, ns-2 allocates the headers of every protocol in every packet, and stores events in
+    a calendar queue. Tuned, it allocates only the headers in use, and stores events in a list, the
+    fastest of its schedulers for so few events.
     """
 
     how: str
@@ -112,7 +112,7 @@ class Ns3:
     """The Python wheel `ns3`, for its release build and headers, and a C++ program."""
 
     options: tuple[str, ...] = ()
-    #: Number of the replication: another one draws other random numbers.
+    #: Number of the replication, which selects the random numbers.
     replication: int = 1
 
     def __call__(self, duration_s: float) -> Run:
@@ -120,7 +120,7 @@ class Ns3:
 
 
 def delivered(program: list[str], duration_s: float, seed: int, *more: str) -> Run:
-    """Runs a peer and reads its line `delivered IN_ALL AFTER_WARMUP`."""
+    """Run a peer and read its line `delivered IN_ALL AFTER_WARMUP`."""
     argv = [*program, str(duration_s), str(WARMUP_S), str(seed), *more]
     ended = process(argv)
     for line in ended.output.splitlines():
@@ -131,7 +131,7 @@ def delivered(program: list[str], duration_s: float, seed: int, *more: str) -> R
 
 
 def install_ns2() -> None:
-    """The Debian package, if there is no `ns` yet."""
+    """Install the Debian package, if there is no `ns` yet."""
     if shutil.which("ns") is None:
         apt_install("ns2")
 
@@ -157,7 +157,7 @@ def install_ns3() -> None:
 
 
 def htsim_absent() -> str | None:
-    """Why htsim cannot be measured; None where its source is."""
+    """Return why htsim cannot be measured; None if its source is available."""
     folder = os.environ.get(HTSIM_SOURCE)
     if not folder:
         return f"htsim: skipped, {HTSIM_SOURCE} names no folder (`sim` of Broadcom/csg-htsim)"
@@ -168,31 +168,31 @@ def htsim_absent() -> str | None:
 
 
 def install_htsim() -> None:
-    """The driver with the parts of htsim that it needs; nothing is written to its folder."""
+    """Build the driver with the parts of htsim that it needs, without writing to htsim's folder."""
     ensure_compiler()
     folder = Path(os.environ[HTSIM_SOURCE])
     sources = [HERE / "peers" / "htsim.cc", *(folder / f"{name}.cpp" for name in HTSIM_PARTS)]
     if HTSIM.exists() and max(map(modified_s, sources)) <= modified_s(HTSIM):
         return
     STORE.mkdir(exist_ok=True)
-    # The flags of its own Makefile.
+    # flags of htsim's Makefile
     flags = ["-std=c++11", "-O3", f"-I{folder}"]
     must(["g++", *flags, *map(str, sources), "-o", str(HTSIM)])
 
 
 def ensure_compiler() -> None:
-    """The Debian package `g++`, if there is none yet."""
+    """Install the Debian package `g++`, if there is no compiler yet."""
     if shutil.which("g++") is None:
         apt_install("g++")
 
 
 def modified_s(file: Path) -> float:
-    """When a file was written last."""
+    """Return the time at which a file was last written."""
     return file.stat().st_mtime
 
 
 def apt_install(package: str) -> None:
-    """Installs a Debian package, which only root can; one process at a time."""
+    """Install a Debian package, which needs root; one process at a time."""
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         raise BenchError(f"{package} is not installed; as root: apt-get install {package}")
     print(f"installing {package} with apt-get")
@@ -208,7 +208,7 @@ def apt_install(package: str) -> None:
 
 
 def must(argv: list[str]) -> None:
-    """Runs a command that has to succeed."""
+    """Run a command; raise an error if it fails."""
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BenchError(f"`{' '.join(argv)}` failed\n{done.stderr.strip()}")

@@ -38,7 +38,8 @@ RUNS = struct.Struct("=192xQQ")
 """Time and number of runs in the kernel's information about a program (linux/bpf.h). [ns, -]"""
 HERE, THERE = "10.200.0.1", "10.200.0.2"
 GATE, HOSTS = "10.201.0.1", ("10.201.0.101", "10.201.0.102")
-"""The senders' addresses, one a class: a queue that holds packets of its own machine slows it."""
+"""Addresses of the senders, one per class. A queue on the same machine as its senders slows them
+down."""
 OURS, THEIRS, INNER, OUTER = "shaped", "other", "inner", "outer"
 PACKETS = 200_000
 POLLS = 2_000
@@ -51,7 +52,8 @@ PORT = 5001
 
 
 def text(rate: str, classes: int, update: str) -> str:
-    """Return a shared queue of this many classes; the senders are of the first two."""
+    """Return the file of a shared queue with this many classes. The senders are in the first
+    two."""
     share = {f"c{k}": {"share": 1 / classes} for k in range(1, classes + 1)}
     vbs = {"occupancy": 0.6, "algorithm": "corrected", "update": update, "class": share}
     members = {f"c{k}": {"address": f"10.201.0.{100 + k}"} for k in range(1, classes + 1)}
@@ -99,7 +101,7 @@ def shaped(settings: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
 
 
 def packet_ns(classes: int, update: str) -> float:
-    """Time of a packet in the program. [ns]"""
+    """Return the time that the program takes per packet. [ns]"""
     with shaped(text("100 Gbps", classes, update)) as (hosts, _, made):
         sender = hosts.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         with sender:
@@ -114,7 +116,7 @@ def packet_ns(classes: int, update: str) -> float:
 
 
 def poll_ns() -> float:
-    """Processor time of a reading of the queue by netlink. [ns]"""
+    """Return the processor time of one reading of the queue by netlink. [ns]"""
     with shaped(text(RATE, 2, "packet")) as (_, _, made):
         began_s = time.process_time()
         for _ in range(POLLS):
@@ -125,7 +127,7 @@ def poll_ns() -> float:
 def ends(
     hosts: Namespace, receiver: Namespace
 ) -> dict[str, list[tuple[socket.socket, socket.socket]]]:
-    """Connections of two classes."""
+    """Open the connections of two classes."""
     connections: dict[str, list[tuple[socket.socket, socket.socket]]] = {}
     with receiver.run(lambda: socket.create_server(("", PORT))) as door:
         for name in HOSTS:
@@ -141,7 +143,7 @@ def ends(
 
 
 class Watch(threading.Thread):
-    """Reads what the program sees, often."""
+    """Thread that often reads the queue's length as the program sees it."""
 
     def __init__(self, made: Shaped) -> None:
         super().__init__()
@@ -187,7 +189,7 @@ def pump(
     names: dict[socket.socket, str],
     received: dict[str, int],
 ) -> None:
-    """Send and take for so long."""
+    """Send and receive for this time."""
     end_s = time.monotonic() + length_s
     while (left_s := end_s - time.monotonic()) > 0:
         for key, events in selector.select(left_s):

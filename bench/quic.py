@@ -2,8 +2,8 @@
 
     python bench/quic.py [--quick] [--jobs N]
 
-Each run is a kernel of its own in simulated time (`uml.py`); `quic_inside.py` says what is run in
-it. Prints a table and writes out/quic.json.
+Each run is a separate kernel in simulated time (`uml.py`), which runs `quic_inside.py`. The script
+prints a table and writes out/quic.json.
 """
 
 import argparse
@@ -30,11 +30,11 @@ CASES: Mapping[str, tuple[str | None, str | None]] = {
     "the upload over TCP": ("tcp", 'udp = "down"\n'),
     "no upload": (None, 'udp = "down"\n'),
 }
-"""How the upload goes, and what the gateway's file says."""
+"""Protocol of the upload, and lines of the gateway's file, by case."""
 
 
 def main(*, quick: bool, jobs: int) -> None:
-    """Run everything."""
+    """Run all cases."""
     if (reason := uml.missing()) is not None:
         print(f"quic: left out: {reason}")
         return
@@ -57,7 +57,7 @@ def main(*, quick: bool, jobs: int) -> None:
 
 
 def capacity(runs: list[dict[str, Any]]) -> str:
-    """C at the end of runs. [Mbit/s]"""
+    """Return C at the end of runs in words. [Mbit/s]"""
     rates = [run["status"]["aps"][0]["rate_bps"] / 1e6 for run in runs if run["status"]]
     return f"{statistics.mean(rates):.1f}" if rates else "-"
 

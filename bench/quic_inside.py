@@ -29,11 +29,11 @@ from lasthop.linux.tun import open_tun
 UPLOADER = "heavy"
 DOWNLOADERS = ("light", "idle", "reader")
 AIR_BPS = 24_000_000
-"""About the goodput of one download over this air, by which `wce.max` is set. [bit/s]"""
+"""Approximate goodput of one download over this air, from which `wce.max` is set. [bit/s]"""
 PORT, INNER_PORT = 4433, 5001
 MASK, OUTER_BYTES = "255.255.255.0", 28
 ENDS = {SERVER: "10.9.0.1", UPLOADER: "10.9.0.2"}
-"""Addresses in the tunnel."""
+"""Addresses of the tunnel's ends."""
 QUEUE_BYTES = 1 << 22
 
 
@@ -76,7 +76,7 @@ def main(settings: dict[str, Any]) -> Table:
 
 
 def tunnel(name: str, window: Window) -> Process:
-    """One end of the tunnel, in a process of its own."""
+    """Start one end of the tunnel in a separate process."""
     ready, signal = os.pipe()
 
     def relay() -> Table:
@@ -108,7 +108,7 @@ def tunnel(name: str, window: Window) -> Process:
 
 
 def upload(window: Window) -> Table:
-    """Goodput of the upload through the tunnel. [bit/s]"""
+    """Return the goodput of the upload through the tunnel. [bit/s]"""
     with entered(SERVER):
         listener = socket.create_server((ENDS[SERVER], INNER_PORT))
     window.wait()

@@ -1,8 +1,8 @@
-"""CPU time that two relays spend on connections: opening, having and closing them, and sending.
+"""CPU time of two relays for connections: opening, keeping and closing them, and sending.
 
-The relays are threads of this process, whose CPU time the kernel reports in nanoseconds. Their
-rule asks for the most connections as long as there is a stream, and for one ten seconds after the
-last; the others rest for a minute and are closed then.
+The relays are threads of this process, whose CPU time the kernel reports in nanoseconds. Their rule
+asks for the largest number of connections while there is a stream, and for one connection ten
+seconds after the last stream. The other connections stay idle for a minute and are then closed.
 """
 
 import socket
@@ -21,25 +21,27 @@ import lasthop as lh
 
 PATIENCE_S = 90.0
 MANY = 101
-"""Connections of which the first counts as the relay's own."""
+"""Number of connections. The first one always exists."""
 CYCLES = 3
 PACKETS, PACKET_BYTES, RATE_PPS = 1000, 1000, 200.0
-"""Packets that are sent slowly: each is a message of its own, and a segment."""
+"""Number, length and rate of packets that are sent slowly. Each packet is a message and a
+segment."""
 SETTLE_S, IDLE_S = 2.0, 4.0
-"""Rest after the last stream, and a time for which nothing is done, before connections close."""
+"""Pause after the last stream, and idle time that is measured before connections close. [s]"""
 
 LOOK_S, AROUND_S = 0.1, 1.0
 ESTABLISHED = "01"
-"""In /proc/net/tcp."""
+"""State of an established connection in /proc/net/tcp."""
 
 Cpu = np.ndarray
-"""CPU time of the relay near the targets and of the one near the programs. [s]"""
+"""CPU times of the relay near the targets and of the relay near the programs. [s]"""
 
 
 def costs() -> dict[str, list[float]]:
-    """CPU time of opening, closing and having a connection, and of a packet, in each relay.
+    """Return the CPU time to open, close and keep a connection, and to send a packet, in each
+    relay.
 
-    Medians of some runs: the relay near the targets first. [s, s, s/s, s]
+    The values are medians of some runs, with the relay near the targets first. [s, s, s/s, s]
     """
     runs = [one_run() for _ in range(CYCLES)]
     return {
@@ -49,13 +51,13 @@ def costs() -> dict[str, list[float]]:
 
 
 def one_run() -> dict[str, Cpu]:
-    """Open many, send slowly over them, let them rest, and close them."""
+    """Open many connections, send slowly over them, let them stay idle, and close them."""
     with pair() as (relays, cpu):
         none, rest_s = resting(cpu)
         begun, begun_s = cpu(), time.monotonic()
         with stream(relays[1]) as ends:
             for end in ends:
-                end.sendall(b"x")  # without a sample there is no step
+                end.sendall(b"x")  # without a sample of the round-trip time the rule makes no step
             await_sockets(relays[0], MANY)
             opened_s = time.monotonic() - begun_s
             opened = cpu()
@@ -76,14 +78,16 @@ def one_run() -> dict[str, Cpu]:
 
 @contextmanager
 def pair() -> Iterator[tuple[list[Any], Callable[[], Cpu]]]:
-    """Two relays, the one near the targets first; and what reads their CPU time."""
+    """Start two relays, the one near the targets first. Yield them with a function that reads their
+    CPU time."""
     key = lh.relay.new_key()
     terms = lh.relay.Terms(k_per_s=1e9, connections=(1, MANY), interval_s=0.1)
     with ExitStack() as stack:
         server, server_thread = with_its_thread(partial(lh.relay.Server, key), stack)
         near = partial(lh.relay.Client, server.address, key, terms)
         client, client_thread = with_its_thread(near, stack)
-        await_connections((server, client), MANY)  # at first, in case there is a stream soon
+        # relays open all connections at the start, in case a stream comes soon
+        await_connections((server, client), MANY)
         await_connections((server, client), 1)
         await_connections((server, client), 0, "connections_resting")
         yield [server, client], lambda: np.array([cpu_of(server_thread), cpu_of(client_thread)])
@@ -91,7 +95,7 @@ def pair() -> Iterator[tuple[list[Any], Callable[[], Cpu]]]:
 
 @contextmanager
 def stream(client: Any) -> Iterator[tuple[socket.socket, socket.socket]]:
-    """A stream through a relay: both ends."""
+    """Open a stream through the relays, and yield both ends."""
     with (
         socket.create_server(("127.0.0.1", 0)) as target,
         client.connect(*target.getsockname()) as near,
@@ -102,15 +106,15 @@ def stream(client: Any) -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 def resting(cpu: Callable[[], Cpu]) -> tuple[Cpu, float]:
-    """Return the CPU time while nothing is asked for, and the duration. [s]"""
+    """Return the CPU time of an idle period, and its duration. [s]"""
     before, begun_s = cpu(), time.monotonic()
     time.sleep(IDLE_S)
     return cpu() - before, time.monotonic() - begun_s
 
 
 def closing(server: Any, cpu: Callable[[], Cpu]) -> Cpu:
-    """Return the additional CPU time, compared with before and after, while all connections but one
-    close."""
+    """Return the additional CPU time while all connections but one close, compared with the time
+    before and after."""
     times: list[float] = []
     spent: list[Cpu] = []
     left = MANY
@@ -134,14 +138,15 @@ def closing(server: Any, cpu: Callable[[], Cpu]) -> Cpu:
 
 
 def sockets(server: Any) -> int:
-    """Connections at a server, by what the kernel says: a relay's own word would cost it time."""
+    """Return the number of connections at a server, as the kernel reports it. A query to the relay
+    would cost CPU time."""
     port = f":{server.address[1]:04X}"
     rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
     return sum(row[1].endswith(port) and row[3] == ESTABLISHED for row in rows)
 
 
 def await_sockets(server: Any, count: int) -> None:
-    """Wait until a server has this many, and a moment for their handshakes."""
+    """Wait until a server has this many connections, and a moment for their handshakes."""
     until_s = time.monotonic() + PATIENCE_S
     while sockets(server) != count:
         if time.monotonic() > until_s:
@@ -162,27 +167,27 @@ def send_slowly(near: socket.socket, far: socket.socket) -> None:
 
 
 def with_its_thread(make: Callable[[], Any], stack: ExitStack) -> tuple[Any, str]:
-    """A relay of this process, and its thread."""
+    """Start a relay in this process; return it with its thread."""
     before = relay_threads()
     relay = stack.enter_context(make())
-    relay.metrics()  # its thread is there, and has its name
+    relay.metrics()  # The call returns when the thread exists and has its name.
     (thread,) = relay_threads() - before
     return relay, thread
 
 
 def relay_threads() -> set[str]:
-    """Threads of relays in this process."""
+    """Return the threads of relays in this process."""
     tasks = Path("/proc/self/task").iterdir()
     return {task.name for task in tasks if (task / "comm").read_text().strip() == "relay"}
 
 
 def cpu_of(thread: str) -> float:
-    """CPU time of a thread so far. [s]"""
+    """Return the CPU time of a thread so far. [s]"""
     return int(Path(f"/proc/self/task/{thread}/schedstat").read_text().split()[0]) / 1e9
 
 
 def await_connections(relays: Sequence[Any], count: int, which: str = "connections") -> None:
-    """Wait until all have this many."""
+    """Wait until all relays have this many connections."""
     until_s = time.monotonic() + PATIENCE_S
     while any(relay.metrics()[which] != count for relay in relays):
         if time.monotonic() > until_s:

@@ -1,13 +1,13 @@
-"""Cost of a pair of relays: CPU time for a byte and for a connection, and memory.
+"""Cost of a pair of relays: CPU time per byte and per connection, and memory.
 
     python bench/relay_cost.py [--quick]
 
 A gigabyte goes over loopback from one program to another: directly, through two relays, through two
-socats, and over MPTCP with as many subflows, in turn and in rounds. The medians of CPU seconds for
-a gigabyte are printed, of each process and of all four together (the kernel's work for loopback
-belongs to one of them). Then what the relays of one client spend on opening and closing connections
-and on having them. Everything is in a network namespace of its own; needs root. Writes
-out/relay_cost.json.
+socats, and over MPTCP with the same number of subflows, in alternating rounds. The script prints
+the median CPU seconds per gigabyte of each process, and of all four together (one of them also does
+the kernel's work for loopback). It then measures the cost of opening, closing and keeping
+connections in the relays of one client. Everything runs in a separate network namespace, which
+needs root. The script writes out/relay_cost.json.
 """
 
 import argparse
@@ -75,27 +75,27 @@ def take(port: str, size: str, protocol: str) -> None:
 
 @dataclass
 class Process:
-    """A process that is watched."""
+    """A process that is measured."""
 
     name: str
     running: "subprocess.Popen[str]"
 
     @property
     def cpu_s(self) -> float:
-        """CPU time of its threads so far. [s]"""
+        """Return the CPU time of its threads so far. [s]"""
         tasks = Path(f"/proc/{self.running.pid}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
     @property
     def memory_bytes(self) -> int:
-        """Return its own memory."""
+        """Return the memory that only this process uses. [bytes]"""
         sizes = re.findall(
             r"Private_\w+:\s+(\d+) kB", Path(f"/proc/{self.running.pid}/smaps_rollup").read_text()
         )
         return 1024 * sum(map(int, sizes))
 
     def lines(self, until: str) -> None:
-        """Read what it prints until a line has some text."""
+        """Read lines that the process prints until one contains a text."""
         assert self.running.stdout is not None
         while until not in (line := self.running.stdout.readline()):
             if not line:
@@ -104,7 +104,7 @@ class Process:
 
 @contextmanager
 def process(name: str, *command: str) -> Iterator[Process]:
-    """A process, until the block ends."""
+    """Run a process until the block ends."""
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield Process(name, running)
@@ -114,7 +114,7 @@ def process(name: str, *command: str) -> Iterator[Process]:
 
 
 def program(todo: str, *words: str) -> tuple[str, ...]:
-    """Return the command of a program at an end, which stays until it is ended."""
+    """Return the command of a program at one end, which runs until it is ended."""
     return (sys.executable, __file__, "--inside", todo, *words)
 
 
@@ -135,16 +135,17 @@ def output_of(*command: str) -> str:
 # -- contenders -------------------------------------------------------------------------------
 
 Way = Callable[[ExitStack, int], tuple[list[Process], int]]
-"""Programs in front of a port: the processes between, and the port to connect to."""
+"""Function that starts programs in front of a port. It returns the processes and the port to
+connect to."""
 
 
 def directly(_stack: ExitStack, port: int) -> tuple[list[Process], int]:
-    """Nothing."""
+    """Connect directly, without any program between."""
     return [], port
 
 
 def through_socats(stack: ExitStack, port: int) -> tuple[list[Process], int]:
-    """Two that copy, one after the other."""
+    """Start two socats, one after the other."""
     processes = []
     for name in ("socat there", "socat here"):
         way = (f"TCP-LISTEN:{port + 1},bind=127.0.0.1,reuseaddr", f"TCP:127.0.0.1:{port}")
@@ -155,7 +156,7 @@ def through_socats(stack: ExitStack, port: int) -> tuple[list[Process], int]:
 
 
 def through_relays(stack: ExitStack, port: int) -> tuple[list[Process], int]:
-    """Two relays with some connections."""
+    """Start two relays with several connections."""
     relays = stack.enter_context(pair(CONNECTIONS, port))
     return relays, port + 2
 
@@ -211,8 +212,7 @@ def transfer(name: str, size: int, port: int) -> dict[str, Any]:
 
 
 def memory(port: int) -> dict[str, float]:
-    """Return the memory of each relay for a connection, and the kernel's for its two ends.
-
+    """Return the memory of each relay per connection, and the kernel's memory for both ends.
     [bytes]
     """
     single, many = (held(number, port) for number in (1, MANY))
@@ -220,7 +220,7 @@ def memory(port: int) -> dict[str, float]:
 
 
 def held(number: int, port: int) -> dict[str, float]:
-    """Return the memory of two relays with this many idle connections; medians of some runs."""
+    """Return the memory of two relays with this many idle connections: medians of some runs."""
     runs = []
     for cycle in range(relay_connections.CYCLES):
         with pair(number, port + 10 * cycle) as relays:
@@ -246,7 +246,7 @@ def slab_bytes() -> int:
 
 
 def main(*, quick: bool) -> None:
-    """Run everything in a network namespace of its own."""
+    """Run everything in a separate network namespace."""
     if os.geteuid() != 0:
         print("relay_cost: left out: needs root")
         return
@@ -271,7 +271,7 @@ def main(*, quick: bool) -> None:
 
 
 def unshare() -> None:
-    """A network namespace of its own for this process."""
+    """Move this process into a new network namespace."""
     if ctypes.CDLL(None, use_errno=True).unshare(0x40000000) != 0:
         raise BenchError("no network namespace")
 
@@ -290,7 +290,7 @@ def tell(measured: Mapping[str, Any]) -> None:
 
 
 def costs_per_gb(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Median CPU time of each process. [s/GB]"""
+    """Return the median CPU time of each process. [s/GB]"""
     return {
         who: median(run["cpu_s"][who] / run["bytes"] * 1e9 for run in runs)
         for who in runs[0]["cpu_s"]
@@ -302,7 +302,7 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--inside"]:
         {"give": give, "take": take}[sys.argv[2]](*sys.argv[3:])
         print("done", flush=True)
-        time.sleep(PATIENCE_S)  # its CPU time is read meanwhile
+        time.sleep(PATIENCE_S)  # the CPU time of this process is read meanwhile
     else:
         parser = argparse.ArgumentParser(description="what a pair of relays costs")
         parser.add_argument("--quick", action="store_true", help="one short round")

@@ -1,9 +1,9 @@
-"""Page and pictures of what the relay's benches have measured: docs/reference/relay-measured.md.
+"""Page and pictures of the relay's measurements: docs/reference/relay-measured.md.
 
     python bench/relay_page.py
 
-From out/relay_share.jsonl, out/relay_paper.jsonl and out/relay_cost.json; what is simulated is
-simulated now. Tables are rewritten, the words around them stay.
+The measurements are in out/relay_share.jsonl, out/relay_paper.jsonl and out/relay_cost.json.
+Simulations run when the page is written. Only the tables of the page are rewritten.
 """
 
 import json
@@ -29,9 +29,9 @@ PAGE = DOCS / "reference/relay-measured.md"
 SHARES, PAPER = DOCS / "images/relay-share.png", DOCS / "images/relay-paper.png"
 REPLICATIONS = 10
 PAYLOAD_BYTES = 988
-"""Length of a packet with timestamps."""
+"""Payload of a packet with timestamps. [bytes]"""
 KERNEL = {"handshake": True, "sack": True}
-"""Features of the kernel's TCP that the paper's lacks."""
+"""Features of the kernel's TCP that the paper's TCP lacks."""
 
 
 def main() -> None:
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def share_rows() -> Iterator[str]:
-    """A row for each number of connections."""
+    """Yield a row per number of connections."""
     runs = relay_share.known()
     head = ["n", "fair share n/(n+1)", "share of n connections, simulated"]
     head += ["share of two relays with n connections"]
@@ -69,14 +69,14 @@ def share_rows() -> Iterator[str]:
 
 
 def spread(shares: Sequence[float]) -> str:
-    """Mean, and least to greatest."""
+    """Return the mean, with the smallest and the largest value."""
     if not shares:
         return "-"
     return f"{fmean(shares):.3f} ({min(shares):.3f} to {max(shares):.3f})"
 
 
 def share_picture() -> Figure:
-    """Shares by the number of connections."""
+    """Draw shares by the number of connections."""
     runs = relay_share.known()
     with house_style(60.0) as drawn:
         axes = drawn.subplots()
@@ -107,7 +107,7 @@ def share_picture() -> Figure:
 
 
 def cost_rows(cost: Mapping[str, Any]) -> Iterator[str]:
-    """A row for each way of a gigabyte."""
+    """Yield a row for each path of a gigabyte."""
     head = ["transfer of 1 GB", "CPU time of all processes [s]", "CPU time of each process [s]"]
     head += ["total CPU time / total CPU time of the direct transfer"]
     totals: dict[str, list[float]] = {name: [] for name in relay_cost.CONTENDERS}
@@ -125,13 +125,13 @@ def cost_rows(cost: Mapping[str, Any]) -> Iterator[str]:
 
 
 def process(name: str) -> str:
-    """The process of a transfer in words."""
+    """Return the process of a transfer in words."""
     kind, _, side = name.partition(" ")
     return f"{'sender' if side == 'there' else 'receiver'}'s {kind}" if side else name
 
 
 def connection_rows(cost: Mapping[str, Any]) -> Iterator[str]:
-    """A row for each thing that a connection costs."""
+    """Yield a row for each cost of a connection."""
     memory, cpu = cost["memory_bytes"], cost["cpu_s"]
     head = ["cost", "relay near the targets", "relay near the programs", "paper 001"]
     sides = ("relay there", "relay here")
@@ -161,7 +161,7 @@ def connection_rows(cost: Mapping[str, Any]) -> Iterator[str]:
 
 
 def efficiency_rows(cost: Mapping[str, Any], paper: "Paper") -> Iterator[str]:
-    """(5.50) of each user of topology a, n-ACK."""
+    """Yield (5.50) of each user of topology a with n-ACK."""
     cpu = cost["cpu_s"]
     near = 1
     runs = paper.of("a", "nack", "relays")
@@ -193,7 +193,7 @@ WAYS = {
 
 
 class Paper:
-    """Emulated runs, with the same simulated, and the optimum."""
+    """Emulated runs, the corresponding simulations, and the optimum."""
 
     def __init__(self) -> None:
         self.runs = relay_paper.known()
@@ -205,13 +205,13 @@ class Paper:
         }
 
     def of(self, topology: str, scheme: str, way: str) -> list[dict[str, Any]]:
-        """Runs of a case."""
+        """Return the runs of a case."""
         wanted = (topology, scheme, way)
         every = self.runs.items()
         return [run for case, run in every if (case.topology, case.scheme, case.way) == wanted]
 
     def rates(self, topology: str, scheme: str, way: str) -> dict[str, float]:
-        """Mean rates of flows, emulated. [packets/s]"""
+        """Return the mean emulated rates of flows. [packets/s]"""
         runs = self.of(topology, scheme, way)
         names = runs[0]["flows"]
         return {
@@ -219,20 +219,20 @@ class Paper:
         }
 
     def connections(self, topology: str, scheme: str, way: str) -> list[float]:
-        """Mean numbers of connections."""
+        """Return the mean numbers of connections."""
         runs = self.of(topology, scheme, way)
         names = runs[0]["flows"]
         return [fmean(run["flows"][name].get("connections", 1.0) for run in runs) for name in names]
 
     def rows(self) -> Iterator[str]:
-        """A row for each case."""
+        """Yield a row per case."""
         head = ["topology: scheme", "runs", "rates [packets/s]", "rates, simulated", "connections"]
         head += ["connections, simulated", "utility gap [-]", "utility gap, simulated"]
         head += ["received part [%]"]
         yield from table(head, iter(self.lines()))
 
     def lines(self) -> Iterator[list[str]]:
-        """Cells of all rows."""
+        """Yield the cells of all rows."""
         for topology in ("a", "b", "c", "d"):
             best = network.best(topology)
             yield [f"{topology}: the optimum", "", listed(best), "", "", "", "0", "", ""]
@@ -256,7 +256,8 @@ class Paper:
                     ]
 
     def arrived(self, topology: str, scheme: str, way: str) -> list[float]:
-        """Part of packets on the air that programs got; not of d nor of L-CSMA. [%]"""
+        """Return the fraction of packets on the air that reached programs; not for topology d and
+        L-CSMA. [%]"""
         if topology == "d" or scheme == "lcsma":
             return []
         alone_pps = network.SERVICE_PPS if scheme == "nack" else network.HACK_PPS
@@ -282,7 +283,7 @@ class Paper:
             return drawn
 
     def bars(self, axes: Axes, topology: str) -> None:
-        """One network."""
+        """Draw the rates of one network."""
         best = network.best(topology)
         series = [
             ("optimum", QUIET, list(best)),
@@ -301,7 +302,7 @@ class Paper:
         title(axes, f"topology {topology}")
 
     def both(self, topology: str, scheme: str, colour: str) -> list[tuple[str, str, list[float]]]:
-        """A scheme simulated and through relays."""
+        """Return the results of a scheme, simulated and through relays."""
         words = network.WORDS[scheme]
         through = list(self.rates(topology, scheme, "relays").values())
         return [
@@ -320,13 +321,13 @@ def simulated(case: Case) -> dict[str, list[float]]:
 
 
 def gap(rates: Sequence[float], best: Sequence[float]) -> float:
-    """Utility gap to the optimum, rates in units of C; as the study has it. [-]"""
+    """Return the utility gap to the optimum, with rates in units of C, as in the study. [-]"""
     pairs = zip(rates, best, strict=True)
     return sum(network.C_PPS / wanted - network.C_PPS / max(rate, 1e-9) for rate, wanted in pairs)
 
 
 def listed(values: Sequence[float]) -> str:
-    """Numbers, one after the other."""
+    """Return numbers as a list in words."""
     return ", ".join(f"{value:.0f}" for value in values)
 
 

@@ -1,14 +1,15 @@
-"""Paper 001 with the kernel's TCP: its topologies, whose users send through pairs of relays.
+"""Paper 001 with the kernel's TCP: users of its topologies send through pairs of relays.
 
     python bench/relay_paper.py [--jobs N]
 
-Topologies a to d with adaptive CSMA, TCP ACKs by h-ACK and n-ACK; a three times, b to d once, 500 s
-each of which 100 s are cut. Timestamps are on, so that a packet of 1040 bytes has 988 of payload,
-and the first timeout is 30 s, on a also the kernel's own second. For comparison there is one
-connection per user, under adaptive CSMA and under 802.11's. There are also as many connections as
-the rule asks for without relays, each of which sends data of its own. Every run is kept as a line
-of out/relay_paper.jsonl, and is not run again. A run that was late (99th percentile above 2 ms)
-counts for nothing.
+Topologies a to d use adaptive CSMA, with TCP ACKs by h-ACK and n-ACK. Topology a runs three times,
+and b to d run once. A run takes 500 s, with a warm-up of 100 s. Timestamps are on, so a packet of
+1040 bytes has 988 bytes of payload. The first timeout is 30 s; on topology a, the kernel's default
+of 1 s is run, too. For comparison, each user has one connection, under adaptive CSMA and under that
+of 802.11. In another comparison, users open as many connections as the rule asks for without
+relays, and each connection sends separate data. Every run is stored as a line of
+out/relay_paper.jsonl, and is not repeated. A run that was late (99th percentile above 2 ms) is
+excluded.
 """
 
 import argparse
@@ -38,19 +39,18 @@ QUANTITIES = ("goodput_bps", "connections", "connections_opened", "connections_c
 
 @dataclass(frozen=True)
 class Case:
-    """A run."""
+    """One run."""
 
     topology: str
     scheme: str
-    """One of `network.SCHEMES`."""
+    """Name in `network.SCHEMES`."""
     way: str
-    """Through relays, "relays"; by one connection a user, "one"; through relays with the kernel's
-    own first timeout, "own"; by several connections without relays, "plain".
-    """
+    """Transport: "relays" through relays, "one" with one connection per user, "own" through relays
+    with the kernel's default first timeout, "plain" with several connections without relays."""
     seed: int
 
     def tree(self) -> dict[str, Any]:
-        """Its scenario."""
+        """Return the scenario of the run."""
         schemes = network.BESIDE if self.topology == "d" else network.SCHEMES
         settings: dict[str, Any] = dict(schemes[self.scheme])
         if self.way == "one":
@@ -63,7 +63,7 @@ class Case:
 
 
 def plan() -> Iterator[Case]:
-    """All runs: the short list first."""
+    """Yield all runs, the most important first."""
     for seed in range(1, SEEDS_OF_A + 1):
         for scheme in network.CURES:
             yield Case("a", scheme, "relays", seed)
@@ -102,12 +102,12 @@ def run(case: Case) -> dict[str, Any]:
 
 
 def means(item: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, float]:
-    """Some of its quantities."""
+    """Return the means of some quantities of an item."""
     return {name: item[name]["mean"] for name in names if name in item}
 
 
 def known() -> dict[Case, dict[str, Any]]:
-    """Runs that were in time."""
+    """Return the runs that were in time."""
     lines = RUNS.read_text().splitlines() if RUNS.exists() else []
     by_case = {}
     for run in map(json.loads, lines):

@@ -2,12 +2,12 @@
 
     .venv/bin/python bench/relay_probe.py [--runs N]     (root; 80 s per case and run)
 
-One download goes through two relays over an emulated link of 10 Mbit/s. The first 10 s are cut, and
-30 s count. Each link is run with T of the TCP connections, and then with T of probes. Printed are
-means: number of connections, smoothed round-trip time of the server's connections, round-trip time
-of the probes, goodput. Rule, set before the first run: after a FIFO the mean numbers of both
-variants are within 10 % or half a connection of each other. A run that was late (99th percentile
-above 2 ms) is marked.
+One download goes through two relays over an emulated link of 10 Mbit/s. The warm-up is 10 s, and 30
+s are measured. Each link is run with T from the TCP connections, and then with T from probes. The
+script prints the means of the number of connections, of the smoothed round-trip time of the
+server's connections, of the probes' round-trip time, and of the goodput. The following rule was set
+before the first run: after a FIFO, the mean numbers of connections of both variants differ by at
+most 10 % or half a connection. A run that was late (99th percentile above 2 ms) is marked.
 """
 
 import argparse
@@ -39,12 +39,12 @@ class Case:
 
     name: str
     queue: Any
-    """The queue, as a scenario has it."""
+    """The queue, in the format of scenarios."""
     rtt: str
     k_per_s: float
 
     def scenario(self) -> dict[str, Any]:
-        """The link, with a user whose own connection begins too late to matter."""
+        """Return the link, with a user whose connection starts too late to matter."""
         end_s = WARMUP_S + MEASURED_S + 5.0
         return {
             "name": self.name,
@@ -65,7 +65,7 @@ CASES = (
 
 
 def run(case: Case, probe: str) -> str:
-    """One download: its row of the table."""
+    """Run one download, and return its row of the table."""
     with tempfile.TemporaryDirectory() as directory:
         here = Path(directory)
         (here / "key").write_text(new_key())
@@ -94,7 +94,7 @@ def run(case: Case, probe: str) -> str:
 
 
 def far(directory: str) -> None:
-    """Be the relay near the target, and write its connections' round-trip time."""
+    """Run the relay near the target, and write the round-trip time of its connections."""
     here = Path(directory)
     with (
         Server((here / "key").read_text(), "0.0.0.0", RELAY_PORT) as server,
@@ -106,7 +106,7 @@ def far(directory: str) -> None:
 
 
 def near(directory: str, k_per_s: str, probe: str) -> None:
-    """Be the relay near the program, and the program."""
+    """Run the relay near the program, and the program."""
     here = Path(directory)
     terms = Terms(k_per_s=float(k_per_s), connections=(1, 64))
     server = ("mine.source", RELAY_PORT)

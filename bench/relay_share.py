@@ -2,11 +2,11 @@
 
     python bench/relay_share.py [--jobs N]     runs what has not been run; prints the table
 
-10 Mbit/s, 40 ms, drop-tail of a bandwidth-delay product (33 packets). The other download is one
-Reno connection; ours is one program through two relays with n connections, over MPTCP with n
-subflows, which each have a Reno of their own, or over plain TCP. Simulated are n + 1 connections.
-Every run is kept as a line of out/relay_share.jsonl. A run that was late (99th percentile above
-2 ms) counts for nothing.
+The link has 10 Mbit/s, 40 ms, and a drop-tail queue of one bandwidth-delay product (33 packets).
+The other download is one Reno connection. The measured download is one program through two relays
+with n connections, over MPTCP with n subflows with separate Reno instances, or over plain TCP. The
+simulation has n + 1 connections. Every run is stored as a line of out/relay_share.jsonl. A run that
+was late (99th percentile above 2 ms) is excluded.
 """
 
 import argparse
@@ -54,9 +54,9 @@ def scenario(name: str, **flows: Any) -> dict[str, Any]:
 def simulated(number: int) -> list[float]:
     """Return the shares of this many connections of one user, by the simulator.
 
-    Sources have the jitter of a packet, as hosts have some. Two flows without jitter can stay in
-    step for a whole run, and one of them loses packets that the other does not (0.28 to 0.73 of the
-    rate).
+    Sources have a jitter of one packet, since hosts have some jitter. Two flows without jitter can
+    stay synchronised for a whole run, so that only one of them loses packets. Its share then ranges
+    from 0.28 to 0.73.
     """
     tree = scenario(f"{number} beside one", mine={"count": number})
     tree["dumbbell"]["jitter"] = "packet"
@@ -67,7 +67,7 @@ def simulated(number: int) -> list[float]:
 
 
 def emulated(way: str, number: int, seed: int) -> Run:
-    """One run in real time: a program through relays, over MPTCP, or as it is."""
+    """Emulate one run in real time: a program through relays, over MPTCP, or over plain TCP."""
     late = {"start": f"{WARMUP_S + MEASURED_S - 0.001:.3f} s", "start_spread": "0 s"}
     tree = scenario(f"{way}, {number}", mine=late)
     with tempfile.TemporaryDirectory() as directory:
@@ -96,27 +96,27 @@ def emulated(way: str, number: int, seed: int) -> Run:
 
 
 Beside = Iterator[tuple[str, str]]
-"""Places, and commands that run there."""
+"""Places, with commands that run there."""
 
 
 def give(protocol: int = 0) -> tuple[str, str]:
-    """The target."""
+    """Return the place and the command of the target."""
     return "mine/source", f"{sys.executable} {INSIDE} give {TARGET_PORT} {protocol}"
 
 
 def take(host: str, port: int, here: Path, protocol: int = 0) -> tuple[str, str]:
-    """The program."""
+    """Return the place and the command of the program."""
     return "mine/sink", f"{sys.executable} {INSIDE} take {host} {port} {here}/taken {protocol}"
 
 
 def as_it_is(_number: int, here: Path) -> Beside:
-    """The program and its target."""
+    """Yield the program and its target over plain TCP."""
     yield give()
     yield take("mine.source", TARGET_PORT, here)
 
 
 def through_relays(number: int, here: Path) -> Beside:
-    """Two relays between them."""
+    """Yield the program and its target with two relays between them."""
     key, relay = new_key(here), " ".join([*LASTHOP, "relay"])
     yield give()
     yield "mine/source", f"{relay} serve --listen 0.0.0.0:{RELAY_PORT} --key {key}"
@@ -126,7 +126,8 @@ def through_relays(number: int, here: Path) -> Beside:
 
 
 def over_mptcp(number: int, here: Path) -> Beside:
-    """MPTCP between them; the target's side has more ports for more subflows."""
+    """Yield the program and its target over MPTCP. The target's side has more ports for further
+    subflows."""
     limits = f"ip mptcp limits set subflow {number - 1} add_addr_accepted {number - 1}"
     address = "$(getent hosts mine.source | cut -d' ' -f1)"
     more = (
@@ -148,13 +149,13 @@ BESIDE: Mapping[str, Callable[[int, Path], Beside]] = {
 
 
 def new_key(directory: Path) -> Path:
-    """A key for two relays."""
+    """Write a key for two relays."""
     subprocess.run([*LASTHOP, "relay", "key", directory / "key"], check=True, capture_output=True)
     return directory / "key"
 
 
 def rate_bps(taken: str, begin_s: float, end_s: float) -> float:
-    """Return the rate between two moments; lines of `taken` are moments, and bytes so
+    """Return the rate between two moments; lines of `taken` are times and the bytes received so
     far."""
     rows = [tuple(map(float, line.split())) for line in taken.splitlines()]
     within = [row for row in rows if begin_s <= row[0] <= end_s]
@@ -162,7 +163,7 @@ def rate_bps(taken: str, begin_s: float, end_s: float) -> float:
 
 
 def plan() -> Iterator[tuple[str, int, int]]:
-    """All runs in real time."""
+    """Yield all runs in real time."""
     for seed in range(1, SEEDS + 1):
         yield "program", 1, seed
         for number in NUMBERS:
@@ -173,7 +174,7 @@ def plan() -> Iterator[tuple[str, int, int]]:
 
 
 def known() -> list[Run]:
-    """Runs that have been made and were in time."""
+    """Return the finished runs that were in time."""
     lines = RUNS.read_text().splitlines() if RUNS.exists() else []
     return [run for run in map(json.loads, lines) if run["lateness_p99_s"] < LATE_S]
 
@@ -192,7 +193,7 @@ def main(jobs: int) -> None:
 
 
 def share(run: Run) -> float:
-    """Ours of both."""
+    """Return the measured download's share of both goodputs."""
     return float(run["mine_bps"] / (run["mine_bps"] + run["other_bps"]))
 
 

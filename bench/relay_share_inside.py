@@ -1,8 +1,8 @@
 """Programs that run at the places of `relay_share.py`.
 
 give PORT [PROTOCOL]            a target that sends without end
-take HOST PORT FILE [PROTOCOL]  a program that reads, and writes when it had how many bytes
-wait SECONDS FILE               writes when it began and when it ended
+take HOST PORT FILE [PROTOCOL]  a program that reads, and writes times and received bytes to FILE
+wait SECONDS FILE               waits, and writes the times of its begin and end to FILE
 """
 
 import json
@@ -31,7 +31,7 @@ def give(port: str, protocol: str = "0") -> None:
 
 
 def fill(connection: socket.socket) -> None:
-    """Send until the other end has enough."""
+    """Send until the other end closes the connection."""
     with suppress(OSError), connection:
         while True:
             connection.sendall(CHUNK)
@@ -62,7 +62,7 @@ def read(connection: socket.socket, out: TextIO) -> None:
 
 
 def wait(seconds: str, file: str) -> None:
-    """Let time pass."""
+    """Wait, and write the times of begin and end."""
     begin_s = time.monotonic()
     time.sleep(float(seconds))
     Path(file).write_text(json.dumps([begin_s, time.monotonic()]))

@@ -6,7 +6,7 @@
 
 Parts of it, by `--only`:
 
-- `csma`: links that hear only some of each other;
+- `csma`: links of which only some hear each other;
 - `dumbbell`: a router with sixty flows, compared with ns-2, ns-3 and, where LASTHOP_HTSIM names the
   folder of its source, htsim;
 - `memory`: twenty million packets through a router;
@@ -21,7 +21,8 @@ In no other run:
 - `tc`, hours: the gateway compared with queues of plain tc, in user-mode Linux.
 
 Writes results.json, goodput.json, router.json, gateway.json, carries.json and tc.json in bench/out.
-If a goal is missed it reports by how much, shows where our time goes and exits with 1.
+If a goal is missed, the script prints by how much, shows the functions that take the time, and
+exits with 1.
 """
 
 import argparse
@@ -55,16 +56,16 @@ SEVEN = CASES / "seven.toml"
 HOTSPOT = HERE.parent / "examples" / "hotspot.toml"
 MIXED = CASES / "mixed.toml"
 MEMORY_GOAL_MB = 20.0
-#: The goal for a router with as many segments as in LONG_ROUTER_S, and how much of it may be growth
-#: over a tenth of that time.
+#: Largest memory of a router with the segments of LONG_ROUTER_S, and the largest part of it that is
+#: growth after a tenth of this time. [MB]
 ROUTER_MEMORY_GOAL_MB, ROUTER_GROWTH_GOAL_MB = 100.0, 1.0
-#: Peers simulate the same cell if their throughput is this close to ours.
+#: Largest relative difference of throughputs at which peers simulate the same cell.
 SAME_THROUGHPUT = 0.02
 
 
 @dataclass(frozen=True)
 class Record:
-    """One entry of results.json; what concerns the peer is null where there is none."""
+    """Entry of results.json. Values of the peer are null if there is no peer."""
 
     case: str
     peer: str | None
@@ -72,32 +73,32 @@ class Record:
     peer_us_per_packet: float | None
     ratio: float | None
     peak_rss_mb: float
-    #: Packets over links or the air, a second and core; null where ACKs are delayed.
+    #: Packets over links or the air per second and core; null if ACKs are delayed.
     ours_transmissions_per_s: float | None = None
     peer_transmissions_per_s: float | None = None
 
 
-#: Cells that only we simulate: case, heading, file.
+#: Cells that only lasthop simulates: case, title, file.
 ALONE = (
     ("cell hot-spot", "hot-spot, queue of 75 packets", HOTSPOT),
     ("cell thousand stations", "1,000 stations, 2,000 flows", CASES / "thousand_stations.toml"),
     ("cell ten thousand flows", "50 stations, 10,000 flows", CASES / "ten_thousand_flows.toml"),
 )
-#: A cell of 802.11ax with many connections: its name, how long it is simulated, how often, and how
-#: much faster than real time.
+#: Cell of 802.11ax with many connections: name, simulated time, number of runs, and aimed speed
+#: relative to real time.
 CROWD = "200 stations, 2,000 downloads, HE80"
 CROWD_S, CROWD_RUNS, CROWD_GOAL = 11.0, 5, 20.0
 PARTS = ("cost", "csma", "edca", "dumbbell", "memory", "gateway", "instructions")
-#: Parts that nothing else includes.
+#: Parts that run only if they are named.
 BY_THEMSELVES = ("tc", "growth", "large")
 SHORT_S, LONG_S = 200.0, 2000.0
-#: Least cost of a segment, by a cell written by hand.
+#: Smallest cost of a segment, by a hand-written cell.
 LEAN = Peer("lean loop", "by hand", lean.Cell(), SHORT_S, LONG_S, 5, None)
 LONG_ROUTER_S = 3000.0
 
 
 def main() -> int:
-    """Runs all cases, prints the tables, writes the records, judges the goals."""
+    """Run all cases, print the tables, write the records, and judge the goals."""
     parser = argparse.ArgumentParser(description="cost per delivered segment beside ns-2 and ns-3")
     parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
     parser.add_argument(
@@ -161,7 +162,7 @@ def write(name: str, content: object) -> None:
 
 
 def access_parameters(records: list[Record], missed: list[str], *, quick: bool) -> None:
-    """Compare the seven-station cell with the access parameters of 802.11e with ns-3."""
+    """Compare the seven-station cell with EDCA parameters of 802.11e with ns-3."""
     compared = edca.compare(quick=quick)
     report.edca(compared)
     for compared_case in compared:
@@ -228,7 +229,7 @@ def memory(records: list[Record], missed: list[str]) -> None:
 
 
 def against_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:
-    """Simulate the seven-station cell by all simulators."""
+    """Simulate the seven-station cell with all simulators."""
     report.peers_head("seven stations, a download each, window 4, 802.11b (paper 003)")
     lean.install()
     for peer in (*peers(quick=quick), LEAN):
@@ -261,7 +262,7 @@ def against_peers(records: list[Record], missed: list[str], *, quick: bool) -> N
 
 
 def cell_in_turn(peer: Peer) -> Beside:
-    """The seven-station cell in rounds, ours and the peer's in turn."""
+    """Measure the seven-station cell in rounds of lasthop and the peer in turn."""
     return in_turn(
         lambda: ours.cost(SEVEN, SHORT_S, LONG_S, repeats=3),
         lambda: slope(peer.run, peer.short_s, peer.long_s, repeats=1),
@@ -271,7 +272,7 @@ def cell_in_turn(peer: Peer) -> Beside:
 
 
 def by_ourselves(records: list[Record], missed: list[str], *, repeats: int) -> None:
-    """Larger cells: time and memory."""
+    """Measure time and memory of larger cells."""
     report.alone_head("lasthop alone")
     for case, title, file in ALONE:
         mine = ours.cost(file, SHORT_S, LONG_S, repeats)
@@ -282,7 +283,8 @@ def by_ourselves(records: list[Record], missed: list[str], *, repeats: int) -> N
 
 
 def crowd(records: list[Record], missed: list[str]) -> None:
-    """A cell that aggregates: how much faster than real time on one core, median of whole runs."""
+    """Measure the speed of a cell that aggregates relative to real time on one core: the median of
+    whole runs."""
     runs = ours.worker(CASES / "crowd.toml", {}, [CROWD_S] * CROWD_RUNS)
     middle = sorted(runs, key=lambda run: run.cpu_s)[CROWD_RUNS // 2]
     faster = CROWD_S / middle.cpu_s
@@ -295,7 +297,8 @@ def crowd(records: list[Record], missed: list[str]) -> None:
 
 
 def conflict_graphs(records: list[Record], missed: list[str], *, repeats: int) -> None:
-    """Measure links that hear only some of each other: four, with a cell, and a thousand."""
+    """Measure links of which only some hear each other: topologies of four links, a cell, and a
+    thousand links."""
     cell = ours.cost(SEVEN, SHORT_S, LONG_S, repeats)
     compared = csma.compare(SHORT_S, LONG_S, repeats)
     report.alone_head("networks by conflict graph")
@@ -310,13 +313,13 @@ def conflict_graphs(records: list[Record], missed: list[str], *, repeats: int) -
 
 
 def check_memory(what: str, mine: Cost, missed: list[str]) -> None:
-    """The goal for memory per replication."""
+    """Check the goal for memory per replication."""
     if mine.peak_rss_mb >= MEMORY_GOAL_MB:
         missed.append(f"memory of the {what}: {mine.peak_rss_mb:.1f} MB, aim {MEMORY_GOAL_MB:.0f}")
 
 
 def cold_start(missed: list[str]) -> None:
-    """From the shell prompt to the first answer."""
+    """Measure the time from the shell prompt to the first answer."""
     report.starts_head("cold start")
     for start in ours.cold_starts(repeats=5):
         report.start_row(start)

@@ -1,4 +1,4 @@
-"""Runs that are stored as lines of a file, and not run again; stored parts of a result."""
+"""Runs that are stored as lines of a file and not repeated, and stored parts of a result."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from lasthop.errors import UserError
 
 Table = Mapping[str, Any]
 Lists = dict[str, dict[str, dict[str, float]]]
-"""Quantities by list and name."""
+"""Quantities, by list and name of the item."""
 
 OUT = Path(__file__).parent / "out"
 
@@ -24,7 +24,7 @@ class Runs:
         self.path = path
 
     def lines(self) -> Iterator[tuple[str, Any]]:
-        """All that was added, in that order."""
+        """Yield all entries in the order in which they were added."""
         text = self.path.read_text() if self.path.exists() else ""
         try:
             for line in map(json.loads, text.splitlines()):
@@ -33,7 +33,7 @@ class Runs:
             raise UserError(f"{self.path}: a line is not whole: {error}") from None
 
     def known(self) -> dict[str, Any]:
-        """Return the finished runs, by their keys; the last entry counts."""
+        """Return the finished runs by their keys. The last entry of a key is used."""
         return dict(self.lines())
 
     def add(self, key: str, seen: object) -> None:
@@ -44,12 +44,12 @@ class Runs:
 
 
 def machine() -> str:
-    """Where runs are made."""
+    """Return the machine on which the runs are made."""
     return f"Linux {'.'.join(platform.release().split('.')[:2])}, {os.cpu_count()} processors"
 
 
 def kept(summary: Table, lists: Sequence[str]) -> Lists:
-    """Means of a result's lists."""
+    """Return the means of a result's lists."""
     return {
         name: {
             item["name"]: {

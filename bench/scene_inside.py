@@ -1,12 +1,12 @@
-"""A scene, inside user-mode Linux: stations on a wire that all share, and a gateway that finds C.
+"""A scene inside user-mode Linux: stations on a shared wire, and a gateway that estimates C.
 
     scene_inside.py SCENE
 
 `SCENE` is JSON, a `Scene`. Observations are printed as JSON: C at intervals, bytes that stations
 have received, pings, and the gateway's status at the end.
 
-The wire takes the place of the air (`tc_network.turns`): frames of both directions pass one at a
-time, each for its bytes at the rate, so that what it carries is known exactly.
+The wire replaces the air (`tc_network.turns`). Frames of both directions pass one at a time. Each
+frame takes its length divided by the rate, so the capacity of the wire is known exactly.
 """
 
 import heapq
@@ -49,44 +49,45 @@ BIN_S = 0.5
 DISCARD = 9
 BEACON_S, NAP_S, AWAKE_S = 0.1024, 1.0, 0.2
 OTHERS = "1:2"
-"""Class of all but a slow station, where the access point has a queue for each."""
+"""Class of all stations except a slow one, if the access point has a queue per station."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """The traffic of a run. Times count from the first connection."""
+    """Traffic of a run. Times are relative to the first connection."""
 
     seed: int
     rtt_s: float
-    """The Internet's. [s]"""
+    """Round-trip time of the Internet. [s]"""
     rate_bps: int
     """Rate of the wire. [bit/s]"""
     downloads: Sequence[tuple[str, int, float]]
-    """Stations, how many endless downloads each has, and when they begin. [s]"""
+    """Stations, with the number of their endless downloads and the start time. [s]"""
     length_s: float
     look_s: float = 0.1
-    """How often C is looked at. [s]"""
+    """Time between two samples of C. [s]"""
     fifo_packets: int = 256
     device_delay: str = "1ms"
     gateway: str = ""
     """Further lines of the gateway's file."""
     fixed_bps: int | None = None
-    """C, if it is not to be found. [bit/s]"""
+    """Fixed C; None if the gateway is to estimate C. [bit/s]"""
     changes: Sequence[tuple[float, int]] = ()
-    """When the wire's rate becomes what. [s], [bit/s]"""
+    """Times at which the wire's rate changes, and the new rates. [s], [bit/s]"""
     pinged: str | None = None
-    """A station that the server pings."""
+    """Station that the server pings."""
     watched: Sequence[str] = ()
-    """Stations to which UDP echoes and pings of the server count, from `watched_from_s` on."""
+    """Stations to which UDP echoes and pings of the server are measured, from `watched_from_s`
+    on."""
     watched_from_s: float = 0.0
     lateness: str | None = None
-    """How some answer pings, a word of `LATENESS`."""
+    """How some stations delay their replies to pings: a key of `LATENESS`."""
     late: Sequence[str] = ()
-    """Stations that answer late, from `late_from_s` on."""
+    """Stations that reply late, from `late_from_s` on."""
     late_from_s: float = 0.0
     slow: tuple[str, int, int] | None = None
-    """A slow station, the rate of its queue at the access point, and the rate of all other queues
-    together, since it takes its part of the air. [bit/s]"""
+    """Slow station, the rate of its queue at the access point, and the total rate of all other
+    queues. The other rate is lower, since the slow station takes a part of the air time. [bit/s]"""
 
 
 def main(scene: Scene) -> Table:
@@ -98,7 +99,7 @@ def main(scene: Scene) -> Table:
     else:
         queue_each(scene, stations, *scene.slow)
     with entered(ROUTER), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as hello:
-        for name in stations:  # makes them known, as any traffic would
+        for name in stations:  # this makes the stations known to the gateway, as any traffic would
             hello.sendto(b"hello", (ADDRESSES[name], DISCARD))
     listed = "".join(f'station.{name} = {{ address = "{ADDRESSES[name]}" }}\n' for name in stations)
     max_mbps = HEADROOM * scene.rate_bps / 1e6
@@ -138,15 +139,15 @@ def main(scene: Scene) -> Table:
 
 
 def change_rate(rate_bps: int) -> None:
-    """Let the wire carry this from now on. [bit/s]"""
+    """Set the rate of the wire. [bit/s]"""
     parameters = f"rate {rate_bps} burst {BURST_BYTES} ceil {rate_bps} cburst {BURST_BYTES}"
     tc(AP, [f"class change dev air parent 1: classid 1:1 htb {parameters}"])
 
 
 def queue_each(scene: Scene, stations: Sequence[str], slow: str, own: int, others: int) -> None:
-    """An access point with a FIFO for each station, downwards, and one station whose rate is bad.
+    """Set up an access point with a downlink FIFO per station, and one station with a low rate.
 
-    The others take turns; what goes up shares their wire.
+    The other stations take turns. Uplink frames share their wire.
     """
     turns(scene.rate_bps, stations, 0, scene.fifo_packets)
     rate = f"rate {others} burst {BURST_BYTES} ceil {others} cburst {BURST_BYTES}"
@@ -164,11 +165,11 @@ def queue_each(scene: Scene, stations: Sequence[str], slow: str, own: int, other
     tc(AP, lines)
 
 
-# -- what is seen -------------------------------------------------------------------------------
+# -- observations --------------------------------------------------------------------------------
 
 
 def watch(scene: Scene, window: Window) -> Table:
-    """C, and what the gateway says at the end and of whom it has warned."""
+    """Record C, and at the end the gateway's status and the stations that it warned about."""
     window.wait()
     samples: list[tuple[float, float]] = []
     messages: set[str] = set()
@@ -228,7 +229,7 @@ def received(groups: Sequence[Bulk], window: Window, zero_s: float) -> Table:
 
 
 def ping_series(station: str, window: Window) -> Table:
-    """When pings were sent, and their round-trip times. [s]"""
+    """Return the times at which pings were sent, and their round-trip times. [s]"""
     _, [seen] = pinged([station], window)
     return {"pings": [(sent_s - window.begin_s, came_s - sent_s) for sent_s, came_s in seen]}
 
@@ -237,12 +238,12 @@ def ping_series(station: str, window: Window) -> Table:
 
 
 def flapping(half_s: float) -> Callable[[float], float]:
-    """Late by 300 ms in every other time of this length."""
+    """Return a function that delays replies by 300 ms in every other interval of this length."""
     return lambda now_s: now_s + 0.3 * (int(now_s / half_s) % 2)
 
 
 def napping(now_s: float) -> float:
-    """Asleep for a second again and again."""
+    """Return the time of the reply of a station that repeatedly sleeps for a second."""
     into_s = now_s % (NAP_S + AWAKE_S)
     return now_s + max(0.0, NAP_S - into_s)
 
@@ -257,11 +258,11 @@ LATENESS: Mapping[str, Callable[[float], float]] = {
     "asleep until its beacon": lambda now_s: math.ceil(now_s / BEACON_S) * BEACON_S,
     "naps of 1 s": napping,
 }
-"""When what comes in at a time is answered. [s]"""
+"""Functions that return the time of the reply to a packet that arrives at a time."""
 
 
 def answer_late(name: str, scene: Scene, window: Window) -> Table:
-    """Answer a station's pings in the kernel's place."""
+    """Reply to a station's pings instead of the kernel."""
     assert scene.lateness is not None
     when = LATENESS[scene.lateness]
     phase_s = random.Random(f"{scene.seed} {name}").uniform(0, 10)
@@ -290,9 +291,9 @@ def answer_late(name: str, scene: Scene, window: Window) -> Table:
 
 
 def echo_reply(request: bytes) -> bytes:
-    """The answer to an ICMP echo request (RFC 792)."""
+    """Return the reply to an ICMP echo request (RFC 792)."""
     [checksum] = struct.unpack_from("!H", request, 2)
-    changed = checksum + (ECHO_REQUEST << 8)  # its first word is less by that
+    changed = checksum + (ECHO_REQUEST << 8)  # the first word of the reply is smaller by this
     changed = (changed & 0xFFFF) + (changed >> 16)
     return struct.pack("!BBH", ECHO_REPLY, 0, changed) + request[4:]
 

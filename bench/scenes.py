@@ -1,11 +1,10 @@
-"""Requirements on the gateway with real TCP on a wire whose rate is known: scenes, figures, a
-table.
+"""Requirements on the gateway with real TCP on a wire of known rate: scenes, results, a table.
 
     python bench/scenes.py [claim ...] [--seeds N] [--jobs N]    runs what has not been run
     python bench/scenes.py --table                               docs/reference/gateway-measured.md
 
-Each run is a kernel of its own in simulated time (`uml.py`), in which `scene_inside.py` runs a
-scene. Every run is kept as a line of out/scenes.jsonl, and is not run again.
+Each run is a separate kernel in simulated time (`uml.py`), in which `scene_inside.py` runs a scene.
+Every run is stored as a line of out/scenes.jsonl, and is not repeated.
 """
 
 import argparse
@@ -35,21 +34,23 @@ Figures = dict[str, float]
 MANY, ONE = 4, 1
 RATE_BPS, FALLEN_BPS = 20_000_000, 6_000_000
 FALL_S, RISE_S, END_S = 25.0, 45.0, 65.0
-"""When the wire's rate falls and rises again. [s]"""
+"""Times at which the wire's rate falls and rises again, and end of the run. [s]"""
 FALLEN_S, RISEN_S, PINGED_S = 4.0, 6.0, 5.0
-"""C is there so long after a change; pings count for so long after the fall. [s]"""
+"""Times after the fall and after the rise at which C must be correct, and time after the fall in
+which pings are measured. [s]"""
 FIXED_BPS = 19_000_000
-"""C below what the wire carries, as a comparison. [bit/s]"""
+"""Fixed C below the capacity of the wire, for comparison. [bit/s]"""
 FIRST, SOME = 1, (1, 2)
-"""Seeds with which comparisons are run."""
+"""Seeds of comparisons."""
 WARM_UP_S, MEASURED_S = 12.0, 20.0
 JOINS_S, JOINED_S, SHARED_S = 15.0, 2.0, 5.0
-"""When a station joins; its share counts between these times from then on. [s]"""
+"""Time at which a station joins, and the interval after this time in which its share is measured.
+[s]"""
 WATCHED_S = 10.0
 SELDOM_S = 0.5
-"""How often C is looked at where it does not count. [s]"""
+"""Time between two samples of C in scenes where C is not judged. [s]"""
 LATE_S = 6.0
-"""When stations begin to answer late. [s]"""
+"""Time at which stations begin to reply late. [s]"""
 LATE_STATIONS = (5, 2, 1)
 HONEST, PAPER = "all honest", '5: 300 ms, wce.rule = "paper"'
 GOOD, BAD = "all good", "one at 1 Mbit/s"
@@ -57,7 +58,7 @@ GOOD, BAD = "all good", "one at 1 Mbit/s"
 
 @dataclass(frozen=True)
 class Case:
-    """A run."""
+    """One run."""
 
     claim: str
     label: str
@@ -73,7 +74,7 @@ class Case:
 
 
 def falls(seed: int) -> Iterator[tuple[str, Scene]]:
-    """The wire carries 20, 6 and 20 Mbit/s."""
+    """Yield scenes in which the wire carries 20, 6 and 20 Mbit/s."""
     for packets in (150, 300):
         downloads = (("heavy", MANY, 0.0), ("light", ONE, 0.0), ("reader", MANY, 0.0))
         yield (
@@ -92,7 +93,8 @@ def falls(seed: int) -> Iterator[tuple[str, Scene]]:
 
 
 def equals(seed: int) -> Iterator[tuple[str, Scene]]:
-    """One CUBIC download against stations with twelve, with hardly a round-trip time."""
+    """Yield scenes with one CUBIC download and stations with twelve downloads, at a very small
+    round-trip time."""
     downloads = (("heavy", 12, 0.0), ("light", ONE, 0.0), ("reader", 12, 0.0))
     for leaf in ("fq_codel", "pfifo") if seed == FIRST else ("fq_codel",):
         for fixed_bps in (None, FIXED_BPS) if seed == FIRST else (None,):
@@ -112,7 +114,7 @@ def equals(seed: int) -> Iterator[tuple[str, Scene]]:
 
 
 def joiners(seed: int) -> Iterator[tuple[str, Scene]]:
-    """A station begins with one download where three have been downloading."""
+    """Yield scenes in which a station starts one download while three stations are downloading."""
     downloads = (
         ("heavy", MANY, 0.0),
         ("reader", MANY, 0.0),
@@ -153,7 +155,8 @@ def own_downloads(seed: int) -> Iterator[tuple[str, Scene]]:
 
 
 def late_ones(seed: int) -> Iterator[tuple[str, Scene]]:
-    """Twenty stations with a download each, of which some answer pings late."""
+    """Yield scenes with twenty stations with one download each, of which some reply to pings
+    late."""
     honest = Scene(
         seed=seed,
         rtt_s=0.02,
@@ -174,7 +177,8 @@ def late_ones(seed: int) -> Iterator[tuple[str, Scene]]:
 
 
 def own_queues(seed: int) -> Iterator[tuple[str, Scene]]:
-    """The access point has a FIFO for each station, and one station a very bad rate."""
+    """Yield scenes in which the access point has a FIFO per station, and one station has a very low
+    rate."""
     downloads = (
         ("heavy", MANY, 0.0),
         ("light", ONE, 0.0),
@@ -205,7 +209,7 @@ SCENES: Mapping[str, Callable[[int], Iterator[tuple[str, Scene]]]] = {
 
 
 def cases(claims: Sequence[str], seeds: Sequence[int]) -> Iterator[Case]:
-    """All runs of these claims, seed by seed."""
+    """Yield all runs of these claims, seed by seed."""
     for seed in seeds:
         for claim in claims:
             for label, scene in SCENES[claim](seed):
@@ -223,12 +227,12 @@ def goodput_bps(seen: Table, name: str, from_s: float, to_s: float) -> float:
 
 
 def off(seen: Table, rate_bps: float, from_s: float, to_s: float) -> float:
-    """By what part C is farthest from a rate between two times. [-]"""
+    """Return the largest relative difference of C from a rate between two times. [-]"""
     return float(max(abs(c / rate_bps - 1) for at_s, c in seen["c"] if from_s <= at_s < to_s))
 
 
 def settled_s(seen: Table, rate_bps: float, from_s: float, to_s: float) -> float:
-    """After how long C is within a tenth of a rate, and stays there. [s]"""
+    """Return the time after which C stays within 10 % of a rate. [s]"""
     outside = [
         at_s for at_s, c in seen["c"] if from_s <= at_s < to_s and abs(c / rate_bps - 1) > 0.1
     ]
@@ -236,7 +240,7 @@ def settled_s(seen: Table, rate_bps: float, from_s: float, to_s: float) -> float
 
 
 def of_fall(seen: Table) -> Figures:
-    """C and pings around the fall and the rise."""
+    """Return C and pings around the fall and the rise of the rate."""
     pings = [rtt_s for at_s, rtt_s in seen["pings"] if FALL_S <= at_s < FALL_S + PINGED_S]
     return {
         "least_bps": min(c for _, c in seen["c"]),
@@ -250,7 +254,7 @@ def of_fall(seen: Table) -> Figures:
 
 
 def of_equal(seen: Table) -> Figures:
-    """The single download's part of an equal share."""
+    """Return the ratio of the single download's goodput to an equal share."""
     to_s = WARM_UP_S + MEASURED_S
     each = {name: goodput_bps(seen, name, WARM_UP_S, to_s) for name in seen["bytes"]}
     rates = [c for at_s, c in seen["c"] if at_s >= WARM_UP_S]
@@ -263,15 +267,15 @@ def of_equal(seen: Table) -> Figures:
 
 
 def of_joiner(seen: Table) -> Figures:
-    """The late joiner's part of an equal share."""
+    """Return the ratio of the late joiner's goodput to an equal share."""
     window = (JOINS_S + JOINED_S, JOINS_S + SHARED_S)
     each = {name: goodput_bps(seen, name, *window) for name in seen["bytes"]}
     return {"share": each["light"] / mean(each.values()), "goodput_bps": sum(each.values())}
 
 
 def of_own(seen: Table) -> Figures:
-    """Return the additional delay of a datagram with own downloads compared with an idle station,
-    by medians."""
+    """Return the additional median delay of a datagram to a station with downloads, compared with
+    an idle station."""
     added = {
         f"{kind}_{name}_s": rtts[name]["rtt_median_s"] - rtts["idle"]["rtt_median_s"]
         for kind, rtts in seen["rtts"].items()
@@ -281,13 +285,13 @@ def of_own(seen: Table) -> Figures:
 
 
 def others_bps(seen: Table, left_out: Sequence[str]) -> float:
-    """Goodput of all but some. [bit/s]"""
+    """Return the total goodput of all stations except some. [bit/s]"""
     names = [name for name in seen["bytes"] if name not in left_out]
     return sum(goodput_bps(seen, name, WARM_UP_S, WARM_UP_S + MEASURED_S) for name in names)
 
 
 def named(seen: Table, late: Sequence[str]) -> Figures:
-    """How many of those that are late the gateway has warned of, and how many others."""
+    """Return how many late stations the gateway has warned about, and how many other stations."""
     rows = {row["name"]: row for row in seen["stations"]}
     named_stations = {
         name

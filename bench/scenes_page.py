@@ -1,4 +1,4 @@
-"""The page of what `scenes.py` has run: docs/reference/gateway-measured.md."""
+"""The page of the runs of `scenes.py`: docs/reference/gateway-measured.md."""
 
 import json
 from collections import defaultdict
@@ -20,12 +20,12 @@ Runs = Mapping[str, Sequence[Table]]
 
 
 def write() -> None:
-    """Write the page from all runs that are there."""
+    """Write the page from all stored runs."""
     PAGE.write_text("\n".join(page(by_claim())) + "\n")
 
 
 def by_claim() -> dict[str, dict[str, list[Table]]]:
-    """Runs by claim and label, in the order of the seeds."""
+    """Return the runs by claim and label, in the order of the seeds."""
     done = scenes.RUNS.known()
     runs: dict[str, dict[str, list[Table]]] = defaultdict(lambda: defaultdict(list))
     for case in scenes.cases(tuple(scenes.SCENES), range(1, MOST_SEEDS + 1)):
@@ -35,7 +35,7 @@ def by_claim() -> dict[str, dict[str, list[Table]]]:
 
 
 def page(runs: Mapping[str, Runs]) -> Iterator[str]:
-    """Its lines."""
+    """Yield the lines of the page."""
     yield from HEAD.splitlines()
     for claim, lines in SECTIONS.items():
         if runs.get(claim):
@@ -49,28 +49,28 @@ def page(runs: Mapping[str, Runs]) -> Iterator[str]:
 
 
 def spread(values: Sequence[float], digits: int, unit: float = 1) -> str:
-    """Median, and least to greatest of several."""
+    """Return the median, with the smallest and the largest of several values."""
     shown = [f"{value / unit:.{digits}f}" for value in (median(values), min(values), max(values))]
     return shown[0] if len(values) == 1 else f"{shown[0]} ({shown[1]} to {shown[2]})"
 
 
 def share_of_runs(values: Sequence[float], holds: Callable[[float], bool]) -> str:
-    """In how many runs a claim holds."""
+    """Return the number of runs in which a claim holds, in words."""
     return f"{sum(map(holds, values))} of {len(values)}"
 
 
 def leaf_queues(label: str) -> str:
-    """The leaf queues of a label such as "leaves of pfifo", by which runs are kept."""
+    """Return the leaf queues in a label such as "leaves of pfifo". Runs are stored by the label."""
     return label.removeprefix("leaves of ")
 
 
 def column(of: Callable[[Table], Figures], runs: Sequence[Table], key: str) -> list[float]:
-    """A figure of every run."""
+    """Return a value of every run."""
     return [of(seen)[key] for seen in runs]
 
 
 def fall(runs: Runs) -> Iterator[str]:
-    """C as the rate falls and rises."""
+    """Yield the table of C when the rate falls and rises."""
     yield from FALL.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:
@@ -96,7 +96,7 @@ def fall(runs: Runs) -> Iterator[str]:
 
 
 def equal(runs: Runs) -> Iterator[str]:
-    """The single download."""
+    """Yield the table of the single download."""
     yield from EQUAL.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:
@@ -114,7 +114,7 @@ def equal(runs: Runs) -> Iterator[str]:
 
 
 def joiner(runs: Runs) -> Iterator[str]:
-    """The late joiner."""
+    """Yield the table of the late joiner."""
     yield from JOINER.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:
@@ -152,7 +152,7 @@ def own(runs: Runs) -> Iterator[str]:
 
 
 def late(runs: Runs) -> Iterator[str]:
-    """Stations that answer late."""
+    """Yield the table of stations that reply late."""
     yield from LATE.splitlines()
     honest = runs[scenes.HONEST]
 
@@ -189,13 +189,13 @@ def late(runs: Runs) -> Iterator[str]:
 
 
 def case_of(label: str) -> Case:
-    """The run of late stations with this label."""
+    """Return the case of late stations with this label."""
     by_label = dict(scenes.late_ones(1))
     return Case("late", label, by_label[label])
 
 
 def queues(runs: Runs) -> Iterator[str]:
-    """Own queues."""
+    """Yield the table of an access point with a queue per station."""
     yield from QUEUES.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:
@@ -210,7 +210,7 @@ def queues(runs: Runs) -> Iterator[str]:
 
 
 def uplink_udp(runs: Sequence[Table]) -> Iterator[str]:
-    """Uplink UDP shaped and not."""
+    """Yield the table of runs with and without shaped uplink UDP."""
     yield from QUIC.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:

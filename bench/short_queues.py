@@ -3,17 +3,16 @@
     python bench/short_queues.py [SERIES ...]     runs what has not been run
     python bench/short_queues.py --page           writes docs/reference/queue-measured.md
 
-Sixty flows share 100 Mbit/s: a threshold of 15 packets, drop-tail of 100 and RED 50/100, at round
-trips of 10 and 200 ms. Emulated, the engine's queue is between the kernel's sockets. Enforced, the
-queue is the kernel's own, made by `lasthop queue` at a router of its own after emulated wires that
-only delay (`short_queues_inside.py`). Where this kernel has no RED, six flows share 10 Mbit/s in
-user-mode Linux, which has, and has netem.
+Sixty flows share 100 Mbit/s, with a threshold of 15 packets, drop-tail of 100 packets, or RED
+50/100, at round-trip times of 10 and 200 ms. In emulations, the kernel's sockets send through the
+engine's queue. In enforced runs, `lasthop queue` sets up the kernel's queue at a separate router,
+after emulated wires that only delay packets (`short_queues_inside.py`). If this kernel has no RED,
+six flows share 10 Mbit/s in user-mode Linux, which has RED and netem.
 
-Series: `queues`; `sack`, the same without selective acknowledgements; `access`, each flow with a
-rate of its own, of which all together are a fifth more than the link's; `transfers`, 5 MB a flow;
-`uml`; `why`, what differs there taken away one by one; `bucket`, a shaper that lets one packet go
-at a time. Every run is kept as a line of
-out/short-queues.jsonl, and is not run again.
+Series: `queues`; `sack`, the same without selective acknowledgements; `access`, with an access rate
+per flow, whose sum is a fifth above the link's rate; `transfers`, with 5 MB per flow; `uml`; `why`,
+with the causes of differences in `uml` removed one by one; `bucket`, with a shaper that sends one
+packet at a time. Every run is stored as a line of out/short-queues.jsonl, and is not repeated.
 """
 
 import argparse
@@ -37,7 +36,8 @@ RUNS = HERE / "out" / "short-queues.jsonl"
 INSIDE = HERE / "short_queues_inside.py"
 WARMUP_S, LENGTH_S = 20.0, 40.0
 LONGEST_TRANSFER_S = {0.01: 60.0, 0.2: 100.0}
-"""By round-trip time; without other traffic they would take 25 s together."""
+"""Longest time of a transfer, by round-trip time. Without other traffic all transfers together take
+25 s. [s]"""
 REPLICATIONS = 5
 PORT = 5001
 MSS_BYTES = 1448
@@ -51,17 +51,17 @@ QUEUES: dict[str, dict[str, Any]] = {
 }
 RTTS_S = (0.01, 0.2)
 KERNELS = {"newreno": "reno", "compound": "compound"}
-"""Names in the kernel; its Reno is NewReno."""
+"""Congestion controls and their names in the kernel, whose Reno is NewReno."""
 TRANSFER_BYTES = 5_000_000
 SMALL: dict[str, Any] = {"flows": 6, "rate_bps": 10_000_000}
-"""Traffic that user-mode Linux carries."""
+"""Traffic that user-mode Linux can carry."""
 WITHOUT_RACK = "net.ipv4.tcp_recovery=0 net.ipv4.tcp_early_retrans=0"
-"""No RACK and no tail loss probes (RFC 8985), which the engine has not."""
+"""Settings that turn off RACK and tail loss probes (RFC 8985), which the engine lacks."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A queue under flows of one law and round-trip time."""
+    """A queue with flows of one congestion control and round-trip time."""
 
     series: str
     queue: str
@@ -69,16 +69,16 @@ class Case:
     law: str = "newreno"
     sack: bool = True
     access_bps: int | None = None
-    """Rate of each flow's own link."""
+    """Rate of the access link of each flow. [bit/s]"""
     transfer_bytes: int = 0
-    """Bytes that each flow has to send; 0: without end."""
+    """Size of each flow's transfer; 0 for endless flows. [bytes]"""
     flows: int = 60
     rate_bps: int = 100_000_000
     delayed_ack: bool = True
     sysctls: str = ""
     """Settings of the senders' kernel, in addition to SACK."""
     bucket_s: float | None = None
-    """Depth of the shaper's bucket, at its rate; as `lasthop queue` makes it."""
+    """Depth of the shaper's bucket, as time at its rate; None for that of `lasthop queue`. [s]"""
 
     @property
     def key(self) -> str:
@@ -89,7 +89,7 @@ class Case:
         return f"{self.series}, {self.queue}, {self.law}, {self.rtt_s * 1e3:g} ms{more}"
 
     def tree(self) -> dict[str, Any]:
-        """The scenario."""
+        """Return the scenario."""
         host: dict[str, Any] = {"rtt": f"{self.rtt_s} s"}
         if self.access_bps is not None:
             host["access"] = f"{self.access_bps} bps"
@@ -123,7 +123,7 @@ class Case:
         return tree
 
     def ways(self) -> list[str]:
-        """How it is run."""
+        """Return the kinds of runs: simulated, emulated, enforced."""
         match self.series:
             case "uml":
                 return ["simulated", "emulated", "in uml"]
@@ -135,7 +135,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases of all series."""
     for queue in QUEUES:
         for rtt_s in RTTS_S:
             for law in KERNELS:
@@ -164,7 +164,7 @@ def cases() -> Iterator[Case]:
 
 
 def of_result(result: Any) -> dict[str, Any]:
-    """Return the compared figures of a simulation or an emulation."""
+    """Return the compared values of a simulation or an emulation."""
     link, queue = result.links.loc["bottleneck"], result.queues.loc["bottleneck"]
     goodputs = result.flows["goodput_bps"]
     figures = {
@@ -180,7 +180,7 @@ def of_result(result: Any) -> dict[str, Any]:
 
 
 def simulated(case: Case) -> dict[str, Any]:
-    """Simulate; the sources begin as the kernel's do, with ten packets."""
+    """Simulate. The sources start with a window of ten packets, as the kernel's do."""
     tree = case.tree()
     tree["tcp"]["initial_window"] = 10
     runs = [of_result(lh.simulate(tree, seed=seed)) for seed in range(1, REPLICATIONS + 1)]
@@ -188,7 +188,7 @@ def simulated(case: Case) -> dict[str, Any]:
 
 
 def emulated(case: Case) -> dict[str, Any]:
-    """The engine's queue under the kernel's TCP."""
+    """Emulate: the kernel's TCP sends through the engine's queue."""
     answer = emulate(case.tree(), sysctl={"net.ipv4.tcp_sack": str(int(case.sack))})
     return {"runs": [of_result(answer)], "late_s": answer.lateness_p99_s}
 
@@ -216,13 +216,14 @@ def task(case: Case) -> dict[str, Any]:
 
 
 def enforced(case: Case) -> dict[str, Any]:
-    """Measure the kernel's queue under the kernel's TCP, after wires that only delay."""
+    """Measure the kernel's TCP through the kernel's queue, after wires that only delay packets."""
     python = sys.executable
     tree = {
         "duration": "3600 s",
         "warmup": "0 s",
         "link": {"wire": {"from": "a", "to": "b", "delay": f"{case.rtt_s / 2} s"}},
-        "flow": {"mine": {"from": "a", "to": "b", "start": "3599 s"}},  # it is silent itself
+        # the flow of the scenario itself sends nothing
+        "flow": {"mine": {"from": "a", "to": "b", "start": "3599 s"}},
         "programs": {"mine/sink": f"{python} {INSIDE} sink {PORT}"},
     }
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -242,7 +243,7 @@ def enforced(case: Case) -> dict[str, Any]:
 
 
 def in_uml(case: Case) -> dict[str, Any]:
-    """Measure in user-mode Linux, where netem delays."""
+    """Measure in user-mode Linux, where netem delays packets."""
     if (lacks := uml.missing()) is not None:
         raise SystemExit(lacks)
     return {"runs": [uml.answer(INSIDE, "alone", json.dumps(task(case)))]}
@@ -252,7 +253,7 @@ WAYS = {"simulated": simulated, "emulated": emulated, "enforced": enforced, "in 
 
 
 def known() -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the finished runs, by case and path."""
+    """Return the finished runs, by case and kind of run."""
     if not RUNS.exists():
         return {}
     lines = map(json.loads, RUNS.read_text().splitlines())

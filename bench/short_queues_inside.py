@@ -4,14 +4,15 @@
     short_queues_inside.py source TASK
     short_queues_inside.py alone TASK
 
-`sink` takes what comes. `source` runs at the other end of a link that only delays: senders in a
-network namespace of their own, this one as the router whose interface is shaped, addresses
-translated as at home. `alone` needs no other process: the sink is in a namespace too, after netem.
-`TASK` is JSON: `interface` (the file), `sink` and `port`, `flows`, `congestion`, `sack`, `sysctls`
-(of the senders, words), `rtt_s` and `quickack` (no delayed ACKs; both in `alone`), `pacing_bps` (of
-each flow, or null), `bucket_s` (of the shaper, or null), `starts_s` (of each flow, ascending; if it
-is left out, all at once), `warmup_s`, `length_s`, `bytes` (of each flow; 0: without end),
-`patience_s` (for those). The last line of the output is what was seen.
+`sink` receives and discards data. `source` runs at the other end of a link that only delays
+packets. Its senders are in a separate network namespace. Its own namespace is the router whose
+interface is shaped, with address translation as in a home router. `alone` needs no other process:
+the sink is in a namespace after netem. `TASK` is JSON: `interface` (the file), `sink` and `port`,
+`flows`, `congestion`, `sack`, `sysctls` (of the senders, words), `rtt_s` and `quickack` (no delayed
+ACKs; both in `alone`), `pacing_bps` (of each flow, or null), `bucket_s` (of the shaper, or null),
+`starts_s` (of each flow, ascending; if missing, all start simultaneously), `warmup_s`, `length_s`,
+`bytes` (of each flow; 0: without end), `patience_s` (for those). The last line of the output has
+the results.
 """
 
 import json
@@ -44,21 +45,21 @@ GATE, HOST = "10.200.0.1", "10.200.0.2"
 SAMPLED_S = 0.01
 ACKED = struct.Struct("=Q")
 ACKED_AT = 120
-"""Position of `tcpi_bytes_acked` in the answer of TCP_INFO (linux/tcp.h). [bytes]"""
+"""Position of `tcpi_bytes_acked` in the result of TCP_INFO (linux/tcp.h). [bytes]"""
 NEAR, FAR = "near", "far"
 ROUTER, SINK = "10.201.0.1", "10.201.0.2"
 SETTLED_S = 2.0
-"""Time in which namespaces and their servers come up. [s]"""
+"""Time to wait until namespaces and their servers are ready. [s]"""
 SO_MAX_PACING_RATE = 47
 
 
 def sh(command: str) -> str:
-    """A shell command's output."""
+    """Return the output of a shell command."""
     return subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
 
 
 def sink(port: int) -> None:
-    """Take every connection and all that comes; a finished one is closed."""
+    """Accept every connection, discard its data, and close it when it has ended."""
     with (
         selectors.DefaultSelector() as selector,
         socket.create_server(("", port), backlog=512) as door,
@@ -83,18 +84,18 @@ def sink(port: int) -> None:
 
 
 def socket_of(key: selectors.SelectorKey) -> socket.socket:
-    """Return the socket of a key, which has data to read, or room."""
+    """Return the socket of a selector key, which is readable or writable."""
     assert isinstance(key.fileobj, socket.socket)
     return key.fileobj
 
 
 def outgoing() -> str:
-    """The interface that leads to the other end."""
+    """Return the interface that leads to the other end."""
     return next(name for _, name in socket.if_nameindex() if name not in ("lo", OURS))
 
 
 def joined(stack: ExitStack, task: dict[str, Any]) -> Namespace:
-    """Return a namespace of senders, upstream of this one."""
+    """Return a namespace of senders that send through this namespace."""
     senders = Namespace()
     stack.callback(senders.close)
     with Socket() as kernel:
@@ -113,7 +114,7 @@ def joined(stack: ExitStack, task: dict[str, Any]) -> Namespace:
 
 
 def joined_sink(stack: ExitStack, task: dict[str, Any]) -> None:
-    """A namespace of the sink, whose answers netem delays."""
+    """Set up a namespace of the sink, whose packets netem delays."""
     sink = Namespace()
     stack.callback(sink.close)
     with Socket() as kernel:
@@ -134,7 +135,7 @@ def joined_sink(stack: ExitStack, task: dict[str, Any]) -> None:
 
 
 def connected(senders: Namespace, task: dict[str, Any], name: str) -> list[socket.socket]:
-    """The senders' ends."""
+    """Return the senders' sockets."""
 
     def connect() -> list[socket.socket]:
         ends = []
@@ -173,7 +174,7 @@ class Watch(threading.Thread):
 
 
 def pushed(ends: Sequence[socket.socket], end_s: float) -> None:
-    """Send without end until then."""
+    """Send without end until a time."""
     with selectors.DefaultSelector() as selector:
         for end in ends:
             selector.register(end, selectors.EVENT_WRITE)
@@ -186,7 +187,7 @@ def pushed(ends: Sequence[socket.socket], end_s: float) -> None:
 
 
 def started(ends: Sequence[socket.socket], task: dict[str, Any]) -> None:
-    """Let one after the other begin to send, until the warm-up is over."""
+    """Start the senders one after another, and send until the end of the warm-up."""
     began_s = time.monotonic()
     behind = [*task.get("starts_s", [0.0] * len(ends))[1:], task["warmup_s"]]
     for number, until_s in enumerate(behind, 1):
@@ -194,8 +195,8 @@ def started(ends: Sequence[socket.socket], task: dict[str, Any]) -> None:
 
 
 def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> list[float | None]:
-    """Return the time until each flow has this many bytes acknowledged, if all begin
-    simultaneously; None for those that take too long. [s]
+    """Return the time until all bytes of each flow are acknowledged, if all start simultaneously;
+    None for flows that exceed `patience_s`. [s]
     """
     began_s = time.monotonic()
     completed_s: dict[socket.socket, float | None] = dict.fromkeys(ends)
@@ -221,7 +222,7 @@ def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> li
 
 
 def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]) -> dict[str, Any]:
-    """Measure the effects of flows without end on the queue, and of the queue on them."""
+    """Measure a queue with endless flows, and the flows' goodput."""
     started(ends, task)
     watch = Watch(shaped)
     before, counted, began_s = acked(ends), shaped.counters(), time.monotonic()
@@ -246,7 +247,8 @@ def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]
 
 
 def shares(goodputs: Sequence[float]) -> tuple[float, float]:
-    """Jain's index, and the least over the mean; 1 if nothing gets through."""
+    """Return Jain's index, and the ratio of the smallest to the mean goodput; 1 if nothing
+    arrives."""
     if not any(goodputs):
         return 1.0, 1.0
     jain = sum(goodputs) ** 2 / len(goodputs) / sum(each**2 for each in goodputs)
@@ -254,7 +256,7 @@ def shares(goodputs: Sequence[float]) -> tuple[float, float]:
 
 
 def set_up(stack: ExitStack, task: dict[str, Any], interface: str) -> tuple[Namespace, Shaped]:
-    """Senders, and the queue of an interface of this namespace that they meet."""
+    """Set up senders, and the queue of an interface of this namespace on their path."""
     senders = joined(stack, task)
     wanted = config.read(task["interface"].replace("OUTGOING", interface))
     log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
@@ -267,7 +269,7 @@ def set_up(stack: ExitStack, task: dict[str, Any], interface: str) -> tuple[Name
 
 
 def seen(stack: ExitStack, task: dict[str, Any], interface: str) -> dict[str, Any]:
-    """One run, through a queue of an interface of this namespace."""
+    """Run once through a queue of an interface of this namespace."""
     senders, shaped = set_up(stack, task, interface)
     names = stack.enter_context(loaded([task["congestion"]]))
     ends = connected(senders, task, names.get(task["congestion"], task["congestion"]))
@@ -279,7 +281,7 @@ def seen(stack: ExitStack, task: dict[str, Any], interface: str) -> dict[str, An
 
 
 def main() -> None:
-    """Run one end, or both."""
+    """Run one end, or both ends."""
     role, argument = sys.argv[1:]
     if role == "sink":
         sink(int(argument))

@@ -1,4 +1,4 @@
-"""Page and picture of what `short_queues.py` has run: docs/reference/queue-measured.md."""
+"""Page and picture of the runs of `short_queues.py`: docs/reference/queue-measured.md."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ NAMES = {
     "drop-tail 100": "drop-tail of 100 packets",
     "RED 50/100": "RED, thresholds of 50 and 100 packets",
 }
-"""Queues as the tables call them."""
+"""Names of queues in the tables."""
 LAWS = {"newreno": "NewReno", "compound": "Compound"}
 COLOURS = {"simulated": SIMULATION, "emulated": EMULATION, "enforced": MODEL, "in uml": MODEL}
 MARKERS = {"simulated": "o", "emulated": "x", "enforced": "+", "in uml": "+"}
@@ -30,14 +30,14 @@ QUANTITIES: Mapping[str, tuple[str, float, int]] = {
     "jain": ("Jain's index", 1, 3),
     "least_share": ("least goodput of a flow / mean goodput", 1, 2),
 }
-"""Title, factor, digits."""
+"""Title, factor and digits of each quantity."""
 
 Seen: TypeAlias = Mapping[str, Any]
 Known: TypeAlias = Mapping[tuple[str, str], Seen]
 
 
 def write(done: Known) -> None:
-    """Write the sections of new runs; sections of series without new runs stay as they are."""
+    """Write the sections of new runs. Sections of series without new runs are not changed."""
     tables: dict[str, Iterator[str]] = {}
     for series, heading in HEADINGS.items():
         mine = [case for case in cases() if case.series == series]
@@ -61,7 +61,7 @@ HEADINGS = {
 
 
 def compared(series: str, mine: Sequence[Case], done: Known) -> Iterator[str]:
-    """Yield one row per case, with one cell per path."""
+    """Yield one row per case, with one cell per kind of run."""
     keys = [key for key in QUANTITIES if key != "least_share" or series == "access"]
     what = "what is turned off" if series == "why" else "queue"
     head = [what, "congestion control", "RTT", *(QUANTITIES[key][0] for key in keys)]
@@ -82,18 +82,19 @@ def without(case: Case) -> str:
 
 
 def shown(seen: Seen, key: str) -> str:
-    """A quantity: the mean of all runs."""
+    """Return a quantity as text: the mean of all runs."""
     _, factor, digits = QUANTITIES[key]
     return f"{factor * figure(seen, key):.{digits}f}"
 
 
 def figure(seen: Seen, key: str) -> float:
-    """A quantity: the mean of all runs."""
+    """Return a quantity: the mean of all runs."""
     return fmean(run[key] for run in seen["runs"])
 
 
 def transfers(mine: Sequence[Case], done: Known) -> Iterator[str]:
-    """Completion times: mean and last, and how many did not complete."""
+    """Yield completion times: mean and maximum, and the number of transfers that did not
+    complete."""
     head = ["queue", "RTT", "mean completion time [s]", "last completion [s]"]
     head += ["transfers not completed"]
     of: Sequence[Callable[[Case, Seen], str]] = (
@@ -110,24 +111,25 @@ def transfers(mine: Sequence[Case], done: Known) -> Iterator[str]:
 
 
 def times(case: Case, seen: Seen) -> list[float]:
-    """Return the completion times of every run; a flow that did not complete counts as if at the
+    """Return the completion times of every run. A flow that did not complete has the time of the
     end. [s]"""
     every = [each for run in seen["runs"] for each in run["completions_s"]]
     return [LONGEST_TRANSFER_S[case.rtt_s] if is_none(each) else each for each in every]
 
 
 def unfinished(seen: Seen) -> int:
-    """Transfers that did not complete, of every run."""
+    """Return the number of transfers that did not complete, over all runs."""
     return sum(is_none(each) for run in seen["runs"] for each in run["completions_s"])
 
 
 def is_none(value: float | None) -> bool:
-    """Whether a time is missing."""
+    """Return whether a time is missing."""
     return value is None or value != value
 
 
 def picture(done: Known) -> Figure:
-    """Used, queue and drops of each queue and law, by round-trip time."""
+    """Draw utilisation, queue and drops of each queue and congestion control, by round-trip
+    time."""
     with house_style(120.0, columns=2) as drawn:
         axes = drawn.subplots(3, 2, sharex=True, sharey="row")
         for column, rtt_s in zip(axes.T, RTTS_S, strict=True):
@@ -148,7 +150,7 @@ def picture(done: Known) -> Figure:
 
 
 def points(axis: Axes, mine: Sequence[Case], key: str, done: Known) -> None:
-    """One quantity each way."""
+    """Draw one quantity for each kind of run."""
     for way in ("simulated", "emulated", "enforced"):
         of_way = [(k, case) for k, case in enumerate(mine) if way in case.ways()]
         values = [QUANTITIES[key][1] * figure(done[case.key, way], key) for _, case in of_way]

@@ -1,4 +1,4 @@
-"""Instructions of short commands, divided by those of `python -c pass`: a ratchet.
+"""Instructions of short commands divided by those of `python -c pass`, compared with limits.
 
 Part of `make bench ONLY=instructions` and of its short form. The interpreter is the one that runs
 the bench, and `lasthop` is the command installed next to it. The ratio depends little on the

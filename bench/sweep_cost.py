@@ -2,11 +2,11 @@
 
     python bench/sweep_cost.py
 
-Cost is CPU time of all threads, the slope between few and many points, so that the fixed cost of a
-sweep cancels. A point's part of checking, cutting chunks, sealing parts and of tables as Parquet
-and CSV stays. The peer is the engine called for the same checked scenarios, in turn with ours in
-one warm process. The result is the median of many short rounds, since a shared machine drifts by
-more than the measured difference. Memory is the peak resident set of a fresh process.
+Cost is the CPU time of all threads, computed as a slope between few and many points. The fixed cost
+of a sweep cancels. The cost per point includes checking, cutting chunks, sealing parts, and writing
+tables as Parquet and CSV. The peer is the engine called for the same checked scenarios, in turn
+with ours in one warm process. The result is the median of many short rounds, since a shared machine
+drifts by more than the measured difference. Memory is the peak resident set of a fresh process.
 """
 
 import json
@@ -19,13 +19,13 @@ from typing import Any
 from measure import BenchError, require_release_build
 
 POINT_S = 0.005
-"""Processor time that a point is to take. [s]"""
+"""Processor time of one point of the measured sweep. [s]"""
 
 MOST_RATIO = 1.2
-"""Aim: a point in a sweep costs at most this multiple of a single point."""
+"""Aim: the cost of a point in a sweep is at most this multiple of the cost of a single point."""
 
 MOST_GROWTH_MB = 60.0
-"""Aim: peak memory of 10,000 points less that of 1,000. [MB]"""
+"""Aim: peak memory of 10,000 points minus that of 1,000 points. [MB]"""
 
 ROUNDS = 40
 FEW, MANY = 50, 300
@@ -60,11 +60,12 @@ spent = [[[f(count) for count in counts] for f in who] for _ in range(max(1, rou
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(json.dumps([spent, int(peak.split()[1]) / 1e3]))
 """
-"""Processor times by round, kind and count, and the peak; without rounds only the sweep."""
+"""Program that prints processor times by round, kind and count, and the peak memory. Without rounds
+it runs only the sweep."""
 
 
 def run(rounds: int, counts: list[int], length_s: float) -> tuple[Any, float]:
-    """Processor times [s] and peak memory [MB] of a fresh process."""
+    """Return the processor times [s] and the peak memory [MB] of a fresh process."""
     arguments = [str(rounds), json.dumps(counts), f"{length_s:.3f}", str(SCENARIO)]
     done = subprocess.run(
         [sys.executable, "-c", INSIDE, *arguments, json.dumps(SETTINGS)],
@@ -79,7 +80,7 @@ def run(rounds: int, counts: list[int], length_s: float) -> tuple[Any, float]:
 
 
 def length_of_a_point_s() -> float:
-    """Simulated time of a point that takes `POINT_S`. [s]"""
+    """Return the simulated time of a point that takes `POINT_S`. [s]"""
     length_s = 20.0
     for _ in range(3):
         spent, _ = run(1, [200], length_s)

@@ -4,9 +4,9 @@
     .venv/bin/python bench/run.py --only tc --quick     one round-trip time, one short run
     .venv/bin/python bench/tc.py --quick lasthop CAKE   only these
 
-Every run is a user-mode Linux of its own in simulated time (`uml.py`): a hot-spot
-(`tc_network.py`), a contender at its router (`tc_contenders.py`), traffic (`tc_traffic.py`). Writes
-out/tc.json, every run as it came out, and out/tc.png.
+Every run is a separate user-mode Linux in simulated time (`uml.py`), with a hot-spot
+(`tc_network.py`), a contender at its router (`tc_contenders.py`) and traffic (`tc_traffic.py`). The
+script writes all runs to out/tc.json, and the picture to out/tc.png.
 """
 
 import argparse
@@ -37,7 +37,7 @@ RTTS_S: Mapping[str, tuple[float, ...]] = {
     "12 uploads": (0.005, 0.020, 0.100),
     "12 downloads, slower air": (0.020,),
 }
-"""Kinds of traffic, and with which round-trip times of the Internet. [s]"""
+"""Kinds of traffic, and the round-trip times of the Internet with which each runs. [s]"""
 SPEED_TEST, TYPICAL_S = "speed test", 0.020
 RUNS = 5
 MEMORY_MB = 1024
@@ -48,7 +48,7 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Length:
-    """How long a run is. [s]"""
+    """Warm-up and measured time of a run. [s]"""
 
     warm_up_s: float
     measured_s: float
@@ -59,7 +59,7 @@ FULL, QUICK = Length(30.0, 20.0), Length(10.0, 10.0)
 
 @dataclass(frozen=True)
 class Case:
-    """A case: the same for all contenders except their own part."""
+    """Parameters of a run, which are the same for all contenders except the contender itself."""
 
     traffic: str
     rtt_s: float
@@ -69,46 +69,48 @@ class Case:
 
 @dataclass(frozen=True)
 class Run:
-    """A run and its observations."""
+    """A run and its results."""
 
     case: Case
     seen: Table
 
     @property
     def goodput_bps(self) -> float:
-        """Return the rate of both stations with bulk traffic. [bit/s]"""
+        """Return the total goodput of both stations with bulk traffic. [bit/s]"""
         return float(sum(self.seen["bulk"].values()))
 
     @property
     def light_bps(self) -> float:
-        """Return the rate of the station with one connection. [bit/s]"""
+        """Return the goodput of the station with one connection. [bit/s]"""
         return float(self.seen["bulk"]["light"])
 
     @property
     def jain(self) -> float:
-        """Jain's index over the two stations with bulk traffic. [-]"""
+        """Return Jain's index of the two stations with bulk traffic. [-]"""
         values = list(self.seen["bulk"].values())
         return float(sum(values) ** 2 / (len(values) * sum(value**2 for value in values)))
 
     def added(self, probe: str, station: str, which: str) -> float:
-        """Round-trip time beyond the Internet's; infinite where nothing came back. [s]"""
+        """Return the round-trip time minus that of the Internet; infinite if no reply arrived.
+        [s]"""
         rtt_s = self.seen[probe][station][f"rtt_{which}_s"]
         return math.inf if rtt_s is None else float(rtt_s) - self.case.rtt_s
 
     @property
     def call_p95_s(self) -> float:
-        """Delay of a call beyond the Internet's, the worse way, 95 %. [s]"""
+        """Return the 95th percentile of a call's delay minus that of the Internet, in the worse
+        direction. [s]"""
         ways = [self.seen["call"][f"{way}_delay_p95_s"] for way in ("down", "up")]
         return math.inf if None in ways else float(max(ways)) - self.case.rtt_s / 2
 
     @property
     def call_loss(self) -> float:
-        """Loss of a call, the worse way. [-]"""
+        """Return the loss of a call in the worse direction. [-]"""
         return float(max(self.seen["call"][f"{way}_loss"] for way in ("down", "up")))
 
     @property
     def page_s(self) -> float:
-        """Load time of a page, the median. [s]"""
+        """Return the median load time of a page. [s]"""
         load_s = self.seen["page"]["load_median_s"]
         return math.inf if load_s is None else float(load_s)
 
@@ -121,11 +123,11 @@ class Column:
     label: str
     value: Callable[[Run], float]
     digits: int
-    """Digits after the point, in the table."""
+    """Digits after the decimal point in the table."""
 
 
 def added_ms(station: str, which: str) -> Callable[[Run], float]:
-    """Return the time of a UDP round trip to a station beyond the Internet's. [ms]"""
+    """Return the reader of a UDP round-trip time to a station minus that of the Internet. [ms]"""
     return lambda run: 1e3 * run.added("echo", station, which)
 
 
@@ -144,7 +146,7 @@ COLUMNS = (
     Column("page", "load time of a page\n[s]", lambda run: run.page_s, 2),
 )
 DRAWN = (1, 3, 5, 7, 9)
-"""Columns that the picture has."""
+"""Columns that the picture shows."""
 
 
 def main(
@@ -152,8 +154,8 @@ def main(
 ) -> list[str]:
     """Run everything, print the table, write out/tc.json and out/tc.png.
 
-    Runs of the same kernel and of the same length are not repeated, but for `contenders` if `again`
-    asks for it.
+    Runs with the same kernel and the same length are not repeated. With `again`, runs of
+    `contenders` are repeated.
     """
     if (reason := uml.missing()) is not None:
         print(f"tc: left out: {reason}")
@@ -186,7 +188,7 @@ def main(
 
 
 def finished(records: Path, kernel: Kernel, length: Length) -> tuple[list[Run], Measured | None]:
-    """Runs of an earlier call, and the speed test that they rest on."""
+    """Return the runs of an earlier call, and the speed test that they are based on."""
     try:
         content = json.loads(records.read_text())
     except FileNotFoundError:
@@ -204,7 +206,7 @@ def described(kernel: Kernel) -> Table:
 
 
 def plan(contenders: Sequence[str], *, quick: bool) -> Iterator[Case]:
-    """All runs; contenders take turns within the shortest time."""
+    """Yield all runs. The runs of all contenders with the same settings follow each other."""
     for seed in range(1, 2 if quick else RUNS + 1):
         for traffic, rtts_s in RTTS_S.items():
             for rtt_s in (TYPICAL_S,) if quick else rtts_s:
@@ -213,8 +215,8 @@ def plan(contenders: Sequence[str], *, quick: bool) -> Iterator[Case]:
 
 
 def speed_test(length: Length) -> Measured:
-    """Return the rate that the air carries with nothing at the router: rates of others are set by
-    it."""
+    """Measure the rate that the air carries without a contender. The rates of contenders are set
+    from it."""
     unknown = Measured(0, 0, 0)
     case = Case(SPEED_TEST, TYPICAL_S, "nothing", 1)
     seen = carry_out(case, length, unknown).seen
@@ -222,7 +224,7 @@ def speed_test(length: Length) -> Measured:
 
 
 def carry_out(case: Case, length: Length, air: Measured) -> Run:
-    """One run. Raises `BenchError`."""
+    """Run once. Raises `BenchError`."""
     settings = json.dumps(asdict(case) | asdict(length) | {"air": asdict(air)})
     try:
         seen = uml.answer(INSIDE, settings, memory_mb=MEMORY_MB)
@@ -238,7 +240,7 @@ def head(
     runs: int,
     took_s: float,
 ) -> None:
-    """Print the runs, and how well they went."""
+    """Print information about the runs and their load."""
     print(
         f"\nthe gateway beside plain tc: Linux {kernel.version} in user mode, in {SIMULATED} time"
     )
@@ -256,7 +258,7 @@ def head(
 
 
 def table(runs: Sequence[Run]) -> None:
-    """Means over the runs of each case."""
+    """Print the means over the runs of each case."""
     for (traffic, rtt_s), of_case in grouped(runs, lambda r: (r.case.traffic, r.case.rtt_s)):
         print(f"\n{traffic}, against one download, {1e3 * rtt_s:g} ms")
         print(f"  {'':18}" + "".join(f"{column.head:>17}" for column in COLUMNS) + f"{'runs':>6}")
@@ -266,7 +268,7 @@ def table(runs: Sequence[Run]) -> None:
 
 
 def spread(values: Sequence[float], digits: int) -> str:
-    """Mean, and least to greatest of several."""
+    """Return the mean, with the smallest and the largest of several values."""
     middle = f"{mean(values):.{digits}f}"
     if len(values) == 1:
         return middle
@@ -274,7 +276,7 @@ def spread(values: Sequence[float], digits: int) -> str:
 
 
 def grouped(runs: Sequence[Run], key: Callable[[Run], Key]) -> Iterator[tuple[Key, list[Run]]]:
-    """Runs with the same key, in the order in which keys first come."""
+    """Yield runs with the same key, in the order in which keys first occur."""
     groups: dict[Key, list[Run]] = {}
     for run in runs:
         groups.setdefault(key(run), []).append(run)
@@ -284,7 +286,7 @@ def grouped(runs: Sequence[Run], key: Callable[[Run], Key]) -> Iterator[tuple[Ke
 def write(
     records: Path, kernel: Kernel, length: Length, air: Measured, runs: Sequence[Run]
 ) -> None:
-    """Everything that was seen."""
+    """Write all results."""
     OUT.mkdir(exist_ok=True)
     content: Mapping[str, object] = {
         "kernel": described(kernel),

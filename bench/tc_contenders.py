@@ -1,4 +1,4 @@
-"""Contenders at the router, each set up as an expert would."""
+"""Contenders at the router. Each is set up as an expert would do it."""
 
 import json
 import sys
@@ -10,12 +10,12 @@ from typing import Any
 from tc_network import ROUTER, ip, redirect, sh, tc
 
 MARGIN, WIDE_MARGIN = 0.95, 0.85
-"""Part of the carried rate of the speed test that contenders with a fixed rate are given, so that a
-queue forms there and not in the access point. The last contender has the part that remains after a
-user has reduced it until calls are good, since calls and ACKs take more of the air than their
+"""Fractions of the speed test's rate that contenders with a fixed rate get, so that the queue forms
+at the router and not in the access point. The second is for the last contender. It is the rate
+after a user has reduced it until calls are good, since calls and ACKs take more air time than their
 bytes."""
 HEADROOM = 1.2
-"""How far `wce.max` of the gateway is above the goodput of a speed test, as its guide says."""
+"""Ratio of the gateway's `wce.max` to the goodput of a speed test, as its guide recommends."""
 
 GATEWAY = Path("/tmp/gateway.toml")
 LASTHOP = Path(sys.executable).with_name("lasthop")
@@ -23,27 +23,28 @@ LASTHOP = Path(sys.executable).with_name("lasthop")
 
 @dataclass(frozen=True)
 class Measured:
-    """Result of a speed test of this air, with nothing at the router."""
+    """Result of a speed test of this air, without a contender."""
 
     goodput_bps: float
-    """Rate of one download. [bit/s]"""
+    """Goodput of one download. [bit/s]"""
     carried_bps: float
-    """Bits of frames in both directions meanwhile, ACKs included. [bit/s]"""
+    """Rate of frames in both directions during the download, including ACKs. [bit/s]"""
     down_bps: float
-    """Bits per second of frames, down only. [bit/s]"""
+    """Rate of downlink frames during the download. [bit/s]"""
 
 
 def nothing(_: Measured) -> None:
-    """The access point's FIFO is the bottleneck."""
+    """Set up nothing: the access point's FIFO is the bottleneck."""
 
 
 def gateway(air: Measured, more: str = "") -> None:
-    """`lasthop gateway up`, with the file of its guide: stations are found, the rate estimated."""
+    """Run `lasthop gateway up` with the file of its guide: it finds stations and estimates the
+    rate."""
     gateway_with(f'wce.max = "{HEADROOM * air.goodput_bps / 1e6:.1f} Mbps"\n{more}')
 
 
 def gateway_with(lines: str) -> None:
-    """`lasthop gateway up`; stations are found."""
+    """Run `lasthop gateway up`, which finds stations."""
     keys = ("neighbours = true", 'quarantine = "0 s"', "new_per_minute = 10_000")
     discovery = "".join(f"discover.{key}\n" for key in keys)
     GATEWAY.write_text(f'[gateway]\nwan = "wan"\nlan = "lan"\n{discovery}{lines}')
@@ -57,19 +58,19 @@ def gateway_status() -> dict[str, Any]:
 
 
 def gateway_fifo(air: Measured) -> None:
-    """Set up the gateway with the paper's FIFOs of 200 packets in the place of fq_codel."""
+    """Set up the gateway with the paper's FIFOs of 200 packets instead of fq_codel."""
     gateway(air, 'discipline = "pfifo"\n')
 
 
 def shared(queue: Callable[[int], list[str]], air: Measured, margin: float = MARGIN) -> None:
-    """Both directions through one queue at a fixed rate, since they share one air."""
+    """Send both directions through one queue at a fixed rate, since they share one air."""
     ip(ROUTER, ["link add shaper type ifb", "link set shaper up"])
     tc(ROUTER, queue(int(margin * air.carried_bps)))
     redirect(ROUTER, ("wan", "lan"), "shaper")
 
 
 def htb_fq_codel(air: Measured) -> None:
-    """HTB with a leaf of fq_codel, as sqm-scripts' simple.qos, both directions through one."""
+    """Set up HTB with a leaf of fq_codel for both directions, as in simple.qos of sqm-scripts."""
 
     def queue(rate_bps: int) -> list[str]:
         return [
@@ -82,7 +83,7 @@ def htb_fq_codel(air: Measured) -> None:
 
 
 def cake_shared(air: Measured, margin: float = MARGIN) -> None:
-    """CAKE, both directions through one; triple-isolate is fair to hosts at either end."""
+    """Set up one CAKE for both directions. triple-isolate is fair to hosts at either end."""
 
     def queue(rate_bps: int) -> list[str]:
         return [f"qdisc add dev shaper root cake bandwidth {rate_bps} triple-isolate"]
@@ -91,12 +92,13 @@ def cake_shared(air: Measured, margin: float = MARGIN) -> None:
 
 
 def cake_wide(air: Measured) -> None:
-    """Set up the gateway with a wider margin."""
+    """Set up CAKE for both directions with a wider margin."""
     cake_shared(air, WIDE_MARGIN)
 
 
 def cake_each_way(air: Measured) -> None:
-    """CAKE as routers have it: one down, one up, each at what the air carries one way."""
+    """Set up CAKE as routers do: one for each direction, each at the rate that the air carries in
+    this direction."""
     rate_bps = int(MARGIN * air.down_bps)
     tc(
         ROUTER,
@@ -108,7 +110,8 @@ def cake_each_way(air: Measured) -> None:
 
 
 def cake_autorate(air: Measured) -> None:
-    """Set up CAKE that takes its rate from arrivals, which is meant for a bottleneck before it."""
+    """Set up CAKE that estimates its rate from arrivals, a feature for a bottleneck upstream of
+    it."""
 
     def queue(rate_bps: int) -> list[str]:
         options = f"bandwidth {rate_bps} autorate-ingress triple-isolate"

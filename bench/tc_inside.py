@@ -3,7 +3,7 @@
     tc_inside.py SETTINGS
 
 `SETTINGS` is JSON: `rtt_s`, `traffic`, `contender`, `seed`, `warm_up_s`, `measured_s`, and `air`,
-what the speed test has found.
+the result of the speed test.
 """
 
 import json
@@ -35,12 +35,13 @@ TRAFFIC: Mapping[str, tuple[tuple[Bulk, ...], int]] = {
     "12 uploads": (UPLOADS, FAST_BPS),
     "12 downloads, slower air": (DOWNLOADS, SLOW_BPS),
 }
-"""Stations that download and upload without end, and the data rate of the air. [bit/s]
+"""Stations with endless downloads and uploads, and the data rate of the air. [bit/s]
 
-In all but the speed test, which was made over the fast air, others call and read too.
+Except in the speed test, which uses the fast air, other stations call and read pages.
 """
 SETTLE_S = 3.0
-"""Time in which the router's neighbours and contenders come up before traffic begins. [s]"""
+"""Time to wait until the router's neighbours and contenders are ready, before traffic begins.
+[s]"""
 
 
 def main(settings: Table) -> Table:
@@ -79,11 +80,11 @@ HELLO = (
     "import socket, sys; "
     'socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"hello", (sys.argv[1], 9))'
 )
-"""Makes the router and a station know each other, as any traffic would."""
+"""Program that makes the router and a station know each other, as any traffic would."""
 
 
 def carried_bytes() -> dict[str, int]:
-    """Bytes of frames that the air has carried, in all and down."""
+    """Return the bytes of frames that the air has carried: in total, and downlink."""
     text = sh(f"tc -n {AP} -s class show dev air")
     sent = {
         name: int(count)

@@ -1,13 +1,13 @@
-"""A hot-spot of network namespaces, made inside user-mode Linux.
+"""A hot-spot of network namespaces, created inside user-mode Linux.
 
     SERVER --- ISP --- wan ROUTER lan --- AP (a bridge) ))) air ((( five stations
           delay of the Internet                 frames of both directions, one at a time
 
-**The air** is one shaper which every frame passes, whatever its direction. Each sender, the access
-point and each station, has a FIFO; those with something to send take turns frame by frame, which is
-what 802.11's contention comes to in the long run. A frame takes the air for its bytes at the data
-rate and for an overhead that is the same for all (backoff, preamble, MAC header, MAC ACK): so small
-frames cost nearly as much as large ones. There are no collisions and no losses on the air.
+**The air** is one shaper for the frames of both directions. The access point and each station have
+a FIFO. Senders with a backlog take turns frame by frame, as 802.11's contention does on average. A
+frame occupies the air for its bytes at the data rate, plus a fixed overhead (backoff, preamble, MAC
+header, MAC ACK). Small frames therefore cost nearly as much as large frames. There are no
+collisions and no losses on the air.
 """
 
 import ctypes
@@ -20,12 +20,12 @@ SERVER, ISP, ROUTER, AP = "server", "isp", "router", "ap"
 STATIONS = {
     name: f"10.3.0.{10 + k}" for k, name in enumerate(("heavy", "light", "idle", "phone", "reader"))
 }
-"""Address of each station, by its name, which is its namespace's too."""
+"""Address of each station by name, which is also the name of its namespace."""
 CROWD = {f"s{k:02}": f"10.3.0.{30 + k}" for k in range(20)}
-"""Twenty more, for a crowd in their place."""
+"""Twenty further stations, which replace the others in a crowd."""
 ADDRESSES = STATIONS | CROWD
 SERVERS = [f"10.1.1.{k}" for k in range(1, 21)]
-"""Addresses of the server: each connection has another, as if it led to another host."""
+"""Addresses of the server. Each connection uses another address, as if it led to another host."""
 
 FAST_BPS, SLOW_BPS = 54_000_000, 24_000_000
 """Data rates of 802.11g. [bit/s]"""
@@ -33,17 +33,19 @@ FRAME_S = 165.5e-6
 """Time of a frame of 802.11g in addition to its bytes: 28 us DIFS, 67.5 us mean backoff, 26 us
 preamble and signal extension, 10 us SIFS, 34 us MAC ACK. [s]"""
 HEADER_BYTES = 22
-"""36 bytes of MAC and LLC headers, less the 14 of Ethernet that the kernel counts. [bytes]"""
+"""Overhead of a frame: 36 bytes of MAC and LLC headers minus the 14 bytes of Ethernet that the
+kernel counts. [bytes]"""
 DEVICE_DELAY = "1ms"
-"""Time in which a station handles a frame: computing may take no time at all here."""
+"""Time in which a station processes a frame. Computing takes no time in simulated time."""
 FIFO_PACKETS = 256
-"""Frames that the access point's queue holds, and each station's."""
+"""Length of the queues of the access point and of each station. [frames]"""
 BURST_BYTES = 5_000
-"""Air time, at the data rate, that is not lost if the kernel's timer is late. [bytes]"""
+"""Burst that the shaper may send if the kernel's timer is late, so that no air time is lost.
+[bytes]"""
 
 
 def sh(command: str) -> str:
-    """Run shell commands; their output. Raises `RuntimeError` with their output."""
+    """Run shell commands and return their output. Raises `RuntimeError` with their output."""
     done = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{command}\n{done.stderr}")
@@ -52,7 +54,7 @@ def sh(command: str) -> str:
 
 @contextmanager
 def entered(namespace: str) -> Iterator[None]:
-    """Run the body in a namespace; sockets made there stay there."""
+    """Run the body in a namespace. Sockets that are created there stay there."""
     before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     target = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
     try:
@@ -72,21 +74,21 @@ def enter(descriptor: int) -> None:
 
 
 def build(rtt_s: float, data_rate_bps: int) -> None:
-    """Make the whole hot-spot, with nothing at the router yet.
+    """Create the whole hot-spot, without a contender at the router.
 
     Parameters
     ----------
     rtt_s : float
-        The Internet's. [s]
+        Round-trip time of the Internet. [s]
     data_rate_bps : int
-        Of all frames on the air. [bit/s]
+        Data rate of all frames on the air. [bit/s]
     """
     wires(rtt_s, STATIONS)
     air(data_rate_bps)
 
 
 def wires(rtt_s: float, stations: Iterable[str], device_delay: str = DEVICE_DELAY) -> None:
-    """Make everything but the air, with these stations."""
+    """Create everything except the air, with these stations."""
     stations = tuple(stations)
     for name in (SERVER, ISP, ROUTER, AP, *stations):
         sh(f"ip netns add {name}")
@@ -115,14 +117,14 @@ def wires(rtt_s: float, stations: Iterable[str], device_delay: str = DEVICE_DELA
 
 
 def wire(a: str, device_a: str, b: str, device_b: str) -> None:
-    """Join two namespaces by an Ethernet that sends every segment as a frame of its own."""
+    """Connect two namespaces by an Ethernet that sends every segment as a separate frame."""
     sh(f"ip link add {device_a} netns {a} type veth peer name {device_b} netns {b}")
     for name, device in ((a, device_a), (b, device_b)):
         ip(name, [f"link set dev {device} gso_max_segs 1 up"])
 
 
 def air(data_rate_bps: int) -> None:
-    """Have all frames that enter the access point, from either side, take turns on one air."""
+    """Make all frames that enter the access point, from either side, take turns on one air."""
     turns(data_rate_bps, STATIONS, round(FRAME_S * data_rate_bps / 8) + HEADER_BYTES)
 
 
@@ -132,9 +134,9 @@ def turns(
     overhead_bytes: int,
     fifo_packets: int = FIFO_PACKETS,
 ) -> None:
-    """Have all frames take turns at this rate, each as long as with this many bytes more.
+    """Make all frames take turns at this rate, each with this many additional bytes.
 
-    Without an overhead it is a wire that all share, whose rate is that of bytes.
+    Without an overhead the result is a shared wire with a rate in bytes.
     """
     stations = tuple(stations)
     rate = f"ceil {data_rate_bps} overhead {overhead_bytes} cburst {BURST_BYTES}"
@@ -145,7 +147,8 @@ def turns(
         f"class add dev air parent 1: classid 1:1 htb {parameters}",
     ]
     for number, name in enumerate((None, *stations), start=10):
-        # A turn is a frame: HTB continues with the next class when one has used up its quantum.
+        # Each turn is one frame: HTB continues with the next class when a class has used up its
+        # quantum.
         lines += [
             f"class add dev air parent 1:1 classid 1:{number} htb rate 8 {rate} quantum 1",
             f"qdisc add dev air parent 1:{number} pfifo limit {fifo_packets}",
@@ -158,7 +161,7 @@ def turns(
 
 
 def redirect(namespace: str, devices: Sequence[str], ifb: str) -> None:
-    """Have everything that comes in at `devices` pass the queue of `ifb`."""
+    """Make everything that arrives at `devices` pass the queue of `ifb`."""
     lines = []
     for device in devices:
         action = f"action mirred egress redirect dev {ifb}"
@@ -170,16 +173,16 @@ def redirect(namespace: str, devices: Sequence[str], ifb: str) -> None:
 
 
 def ip(namespace: str, lines: Sequence[str]) -> None:
-    """Carry out lines of ip."""
+    """Run lines of ip commands."""
     batch("ip", namespace, lines)
 
 
 def tc(namespace: str, lines: Sequence[str]) -> None:
-    """Carry out lines of tc."""
+    """Run lines of tc commands."""
     batch("tc", namespace, lines)
 
 
 def batch(program: str, namespace: str, lines: Sequence[str]) -> None:
-    """Carry out lines together: starting a program takes long here."""
+    """Run lines in one process, since starting a program takes long here."""
     text = "\n".join(lines)
     sh(f"{program} -n {namespace} -batch - <<'end'\n{text}\nend")

@@ -14,7 +14,8 @@ LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 3}
 
 
 def figure(columns: Sequence[Column], runs: Sequence[Run]) -> Figure:
-    """Every run is a mark; round-trip times have colours, and heights within a contender's line."""
+    """Draw a mark per run. Round-trip times have colours; marks are spread vertically within a
+    contender's line."""
     kinds = list(dict.fromkeys(run.case.traffic for run in runs))
     rtts_s = sorted({run.case.rtt_s for run in runs})
     names = list(CONTENDERS)

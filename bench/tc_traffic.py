@@ -1,7 +1,7 @@
-"""Traffic of the kernel's own TCP and UDP through the hot-spot, and what its users see of it.
+"""Traffic of the kernel's TCP and UDP through the hot-spot, and its performance for users.
 
-Each kind runs in a process of its own, begins and ends by the same clock, and returns a table of
-what it has seen between `Window.from_s` and `Window.to_s`.
+Each kind of traffic runs in a separate process, begins and ends by the same clock, and returns a
+table of its results between `Window.from_s` and `Window.to_s`.
 """
 
 import json
@@ -29,27 +29,27 @@ PAGE_PAUSE_S = 1.0
 START_INTERVAL_S = 0.1
 """Mean time between the starts of two endless connections. [s]"""
 STAMP = struct.Struct("!d")
-"""Time of sending of a datagram. [s]"""
+"""Layout of the sending time of a datagram. [s]"""
 ECHO_REPLY, ECHO_REQUEST = 0, 8
 IP_HEADER, ICMP_HEADER, PING_BYTES = 20, 8, 56
 LINGER_S = 3.0
-"""How long is waited for datagrams that are under way when a window ends. [s]"""
+"""Time to wait for datagrams in flight at the end of a window. [s]"""
 
 Table = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Window:
-    """When traffic begins, and what counts, by the monotonic clock. [s]"""
+    """Start of the traffic, and measured interval, on the monotonic clock. [s]"""
 
     begin_s: float
     from_s: float
     to_s: float
     seed: int
-    """Seed of the instants at which connections and regular datagrams begin."""
+    """Seed of the times at which connections and regular datagrams begin."""
 
     def wait(self) -> None:
-        """Sleep until all begin."""
+        """Sleep until the start of the traffic."""
         time.sleep(max(0.0, self.begin_s - time.monotonic()))
 
     def counts(self, sent_s: float) -> bool:
@@ -58,7 +58,7 @@ class Window:
 
 
 class Process:
-    """A function in a process of its own, and what it returns."""
+    """Function that runs in a separate process, with its result."""
 
     def __init__(self, work: Callable[[], Table]) -> None:
         reader, writer = os.pipe()
@@ -76,7 +76,7 @@ class Process:
         self.reader = reader
 
     def result(self) -> Table:
-        """Return its result. Raises `RuntimeError` with the reason if it failed."""
+        """Return the result. Raises `RuntimeError` with the reason if the function failed."""
         with os.fdopen(self.reader) as pipe:
             answer: Table = json.load(pipe)
         os.waitpid(self.pid, 0)
@@ -86,7 +86,8 @@ class Process:
 
 
 def quantile(values: Sequence[float], share: float) -> float | None:
-    """The value that this share of all does not exceed; None of none."""
+    """Return the smallest value that at least this fraction of all values does not exceed; None
+    without values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
 
@@ -96,7 +97,7 @@ def quantile(values: Sequence[float], share: float) -> float | None:
 
 @dataclass(frozen=True)
 class Bulk:
-    """This many endless connections of a station, in one direction."""
+    """Number of endless connections of a station in one direction."""
 
     station: str
     connections: int
@@ -104,7 +105,7 @@ class Bulk:
 
 
 def bulk(groups: Sequence[Bulk], window: Window) -> Table:
-    """Goodput of each group's station. [bit/s]"""
+    """Return the goodput of each group's station. [bit/s]"""
     servers = cycle(SERVERS)
     received: dict[str, int] = {group.station: 0 for group in groups}
     with selectors.DefaultSelector() as selector:
@@ -139,7 +140,7 @@ def bulk(groups: Sequence[Bulk], window: Window) -> Table:
 
 
 def connection(server: str, station: str) -> tuple[socket.socket, socket.socket]:
-    """Both ends of a TCP connection that a station has opened; neither blocks."""
+    """Return both ends of a TCP connection that a station has opened. Both are non-blocking."""
     with entered(SERVER), socket.create_server((server, 0)) as listener:
         with entered(station):
             client = socket.create_connection(listener.getsockname(), timeout=30)
@@ -153,7 +154,7 @@ def connection(server: str, station: str) -> tuple[socket.socket, socket.socket]
 
 
 def datagram_socket(namespace: str, address: str) -> socket.socket:
-    """A UDP socket with an address of a namespace."""
+    """Return a UDP socket bound to an address in a namespace."""
     with entered(namespace):
         made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         made.bind((address, 0))
@@ -161,7 +162,8 @@ def datagram_socket(namespace: str, address: str) -> socket.socket:
 
 
 def ticks(window: Window, interval_s: float, count: int) -> list[tuple[float, int]]:
-    """When each of `count` sources sends at equal intervals, each with a phase of its own."""
+    """Return the times at which `count` sources send at equal intervals, each with a random
+    phase."""
     drawn = random.Random(f"{window.seed} {interval_s}")
     schedule = []
     for source in range(count):
@@ -173,7 +175,7 @@ def ticks(window: Window, interval_s: float, count: int) -> list[tuple[float, in
 
 
 def counted(window: Window, plan: Sequence[tuple[float, int]], source: int) -> int:
-    """How many a source sends that are measured."""
+    """Return the number of measured datagrams of a source."""
     return sum(window.counts(due_s) for due_s, which in plan if which == source)
 
 
@@ -185,9 +187,9 @@ def exchanged(
     size_bytes: int,
     echo: bool,
 ) -> list[list[tuple[float, float]]]:
-    """Datagrams from each source as planned; times of sending and of arrival at each sink.
+    """Exchange datagrams as planned. Return the times of sending and of arrival for each sink.
 
-    With `echo` a sink sends back what it gets, and the arrival is that at the source.
+    With `echo`, a sink returns each datagram, and the arrival is that at the source.
     """
     seen: list[list[tuple[float, float]]] = [[] for _ in sources]
     padding = bytes(size_bytes - STAMP.size)
@@ -217,7 +219,7 @@ def exchanged(
 
 
 def call(station: str, window: Window) -> Table:
-    """A voice call of a station: delay one way and loss, each way."""
+    """Measure a voice call of a station: one-way delay and loss in each direction."""
     server_socket, station_socket = (
         datagram_socket(SERVER, SERVERS[-1]),
         datagram_socket(station, ADDRESSES[station]),
@@ -238,7 +240,7 @@ def call(station: str, window: Window) -> Table:
 
 
 def echoes(stations: Sequence[str], window: Window) -> Table:
-    """Round-trip times from the server to stations, of UDP: what a game or a query sees."""
+    """Measure UDP round-trip times from the server to stations, as of a game or a query."""
     sinks = [datagram_socket(name, ADDRESSES[name]) for name in stations]
     sources = [(datagram_socket(SERVER, SERVERS[-2]), sink.getsockname()) for sink in sinks]
     plan = ticks(window, ECHO_INTERVAL_S, len(sources))
@@ -247,7 +249,7 @@ def echoes(stations: Sequence[str], window: Window) -> Table:
 
 
 def pings(stations: Sequence[str], window: Window) -> Table:
-    """Round-trip times from the server to stations, of ICMP."""
+    """Measure ICMP round-trip times from the server to stations."""
     plan, seen = pinged(stations, window)
     return summaries(stations, window, plan, seen)
 
@@ -255,7 +257,7 @@ def pings(stations: Sequence[str], window: Window) -> Table:
 def pinged(
     stations: Sequence[str], window: Window
 ) -> tuple[list[tuple[float, int]], list[list[tuple[float, float]]]]:
-    """Pings from the server: what was planned, and times of sending and answer, by station."""
+    """Send pings from the server. Return the plan, and times of sending and reply by station."""
     with entered(SERVER):
         pinger = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
     addresses = [ADDRESSES[name] for name in stations]
@@ -282,7 +284,7 @@ def pinged(
 
 
 def echo_request(number: int, payload: bytes) -> bytes:
-    """An ICMP echo request (RFC 792)."""
+    """Return an ICMP echo request (RFC 792)."""
     head = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, 77, number & 0xFFFF)
     total = sum(struct.unpack(f"!{(len(head) + len(payload)) // 2}H", head + payload))
     total = (total >> 16) + (total & 0xFFFF)
@@ -296,7 +298,8 @@ def summaries(
     plan: Sequence[tuple[float, int]],
     seen: Sequence[Sequence[tuple[float, float]]],
 ) -> Table:
-    """Median and 95 % of each station's round-trip times, and the part that did not come back."""
+    """Return the median and 95th percentile of each station's round-trip times, and the fraction
+    without reply."""
     by_name: Table = {}
     for index, name in enumerate(stations):
         rtts = [came_s - sent_s for sent_s, came_s in seen[index] if window.counts(sent_s)]
@@ -312,7 +315,7 @@ def summaries(
 
 
 def pages(station: str, window: Window) -> Table:
-    """Load times of a page, again and again: over new connections, an object after the other."""
+    """Measure repeated load times of a page over new connections, one object after another."""
     with entered(SERVER):
         listener = socket.create_server((SERVERS[-3], 0), backlog=64)
     threading.Thread(target=serve, args=(listener,), daemon=True).start()
@@ -339,21 +342,21 @@ def pages(station: str, window: Window) -> Table:
 
 
 def serve(listener: socket.socket) -> None:
-    """Answer every request with an object."""
+    """Reply to every request with an object."""
     while True:
         end, _ = listener.accept()
         threading.Thread(target=answer, args=(end,), daemon=True).start()
 
 
 def answer(end: socket.socket) -> None:
-    """Answer the requests of a connection."""
+    """Reply to the requests of a connection."""
     with end:
         while read(end, REQUEST_BYTES):
             end.sendall(CHUNK[:OBJECT_BYTES])
 
 
 def fetch(station: str, address: tuple[str, int]) -> None:
-    """Fetch one connection's part of a page."""
+    """Fetch the part of a page that one connection loads."""
     with entered(station):
         end = socket.create_connection(address)
     with end:
@@ -364,7 +367,7 @@ def fetch(station: str, address: tuple[str, int]) -> None:
 
 
 def read(end: socket.socket, count: int) -> bool:
-    """Read this many bytes; return whether there were as many."""
+    """Read this many bytes. Return whether all of them arrived."""
     while count > 0:
         got = len(end.recv(count))
         if got == 0:

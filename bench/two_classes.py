@@ -5,10 +5,10 @@
     python bench/two_classes.py --list           names points, and how many of their runs there are
     python bench/two_classes.py --keep           docs/reference/two-classes.json, of the page
 
-One cell with Linux's TCP (emulated, as root), ns-2, the engine and a Monte Carlo, and with one rule
-of TCP switched at a time. Every run is a line of out/two_classes.jsonl, and is not run again. Runs
-in real time that were late do not count, as in `emulations.py`. Rules on trial are those of a patch
-of the engine that is not in the repository: only records have them.
+One cell is run with Linux's TCP (emulated, as root), ns-2, the engine and a Monte Carlo simulation,
+with one rule of TCP changed at a time. Every run is stored as a line of out/two_classes.jsonl, and
+is not repeated. Late runs in real time are excluded, as in `emulations.py`. Rules on trial belong
+to a patch of the engine that is not in the repository, so only records have them.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
 RUNS = Runs(OUT / "two_classes.jsonl")
 KEPT = Path(__file__).parents[1] / "docs" / "reference" / "two-classes.json"
 DIGITS = 6
-"""Significant digits that are kept."""
+"""Number of significant digits that are stored."""
 
 BASE = {"timer_at_retransmit": True}
 AS_ENGINE = {**BASE, "timeout_in_recovery": "keep"}
@@ -49,7 +49,7 @@ LINUX = {**LIMITED, **EACH, "floor": "variance", "decrease": "cwnd", "initial_wi
 LINUX_SACK = {**LINUX, "sack": True}
 
 BEGINS = {"initial_window": 10, "handshake": True}
-"""Settings of `tcp` with which connections begin as Linux's."""
+"""Settings of `tcp` with which connections begin as in Linux."""
 SACK = {"sack": True, "prr": True}
 NO_SACK = {"net.ipv4.tcp_sack": "0"}
 
@@ -150,7 +150,7 @@ POINTS: Sequence[Point] = (
 
 
 def run(points: Sequence[Point], jobs: int) -> None:
-    """Run the missing points; those in real time last, when nothing else runs."""
+    """Run the missing points. Points in real time are last, when nothing else runs."""
     done = RUNS.known()
     in_turn = sorted(points, key=lambda point: point.in_real_time)
     for now in (False, True):
@@ -161,7 +161,8 @@ def run(points: Sequence[Point], jobs: int) -> None:
             for seeds in point.units()
             if any(point.key(seed) not in done for seed in seeds)
         ]
-        # a process for each: TCP's settings are of threads, and lateness of processes
+        # A separate process per run, since settings of TCP belong to threads and lateness to
+        # processes.
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(jobs, mp_context=spawn, max_tasks_per_child=1) as pool:
             running = {pool.submit(point.run, seeds): (point, seeds) for point, seeds in plan}
@@ -188,7 +189,7 @@ def can_run(point: Point) -> bool:
 
 
 def is_late(seen: Mapping[str, Any]) -> bool:
-    """Whether a run does not count."""
+    """Return whether a run was late and is excluded."""
     return bool(seen.get("late_s", 0.0) > LATE_S or seen.get("wait", 0.0) >= MUCH_WAITING)
 
 
@@ -196,7 +197,7 @@ def is_late(seen: Mapping[str, Any]) -> bool:
 
 
 def write_points() -> None:
-    """Write what the page shows."""
+    """Write the points that the page shows."""
     done = RUNS.known()
     points = [content for point in POINTS if (content := summary_of(point, done)) is not None]
     text = json.dumps({"date": date.today().isoformat(), "points": points}, indent=1)
@@ -205,7 +206,7 @@ def write_points() -> None:
 
 
 def summary_of(point: Point, done: Mapping[str, Seen]) -> dict[str, Any] | None:
-    """A point's runs in short."""
+    """Return a summary of a point's runs."""
     keys = [point.key(seed) for seed in range(1, point.runs + 1)]
     every = [done[key] for key in keys if key in done]
     runs = [seen for seen in every if not is_late(seen)]
@@ -228,7 +229,7 @@ def summary_of(point: Point, done: Mapping[str, Seen]) -> dict[str, Any] | None:
 
 
 def estimate(runs: Iterable[Seen], name: str, own: int | None = None) -> dict[str, float | None]:
-    """Mean and half width over runs, of a class or of both."""
+    """Return the mean and half width over runs, of a class or of both classes."""
     interval = Estimate.of([seen[name] if own is None else seen[name][own] for seen in runs])
     return {
         key: None if value is None else rounded(value) for key, value in interval.to_dict().items()
@@ -236,12 +237,12 @@ def estimate(runs: Iterable[Seen], name: str, own: int | None = None) -> dict[st
 
 
 def rounded(value: float) -> float:
-    """A number with the digits that are kept."""
+    """Return a number rounded to the stored digits."""
     return float(f"{value:.{DIGITS}g}")
 
 
 def chosen(pattern: str | None) -> Iterator[Point]:
-    """Points whose names match."""
+    """Yield the points whose names match."""
     for point in POINTS:
         if re.search(pattern or "", point.key(1)):
             yield point

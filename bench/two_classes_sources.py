@@ -1,7 +1,7 @@
-"""Where runs of two classes come from: Linux's TCP, ns-2, the engine, the Monte Carlo.
+"""Sources of runs of two classes: Linux's TCP, ns-2, the engine, the Monte Carlo simulation.
 
-The cell is that of paper 000 with p_w = 0.3 for class 2 and four attempts, five downloads a class,
-which hardly depend on anything but what TCP makes of the losses.
+The cell is that of paper 000 with p_w = 0.3 for class 2, four attempts, and five downloads per
+class. The result depends almost only on TCP's reaction to losses.
 """
 
 import re
@@ -42,19 +42,19 @@ WARMUP_S, DURATION_S, EMULATED_S = 20.0, 200.0, 120.0
 SEGMENT_BITS = 8 * 1460
 
 Seen = dict[str, Any]
-"""Stored values of a run: its ratio, and pairs of class 1 and class 2."""
+"""Stored values of a run: the ratio of the classes, and values of class 1 and class 2."""
 
 
 @dataclass(frozen=True)
 class Point(ABC):
-    """A source with a rule of TCP."""
+    """A source of runs with a rule of TCP."""
 
     rule: str
-    """The rule in words; the same in all sources that have it."""
+    """The rule in words, which are the same for all sources that have the rule."""
     runs: int
     min_rto_s: float = 0.2
     settings: Table = field(default_factory=dict)
-    """Settings of the rule, in the source's own words."""
+    """Settings of the rule in the format of the source."""
 
     source: ClassVar[str]
     in_real_time: ClassVar[bool] = False
@@ -73,7 +73,7 @@ class Point(ABC):
 
 
 def scenario(congestion: str, until_s: float, **tcp: Any) -> dict[str, Any]:
-    """The cell, as the studies have it."""
+    """Return the cell, as in the studies."""
     name = f"two classes of five, p_w {ERROR:g}"
     tree = cell.scenario(name, cell.classes(ERROR), seconds=(WARMUP_S, until_s))
     return {**tree, "tcp": {**tree["tcp"], "congestion": congestion, **tcp}}
@@ -111,7 +111,7 @@ class Engine(Point):
     source = "engine"
 
     def units(self) -> Sequence[Sequence[int]]:
-        """All replications of a simulation."""
+        """Return all replications of a simulation as one unit."""
         return [range(1, self.runs + 1)]
 
     def run(self, seeds: Sequence[int]) -> list[Seen]:
@@ -124,25 +124,25 @@ class Engine(Point):
 
 @dataclass(frozen=True)
 class OnTrial(Point):
-    """A copy of the engine with a rule that the engine has not; only records know it."""
+    """A copy of the engine with a rule that the engine lacks. Only records have its results."""
 
     source = "engine, rule on trial"
 
     def units(self) -> Sequence[Sequence[int]]:
-        """Nothing can be run."""
+        """Return nothing, since it cannot be run."""
         return []
 
     def run(self, seeds: Sequence[int]) -> list[Seen]:
-        """Fail."""
+        """Refuse to run, since no engine has the rule."""
         raise NotImplementedError(f"{self.rule} is no rule of the engine")
 
 
 @dataclass(frozen=True)
 class MonteCarlo(Point):
-    """The Monte Carlo of `tests/validation`, with fields of its `Rules`."""
+    """The Monte Carlo simulation of `tests/validation`, with fields of its `Rules`."""
 
     cell: Table = field(default_factory=dict)
-    """Fields of its `Cell`."""
+    """Values of fields of its `Cell`."""
 
     source = "Monte Carlo"
 
@@ -175,7 +175,7 @@ def of_monte_carlo(values: Mapping[str, float]) -> Seen:
 
 
 DROP = re.compile(r"^D (\S+) _0_ (IFQ|MAC) +(\S+) \d+ tcp .*\[0:\d+ (\d+):", re.MULTILINE)
-"""A segment that the access point, node 0, has dropped::
+"""Pattern of a segment that the access point, node 0, has dropped::
 
     D 1.683201 _0_ IFQ  --- 127 tcp 1540 [0 0 4 800] ------- [0:3 4:0 32 4] [31 0] 0 0
     D 9.018443 _0_ MAC  RET 541 tcp 1568 [0 ffffffff 8 800] ------- [0:7 8:0 32 8] [70 0] 0 0
@@ -184,7 +184,8 @@ DROP = re.compile(r"^D (\S+) _0_ (IFQ|MAC) +(\S+) \d+ tcp .*\[0:\d+ (\d+):", re.
 
 @dataclass(frozen=True)
 class Ns2(Point):
-    """ns-2.35 and `peers/two_classes.tcl`; settings are defaults of classes, `"CLASS VARIABLE"`."""
+    """ns-2.35 with `peers/two_classes.tcl`. Settings are defaults of classes, `"CLASS
+    VARIABLE"`."""
 
     agent: str = "TCP/Newreno"
 
@@ -197,7 +198,7 @@ class Ns2(Point):
         return [self.of_seed(seed, triples) for seed in seeds]
 
     def of_seed(self, seed: int, triples: Sequence[str]) -> Seen:
-        """One run."""
+        """Run with one seed."""
         times = (f"{DURATION_S:g}", f"{WARMUP_S:g}", str(seed))
         with tempfile.TemporaryDirectory() as folder:
             trace = Path(folder, "drops")
@@ -248,26 +249,27 @@ def of_ns2(output: str, trace: str) -> Seen:
 RECOVERY = 3
 """TCP_CA_Recovery of linux/tcp.h."""
 TOTAL_RTO_OFFSET, INFO_LENGTH = 240, 248
-"""Offset of tcpi_total_rto in struct tcp_info (linux/tcp.h, since Linux 6.7), and its length."""
+"""Offset of tcpi_total_rto in struct tcp_info (linux/tcp.h, since Linux 6.7), and the length of the
+structure."""
 
 
 class Repairs(Watch):
-    """Notes timeouts and recoveries of each connection, ten times a second; a recovery lasts a
-    round trip, which here is 0.17 s.
+    """Recorder of timeouts and recoveries of each connection, ten times per second. A recovery
+    lasts one round-trip time, which is 0.17 s here.
     """
 
     def __init__(self, seed: int) -> None:
         super().__init__(None, WARMUP_S, seed)
         self.noted: list[list[tuple[int, int]]] = []
-        """State of congestion control and timeouts so far, of every connection."""
+        """State of congestion control and number of timeouts so far, of every connection."""
 
     def look(self) -> None:
-        """Note quantities in addition to windows."""
+        """Record these values in addition to windows."""
         super().look()
         self.noted.append([state_and_timeouts(each.sender) for each in self.connections])
 
     def a_minute(self) -> dict[str, list[float]]:
-        """Return timeouts and recoveries of a flow after the warm-up, by class."""
+        """Return the timeouts and recoveries per flow and minute after the warm-up, by class."""
         pairs = zip(self.times_s, self.noted, strict=True)
         warm = [noted for time_s, noted in pairs if time_s >= WARMUP_S]
         minutes = (self.times_s[-1] - WARMUP_S) / 60
@@ -286,7 +288,7 @@ class Repairs(Watch):
 
 
 def state_and_timeouts(connection: socket.socket | None) -> tuple[int, int]:
-    """tcpi_ca_state, and times that the retransmission timer has run out."""
+    """Return tcpi_ca_state, and the number of expirations of the retransmission timer."""
     if connection is None or connection.fileno() < 0:
         return 0, 0
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_LENGTH)
@@ -294,13 +296,13 @@ def state_and_timeouts(connection: socket.socket | None) -> tuple[int, int]:
 
 
 def begins(before: int, after: int) -> bool:
-    """Whether a recovery begins between two looks."""
+    """Return whether a recovery begins between two samples."""
     return before != RECOVERY and after == RECOVERY
 
 
 @dataclass(frozen=True)
 class Linux(Point):
-    """The kernel's TCP in real time; settings are sysctls."""
+    """The kernel's TCP in real time. Settings are sysctls."""
 
     congestion: str = "newreno"
 
@@ -308,11 +310,11 @@ class Linux(Point):
     in_real_time = True
 
     def run(self, seeds: Sequence[int]) -> list[Seen]:
-        """Emulate."""
+        """Emulate with each of these seeds."""
         return [self.of_seed(seed) for seed in seeds]
 
     def of_seed(self, seed: int) -> Seen:
-        """One run."""
+        """Emulate with one seed."""
         watch = Repairs(seed)
         tree = {**scenario(self.congestion, EMULATED_S), "seed": seed}
         answer = emulate(tree, sysctl=self.settings, watch=watch)

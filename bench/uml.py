@@ -5,7 +5,7 @@
 `lasthop.uml` finds and starts the kernel: Debian's package `user-mode-linux`, or a kernel that
 `lasthop kernel build` has built. The script runs as root, sees the host's files, and may import the
 modules that its caller may. Its changes are kept in memory and are lost with the kernel. Its clock
-passes only while every process sleeps, so that results do not depend on the host's load.
+advances only while every process sleeps, so results do not depend on the host's load.
 """
 
 import json

@@ -5,14 +5,15 @@ datagrams.
     python bench/uml_queues.py --only 'CoDel' --way uml     points and ways that match
     python bench/uml_queues.py --page                   a section of kernel-tcp-measured.md
 
-Each point is run four ways. `simulated`: the engine's TCP through the engine's queue. `emulated`:
-this machine's TCP through the engine's queue, in real time. `uml`: the TCP of user-mode Linux
-through the kernel's own queue, which `lasthop queue` makes, after netem. `uml-emulated`: the same
-TCP of user-mode Linux through the engine's queue, so that the last two differ only by the queue.
+Each point is run in four ways. `simulated`: the engine's TCP through the engine's queue.
+`emulated`: this machine's TCP through the engine's queue, in real time. `uml`: the TCP of user-mode
+Linux through the kernel's own queue, which `lasthop queue` makes, after netem. `uml-emulated`: the
+same TCP of user-mode Linux through the engine's queue, so that the last two differ only by the
+queue.
 
 The last two run in simulated time. Datagrams pass the two queues without any TCP (`datagrams`).
-Every run is a line of out/uml-queues.jsonl, and is not run again; what was late is left out of the
-page.
+Every run is stored as a line of out/uml-queues.jsonl, and is not repeated. The page excludes late
+runs.
 """
 
 import argparse
@@ -63,7 +64,7 @@ FLOWS = (1, 6)
 WARMUP_S, DURATION_S = 10.0, 40.0
 JOBS = 9
 WEIGHT = 2.0**-9
-"""Weight of RED's average: a power of two, as the kernel has it. [-]"""
+"""Weight of RED's average: a power of two, as in the kernel. [-]"""
 NAMES = {LAWS["newreno"]: "reno", LAWS["cubic"]: "cubic"}
 """Names of the algorithms in the kernel."""
 WAYS = ("simulated", "emulated", "uml", "uml-emulated", "datagrams")
@@ -77,15 +78,15 @@ VARIANTS: Mapping[str, Variant] = {
         ),
     )
 }
-"""Variants that are only simulated, where they change the point's queue."""
+"""Variants that change the point's queue and are only simulated."""
 
 
 # -- points -------------------------------------------------------------------------------------
 
 
 def linux_red(bdp: float) -> Tree:
-    """RED as Linux can have it: all is dropped beyond the upper threshold, and drops are uniform
-    on 1 to 1/p packets apart.
+    """Return RED as Linux supports it: all packets above the upper threshold are dropped, and drops
+    are uniformly 1 to 1/p packets apart.
     """
     queue = red(bdp)["queue"]
     more = {"weight": WEIGHT, "gentle": False, "wait": False}
@@ -96,7 +97,7 @@ QUEUES: Mapping[str, Callable[[float], Tree]] = {"RED": linux_red, "CoDel": code
 
 
 def points() -> Iterator[Point]:
-    """All of them."""
+    """Yield all points."""
     for law in ("newreno", "cubic"):
         for queue, keys in QUEUES.items():
             for flows in FLOWS:
@@ -123,7 +124,7 @@ def variants_of(point: Point) -> Iterator[Variant]:
 
 
 def queue_of(point: Point) -> Mapping[str, Any]:
-    """The queue of its bottleneck."""
+    """Return the queue of the point's bottleneck."""
     queue: Mapping[str, Any] = point.tree["link"]["bottleneck"]["queue"]
     return queue
 
@@ -137,14 +138,16 @@ def key_of(run: Run, way: str) -> str:
 
 
 def frame_rate_bps() -> int:
-    """Rate of a shaper, which counts Ethernet headers, for a link of IP packets. [bit/s]"""
+    """Return the rate of a shaper, which counts Ethernet headers, for the rate of a link of IP
+    packets. [bit/s]"""
     return round(RATE_BPS * FRAME_BYTES / PACKET_BYTES)
 
 
 def task_of_queue(queue: Mapping[str, Any], rtt_s: float) -> dict[str, Any]:
     """Return the task for `short_queues_inside.py`: the queue and the path.
 
-    A packet in service has left HTB; the wire after it is longer by the time of one.
+    A packet in service has already left HTB. The delay of the wire after HTB is therefore longer by
+    the transmission time of one packet.
     """
     interface = {"name": "OUTGOING", "rate": f"{frame_rate_bps()} bps", "queue": queue}
     sysctls = " ".join(f"'{name}={value}'" for name, value in SYSCTLS.items())
@@ -160,7 +163,7 @@ def task_of_queue(queue: Mapping[str, Any], rtt_s: float) -> dict[str, Any]:
 
 
 def task_of(run: Run) -> dict[str, Any]:
-    """The flows as well."""
+    """Return the task for `short_queues_inside.py`: the queue, the path and the flows."""
     draw, flows = Random(run.seed), run.point.tree["flow"]["flow"]["count"]
     return {
         **task_of_queue(queue_of(run.point), int(run.point.row[2]) / 1e3),
@@ -176,7 +179,7 @@ def task_of(run: Run) -> dict[str, Any]:
 
 
 def in_uml(run: Run) -> dict[str, Any]:
-    """The kernel's queue; a packet in service is added to what waits."""
+    """Run through the kernel's queue. A packet in service is added to the waiting packets."""
     seen = uml.answer(INSIDE, "alone", json.dumps(task_of(run)))
     figures = {
         "goodput_bps": seen["goodput_bps"],
@@ -188,7 +191,7 @@ def in_uml(run: Run) -> dict[str, Any]:
 
 
 def emulated_in_uml(run: Run) -> dict[str, Any]:
-    """The engine's queue there."""
+    """Run through the engine's queue in user-mode Linux."""
     task = {
         "point": asdict(run.point),
         "variant": asdict(run.variant),
@@ -199,7 +202,7 @@ def emulated_in_uml(run: Run) -> dict[str, Any]:
 
 
 def datagrams_in_uml(load: Load, seed: int) -> dict[str, Any]:
-    """Datagrams through the kernel's queue."""
+    """Send datagrams through the kernel's queue."""
     task = {
         **task_of_queue(load.queue, 0.0),
         **load.task(seed),
@@ -222,7 +225,7 @@ def simulate_all(chosen: Sequence[Point]) -> None:
 
 
 def emulate_here(chosen: Sequence[Point], budget_s: float) -> None:
-    """Run the missing emulations, sockets before all else."""
+    """Run the missing emulations, with priority for the socket threads."""
     check_room()
     done = RUNS.known()
     plan = [run for run in in_turn(chosen, [AS_THEY_ARE]) if run.key not in done]
@@ -230,7 +233,7 @@ def emulate_here(chosen: Sequence[Point], budget_s: float) -> None:
 
 
 def run_in_uml(chosen: Sequence[Point], way: str) -> None:
-    """Run the missing points there, by the kernel's queue or the engine's."""
+    """Run the missing points in user-mode Linux, through the kernel's queue or the engine's."""
     make = in_uml if way == "uml" else emulated_in_uml
     done = RUNS.known()
     for point in chosen:
@@ -242,7 +245,7 @@ def run_in_uml(chosen: Sequence[Point], way: str) -> None:
 
 
 def run_datagrams() -> None:
-    """Datagrams both ways."""
+    """Send datagrams through both queues."""
     done = RUNS.known()
     for load in LOADS:
         for seed in range(1, SEEDS + 1):

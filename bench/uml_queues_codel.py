@@ -1,8 +1,10 @@
-"""CoDel worked out: equal packets at equal gaps through RFC 8289's law, for `uml_queues.py`.
+"""CoDel computed directly: equal packets at equal gaps through the algorithm of RFC 8289, for
+`uml_queues.py`.
 
-The algorithm gives the time of the next drop: interval / sqrt(n) after the last. Linux takes the
-root by one step of Newton's method for each drop, to 16 bits (include/net/codel_impl.h). The steps
-from 1 / sqrt(n - 1) are too small at first: 1, 0.5, 0.563, 0.488 for 1, 0.707, 0.577, 0.5.
+The algorithm gives the time of the next drop: interval / sqrt(n) after the last drop. Linux
+computes 1 / sqrt(n) by one step of Newton's method per drop, with 16 bits
+(include/net/codel_impl.h). The first results are inaccurate: 1, 0.5, 0.563, 0.488 instead of 1,
+0.707, 0.577, 0.5.
 """
 
 from collections import deque
@@ -12,40 +14,40 @@ from math import sqrt
 
 TARGET_S, INTERVAL_S = 0.005, 0.1
 RECENT = 16
-"""Intervals for which a drop rate is remembered."""
+"""Number of intervals for which the drop rate is remembered."""
 ONE = 1 << 16
 
 
 @dataclass
 class CoDel:
-    """A queue of packets, each a time of arrival."""
+    """A queue of packets, which are stored as arrival times."""
 
     is_newton: bool
-    """Whether roots are Linux's."""
+    """Whether roots are computed as in Linux."""
     waiting: deque[float] = field(default_factory=deque)
     gone: list[tuple[float, float]] = field(default_factory=list)
-    """When each packet came and went, dropped or not. [s]"""
+    """Arrival and departure times of all packets, including dropped packets. [s]"""
     dropped_s: list[float] = field(default_factory=list)
     count: int = 0
     last_count: int = 0
     root: int = ONE - 1
-    """1 / sqrt(count) as Linux has it, in units of 2^-16."""
+    """1 / sqrt(count) as stored in Linux, in units of 2^-16."""
     is_dropping: bool = False
     next_s: float = 0.0
     above_s: float | None = None
-    """When packets will have been above the target for an interval."""
+    """Time at which packets will have been above the target for an interval."""
 
     def gap_s(self) -> float:
-        """Time to the next drop. [s]"""
+        """Return the time to the next drop. [s]"""
         return INTERVAL_S * (self.root / ONE if self.is_newton else 1 / sqrt(self.count))
 
     def step(self) -> None:
-        """Newton's step to the root of a new count, in the kernel's integers."""
+        """Make one step of Newton's method for a new count, in the kernel's integers."""
         root = self.root << 16
         self.root = (((((3 << 32) - self.count * (root * root >> 32)) >> 2) * root) >> 31) >> 16
 
     def take(self, now_s: float) -> tuple[bool, bool]:
-        """Whether a packet is there, which leaves the queue, and whether it may be dropped."""
+        """Dequeue a packet. Return whether there was a packet, and whether it may be dropped."""
         if not self.waiting:
             self.above_s = None
             return False, False
@@ -60,7 +62,7 @@ class CoDel:
         return True, now_s >= self.above_s
 
     def serve(self, now_s: float) -> bool:
-        """Return whether a packet goes on the link."""
+        """Return whether a packet is sent on the link."""
         is_there, may_drop = self.take(now_s)
         if not self.is_dropping and may_drop:
             self.dropped_s.append(now_s)
@@ -78,7 +80,7 @@ class CoDel:
         return is_there
 
     def begin(self, now_s: float) -> None:
-        """Begin to drop, at the rate of the last time if that was a short while ago."""
+        """Start dropping, at the last drop rate if the last dropping state was recent."""
         delta = self.count - self.last_count
         self.is_dropping = True
         if delta > 1 and now_s - self.next_s < RECENT * INTERVAL_S:
@@ -92,14 +94,14 @@ class CoDel:
 
 @dataclass(frozen=True)
 class WorkedOut:
-    """Fates of the packets."""
+    """Results for the packets."""
 
     drops: list[int]
-    """Until each look."""
+    """Number of drops until each of the given times."""
     lost: float
-    """Part that is lost after the warm-up. [-]"""
+    """Fraction of packets lost after the warm-up. [-]"""
     queue_packets: float
-    """Mean, the packet on the link included."""
+    """Mean queue, including the packet on the link. [packets]"""
 
 
 def worked_out(
@@ -110,7 +112,8 @@ def worked_out(
     *,
     is_newton: bool,
 ) -> WorkedOut:
-    """Packets at equal gaps, more than the link carries, until the last look."""
+    """Compute packets at equal gaps, at a rate above the link's, until the last of the given
+    times."""
     queue, came, now_s = CoDel(is_newton), 0, 0.0
     while now_s < looks_s[-1]:
         while came / arrivals_per_s <= now_s:

@@ -1,9 +1,9 @@
 """Datagrams through RED and CoDel, for `uml_queues.py`: loads, and the engine.
 
-A load is 1.1 times what the link carries. Through CoDel it comes at a constant rate: drops follow
-the law, which `uml_queues_codel.py` works out. Through RED it comes at random: the average settles
-where one in eleven is dropped. Two bursts of twice the rate, with a pause between them, show
-whether the average falls while nothing comes.
+The load is 1.1 times the capacity of the link. Through CoDel it has a constant rate, and the drops
+follow the algorithm in `uml_queues_codel.py`. Through RED it has random gaps, and the average
+settles where one packet in eleven is dropped. Two bursts of twice the rate, with a pause between
+them, show whether the average falls while no packets arrive.
 """
 
 from collections.abc import Mapping
@@ -21,32 +21,33 @@ OVERLOAD = 1.1
 MAX_P = 0.1
 """Drop probability of RED just below its upper threshold. [-]"""
 LOOKS_S = (0.5, 1.0, 2.0, 3.0)
-"""When drops are counted that CoDel's law foretells: the queue is above its target until then."""
+"""Times at which drops are counted that CoDel's algorithm predicts. Until then the queue is above
+its target. [s]"""
 
 
 @dataclass(frozen=True)
 class Load:
-    """Datagrams and a queue."""
+    """Load of datagrams, and the queue that it passes."""
 
     name: str
     queue: Mapping[str, Any]
     is_random: bool
     """Whether gaps are exponential."""
     looks_s: tuple[float, ...]
-    """When drops are counted; the last time is the end."""
+    """Times at which drops are counted. The last one is the end. [s]"""
     settled_s: float
-    """Beginning of the averages."""
+    """Start of the averages. [s]"""
     overload: float = OVERLOAD
     pause_s: tuple[float, float] | None = None
-    """When nothing is sent."""
+    """Interval in which nothing is sent. [s]"""
 
     @property
     def packets_per_s(self) -> float:
-        """How many come while they come."""
+        """Rate of the datagrams outside the pause."""
         return self.overload * PACKETS_PER_S
 
     def offered(self, until_s: float) -> float:
-        """How many have come by then."""
+        """Return the number of datagrams sent until a time."""
         begins_s, ends_s = self.pause_s or (until_s, until_s)
         return self.packets_per_s * (min(until_s, begins_s) + max(0.0, until_s - ends_s))
 
@@ -67,7 +68,7 @@ class Load:
         }
 
     def tree(self, length_s: float, warmup_s: float) -> dict[str, Any]:
-        """The scenario."""
+        """Return the scenario."""
         udp = {
             "rate": f"{8 * (PACKET_BYTES - HEADER_BYTES) * self.packets_per_s} bps",
             "arrivals": "poisson" if self.is_random else "constant",
@@ -108,7 +109,8 @@ LOADS = (
 
 
 def by_engine(load: Load, seed: int) -> dict[str, Any]:
-    """Drops until each look, part lost, and mean queue, the packet in service included."""
+    """Return drops at each of the given times, the fraction lost, and the mean queue, including the
+    packet in service."""
     drops = []
     for look_s in load.looks_s:
         lost = queue_of(load.tree(look_s, 0.0), seed)["drop_probability"]
@@ -131,11 +133,12 @@ def queue_of(tree: Mapping[str, Any], seed: int) -> Mapping[str, float]:
 
 
 def red_mean_packets(lost: float, *, is_linux: bool) -> float:
-    """Return the queue length at which RED settles if this part of the load is lost, the packet in
-    service included.
+    """Return the queue length at which RED settles if this fraction of the load is lost, including
+    the packet in service.
 
-    Drops are uniform on 1 to 1/p packets apart in Linux, on 1 to 1/p - 1 in the engine. So the mean
-    gap is (1 + 1/p) / 2, or 1 / (2 p), and p rises to 0.1 between the thresholds.
+    Gaps between drops are uniform from 1 to 1/p packets in Linux, and from 1 to 1/p - 1 packets in
+    the engine. The mean gap is therefore (1 + 1/p) / 2, or 1 / (2 p). Between the thresholds p
+    rises to 0.1.
     """
     settings = RED["red"]
     probability = 1 / (2 / lost - is_linux)

@@ -3,10 +3,11 @@
     uml_queues_inside.py emulated TASK
     uml_queues_inside.py datagrams TASK
 
-`emulated` is the engine's queue under the TCP of this kernel: `point`, `variant`, `seed`.
-`datagrams` sends them through the kernel's queue: what `short_queues_inside.py alone` is told of
-it, and `payload_bytes`, `packets_per_s`, `is_random`, `pause_s` (from, to; or null), `seed`,
-`looks_s`, `settled_s`. The last line of the output is what was seen, as JSON.
+`emulated` runs the TCP of this kernel through the engine's queue; its task has `point`, `variant`
+and `seed`. `datagrams` sends datagrams through the kernel's queue. Its task has the keys of
+`short_queues_inside.py alone` about the queue, and `payload_bytes`, `packets_per_s`, `is_random`,
+`pause_s` (from, to; or null), `seed`, `looks_s`, `settled_s`. The last line of the output has the
+results as JSON.
 """
 
 import json
@@ -30,14 +31,14 @@ DISCARD = 9
 
 
 def by_engine(task: dict[str, Any]) -> dict[str, Any]:
-    """The engine's queue under the kernel's TCP."""
+    """Run the kernel's TCP through the engine's queue."""
     point = Point(**{**task["point"], "row": tuple(task["point"]["row"])})
     result = emulated(Run(point, Variant(**task["variant"]), task["seed"]), None)
     return {key: result[key] for key in ("figures", "late_s", "wait", "counters", "variant")}
 
 
 def by_kernel(task: dict[str, Any]) -> dict[str, Any]:
-    """Datagrams through the kernel's queue."""
+    """Send datagrams through the kernel's queue."""
     with ExitStack() as stack:
         joined_sink(stack, task)
         senders, shaped = set_up(stack, task, NEAR)
@@ -45,7 +46,8 @@ def by_kernel(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def sent(senders: Namespace, shaped: Shaped, task: dict[str, Any]) -> dict[str, Any]:
-    """Return drops until each look, the part lost after the warm-up, and the mean queue."""
+    """Return drops at each of the given times, the fraction lost after the warm-up, and the mean
+    queue."""
     out = senders.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     payload, draw, rate = bytes(task["payload_bytes"]), Random(task["seed"]), task["packets_per_s"]
     looks_s, drops, waiting = list(task["looks_s"]), [], []
@@ -80,7 +82,8 @@ def sent(senders: Namespace, shaped: Shaped, task: dict[str, Any]) -> dict[str, 
     return {
         "drops": drops,
         "lost": (drops[-1] - at_first[0]) / (offered - at_first[1]),
-        "queue_packets": fmean(waiting) + 1,  # the link never rests
+        # plus the packet in service, since the link is never idle
+        "queue_packets": fmean(waiting) + 1,
         "late_s": late_s,
     }
 

@@ -1,4 +1,4 @@
-"""Section of docs/reference/kernel-tcp-measured.md on what `uml_queues.py` has run."""
+"""Section of docs/reference/kernel-tcp-measured.md about the runs of `uml_queues.py`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -25,18 +25,18 @@ QUANTITIES = {
 }
 """Title, factor, digits, and the band within which two queues are equal under the same TCP."""
 NOT_EQUAL = "difference of the kernel's queue from the engine's queue, if not equal"
-"""Head of the column that names figures that differ or are undecided."""
+"""Title of the column that names values that differ or are undecided."""
 LATE_DATAGRAMS_S = 0.002
 
 
 class Measured:
-    """All that was run."""
+    """All runs."""
 
     def __init__(self, runs: Runs) -> None:
         self.done = runs.known()
 
     def figures(self, point: Point, way: str, variant: Any = AS_THEY_ARE) -> list[dict[str, float]]:
-        """Return the figures of each run of a point that kept time."""
+        """Return the values of each run of a point that kept time."""
         if way == "simulated":
             known = self.done.get(simulated_key(point, variant))
             return [] if known is None else known["runs"]
@@ -48,7 +48,7 @@ class Measured:
         ]
 
     def of(self, point: Point, way: str, key: str, variant: Any = AS_THEY_ARE) -> Estimate | None:
-        """A quantity of all runs."""
+        """Return a quantity over all runs."""
         return estimate([figures[key] for figures in self.figures(point, way, variant)])
 
 
@@ -77,7 +77,7 @@ def write(runs: Runs) -> None:
 
 
 def under_tcp(measured: Measured, ways: Mapping[str, str]) -> Iterator[str]:
-    """A row a point that was run in each of these ways."""
+    """Yield a row for each point that was run in all of these ways."""
     head = ["congestion control", "flows", "RTT [ms]", "queue"]
     head += [f"{words}: {way}" for words, *_ in QUANTITIES.values() for way in ways.values()]
 
@@ -93,7 +93,8 @@ def under_tcp(measured: Measured, ways: Mapping[str, str]) -> Iterator[str]:
 
 
 def parts(measured: Measured, point: Point, ways: Sequence[str]) -> Iterator[str]:
-    """In what the kernel's queue, the second way, is apart from the engine's or undecided."""
+    """Yield the quantities in which the kernel's queue, the second way, differs from the engine's
+    or is undecided."""
     goodput = measured.of(point, ways[-1], "goodput_bps")
     if goodput is not None and goodput.mean == 0:
         yield "the flow stalled"
@@ -108,7 +109,7 @@ def parts(measured: Measured, point: Point, ways: Sequence[str]) -> Iterator[str
 
 
 def shown(value: Estimate | None, key: str) -> str:
-    """A quantity with its interval."""
+    """Return a quantity with its interval."""
     if value is None:
         return ""
     _, factor, digits, _ = QUANTITIES[key]
@@ -117,7 +118,7 @@ def shown(value: Estimate | None, key: str) -> str:
 
 
 def under_datagrams(measured: Measured) -> Iterator[str]:
-    """Drops that the laws foretell, and what the two queues did."""
+    """Yield the predicted drops, and those of the two queues."""
     codel, red, bursts = LOADS
     each = [
         worked_out(
@@ -179,22 +180,22 @@ def under_datagrams(measured: Measured) -> Iterator[str]:
 
 
 def dropped(number: int, seen: Mapping[str, Any]) -> float:
-    """Drops until a look."""
+    """Return the drops until one of the given times."""
     return float(seen["drops"][number])
 
 
 def part_lost(seen: Mapping[str, Any]) -> float:
-    """Part that was lost. [%]"""
+    """Return the fraction lost. [%]"""
     return 100 * float(seen["lost"])
 
 
 def queue(seen: Mapping[str, Any]) -> float:
-    """Mean queue. [packets]"""
+    """Return the mean queue. [packets]"""
     return float(seen["queue_packets"])
 
 
 def runs_in_time(measured: Measured, load: Load, way: str) -> list[Mapping[str, Any]]:
-    """Runs that kept time."""
+    """Return the runs that kept time."""
     keys = [load.key(way, seed) for seed in range(1, SEEDS + 1)]
     seen = [measured.done[each] for each in keys if each in measured.done]
     return [run for run in seen if run.get("late_s", 0.0) <= LATE_DATAGRAMS_S]
@@ -203,7 +204,7 @@ def runs_in_time(measured: Measured, load: Load, way: str) -> list[Mapping[str, 
 def both(
     measured: Measured, load: Load, of: Callable[[Mapping[str, Any]], float], digits: int
 ) -> Iterator[str]:
-    """The mean through the engine's queue, and through the kernel's."""
+    """Yield the means through the engine's queue and through the kernel's queue."""
     for way in ("engine", "uml"):
         seen = runs_in_time(measured, load, way)
         yield f"{fmean(map(of, seen)):.{digits}f}" if seen else ""

@@ -3,8 +3,8 @@
     python bench/webassembly.py             slopes between a short and a long run, medians of rounds
     python bench/webassembly.py --rounds 5
 
-Node runs the page's engine as a browser does. The time to load and compile it is no part of a
-slope; it is printed separately.
+Node runs the page's engine as a browser does. The time to load and compile the engine is printed
+separately, since a slope does not include it.
 """
 
 import argparse
@@ -23,12 +23,12 @@ from measure import BenchError, Cost, Run, process, slope
 ROOT = Path(__file__).parent.parent
 ENGINE = ROOT / "python/lasthop/workbench/page/engine.wasm"
 SIMULATE = ROOT / "workbench/node/simulate.mjs"
-#: How many times the native CPU time it may take.
+#: Largest ratio of the CPU time to that of the native engine.
 GOAL = 2.5
-#: The short run lasts this part of the long one.
+#: Ratio of the length of the short run to that of the long run.
 PART = 0.2
 
-#: Scenarios of `examples`, and how long they are simulated. [s]
+#: Scenarios of `examples`, and their simulated times. [s]
 SCENARIOS = {
     "hotspot": 6000.0,
     "pifs": 6000.0,
@@ -48,12 +48,12 @@ class Pair:
 
     @property
     def ratio(self) -> float:
-        """How many times as long a segment takes in a browser."""
+        """Return the ratio of the time per segment as WebAssembly to the native time."""
         return self.browser.us_per_segment / self.native.us_per_segment
 
 
 def runner(command: list[str], *between: str) -> Callable[[float], Run]:
-    """Runs of one replication of a scenario."""
+    """Return a function that runs one replication of a scenario."""
 
     def run(duration_s: float) -> Run:
         warmup_s = 1.0
@@ -67,7 +67,7 @@ def runner(command: list[str], *between: str) -> Callable[[float], Run]:
 
 
 def rounds(name: str, count: int) -> list[Pair]:
-    """Both engines in turn."""
+    """Measure both engines in turn."""
     node = shutil.which("node")
     if node is None or not ENGINE.exists():
         raise BenchError("needs Node and the built page: make workbench")
@@ -83,14 +83,14 @@ def rounds(name: str, count: int) -> list[Pair]:
 
 
 def compile_s() -> float:
-    """CPU time to load the engine and check a scenario."""
+    """Return the CPU time to load the engine and check a scenario."""
     node = shutil.which("node") or "node"
     argv = [node, str(SIMULATE), str(ENGINE), str(ROOT / "examples/hotspot.toml")]
     return process([*argv, "duration=0.1 s", "warmup=0 s", "replications=1"]).cpu_s
 
 
 def main() -> int:
-    """Prints a table; 1 if a scenario misses the goal."""
+    """Print a table; return 1 if a scenario misses the goal."""
     parser = argparse.ArgumentParser(description="WebAssembly beside native")
     parser.add_argument("--rounds", type=int, default=3)
     count = parser.parse_args().rounds

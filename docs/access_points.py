@@ -1,4 +1,5 @@
-"""Examples with each kind of access point as `lasthop init` writes them; the table of facts."""
+"""Examples with each kind of access point, as `lasthop init` writes them, and the table of
+facts."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,7 +9,7 @@ from lasthop.scenario.access_points import table
 
 
 def example(kind: str) -> str:
-    """The default answers for 802.11ax, with this kind of access point."""
+    """Return the default answers for 802.11ax with this kind of access point."""
     given = {"aim": MODELS, "hop": "802.11ax", "queue": kind}
     known: dict[str, object] = {}
     for question in QUESTIONS:
@@ -18,7 +19,7 @@ def example(kind: str) -> str:
 
 
 def facts_page() -> str:
-    """The table of facts about access points."""
+    """Return the table of facts about access points."""
     return f"""\
 # Facts about access points
 
@@ -33,4 +34,4 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/access-points.md": facts_page,
     **{f"examples/access-points/{kind}.toml": partial(example, kind) for kind in KINDS},
 }
-"""Generated examples, and what writes them."""
+"""Generated examples, with the functions that write them."""

@@ -1,8 +1,8 @@
-"""Runs that stand on the papers' pages and that no claim reads, kept.
+"""Stored runs that the papers' pages show and that no claim reads.
 
-``python docs/beside.py`` runs the studies below, in some minutes of processor time, and writes
-``reference/beside.json``, from which the pages have their tables (`make docs-pages`). Finished runs
-are kept in ``out/beside``.
+``python docs/beside.py`` runs the studies below in some minutes of processor time. It writes
+``reference/beside.json``, from which `make docs-pages` makes the tables of the pages. Finished runs
+are stored in ``out/beside``.
 """
 
 import json
@@ -65,7 +65,7 @@ def _measure_errors(runs: Runs) -> dict[str, Quantity]:
     return values
 
 
-# shares that are not the connections' (vbs)
+# target shares that differ from the classes' fractions of connections (vbs)
 
 UNEQUAL = (
     *((5, 5, share, 0.0) for share in (0.1, 0.2, 0.35, 0.8)),
@@ -97,12 +97,12 @@ TARGETS = Sweep("{law}-{case}", _unequal, {"case": UNEQUAL, "law": tuple(cell.AL
 
 
 def _queue_share(run: Run) -> Quantity:
-    """Part of what the queue holds that is class 1's. [-]"""
+    """Return the fraction of the queue's packets that belong to class 1. [-]"""
     return Quantity(run.quantity("classes", "high", "queue_share").samples)
 
 
 def of_target(law: str, case: tuple[int, int, float, float]) -> str:
-    """Name of the share that a law leaves in a case."""
+    """Return the name of the share that an algorithm achieves in a case."""
     return f"share_{TARGETS.point({'law': law, 'case': case}).replace('-', '_')}"
 
 
@@ -119,7 +119,7 @@ SENDERS: Mapping[str, Tree] = {
     "delayed": {"delayed_ack": True},
     "sack": {"sack": True},
 }
-"""Changes of Compound as published."""
+"""Changed settings of each sender, relative to Compound as published."""
 
 
 def _sender(sender: str, policy: str) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _measure_senders(runs: Runs) -> dict[str, Quantity]:
     return BY_SENDER.values(runs, {"goodput_{sender}_{policy}": router.goodput})
 
 
-# windows from two packets to a dozen (red)
+# windows from two to a dozen packets (red)
 
 RED: Tree = {"limit": 2084, "red": {"min_th": 50, "max_th": 100, "mean_packet": "1500 B"}}
 
@@ -154,11 +154,11 @@ LOADS: Mapping[str, tuple[str, Any, int, tuple[int, ...]]] = {
         for room, rtt in ((15, 10), (15, 20), (15, 40), (15, 80), (5, 80), (40, 80))
     },
 }
-"""Queue in words and in the grammar of scenarios, flows, and round-trip times in ms."""
+"""Queue in words and as in scenarios, flows, and round-trip times in ms."""
 
 
 def load_of(name: str) -> dict[str, Any]:
-    """Flows over 100 Mb/s through a queue."""
+    """Return flows over 100 Mb/s through a queue."""
     words, queue, flows, rtts = LOADS[name]
     many = {f"flow-{rtt}ms": {"count": flows // len(rtts), "rtt": f"{rtt} ms"} for rtt in rtts}
     return {
@@ -174,7 +174,7 @@ def load_of(name: str) -> dict[str, Any]:
 
 
 def _loss(run: Run) -> Quantity:
-    """Part of the packets that the bottleneck loses. [-]"""
+    """Return the fraction of packets that the bottleneck loses. [-]"""
     return run.quantity("queues", router.BOTTLENECK, "drop_probability")
 
 
@@ -219,7 +219,7 @@ def read() -> Any:
 
 
 def main() -> None:
-    """Run all and keep them."""
+    """Run all studies and store the results."""
     with progress_bar("running") as progress:
         runs = Plan(STUDIES).run(OUT, progress)
     content = kept.keep(STUDIES, runs, ())

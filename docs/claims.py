@@ -1,12 +1,13 @@
 """Repeats every experiment of the papers, keeps what it gave, and judges it.
 
-``python docs/claims.py`` reproduces all claims, in an hour or so of processor time, and writes
-``reference/claims.json``, from which the tables of verdicts come (`make docs-pages`), and
-``reference/claims-samples.json.gz``, what measures read of every run. Finished runs are stored in
-``out/claims``; after Ctrl-C it continues from there. ``python docs/claims.py SUBJECT`` repeats one
-subject and leaves the others as they are kept. ``python docs/claims.py --study red-fig17 --study
-red-fig19`` repeats these studies, and judges the claims that rest on them once more. ``python
-docs/claims.py --judge`` judges all claims again by the stored values, without simulating.
+``python docs/claims.py`` reproduces all claims in about an hour of processor time. It writes
+``reference/claims.json``, from which `make docs-pages` makes the tables of verdicts. It also writes
+``reference/claims-samples.json.gz``, the values that measures read from every run. Finished runs
+are stored in ``out/claims``. After Ctrl-C, the script continues from there. ``python docs/claims.py
+SUBJECT`` repeats one subject and does not change the others. ``python docs/claims.py --study
+red-fig17 --study red-fig19`` repeats these studies, and judges the claims that depend on them
+again. ``python docs/claims.py --judge`` judges all claims again by the stored values, without
+simulating.
 """
 
 import argparse
@@ -32,22 +33,22 @@ OUT = REFERENCE.parents[1] / "out" / "claims"
 
 
 def load() -> Any:
-    """The kept run: version, date, claims with their verdicts, values of the studies."""
+    """Return the stored run: version, date, claims with their verdicts, values of the studies."""
     return json.loads(KEPT.read_text("utf-8"))
 
 
 def samples() -> Any:
-    """Return the values that measures read of every run, by fingerprints of the scenarios."""
+    """Return the values that measures read from every run, by fingerprints of the scenarios."""
     return json.loads(gzip.decompress(SAMPLES.read_bytes()))
 
 
 def write(done: Reproduction) -> None:
-    """Keep a reproduction of all claims."""
+    """Store a reproduction of all claims."""
     _put(kept.keep(done.studies, done.runs, done.results), {})
 
 
 def write_subject(subject: str, done: Reproduction) -> None:
-    """Store a reproduction of one subject, next to the stored ones of the others."""
+    """Store a reproduction of one subject. The stored results of other subjects do not change."""
     previous, some = load(), kept.keep(done.studies, done.runs, done.results)
     studies = {
         key: study for key, study in previous["studies"].items() if key.partition("-")[0] != subject
@@ -68,7 +69,8 @@ def write_subject(subject: str, done: Reproduction) -> None:
 
 
 def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:
-    """Keep what some studies gave, and judge the claims that rest on them; the others stay."""
+    """Store the results of some studies, and judge the claims that depend on them. Other claims do
+    not change."""
     previous, some = load(), kept.keep(studies, runs, ())
     document = {
         "runs": with_values_of_other_studies(samples(), some["runs"]),
@@ -114,18 +116,18 @@ def judge() -> None:
 
 
 def messages(document: Any) -> list[dict[str, Any]]:
-    """Judge the papers' messages by the values that are kept."""
+    """Judge the papers' messages by the stored values."""
     values, ledger_ = kept.values_of(document), ledger.load()
     return [each.to_json(values.get(each.subject, {}), ledger_.rules) for each in ledger_.messages]
 
 
 def with_values_of_other_studies(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Return runs as they are now, with what other studies had read of the same runs before.
+    """Return the new runs, with the values that other studies have read from the same runs earlier.
 
     Raises
     ------
     SystemExit
-        If such a run has changed: the studies that share it are to be repeated too.
+        If such a run has changed. The studies that share it must then be repeated, too.
     """
     merged = dict(old)
     for key, run in new.items():
@@ -139,7 +141,8 @@ def with_values_of_other_studies(old: dict[str, Any], new: dict[str, Any]) -> di
 
 
 def _filled(old: Any, new: Any) -> tuple[Any, bool]:
-    """Return a tree with what only the old one has, and whether what both have differs."""
+    """Return a tree with missing parts taken from the old one, and whether their common parts
+    differ."""
     if not (isinstance(old, dict) and isinstance(new, dict)):
         return new, old != new
     parts = {key: _filled(old[key], new[key]) for key in old.keys() & new.keys()}
@@ -148,7 +151,7 @@ def _filled(old: Any, new: Any) -> tuple[Any, bool]:
 
 
 def _others(why: str, rerun: set[str]) -> Iterator[str]:
-    """Findings in the reason for a verdict that come from other studies than these."""
+    """Yield the findings in the reason for a verdict that come from other studies than these."""
     for line in why.splitlines():
         lead, _, text = line.partition(": ")
         if lead in ("cause", "found") and not any(f"(study {key}," in text for key in rerun):
@@ -169,7 +172,7 @@ def _put(document: dict[str, Any], apart: dict[str, Any], previous: Any = None) 
 
 
 def main() -> None:
-    """Reproduce all claims, or those of a subject, and keep them."""
+    """Reproduce all claims, or those of a subject, and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     modules = [import_module(f"lasthop.studies.{subject}") for subject in SUBJECTS_STUDIED]
     studies_by_key = {study.key: study for module in modules for study in module.STUDIES}

@@ -1,7 +1,7 @@
 """Sphinx configuration; built by `make docs`, warnings as errors.
 
-The site loads nothing from elsewhere: MathJax, which a package brings, is copied into it, and so is
-the workbench where it is built (`embedding.py`).
+The site loads nothing from other sites. MathJax, which a package contains, is copied into the site,
+and so is the workbench if it was built (`embedding.py`).
 """
 
 import shutil
@@ -35,11 +35,11 @@ napoleon_google_docstring = False
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 
-# Its menu and what reads formulas aloud would be fetched when they are first used.
+# The menu and the screen reader support of MathJax would be loaded from another site on first use.
 mathjax_path = "mathjax/tex-chtml.js"
 mathjax3_config = {"options": {"enableMenu": False}}
 MATHJAX = ("tex-chtml.js", "output/chtml/fonts")
-"""Parts of MathJax that the pages load: one script, and its fonts."""
+"""Parts of MathJax that the pages load: one script and its fonts."""
 
 html_theme = "furo"
 html_title = "lasthop"
@@ -62,5 +62,5 @@ def copy_mathjax(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> None:
-    """Have Sphinx call it."""
+    """Register the function with Sphinx."""
     app.connect("build-finished", copy_mathjax)

@@ -1,7 +1,7 @@
-"""Seven downloads by the engine and by a Monte Carlo of the same cell, kept.
+"""Stored runs of seven downloads, by the engine and by a Monte Carlo simulation of the same cell.
 
-``python docs/downloads.py`` runs both, in a minute, and writes
-``reference/seven-downloads.json``, from which `validation.md` has its table (`make docs-pages`).
+``python docs/downloads.py`` runs both in a minute. It writes ``reference/seven-downloads.json``,
+from which `make docs-pages` makes the table of `validation.md`.
 """
 
 import json
@@ -17,13 +17,14 @@ KEPT = DOCS / "reference" / "seven-downloads.json"
 EXAMPLE = DOCS.parent / "examples" / "seven-downloads.toml"
 
 CWMINS = (31, 15, 7)
-"""Smallest contention windows of all nodes. [slots]"""
+"""CWmin of all nodes. [slots]"""
 
 REPLICATIONS, DURATION_S = 5, 1000.0
-"""Runs of each, and their length. [-, s]"""
+"""Number of runs per simulator, and their length. [-, s]"""
 
 MIN_RTO = "1 s"
-"""With 200 ms, the default, frames that only wait for long are sent again at CWmin 7."""
+"""Minimum RTO. With the default of 200 ms, frames that only wait for a long time are retransmitted
+at CWmin 7."""
 
 
 def load() -> Any:
@@ -32,7 +33,7 @@ def load() -> Any:
 
 
 def point(cwmin: int) -> dict[str, Any]:
-    """Goodput of the cell by both. [bit/s]"""
+    """Return the goodput of the cell by both simulators. [bit/s]"""
     sys.path.append(str(DOCS.parent / "tests" / "validation"))
     from seven_downloads import mean_and_ci95, simulate
 
@@ -51,7 +52,7 @@ def point(cwmin: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run all and keep them."""
+    """Run all points and store the results."""
     content = {
         "date": date.today().isoformat(),
         "replications": REPLICATIONS,

@@ -1,9 +1,10 @@
-"""The workbench inside the site: its page, and links that open scenarios of other pages in it.
+"""The workbench inside the site: its page, and links that open scenarios of other pages in the
+workbench.
 
-Pages say ``[words](workbench:)`` for the page itself, ``[words](workbench:NAME.toml)`` for a
-scenario whose text they show, ``workbench:NAME.toml?queue`` for a view of it. Each block of TOML
-that is a whole scenario has a link *Try it*. Where the page has not been built, as on a code host,
-the words stand there without a link, and *Try it* is left out.
+Pages contain ``[words](workbench:)`` for the workbench itself, ``[words](workbench:NAME.toml)`` for
+a scenario whose text they show, and ``workbench:NAME.toml?queue`` for a view of the scenario. Each
+block of TOML that is a whole scenario gets a link *Try it*. If the workbench has not been built, as
+on a code host, the words have no link, and *Try it* is left out.
 """
 
 import base64
@@ -23,19 +24,20 @@ from lasthop.workbench.files import page
 
 SCHEME = "workbench:"
 FOLDER = "workbench"
-"""Place of the page in the site."""
+"""Folder of the workbench in the site."""
 
 VIEWS = ("delay", "shares", "time", "air", "queue", "numbers")
-"""Names of the views, as `views/Results.svelte` has them."""
+"""Names of the views, as in `views/Results.svelte`."""
 
 LINUX_ONLY = {"gateway", "interface"}
-"""Tables that the page refuses, since they work only on Linux."""
+"""Tables that the workbench refuses, since they work only on Linux."""
 
 
 def fragment(text: str, view: str, **looks: str) -> str:
-    """Return the suffix of the page's address that shows a scenario, as its Share makes it.
+    """Return the suffix of the workbench's address that shows a scenario, as its Share button makes
+    it.
 
-    Without a view, the page shows the first one that suits the scenario.
+    Without a view, the workbench shows the first view that suits the scenario.
     """
     shown = {"results": view} if view else {}
     linked = {"text": text, "settings": [], "view": {"side": "text", **shown, **looks}}
@@ -45,13 +47,13 @@ def fragment(text: str, view: str, **looks: str) -> str:
 
 
 def scenarios(page: str) -> dict[str, str]:
-    """Texts of the scenarios that a page of the documentation shows, by name."""
+    """Return the texts of the scenarios that a page of the documentation shows, by name."""
     named = ((FILE_NAME.match(block[2]), block[2]) for block in BLOCK.finditer(page))
     return {name[1]: text for name, text in named if name and name[1].endswith(".toml")}
 
 
 def target(link: str, page: str) -> str:
-    """Where a link leads, from the site's root.
+    """Return the target of a link, relative to the site's root.
 
     Raises
     ------
@@ -80,7 +82,7 @@ def is_scenario(text: str) -> bool:
 
 
 def is_built() -> bool:
-    """Whether there is a page to link to."""
+    """Return whether the workbench has been built."""
     try:
         page()
     except UserError:
@@ -89,7 +91,7 @@ def is_built() -> bool:
 
 
 def add_trials(doctree: Any, up: str) -> None:
-    """Put a link that opens the workbench after each block that is a whole scenario."""
+    """Add a link that opens the workbench after each block that is a whole scenario."""
     from docutils import nodes
 
     blocks = [
@@ -104,7 +106,8 @@ def add_trials(doctree: Any, up: str) -> None:
 
 
 def resolve(app: Any, doctree: Any, docname: str) -> None:
-    """Replace addresses of the scheme; without a page, only by their words."""
+    """Replace addresses of the scheme by links. If the workbench was not built, keep only the
+    words."""
     from docutils import nodes
 
     if app.config.workbench_is_built:
@@ -127,7 +130,7 @@ def resolve(app: Any, doctree: Any, docname: str) -> None:
 
 
 def copy_page(app: Any, error: Exception | None) -> None:
-    """Put the page into the site."""
+    """Copy the workbench into the site."""
     target = Path(app.outdir) / FOLDER
     shutil.rmtree(target, ignore_errors=True)
     if error is not None:
@@ -139,7 +142,8 @@ def copy_page(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect to Sphinx; pages are rewritten where the workbench has come or gone."""
+    """Register the functions with Sphinx. Pages are rewritten if the workbench was built or removed
+    since."""
     app.add_config_value("workbench_is_built", is_built(), "html")
     app.connect("doctree-resolved", resolve)
     app.connect("build-finished", copy_page)

@@ -1,7 +1,7 @@
 """Draws emulated fairness for validation.md in eight minutes: ``python docs/emulated.py``.
 
-The fairness level of paper 002's figures 5 and 6 without a bottleneck: predicted, simulated, and
-emulated with the kernel's TCP, with its quick ACKs and without.
+The picture shows the fairness level of paper 002's figures 5 and 6 without a bottleneck. It is
+predicted, simulated, and emulated with the kernel's TCP, with and without quick ACKs.
 """
 
 from pathlib import Path
@@ -18,7 +18,8 @@ CONNECTIONS = range(1, 7)
 
 
 def cell(direction: str, count: int) -> dict[str, Any]:
-    """Station 1 with several connections, four others with one download each."""
+    """Return a cell with several connections of station 1, and one download each of four other
+    stations."""
     return {
         "name": f"{count} x {direction} against a download",
         "duration": "22 s",
@@ -32,13 +33,13 @@ def cell(direction: str, count: int) -> dict[str, Any]:
 
 
 def eta(answer: Answer) -> float:
-    """Fairness level of station 1 over the mean of the others. [-]"""
+    """Return the fairness level: the goodput of station 1 divided by the mean of the others. [-]"""
     shares = answer.stations["goodput_share"]
     return float(shares["first"] / shares.drop("first").mean())
 
 
 def figure() -> Figure:
-    """Two panels: uploads and downloads of station 1."""
+    """Draw two panels: uploads and downloads of station 1."""
     with house_style(110.0) as drawn:
         for axes, direction in zip(
             drawn.subplots(2, sharex=True), ("upload", "download"), strict=True

@@ -33,11 +33,12 @@ DCF = {"csma.access": "dcf", "csma.queue": 50}
 IMAGES = Path(__file__).parent / "images"
 DPI = 160
 CASE = Case.of("red", gamma=0.03)
-"""RED with averaging, critical at a round-trip time of 171 ms."""
+"""RED with averaging. It is critical at a round-trip time of 171 ms."""
 
 
 def starving() -> Figure:
-    """Four networks, the second in the middle: what each link gets before and after the cure."""
+    """Draw four networks of which the middle one starves: the throughput of each link before and
+    after the remedy."""
     file = Path(__file__).parents[1] / "examples/csma.toml"
     return conflict_figure(
         [
@@ -48,7 +49,7 @@ def starving() -> Figure:
 
 
 def motions() -> Figure:
-    """The window after a push, before, at and beyond the Hopf point."""
+    """Draw the window after a disturbance, before, at and beyond the Hopf point."""
     with house_style(95.0) as figure:
         column = figure.subplots(3, 1, sharex=True)
         for axes, rtt in zip(column, (0.12, 0.171, 0.2), strict=True):
@@ -64,7 +65,7 @@ def motions() -> Figure:
 
 
 def crossing() -> Figure:
-    """The rightmost pair of roots on its way over the imaginary axis."""
+    """Draw the rightmost pair of roots as it crosses the imaginary axis."""
     with house_style(62.0) as figure:
         axes = figure.subplots()
         delays = np.linspace(0.1, 0.26, 60)
@@ -85,7 +86,7 @@ def crossing() -> Figure:
 
 
 def kinds() -> Figure:
-    """Swing over the parameter: super-critical and sub-critical."""
+    """Draw the amplitude of oscillations over the parameter: super-critical and sub-critical."""
     with house_style(100.0) as figure:
         column = figure.subplots(2, 1)
         for axes, gamma, low, high in zip(
@@ -107,14 +108,14 @@ def kinds() -> Figure:
 
 
 def region() -> Figure:
-    """Where RED is stable over round-trip time and gain of its average."""
+    """Draw where RED is stable, over round-trip time and gain of its average."""
     from lasthop.plot.stability import chart_figure
 
     return chart_figure(chart(Case.of("red"), Axis("gamma", 1e-4, 0.5), Axis("rtt", 0.01, 0.5)))
 
 
 def sides() -> Figure:
-    """Equilibrium and oscillation for the same settings, before a sub-critical Hopf point."""
+    """Draw equilibrium and oscillation for the same settings, before a sub-critical Hopf point."""
     case = CASE.with_(gamma=0.002)
     [point] = hopf_points(case, "rtt", 0.01, 1.0)
     swept = sweep(case, Axis("rtt", 0.0845, 0.0955), 12)
@@ -134,7 +135,7 @@ def sides() -> Figure:
 
 
 def stored_figure(study: Study) -> Figure:
-    """Return the picture of a study, from its stored runs."""
+    """Return the picture of a study from its stored runs."""
     assert study.draw is not None
     content = {**claims.load(), "runs": claims.samples()}
     return study.draw(kept.runs_of(study, content))
@@ -147,11 +148,11 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     **guide_figures.PICTURES,
     **home_figures.PICTURES,
 }
-"""Functions that draw each picture, by the name of its file."""
+"""Functions that draw the pictures, by the name of the file."""
 
 
 def main(names: list[str]) -> None:
-    """Write the pictures that are named, or all."""
+    """Write the named pictures, or all pictures."""
     for name in names or PICTURES:
         PICTURES[name]().savefig(IMAGES / f"{name}.png", dpi=DPI)
         print(f"{name}.png", flush=True)

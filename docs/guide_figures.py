@@ -1,6 +1,6 @@
-"""Pictures of the guide pages, drawn from runs of the scenarios that stand on them.
+"""Pictures of the guide pages, drawn from runs of the scenarios that the pages contain.
 
-``python docs/figures.py`` draws all; the same runs give the same picture.
+``python docs/figures.py`` draws all pictures. The same runs give the same picture.
 """
 
 import re
@@ -22,7 +22,7 @@ GUIDE = Path(__file__).parent / "guide"
 
 
 def scenario(page: str, name: str) -> str:
-    """The text of a file that a page shows."""
+    """Return the text of a file that a page shows."""
     text = (GUIDE / f"{page}.md").read_text("utf-8")
     match = re.search(rf"^```toml\n(# {re.escape(name)}\.toml\n.*?)^```", text, re.M | re.S)
     if match is None:
@@ -31,25 +31,25 @@ def scenario(page: str, name: str) -> str:
 
 
 def draw_means(axes: Axes, x: Any, answers: Any, color: str, label: str, **style: Any) -> None:
-    """Means over x with their intervals as bars."""
+    """Draw means over x, with their intervals as bars."""
     means, halves = zip(*answers, strict=True)
     axes.errorbar(x, means, halves, color=color, label=label, **{"marker": "o", **style})
 
 
 def mean(item: Mapping[str, Any], quantity: str, scale: float = 1.0) -> tuple[float, float]:
-    """An estimate with its half width."""
+    """Return an estimate with its half width."""
     value = item[quantity]
     return scale * value["mean"], scale * (value["ci95"] or 0.0)
 
 
 def named(items: Any, name: str) -> Mapping[str, Any]:
-    """The item of a list by its name."""
+    """Return the item of a list with this name."""
     item: Mapping[str, Any] = next(each for each in items if each["name"] == name)
     return item
 
 
 def queues_call() -> Figure:
-    """Delay of a call and goodput of downloads under each discipline."""
+    """Draw the delay of a call and the goodput of downloads for each discipline."""
     under = {
         "75 packets": {"limit": 75},
         "20 packets": {"threshold": 20},
@@ -74,7 +74,7 @@ def queues_call() -> Figure:
 
 
 def bars(rows: list[str], panels: Mapping[str, list[tuple[float, float]]]) -> Figure:
-    """A panel a quantity, side by side, with a bar for each row."""
+    """Draw one panel per quantity, side by side, with a bar for each row."""
     with house_style(12.0 + 6.5 * len(rows)) as figure:
         row_of_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         places = np.arange(len(rows))[::-1]
@@ -88,7 +88,7 @@ def bars(rows: list[str], panels: Mapping[str, list[tuple[float, float]]]) -> Fi
 
 
 def queues_router() -> Figure:
-    """Wait and utilisation of a router's queue under each discipline."""
+    """Draw the waiting time and the utilisation of a router's queue for each discipline."""
     under = {
         "500 packets": 500,
         "20 packets": 20,
@@ -111,7 +111,7 @@ def queues_router() -> Figure:
 
 
 def sharing_rain() -> Figure:
-    """Two groups of stations while it rains, without classes and with equal shares."""
+    """Draw two groups of stations while it rains, without classes and with equal shares."""
     text = scenario("sharing", "rain")
     halves = "{ near = { station = 'near', share = 0.5 }, far = { share = 0.5 } }"
     shared = {"cell.ap_queue.vbs.class": halves, "cell.ap_queue.vbs.algorithm": "regulated"}
@@ -143,7 +143,7 @@ def sharing_rain() -> Figure:
 
 
 def bottleneck_shares() -> Figure:
-    """Four downloads against one, without the bottleneck and with it."""
+    """Draw four downloads of one station and one of another, without and with the bottleneck."""
     text = scenario("bottleneck", "sharing").replace("vsb = {}\n", "")
     shares: dict[str, list[tuple[float, float]]] = {"greedy": [], "modest": []}
     cases: dict[str, dict[str, object]] = {
@@ -177,7 +177,8 @@ def bottleneck_shares() -> Figure:
 
 
 def networks_phases() -> Figure:
-    """Draw the goodput of near flows over some tenths of a millisecond more for the far ones."""
+    """Draw the goodput of near flows over the additional delay of far flows, which is some tenths
+    of a millisecond."""
     text = scenario("networks", "mixed")
     more = np.arange(0.0, 0.65, 0.1)
     with house_style(54.0) as figure:
@@ -199,7 +200,7 @@ def networks_phases() -> Figure:
 
 
 def places_shops() -> Figure:
-    """Three shops in a street, and with the east one farther away."""
+    """Draw three shops in a street, and the same with the eastern shop farther away."""
     text = scenario("places", "positions")
     apart = {"csma.node.east.x": "1700 m", "csma.node.e.x": "1700 m"}
     return conflict_figure(
@@ -255,7 +256,7 @@ def import_measured() -> Figure:
 
 
 def measured(text: str) -> str:
-    """The file of a simulation with another seed."""
+    """Return a simulation with another seed in the format of a measurement."""
     file = Path(__file__).parents[1] / "target" / "measured.json"
     file.parent.mkdir(exist_ok=True)
     file.write_text(lh.simulate(text, seed=7).to_json(), "utf-8")
@@ -263,11 +264,12 @@ def measured(text: str) -> str:
 
 
 OVER_PAPER = (0.5, 2.0)
-"""Range of the axis of simulated over stated values; those beyond are drawn at its ends. [-]"""
+"""Range of the axis for simulated values divided by stated values. Values outside are drawn at its
+ends. [-]"""
 
 
 def reproduced() -> Figure:
-    """All numbers that papers state, and how close lasthop comes, from the kept run."""
+    """Draw all numbers that papers state, and the values of lasthop, from the stored run."""
     shown: dict[str, dict[tuple[str, str], float]] = {}
     for claim in claims.load()["claims"]:
         subject = claim["id"].rpartition("-")[0]
@@ -313,62 +315,62 @@ def goodput() -> Figure:
 
 
 def router_chart() -> Figure:
-    """Where the router of a guide is stable over two parameters."""
+    """Draw where the router of a guide is stable, over two parameters."""
     case = lh.fluid(scenario("oscillation", "router")).case
     axes = Axis("max_th", 60.0, 2000.0), Axis("rtt", 0.005, 0.5)
     return chart_figure(chart(case, *axes, 40), "sixty flows through RED")
 
 
 def router_compare() -> Figure:
-    """Its queue over time, with rest and cycle of the fluid."""
+    """Draw the router's queue over time, with equilibrium and limit cycle of the fluid model."""
     return lh.compare(scenario("oscillation", "router")).plot()
 
 
 def hotspot_simulate() -> Figure:
-    """The first hot-spot, simulated."""
+    """Draw the first hot-spot, simulated."""
     return lh.simulate(scenario("first", "hotspot")).plot()
 
 
 def hotspot_compare() -> Figure:
-    """Draw the result with the model."""
+    """Draw the result of the first hot-spot with the model."""
     return lh.compare(scenario("first", "hotspot")).plot()
 
 
 def cell_series() -> Figure:
-    """Queues, windows and rates over time."""
+    """Draw queues, windows and rates over time."""
     cell = scenario("recording", "cell")
     return lh.simulate(cell, series="20 ms", replications=1).plot.series()
 
 
 def cell_air() -> Figure:
-    """Frames on the air."""
+    """Draw frames on the air."""
     return lh.simulate(scenario("recording", "cell"), replications=1).plot.air(1.2, 1.22)
 
 
 def cell_air_aggregates() -> Figure:
-    """Aggregates on the air."""
+    """Draw aggregates on the air."""
     return lh.simulate(scenario("recording", "wifi5"), replications=1).plot.air(1.2, 1.22)
 
 
 def buffer_sweep() -> Figure:
-    """Shares over the queue's length."""
+    """Draw shares over the queue's length."""
     return lh.sweep(scenario("sweep", "buffer"), {"cell.ap_queue": "20,50,200"}).plot()
 
 
 def buffer_sweep_rates() -> Figure:
-    """Shares over rates and lengths."""
+    """Draw shares over rates and queue lengths."""
     over = {"cell.ap_queue": "20,50,200", "station.up.rate": "1 Mbps,2 Mbps,5.5 Mbps,11 Mbps"}
     return lh.sweep(scenario("sweep", "buffer"), over).plot()
 
 
 def router_sweep() -> Figure:
-    """Goodput and losses of disciplines."""
+    """Draw goodput and losses of disciplines."""
     over = {"queue": "100,20,{red={min_th=20,max_th=60}},{codel={}}"}
     return lh.sweep(scenario("sweep", "router"), over).plot()
 
 
 def what_if() -> Figure:
-    """Values of the cases on the page."""
+    """Draw the values of the cases on the page."""
     cases: Mapping[str, Mapping[str, object]] = {
         "fq": {"wire.queue.fq_codel": {}},
         "l4s": {"wire.queue.dualpi2": {}, "tcp.congestion": "prague"},
@@ -383,7 +385,7 @@ def downloads_tune() -> Figure:
 
 
 def homes_shared() -> Figure:
-    """Two classes that share the access point's queue."""
+    """Draw two classes that share the access point's queue."""
     half = "{{ station = '{0}', share = 0.5 }}"
     classes = ", ".join(f"{name} = {half.format(name)}" for name in ("near", "far"))
     settings = {"cell.ap_queue.vbs.class": f"{{ {classes} }}"}
@@ -415,4 +417,4 @@ PICTURES: Mapping[str, Callable[[], Figure]] = {
     "claims": reproduced,
     "python-goodput": goodput,
 }
-"""Pictures by the names of their files."""
+"""Functions that draw the pictures, by the name of the file."""

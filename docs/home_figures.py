@@ -1,4 +1,4 @@
-"""Pictures of the guides for homes, drawn from what the examples on their pages compute."""
+"""Pictures of the guides for homes, drawn from results of the examples on their pages."""
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ BESIDE: Mapping[str, Any] = {"textcoords": "offset points", "fontsize": 6.5}
 
 
 def names_of(page: str) -> dict[str, Any]:
-    """Return the values of the names of a page's prompt once its examples have been run."""
+    """Return the variables of a page's Python prompt after its examples have been run."""
     text = (GUIDE / f"{page}.md").read_text("utf-8")
     with tempfile.TemporaryDirectory(prefix="lasthop-figures-") as folder:
         reader = transcripts.Reader(Path(folder))
@@ -28,14 +28,14 @@ def names_of(page: str) -> dict[str, Any]:
 
 
 def named(axes: Axes, rows: Sequence[str]) -> None:
-    """The names of rows, the first at the top, at the left."""
+    """Write the names of rows at the left, the first one at the top."""
     axes.set_yticks(np.arange(len(rows))[::-1], rows)
     axes.grid(axis="y", visible=False)
 
 
 def call_remedies() -> Figure:
-    """Draw the delay that one packet of a call in a hundred exceeds, on a slow line and in slow
-    air, in both directions."""
+    """Draw the 99th percentile of a call's packet delay, on a slow line and on slow air, in both
+    directions."""
     names = names_of("call")
     places = {"the line is slow": names["slow_line"], "the air is slow": names["slow_air"]}
     ways = {"up": (0.2, SIMULATION), "down": (-0.2, MODEL)}
@@ -61,7 +61,7 @@ def call_remedies() -> Figure:
 def old_laptop() -> Figure:
     """Draw goodput with one slow station, its air time and a call's delay, with each remedy.
 
-    Bars are medians over the runs, whiskers their least and most.
+    Bars are medians over the runs, and whiskers are the smallest and the largest value.
     """
     rows_ = names_of("old-laptop")["found"]
     panels = {
@@ -92,4 +92,4 @@ PICTURES: Mapping[str, Callable[[], Figure]] = {
     "call-remedies": call_remedies,
     "old-laptop": old_laptop,
 }
-"""Pictures by the names of their files."""
+"""Functions that draw the pictures, by the name of the file."""

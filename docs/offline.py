@@ -1,4 +1,4 @@
-"""Refuses a site that loads anything from elsewhere: ``python docs/offline.py site``."""
+"""Refuse a site that loads anything from other sites: ``python docs/offline.py site``."""
 
 import re
 import sys
@@ -12,14 +12,14 @@ LOADED = re.compile(
     r"""|(?:@import\s+(?!url\()|url\()\s*["']?(?P<css>[^"')\s]+)""",
     re.IGNORECASE,
 )
-"""Addresses that a browser loads for a page or a style sheet by itself; links to click on are not
-included."""
+"""Addresses that a browser loads automatically for a page or a style sheet. Links for the user are
+not included."""
 
 ELSEWHERE = re.compile(r"(?:[a-z]+:)?//", re.IGNORECASE)
 
 
 def loaded_from_elsewhere(text: str) -> Iterator[str]:
-    """Addresses outside the site that a page or a style sheet loads."""
+    """Yield addresses outside the site that a page or a style sheet loads."""
     for match in LOADED.finditer(text):
         address = match["src"] or match["href"] or match["css"]
         if ELSEWHERE.match(address):
@@ -27,7 +27,7 @@ def loaded_from_elsewhere(text: str) -> Iterator[str]:
 
 
 def missing(site: Path) -> Iterator[str]:
-    """Scripts that pages load and the site has not."""
+    """Yield scripts that pages load and that the site lacks."""
     for page in site.rglob("*.html"):
         for address in re.findall(r'<script\b[^>]*?\bsrc="([^"?#]+)', page.read_text("utf-8")):
             if not (page.parent / address).is_file():
@@ -35,7 +35,7 @@ def missing(site: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Name files that are loaded from elsewhere, and fail if there are any."""
+    """Print the files that load anything from other sites, and fail if there are any."""
     site = Path(sys.argv[1])
     wrong = [
         f"{path.relative_to(site)}: loads {address}"

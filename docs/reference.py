@@ -1,4 +1,4 @@
-"""The reference pages, written from what the program says about itself."""
+"""The reference pages, generated from the program's descriptions of itself."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,11 +13,11 @@ from lasthop.explanation.terms import glossary
 Schema = Mapping[str, Any]
 
 QUIET = "quiet"
-"""The option of every command, which is described once."""
+"""Option of every command, which is described only once."""
 
 
 def cli_page() -> str:
-    """Every command under a heading of its own."""
+    """Return the page with a section for each command."""
     root: Any = typer.main.get_command(app)
     lines = [
         "# Commands",
@@ -59,7 +59,7 @@ def cli_page() -> str:
 
 
 def every_command(commands: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield commands by their names; a group, then its commands."""
+    """Yield each command with its name. A group precedes its commands."""
     for name, command in commands.items():
         yield name, command
         for inner, each in getattr(command, "commands", {}).items():
@@ -67,19 +67,20 @@ def every_command(commands: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def usage_of(argument: Any) -> str:
-    """An argument in the usage line: in brackets if it may be left out, with dots if repeated."""
+    """Return an argument for the usage line: in brackets if it is optional, with dots if it is
+    repeated."""
     name = argument.metavar if argument.required else f"[{argument.metavar}]"
     return name if argument.nargs == 1 else f"{name}..."
 
 
 def spelled(option: Any) -> str:
-    """An option as it is typed."""
+    """Return an option as it is typed."""
     names = ", ".join([*option.opts, *option.secondary_opts])
     return names if option.is_flag else f"{names} {option.metavar}"
 
 
 def default_of(parameter: Any) -> str:
-    """Return the default of an option or argument; empty for flags and where it is not shown."""
+    """Return the default of an option or argument; empty for flags and for hidden defaults."""
     is_flag = getattr(parameter, "is_flag", False)
     if is_flag or parameter.default is None or not parameter.show_default:
         return ""
@@ -107,7 +108,7 @@ def terms_table() -> list[str]:
 
 
 def nomenclature_page() -> str:
-    """Return the glossary, then every measured quantity under a heading of its own."""
+    """Return the page with the glossary, and a section for each measured quantity."""
     quantities: list[Schema] = json.loads(_core.quantities())
     lines = [
         "# Nomenclature",

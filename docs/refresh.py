@@ -4,10 +4,10 @@ Reference pages are written from the scenario schema, the command line and the r
 quantities. The verdicts on the papers' claims and their tables come from stored runs, and the page
 of two classes from stored points. Examples with each kind of access point are those that `lasthop
 init` writes. `packaging/project.py` writes the authors and addresses of the packages. In the guides
-and the README every `$ lasthop` command of a `console` block and every `>>>` of a `pycon` block is
-run and its output is inserted, so that no number there is typed by hand. TOML, CSV and text blocks
-that begin with their `# NAME` are files for the commands that follow. A line of three dots in an
-output stands for lines left out, and is kept.
+and the README, every `$ lasthop` command of a `console` block and every `>>>` of a `pycon` block is
+run. The output is inserted, so that no number there is typed by hand. TOML, CSV and text blocks
+that begin with `# NAME` are files for the commands that follow. A line of three dots in an output
+represents omitted lines, and is kept.
 """
 
 import sys
@@ -41,24 +41,24 @@ PAGES: dict[str, Callable[[], str]] = {
     **project.PAGES,
     **access_points.PAGES,
 }
-"""Generated pages, and what writes them."""
+"""Generated pages, with the functions that return them."""
 
 GUIDES = ("README.md", "docs/index.md", "docs/guide/*.md", "docs/python.md")
 """Pages whose transcripts are run."""
 
 
 def guides() -> list[Path]:
-    """Pages with transcripts, in order."""
+    """Return the pages with transcripts, in order."""
     return [path for pattern in GUIDES for path in sorted(ROOT.glob(pattern))]
 
 
 def rests_on_linear_algebra(path: Path) -> bool:
-    """Whether a page shows numbers whose last bits depend on the processor."""
+    """Return whether a page shows numbers whose last bits depend on the processor."""
     return "$ lasthop stability" in path.read_text("utf-8")
 
 
 def with_results() -> dict[Path, str]:
-    """Pages whose verdicts and tables come from kept runs, as they should be."""
+    """Return the updated pages whose verdicts and tables come from stored runs."""
     pages = verdicts.paper_pages(DOCS / "papers")
     for name in tables.OF_PAGES:
         path = DOCS / name
@@ -67,14 +67,14 @@ def with_results() -> dict[Path, str]:
 
 
 def current() -> dict[Path, str]:
-    """Return the content of each page if it were brought up to date now."""
+    """Return the up-to-date content of each page."""
     pages = {ROOT / name: write() for name, write in PAGES.items()}
     pages |= with_results()
     return pages | {path: transcripts.refreshed(path.read_text("utf-8")) for path in guides()}
 
 
 def main() -> None:
-    """Write every page that is out of date and name it."""
+    """Write every page that is out of date, and print its name."""
     for path, text in current().items():
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")

@@ -1,4 +1,4 @@
-"""The pages of scenario settings, written from the engine's schema and `scenario_pages.toml`."""
+"""The pages of scenario settings, generated from the engine's schema and `scenario_pages.toml`."""
 
 import json
 import re
@@ -21,34 +21,34 @@ UNITS = {
     "mm|m|km": 'a length, such as "250 m"',
     "dB": 'a level, such as "25 dB"',
 }
-"""Units in the pattern of a quantity, and the name of the quantity."""
+"""Units in the pattern of a quantity, with the name of the quantity."""
 
 
 class Table(NamedTuple):
     """A table of settings."""
 
     places: list[str]
-    """The paths at which it may be; the first is its name."""
+    """Paths at which the table may be. The first path is the table's name."""
     schema: Schema
 
     @property
     def name(self) -> str:
-        """The path that headings use; empty for the top level."""
+        """Path for headings; empty for the top level."""
         return self.places[0]
 
     @property
     def title(self) -> str:
-        """Its name in links and headings."""
+        """Name of the table in links and headings."""
         return f"`{self.name}`" if self.name else "Top level"
 
     @property
     def summary(self) -> str:
-        """The first sentence of its description."""
+        """First sentence of the table's description."""
         return re.split(r"(?<!\.)\. ", self.schema["description"])[0].rstrip(".")
 
     @property
     def anchor(self) -> str:
-        """The anchor of its heading, as MyST and code hosts make it."""
+        """Anchor of the table's heading, as MyST and code hosts make it."""
         return f"table-{self.name.lower().replace('.', '')}" if self.name else "top-level"
 
 
@@ -99,7 +99,7 @@ def tables() -> dict[str, Table]:
 
 
 def references(value: Schema) -> Iterator[tuple[str, str]]:
-    """Tables that a value may be: their name, and what they add to the path."""
+    """Yield the tables that a value may be: their names, and the suffix of the path."""
     if "$ref" in value:
         yield value["$ref"].removeprefix("#/$defs/"), ""
     for choice in value.get("oneOf", ()):
@@ -110,7 +110,7 @@ def references(value: Schema) -> Iterator[tuple[str, str]]:
 
 
 def index_page() -> str:
-    """Return how a scenario file is built, and a table of all tables."""
+    """Return the page on the structure of a scenario file, with a table of all tables."""
     lines = [INDEX, "## Tables", "", "| table | contents |", "|---|---|"]
     for page in pages():
         lines.append(f"| **[{page.title}](scenario/{page.name}.md)** | |")
@@ -125,12 +125,12 @@ def index_page() -> str:
 
 
 def parent_is_named(place: str) -> bool:
-    """Return whether the table around a place has the name that the place gives it."""
+    """Return whether the enclosing table of a place has the name that the place gives it."""
     return place.removesuffix(f".{NAMED}").rpartition(".")[0] in tables()
 
 
 def table_page(page: Page) -> str:
-    """Return a page of tables with every setting under a heading of its own."""
+    """Return a page of tables with a section for each setting."""
     lines = [f"# {page.title}", "", page.text, INTRODUCTION, ""]
     for name, example in page.examples.items():
         lines += section(tables()[name], page, example)
@@ -138,7 +138,7 @@ def table_page(page: Page) -> str:
 
 
 def section(table: Table, page: Page, example: str) -> list[str]:
-    """Return a table: its purpose, its places, an example and its keys."""
+    """Return the section of a table: its purpose, its places, an example and its keys."""
     lines = [f"## Table {table.title}" if table.name else f"## {table.title}", ""]
     lines += [table.schema["description"], ""]
     if len(table.places) > 1:
@@ -159,7 +159,8 @@ def section(table: Table, page: Page, example: str) -> list[str]:
 
 
 def required_keys(schema: Schema) -> Sequence[str]:
-    """Return the keys that a table must have; for the whole file, those that a simulation needs.
+    """Return the keys that a table must have. For the whole file, return the keys that a simulation
+    needs.
 
     A file may also have only a gateway or an interface, so its schema lists alternatives. The first
     alternative is the simulation.
@@ -185,7 +186,7 @@ def link_to(place: str, page: Page) -> str:
 
 
 def allowed(value: Schema, link: str = "") -> str:
-    """Return the values that may be there; a link leads to their table."""
+    """Return the allowed values, with a link to their table."""
     if "oneOf" in value:
         first, *others = [allowed(choice, link) for choice in value["oneOf"]]
         return " ".join([first, *(f"Or {lower_first(other)}" for other in others)])
@@ -229,7 +230,7 @@ def allowed(value: Schema, link: str = "") -> str:
 
 
 def lower_first(text: str) -> str:
-    """The text with a small first letter."""
+    """Return the text with a lower-case first letter."""
     return text[:1].lower() + text[1:]
 
 
@@ -244,7 +245,7 @@ def text_allowed(value: Schema) -> str:
 
 
 def literal(value: object) -> str:
-    """A value as it is written in a file."""
+    """Return a value as it is written in a file."""
     return f"`{json.dumps(value)}`"
 
 

@@ -1,7 +1,7 @@
-"""Runs the commands shown on a page and puts their real output in place.
+"""Run the commands shown on a page, and insert their real output.
 
-Commands run in this process, one after another: a process for each would load the same libraries
-some eighty times. ``python docs/transcripts.py PAGE`` prints a page as it should be.
+Commands run in this process, one after another. Separate processes would load the same libraries
+about eighty times. ``python docs/transcripts.py PAGE`` prints a page as it should be.
 """
 
 import ast
@@ -22,12 +22,12 @@ from lasthop.cli import announcing, main
 BLOCK = re.compile(r"^```(toml|text|console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"# (\S+\.(?:toml|csv|txt))\n")
 WIDTH = 88
-"""Columns of the pretended terminal."""
+"""Width of the simulated terminal. [characters]"""
 LEFT_OUT = "..."
 
 
 def refreshed(page: str) -> str:
-    """The page with the output of every command as it is now."""
+    """Return the page with the current output of every command."""
     with tempfile.TemporaryDirectory(prefix="lasthop-docs-") as folder:
         reader = Reader(Path(folder))
         return BLOCK.sub(
@@ -36,14 +36,14 @@ def refreshed(page: str) -> str:
 
 
 class Reader:
-    """A reader of a page who tries it: a folder of files and a Python prompt."""
+    """Simulated reader who tries the commands of a page: a folder of files and a Python prompt."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.names: dict[str, object] = {}
 
     def block(self, kind: str, text: str) -> str:
-        """The block with its outputs brought up to date."""
+        """Return the block with updated outputs."""
         if kind in ("toml", "text"):
             if name := FILE_NAME.match(text):
                 (self.folder / name[1]).write_text(text, "utf-8")
@@ -51,12 +51,12 @@ class Reader:
         return self.console(text) if kind == "console" else self.prompt(text)
 
     def console(self, text: str) -> str:
-        """Each `$ lasthop ...` is run; other commands stay as they are."""
+        """Run each `$ lasthop ...`. Other commands are not changed."""
         commands = re.split(r"^(?=\$ )", text, flags=re.MULTILINE)
         return "".join(self.command(command) for command in commands)
 
     def command(self, shown: str) -> str:
-        """A command line, continued by backslashes, and its output."""
+        """Run a command line, which backslashes may continue; return it with its output."""
         match = re.match(r"\$ (lasthop(?:.*\\\n)*.*)\n", shown)
         if match is None:
             return shown
@@ -67,13 +67,13 @@ class Reader:
             pretended_terminal(),
             contextlib.redirect_stdout(output),
             contextlib.redirect_stderr(output),
-            mock.patch.object(announcing, "note"),  # times differ from machine to machine
+            mock.patch.object(announcing, "note"),  # times differ between machines
         ):
             main(shlex.split(line)[1:])
         return match[0] + shortened(output.getvalue(), shown[match.end() :])
 
     def prompt(self, text: str) -> str:
-        """Each `>>>` example is run in the page's folder."""
+        """Run each `>>>` example in the page's folder."""
         lines = []
         with contextlib.chdir(self.folder):
             for example in doctest.DocTestParser().get_examples(text):
@@ -93,7 +93,7 @@ class Reader:
 
 @contextlib.contextmanager
 def pretended_terminal() -> Iterator[None]:
-    """A terminal of `WIDTH` columns without colours."""
+    """Simulate a terminal of `WIDTH` columns without colours."""
     before = dict(os.environ)
     os.environ.update(COLUMNS=str(WIDTH), NO_COLOR="1", TERM="dumb")
     try:
@@ -104,9 +104,9 @@ def pretended_terminal() -> Iterator[None]:
 
 
 def shortened(output: str, shown: str) -> str:
-    """`output` with the lines left out that a line of three dots stood for in `shown`.
+    """Return `output` without the lines that three dots represent in `shown`.
 
-    As many lines are kept before and after the dots as were shown there.
+    The numbers of lines before and after the dots are the same as in `shown`.
     """
     lines = [line.rstrip() + "\n" for line in output.rstrip("\n").splitlines()]
     lines_shown = shown.splitlines(keepends=True)

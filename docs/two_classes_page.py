@@ -35,7 +35,7 @@ ALL: Mapping[str, Sequence[str]] = {
     NS2: ("NewReno, clock of 10 ms", "NewReno", "NewReno without limited transmit", "SACK"),
     LINUX: ("Reno", "Reno, SACK", "Compound", "Compound, SACK"),
 }
-"""Rows of the table of sources, all at a least RTO of 0.2 s."""
+"""Rows of the table of sources, all with a minimum RTO of 0.2 s."""
 
 ITSELF: Mapping[str, tuple[str, str]] = {
     "rules of ns-2": (NS2, "NewReno"),
@@ -44,10 +44,10 @@ ITSELF: Mapping[str, tuple[str, str]] = {
     "rules of Linux, SACK and RACK": (LINUX, "Reno, SACK"),
     "rules of Linux, SACK, Compound": (LINUX, "Compound, SACK"),
 }
-"""Owners of these rules."""
+"""Source and name of each set of rules."""
 
 FIRST = "NewReno"
-"""The rule that others are switched in."""
+"""Rule to which the other rules are added."""
 
 COUNTED = "limited transmit, whose segments count in FlightSize"
 EXCEPT_WHOLE = "rules of Linux except windows of whole segments"
@@ -63,7 +63,7 @@ TCPS: Mapping[str, str] = {
     "Reno, SACK": "Reno with SACK",
     "Compound, SACK": "Compound with SACK",
 }
-"""Words of the table of sources, where they are not those of the records."""
+"""Words of the table of sources, if they differ from those of the records."""
 
 RULES: Mapping[str, str] = {
     "NewReno": "none: NewReno",
@@ -91,7 +91,7 @@ RULES: Mapping[str, str] = {
     "SACK and PRR, whole segments": "SACK, PRR and windows of whole segments",
     "rules of Linux, SACK, Compound": "all rules of Linux, with SACK, in Compound",
 }
-"""Words of the table of rules, by the names of records."""
+"""Words of the table of rules, by the names in records."""
 
 
 def load() -> Any:
@@ -100,7 +100,7 @@ def load() -> Any:
 
 
 class Points:
-    """The points by source, rule and least RTO."""
+    """The points by source, rule and minimum RTO."""
 
     def __init__(self, points: Sequence[Point]) -> None:
         self.points = {
@@ -108,44 +108,44 @@ class Points:
         }
 
     def of(self, source: str, rule: str, min_rto_s: float = 0.2) -> Point:
-        """A point."""
+        """Return the point of a source with a rule."""
         return self.points[source, rule, min_rto_s]
 
     def ratio(self, source: str, rule: str, min_rto_s: float = 0.2) -> str:
-        """A point's ratio; empty: it was not run."""
+        """Return the ratio of a point; empty if the point was not run."""
         point = self.points.get((source, rule, min_rto_s))
         return "" if point is None else ratio(point)
 
     def range(self, source: str) -> str:
-        """The least and the greatest ratio of a source in the first table."""
+        """Return the smallest and the largest ratio of a source in the first table."""
         some = sorted((self.of(source, rule) for rule in ALL[source]), key=mean)
         return f"{mean(some[0]):.2f} to {mean(some[-1]):.2f}"
 
 
 def mean(point: Point) -> float:
-    """Mean ratio of the classes."""
+    """Return the mean ratio of the classes."""
     return float(point["ratio"]["mean"])
 
 
 def ratio(point: Point) -> str:
-    """A ratio with its interval."""
+    """Return a ratio with its interval."""
     return f"{point['ratio']['mean']:.3f} ± {point['ratio']['ci95']:.3f}"
 
 
 def pair(point: Point, name: str, digits: int, factor: float = 1.0) -> str:
-    """A quantity of class 1 and class 2."""
+    """Return a quantity of class 1 and class 2."""
     values = point.get(name)
     return "-" if values is None else " / ".join(f"{factor * each:.{digits}f}" for each in values)
 
 
 def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def page() -> str:
-    """The page."""
+    """Return the content of the page."""
     content = load()
     by_rule = Points(content["points"])
     emulated = [by_rule.of(LINUX, rule) for rule in ALL[LINUX]]
@@ -192,7 +192,7 @@ SOURCES_HEAD = (
 
 
 def sources(by_rule: Points) -> Iterator[Sequence[str]]:
-    """Every source, with losses by cause, and timeouts and recoveries of a flow."""
+    """Yield every source with losses by cause, and timeouts and recoveries of a flow."""
     for source, names in ALL.items():
         for rule in names:
             point = by_rule.of(source, rule)
@@ -218,7 +218,7 @@ RULES_HEAD = (
 
 
 def rules(by_rule: Points) -> Iterator[Sequence[str]]:
-    """One rule at a time."""
+    """Yield the table of rules, one rule per row."""
     whose = {theirs: rule for rule, theirs in ITSELF.items()}
 
     def named(source: str, rule: str) -> str:
@@ -246,14 +246,15 @@ def rules(by_rule: Points) -> Iterator[Sequence[str]]:
 
 
 def square_root_ratio(point: Point) -> float:
-    """The ratio by a square root law, if the queue lost as many packets of either class."""
+    """Return the ratio by a square root law, if the queue lost the same number of packets of either
+    class."""
     buffer = sum(point["buffer"]) / 2
     first, second = (buffer + part for part in point["given_up"])
     return float((second / first) ** 0.5)
 
 
 def lateness(points: Sequence[Point]) -> str:
-    """How many runs in real time count, and how late the latest was."""
+    """Return how many runs in real time are included, and the largest lateness, in words."""
     runs = sum(point["runs"] for point in points)
     late_ms = 1e3 * max(point["late_p99_s"] for point in points)
     left_out = sum(point["left_out"] for point in points)
@@ -262,7 +263,7 @@ def lateness(points: Sequence[Point]) -> str:
 
 
 def megabits(point: Point, own: int) -> str:
-    """Goodput of a class. [Mb/s]"""
+    """Return the goodput of a class. [Mb/s]"""
     goodput = point["goodput_bps"][own]
     return estimate(goodput["mean"] / 1e6, goodput["ci95"] / 1e6)
 

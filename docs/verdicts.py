@@ -1,4 +1,4 @@
-"""The verdicts on the papers' claims as pages show them, from the kept run of `claims`."""
+"""The verdicts on the papers' claims for the pages, from the stored run of `claims`."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ Tree = Mapping[str, Any]
 
 VERDICTS = ("reproduced", "deviates", "open")
 COUNTED = {"reproduced": "reproduced", "deviates": "deviating", "open": "open"}
-"""Verdicts as a count names them."""
+"""Words for verdicts in a count."""
 
 SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax")
 
@@ -69,7 +69,7 @@ def messages_table(run: Tree, papers: str) -> Iterator[str]:
     Parameters
     ----------
     run : mapping
-        The kept run.
+        The stored run.
     papers : str
         Path from the page to the pages of the papers.
     """
@@ -84,7 +84,7 @@ def messages_table(run: Tree, papers: str) -> Iterator[str]:
 
 
 def _apart(run: Tree) -> str:
-    """Return the subjects that were run at another time than the others, with their dates."""
+    """Return the subjects that were run at a different time than the others, with their dates."""
     ran = run.get("apart", {}).items()
     return "".join(f"; {subject} {each['version']}, {each['date']}" for subject, each in ran)
 
@@ -121,7 +121,7 @@ def _emulated_row(name: str, point: Tree, late: str) -> str:
 
 
 def paper_page(subject: str, text: str) -> str:
-    """Return the page of a paper with its verdicts brought up to date."""
+    """Return the page of a paper with updated verdicts."""
     block = "\n".join([BEGIN, "", *_verdicts(subject), "", END])
     place = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
     page, count = place.subn(lambda _: block, text)
@@ -131,7 +131,7 @@ def paper_page(subject: str, text: str) -> str:
 
 
 def paper_pages(folder: Path) -> dict[Path, str]:
-    """Return the papers' pages as they should be."""
+    """Return the updated pages of the papers."""
     pages = {subject: folder / f"{subject}.md" for subject in SUBJECTS}
     return {page: paper_page(name, page.read_text("utf-8")) for name, page in pages.items()}
 

@@ -1,7 +1,7 @@
-"""Pictures of the workbench, of the page as it is: ``python docs/workbench_picture.py [NAME]...``.
+"""Pictures of the present workbench: ``python docs/workbench_picture.py [NAME]...``.
 
-It takes `make build`, and Debian's Chromium; CI does not run it. The page has computed all that is
-shown, with Python: simulations and the prediction.
+The script needs `make build` and Debian's Chromium. CI does not run it. The page and Python compute
+everything that is shown: simulations and the prediction.
 """
 
 import re
@@ -23,10 +23,10 @@ IMAGES = DOCS / "images"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 
 WIDTH = 1200
-"""Size of the window. [px]"""
+"""Width of the window. [px]"""
 
 MARGIN = 10
-"""Margin around a view that is shown alone. [px]"""
+"""Margin around a view that is shown separately. [px]"""
 
 PATIENCE_MS = 60_000
 """Longest wait for a run that takes a second. [ms]"""
@@ -37,10 +37,10 @@ class Picture:
     """The opened page, and its visible part."""
 
     entry: str
-    """A scenario of the gallery."""
+    """Scenario of the gallery."""
     view: str
     height: int | None = None
-    """Size of the window, of which all is shown; without, only the view is. [px]"""
+    """Height of the window, which is shown completely. None if only the view is shown. [px]"""
 
 
 PICTURES = {
@@ -78,16 +78,16 @@ def draw(browser: Browser, address: str, name: str) -> None:
     looks = {"gallery": picture.entry} if picture.height else {}
     page.goto(address + fragment(text, picture.view, **looks))
     page.get_by_text("simulated here in").wait_for()
-    page.wait_for_load_state("networkidle")  # what Python is asked is answered
+    page.wait_for_load_state("networkidle")  # wait until Python has answered all requests
     if picture.view == "air":
         show_collision(page)
-    page.wait_for_timeout(1000)  # pictures follow a moment later
+    page.wait_for_timeout(1000)  # pictures appear a moment later
     page.screenshot(path=IMAGES / f"{name}.png", clip=None if picture.height else seen(page))
     context.close()
 
 
 def seen(page: Page) -> FloatRect:
-    """The view, with a margin. [px]"""
+    """Return the area of the view with a margin. [px]"""
     box = page.get_by_role("region", name="Results").bounding_box()
     assert box is not None
     return {
@@ -99,7 +99,7 @@ def seen(page: Page) -> FloatRect:
 
 
 def show_collision(page: Page) -> None:
-    """Walk to the first frame that has collided, and look closer."""
+    """Step to the first frame that has collided, and zoom in."""
     following = page.get_by_role("button", name="next frame")
     description = page.locator("[aria-live]").filter(has_text=" sends ").first
     following.click()
@@ -109,7 +109,7 @@ def show_collision(page: Page) -> None:
 
 
 def main() -> None:
-    """Draw all, or those that are named."""
+    """Draw all pictures, or the named ones."""
     names = sys.argv[1:] or list(PICTURES)
     chromium = shutil.which("chromium")
     if chromium is None:

@@ -1,4 +1,4 @@
-"""Starts an installed workbench and asks for all of its page: ask_page.py SCENARIO."""
+"""Start an installed workbench and request all parts of its page: ask_page.py SCENARIO."""
 
 import json
 import re
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 FIRST = b"\0asm"
-"""How a file of WebAssembly begins."""
+"""First bytes of a WebAssembly file."""
 
 
 def main(scenario: Path) -> None:
-    """Ask for the page, what it loads, its engine, its scenario and a prediction."""
+    """Request the page, the files that it loads, its engine, its scenario and a prediction."""
     command = [sys.executable, "-m", "lasthop", "workbench", "--no-browser", str(scenario)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -1,4 +1,4 @@
-"""Checks packages in a folder: names, sizes, contents, metadata, and what they ask of a machine."""
+"""Check packages in a folder: names, sizes, contents, metadata, and requirements on a machine."""
 
 import re
 import subprocess
@@ -12,8 +12,8 @@ import project
 LARGEST_WHEEL = 5_000_000
 """Largest size of a wheel. [bytes]
 
-A wheel has 3.9 MB without the workbench's page. The page has 0.95 MB, most of it the engine for
-browsers. `tests/workbench/test_engine.py` limits the parts of the page.
+A wheel without the workbench's page has 3.9 MB. The page has 0.95 MB, most of which is the engine
+for browsers. `tests/workbench/test_engine.py` limits the parts of the page.
 """
 
 WHEEL = re.compile(r"lasthop-[\d.]+-cp311-abi3-manylinux_2_28_(x86_64|aarch64)\.whl")
@@ -32,7 +32,7 @@ IN_WHEEL = (
     "lasthop.data/data/share/man/man1/lasthop.1",
     "lasthop.data/data/share/man/man8/lasthop-gateway.8",
 )
-"""Files that are easily forgotten. The name of the folder `.data` has no version here."""
+"""Files that are easily forgotten. The version is left out of the name of the folder `.data`."""
 
 PAGE = "lasthop/workbench/page/"
 
@@ -49,7 +49,7 @@ IN_SDIST = (
 
 
 def main(folder: Path) -> int:
-    """Print what each package is; return 1 if one is not as it should be."""
+    """Print a description of each package; return 1 if a package has a problem."""
     wrong: list[str] = []
     wheels, sdists = sorted(folder.glob("*.whl")), sorted(folder.glob("*.tar.gz"))
     if not wheels or len(sdists) != 1:
@@ -109,13 +109,13 @@ def problems_of_metadata(package: Path, metadata: bytes) -> list[str]:
 
 
 def named_by_page(archive: zipfile.ZipFile) -> tuple[str, ...]:
-    """Scripts and style sheets that the workbench's page names."""
+    """Return the scripts and style sheets that the workbench's page names."""
     page = archive.read(f"{PAGE}index.html").decode()
     return tuple(PAGE + name for name in re.findall(r'(?:src|href)="\./([^"]+)"', page))
 
 
 def missing(package: Path, needed: tuple[str, ...], names: list[str]) -> list[str]:
-    """A line for each file that a package has not."""
+    """Return a line for each file that a package lacks."""
     return [f"{package.name}: has no {name}" for name in needed if name not in names]
 
 

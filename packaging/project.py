@@ -35,14 +35,14 @@ REGION = re.compile(
     r"(?P<end>(?:#|<!--) end)",
     re.MULTILINE,
 )
-"""The lines of a file that `make docs-pages` writes."""
+"""Pattern of the lines of a file that `make docs-pages` writes."""
 
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TARGET = re.compile(
     r"(?P<before>(?P<picture>!\[[^]]*\]\(|\bsrc=\")|\]\(|\bhref=\")"
     r"(?P<path>[^\s()\":#]*)(?P<anchor>#[^\s()\"]*)?(?=[\s)\"])"
 )
-"""A relative target of a link or picture in Markdown, or of its HTML."""
+"""Pattern of a relative target of a link or picture, in Markdown or in its HTML."""
 
 
 def load() -> Project:
@@ -178,7 +178,7 @@ def outdated() -> list[str]:
     ]
 
 
-# Values as other files need them.
+# Values in the formats of other files.
 
 
 def debian_maintainer(project: Project) -> str:
@@ -193,7 +193,7 @@ def mailbox(person: Mapping[str, str]) -> str:
 
 
 def quoted(value: str) -> str:
-    """Return a string as TOML and YAML write it."""
+    """Return a string in the syntax of TOML and YAML."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -240,7 +240,7 @@ form, open an issue that asks the maintainers for a private contact, and give no
 
 
 def security_lines(project: Project) -> Iterator[str]:
-    """Yield the private contact, as SECURITY.md has it."""
+    """Yield the private contact for SECURITY.md."""
     contact = project["urls"]["security"]
     yield f"Report it in private: <{contact}>" if contact else NO_CONTACT
 
@@ -266,14 +266,15 @@ def filled(name: str, project: Project | None = None) -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {name: partial(filled, name) for name in LINES}
-"""Functions that return the files as they should be."""
+"""Functions that return the up-to-date files."""
 
 
 # The long description of the packages.
 
 
 def readme(project: Project) -> str:
-    """Return README.md with absolute links, or with its own links while `urls.source` is empty."""
+    """Return README.md with absolute links. While `urls.source` is empty, return it with relative
+    links."""
     text = (ROOT / "README.md").read_text("utf-8")
     source = project["urls"]["source"]
     if not source:

@@ -1,4 +1,4 @@
-"""Runs a notebook without a browser and writes its pictures: run_notebook.py FROM TO FOLDER."""
+"""Run a notebook without a browser, and write its pictures: run_notebook.py FROM TO FOLDER."""
 
 import base64
 import sys

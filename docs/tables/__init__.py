@@ -1,6 +1,6 @@
-"""Tables of results on pages, from kept runs.
+"""Tables of results on pages, from stored runs.
 
-A page has a place for each of its tables, between two comments; `filled` brings them up to date.
+A page has a place for each of its tables, between two comments. `filled` updates the tables.
 """
 
 import re
@@ -41,7 +41,7 @@ def filled(page: str, text: str) -> str:
     Raises
     ------
     ValueError
-        The page does not have exactly one place for each of its tables.
+        If the page does not have exactly one place for each of its tables.
     """
     known = OF_PAGES[page]
     places = [place[3] for place in PLACE.finditer(text)]

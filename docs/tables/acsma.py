@@ -17,7 +17,7 @@ USERS = {"a": 4, "b": 4, "c": 4, "d": 3}
 
 
 def variants() -> Iterator[str]:
-    """Return n-ACK in the paper, with the settings from its text, and with each variant."""
+    """Yield n-ACK in the paper, with the settings from its text, and with each variant."""
 
     def row(words: str, cell: Callable[[str], str], start: str, later: str) -> list[str]:
         names = (
@@ -48,7 +48,7 @@ def variants() -> Iterator[str]:
 
 
 def errors() -> Iterator[str]:
-    """Return connections, rates, totals and gaps if links lose packets, by rule of connections."""
+    """Yield connections, rates, totals and gaps if links lose packets, by rule of connections."""
     rows = []
     for place in beside.WITH_ERRORS.places():
         point = beside.WITH_ERRORS.point(place).replace("-", "_")

@@ -9,7 +9,7 @@ AX = Values("ax")
 
 
 def even() -> Iterator[str]:
-    """Return the goodput of downloads over uploads, by number of stations and by queue."""
+    """Yield the ratio of download to upload goodput, by number of stations and by queue."""
     queues = [str(queue) for queue in updown.QUEUES]
     rows = [
         [
@@ -25,7 +25,7 @@ def even() -> Iterator[str]:
 
 
 def anomaly() -> Iterator[str]:
-    """Return the goodputs of two fast stations and a station at MCS 0."""
+    """Yield the goodputs of two fast stations and a station at MCS 0."""
     rows = [
         [
             cell.PHY_WORDS[phy],
@@ -44,7 +44,7 @@ def anomaly() -> Iterator[str]:
 
 
 def shared() -> Iterator[str]:
-    """Return the ratio of the classes and the mean queue with each algorithm."""
+    """Yield the ratio of the classes and the mean queue with each algorithm."""
     rows = []
     for phy in cell.BOTH:
         for room in shares.ROOMS:
@@ -66,7 +66,7 @@ def shared() -> Iterator[str]:
 
 
 def bottlenecks() -> Iterator[str]:
-    """Fairness and goodput with the estimator, and without."""
+    """Yield fairness and goodput with and without the estimator."""
     words = {"fifo": "no bottleneck, FIFO", "linux": "no bottleneck, Linux queue"}
     words |= {
         str(threshold): f"threshold {threshold} ms, FIFO" for threshold in bottleneck.THRESHOLDS
@@ -96,7 +96,7 @@ def _rate(phy: str, way: str, threshold: str) -> str:
 
 
 def accesses() -> Iterator[str]:
-    """Return the gain by each access parameter, for frames and for aggregates."""
+    """Yield the gain by each EDCA parameter, for single frames and for aggregates."""
     settings = {
         **{f"txop_{{}}_{us}": f"TXOP limit {us / 1000:g} ms" for us in access.LIMITS_US[1:]},
         **{

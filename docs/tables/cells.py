@@ -1,4 +1,4 @@
-"""Values of the kept run as table cells."""
+"""Values of the stored run as table cells."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -61,14 +61,14 @@ class Values:
         return "-" if value is None else plain(value * factor)
 
     def over(self, name: str) -> str:
-        """Return by how much the simulated mean exceeds the model's value. [%]"""
+        """Return the relative excess of the simulated mean over the model's value. [%]"""
         value = self.of(name)
         if value.simulated is None or not value.predicted:
             return "-"
         return f"{100.0 * (value.simulated / value.predicted - 1.0):+.1f} %"
 
     def stated(self, name: str) -> str:
-        """Return the paper's number from the rule on the value."""
+        """Return the paper's number in the rule about the value."""
         value = _stated().get((self.subject, name))
         return "-" if value is None else f"{value:g}"
 

@@ -19,7 +19,8 @@ RED = Values("red")
 
 
 def _reno(load: str) -> str:
-    """Return the loss at which Reno with timeouts fills the link; a dash if refused. [%]"""
+    """Return the loss probability at which Reno with timeouts fills the link; a dash if the model
+    refuses. [%]"""
     known = Scenario(beside.load_of(load)).typed
     try:
         loss = reno_loss(fluid(known), known.tcp_flows[0].tcp)
@@ -29,7 +30,8 @@ def _reno(load: str) -> str:
 
 
 def loads() -> Iterator[str]:
-    """Return window, loss and utilisation of flows through a queue, by fluid and packets."""
+    """Yield window, loss and utilisation of flows through a queue, by fluid model and
+    simulation."""
     rows = []
     for load, (words, _, flows, rtts) in beside.LOADS.items():
         window, loss, use = (f"loads.{name}_{load}" for name in ("window", "loss", "use"))
@@ -69,7 +71,7 @@ PAPERS_MEGABITS = 8.0 * PAPERS_MEGABYTES
 
 
 def senders() -> Iterator[str]:
-    """Return the goodput of sixty flows at 200 ms, by their senders."""
+    """Yield the goodput of sixty flows at 200 ms, by sender."""
     rows = []
     for sender, words in SENDERS.items():
         names = [f"senders.goodput_{sender}_{policy}" for policy in POLICIES]
@@ -90,7 +92,7 @@ QUEUES = {"threshold": "threshold", "red": "RED", "red500": "RED, 500 B"}
 
 
 def bins() -> Iterator[str]:
-    """Return the least utilisation at 200 ms, by the width of bins."""
+    """Yield the smallest utilisation at 200 ms, by the width of bins."""
     names = "fig15.utilisation_min_{}_bin_{}"
     yield from table(
         ["width of bins", *(f"{words} [%]" for words in QUEUES.values())],

@@ -9,7 +9,7 @@ from tables.cells import table
 
 
 def seven_downloads() -> Iterator[str]:
-    """Goodput of seven downloads by the engine and by Monte Carlo."""
+    """Yield the goodput of seven downloads, by the engine and by Monte Carlo."""
     yield from table(
         ["CWmin", "goodput, engine [Mb/s]", "goodput, Monte Carlo [Mb/s]"],
         [

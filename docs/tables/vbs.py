@@ -132,7 +132,8 @@ def controller() -> Iterator[str]:
 
 
 def unequal() -> Iterator[str]:
-    """Return class 1's share of the queue if targets differ from its part of the connections."""
+    """Yield class 1's share of the queue if its target differs from its fraction of the
+    connections."""
     rows = []
     for case in beside.UNEQUAL:
         high, low, target, error = case

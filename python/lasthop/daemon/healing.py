@@ -1,8 +1,8 @@
 """Repair of changes that other programs make: events of the kernel, inspections, repairs.
 
-An event is a reason to inspect the part where it happened. Only what differs is repaired.
-Everything is set up again only if its container is gone. `status` shows a fault until an inspection
-finds that the fault is gone.
+An event is a reason to inspect the part where it happened. Only differences are repaired.
+Everything is set up again only if its container was removed. `status` shows a fault until an
+inspection no longer finds the fault.
 
 Inspections and repairs are bounded, whatever other programs do. After an inspection there is a
 pause in proportion to its duration, and events wait in the kernel. A setting that another program
@@ -78,7 +78,7 @@ class Monitored(Protocol):
         """Raise `UserError` if setting up would fail."""
 
     def down(self) -> list[str]:
-        """Revert all changes, and return what could not be reverted, in words."""
+        """Revert all changes, and return the changes that could not be reverted, in words."""
 
 
 class Healing:
@@ -251,7 +251,7 @@ class Healing:
             self.returned()
 
     def set_up_anew(self, differences: Sequence[Difference]) -> None:
-        """Revert everything and set it up again; meanwhile packets pass without shaping."""
+        """Revert everything and set it up again; until then packets pass without shaping."""
         monitored, patience = self.monitored, self.patience
         if differences:
             self.say(f"{'; '.join(summarised(differences))}: setting up again")

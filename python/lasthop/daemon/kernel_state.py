@@ -62,6 +62,7 @@ class KernelState(ABC):
 
 
 def undo_everything(log: UndoLog) -> list[str]:
-    """Revert the changes of another process, and return what could not be reverted, in words."""
+    """Revert the changes of another process, and return the changes that could not be reverted, in
+    words."""
     with Socket() as kernel:
         return Changes(kernel, log).undo_all()

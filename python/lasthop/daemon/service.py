@@ -68,7 +68,7 @@ class Service(ABC, Generic[Wanted]):
         self.loop.take_signals(stack, {signal.SIGHUP: self.reload_and_log})
 
     def down(self) -> list[str]:
-        """Revert all changes, and return what could not be reverted, in words."""
+        """Revert all changes, and return the changes that could not be reverted, in words."""
         return self.kernel_state.down()
 
     def stop(self) -> None:

@@ -49,7 +49,7 @@ class Connection:
     rtts_s: list[float] = field(default_factory=list)
     cwnds: list[int] = field(default_factory=list)
     retransmissions: int = 0
-    """Retransmissions at the end of the warm-up."""
+    """Number of retransmitted segments at the end of the warm-up."""
     left_bytes: int | None = None
     """Data that remains to be sent; None for an endless flow. [bytes]"""
     begun_s: float = 0.0
@@ -64,7 +64,7 @@ class Connection:
 
     @property
     def sender(self) -> socket.socket | None:
-        """The socket that sends data."""
+        """Socket that sends the data of the flow; None before the connection is accepted."""
         return self.server if self.ends.listener_sends else self.client
 
     @property
@@ -75,7 +75,7 @@ class Connection:
 
     @property
     def window_bytes(self) -> int:
-        """Receive window. [bytes]"""
+        """Receive window of the flow. [bytes]"""
         return self.flow.tcp.window_packets * self.flow.tcp.mss_bytes
 
     def begin(self, traffic: Traffic) -> None:

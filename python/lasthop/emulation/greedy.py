@@ -53,7 +53,7 @@ class Filled:
 
 
 def is_greedy(flow: UdpFlow) -> bool:
-    """Whether a flow keeps a queue full."""
+    """Return whether a flow keeps a queue full."""
     return flow.udp.arrivals == "greedy"
 
 
@@ -115,7 +115,7 @@ def losses(
     counts : mapping
         Datagrams sent and arrived since the end of the warm-up, by the flow's name.
     programs_run : bool
-        Whether programs have packets of their own.
+        Whether programs send packets, too.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def means(items: Any, quantity: str) -> dict[str, float]:
 
 
 def shares(flow: UdpFlow, scenario: Typed) -> bool:
-    """Whether packets of other flows may pass the queue that a greedy flow keeps full."""
+    """Return whether packets of other flows may pass the queue that a greedy flow keeps full."""
     return any(
         _may_meet(flow, other, scenario) for other in scenario.flows if other.name != flow.name
     )

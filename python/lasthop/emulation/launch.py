@@ -48,7 +48,7 @@ def end_with_parent() -> None:
 
 
 def mount(source: str, target: str, kind: str, flags: int) -> None:
-    """mount(2)."""
+    """Call mount(2), and raise `OSError` if it fails."""
     call("mount", source.encode(), target.encode(), kind.encode(), flags, None)
 
 

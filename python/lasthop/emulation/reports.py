@@ -43,7 +43,7 @@ class Reports(ABC):
 
     @property
     def length_bytes(self) -> int:
-        """Payload of a report."""
+        """Length of the payload of a report."""
         return self.flow.sensor.transport.payload_bytes
 
     def begin(self, traffic: Traffic) -> None:
@@ -197,7 +197,7 @@ class ReportsByTcp(Reports):
 
 
 class ReportsByUdp(Reports):
-    """Reports by datagrams."""
+    """Reports by UDP datagrams."""
 
     def __init__(self, flow: SensorFlow, ends: Ends, gaps: random.Random) -> None:
         super().__init__(flow, gaps)

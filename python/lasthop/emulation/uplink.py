@@ -63,8 +63,7 @@ def open_uplink(
     Raises
     ------
     UserError
-        If the machine does not forward packets or lacks a feature, or if this process lacks a
-        permission.
+        If the machine does not forward packets or lacks a feature, or if permission is missing.
     """
     refuse_what_leads_nowhere(interface)
     gate = Namespace()

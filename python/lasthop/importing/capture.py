@@ -31,7 +31,7 @@ __all__ = ["Capture", "Cell", "read"]
 
 MOST_STATIONS = 1000
 MOST_CELLS = 100
-"""Largest number of stations per cell and of cells. Additional ones are only counted."""
+"""Largest number of stations per cell and of cells. Further stations and cells are only counted."""
 
 RADIO_LINKS = {frames.WLAN, frames.RADIOTAP, frames.PRISM, frames.PPI}
 WELL_KNOWN = 1024
@@ -218,7 +218,7 @@ class Reader:
         air_s = 8 * length / (rate_bps or SLOWEST_BPS)
         if self.heard is not None:
             last_s, last_air_s = self.heard
-            # Some radios stamp the beginning of a frame, others its end.
+            # Some radios stamp the beginning of a frame, and other radios its end.
             explained_s = max(air_s, last_air_s) + BACKOFF_S
             self.quiet_s += max(at_s - last_s - explained_s, 0.0)
         self.heard = at_s, air_s

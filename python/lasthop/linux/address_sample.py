@@ -1,7 +1,7 @@
 """Addresses with traffic, from a sample of one packet in eight at an interface.
 
-The kernel draws the sample. Packets are lost if the buffer has no room for them, so a look reads at
-most about 300 packets.
+The kernel draws the sample. Packets are lost if the buffer has no room for them, so one call of
+`look` reads at most about 300 packets.
 """
 
 from collections.abc import Collection
@@ -46,6 +46,6 @@ class AddressSample:
         self.socket.close()
 
     def look(self, known: Collection[Address]) -> set[Address]:
-        """Return the known addresses of sampled packets since the last look."""
+        """Return the known addresses of sampled packets since the last call."""
         every = (each for header, _ in received(self.socket) for each in ends(header))
         return {address for address in every if address in known}

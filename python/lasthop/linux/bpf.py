@@ -76,7 +76,7 @@ def buffer(data: bytes) -> ctypes.Array[ctypes.c_char]:
 
 
 def address(memory: ctypes.Array[ctypes.c_char]) -> int:
-    """Its address."""
+    """Return the address of some memory."""
     return ctypes.addressof(memory)
 
 

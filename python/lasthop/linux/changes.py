@@ -162,7 +162,7 @@ class Changes:
             self.log.add(record)
 
     def undo_all(self) -> list[str]:
-        """Revert everything, newest first; return what could not be reverted, in words.
+        """Revert everything, newest first; return the changes that could not be reverted, in words.
 
         The log is removed only after success, so that another attempt is possible.
         """

@@ -100,12 +100,12 @@ class Classifier:
 
     @cached_property
     def object(self) -> Object:
-        """The compiled object."""
+        """Compiled object file of the program."""
         return Object(self.data)
 
     @cached_property
     def types(self) -> Btf:
-        """Its types."""
+        """Types in the object file (BTF)."""
         return self.object.types()
 
     def structure(self, name: str) -> Structure:

@@ -229,7 +229,7 @@ def masquerade() -> bytes:
 
 
 def drop() -> bytes:
-    """Go nowhere."""
+    """Return the expression that drops the packet."""
     verdict = attribute(VERDICT, number(VERDICT_CODE, DROP))
     data = number(IMMEDIATE_REGISTER, VERDICT_REGISTER) + attribute(IMMEDIATE_DATA, verdict)
     return expression("immediate", data)

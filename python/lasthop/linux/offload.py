@@ -12,7 +12,7 @@ GET_GRO, SET_GRO = 0x2B, 0x2C
 
 
 def merges(name: str) -> bool:
-    """Whether the interface merges segments that it receives."""
+    """Return whether the interface merges segments that it receives."""
     return ethtool(name, GET_GRO) != 0
 
 

@@ -103,8 +103,8 @@ class Overhearing:
     def heard(self) -> Iterator[tuple[str, RoundTrip]]:
         """Yield the completed round trips by station, with times of the monotonic clock.
 
-        If the wall clock was set since the last look, all are discarded: it is unknown which time
-        stamps are from before the change.
+        If the wall clock was set since the last call, all round trips are discarded: it is unknown
+        which time stamps are from before the change.
         """
         by_address = {a: name for name, each in self.addresses.items() for a in each}
         results = []

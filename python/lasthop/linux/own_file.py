@@ -34,8 +34,8 @@ def open_own(path: Path, flags: int) -> int:
     handle = os.open(path, flags & ~os.O_TRUNC | os.O_CREAT | SAFELY, 0o600)
     try:
         opened, named = os.fstat(handle), os.lstat(path)
-        # A single lstat returns the file and its number of names, so a name that was removed
-        # meanwhile is detected.
+        # A single lstat returns the file and its number of names, so the removal of a name in
+        # between is detected.
         if (opened.st_dev, opened.st_ino) != (named.st_dev, named.st_ino) or named.st_nlink != 1:
             raise OSError(errno.EMLINK, "it is a hard link to another file")
         os.fchmod(handle, 0o600)

@@ -20,8 +20,8 @@ ETH_P_ALL = 0x0003
 HEADER_BYTES = 40
 """Number of bytes of a packet that are read, from its IP header on."""
 MOST_AT_ONCE = 5000
-"""Largest number of packets in one look. A flood of packets must not stop the gateway's other
-work."""
+"""Largest number of packets that one call reads. A flood of packets must not stop the gateway's
+other work."""
 
 
 def packet_socket(

@@ -78,15 +78,15 @@ class Clock:
         self.look()
 
     def look(self) -> bool:
-        """Read both clocks. Return whether the wall clock was set since the last look."""
+        """Read both clocks. Return whether the wall clock was set since the last call."""
         clock_s, now_s = self.read()
         moved_s, passed_s = clock_s - now_s - self.ahead_s, now_s - self.looked_s
         self.ahead_s, self.looked_s = clock_s - now_s, now_s
         return abs(moved_s) > STEP_S + SLEW * passed_s
 
     def monotonic_s(self, stamp_s: float) -> float:
-        """Return a time stamp of the wall clock, from after the last look but one, as monotonic
-        time. [s]"""
+        """Convert a time stamp of the wall clock to monotonic time. The time stamp must be from
+        after the last call of `look` but one. [s]"""
         return stamp_s - self.ahead_s
 
 
@@ -167,7 +167,7 @@ class Pinger:
         """Return the replies that have arrived. In a flood, their number is limited, so that other
         work continues.
 
-        If the wall clock was set since the last look, all replies are discarded: it is unknown
+        If the wall clock was set since the last call, all replies are discarded: it is unknown
         which time stamps are from before the change.
         """
         results = []

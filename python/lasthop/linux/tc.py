@@ -86,7 +86,7 @@ class Device(NamedTuple):
     number: int
 
     def header(self, handle: int = 0, parent: int = 0, info: int = 0) -> bytes:
-        """Return the fixed part of a message."""
+        """Return the fixed header of a message."""
         return TCMSG.pack(0, self.number, handle, parent, info)
 
     def words(self) -> str:

@@ -45,7 +45,7 @@ class Kernel:
 
     @property
     def has_simulated_clock(self) -> bool:
-        """Whether the kernel has a simulated clock of its own."""
+        """Whether the kernel has a built-in simulated clock."""
         return self.options.get("UML_TIME_TRAVEL_SUPPORT") == "y"
 
     @property

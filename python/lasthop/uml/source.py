@@ -154,7 +154,8 @@ def newest_first(packages: set[str]) -> list[str]:
 def download(package: str, folder: Path) -> Path:
     """Download a package without root rights; return its archive. Raises `UserError`."""
     with step(f"downloading {package}"):
-        # As root, apt would download as the user _apt, who may not write here.
+        # If this process is root, apt would download as the user _apt, who may not write to this
+        # folder.
         argv = ["apt-get", "-qq", "-o", "APT::Sandbox::User=", "download", package]
         output(argv, folder)
     [deb] = folder.glob("*.deb")

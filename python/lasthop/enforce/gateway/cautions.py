@@ -93,7 +93,7 @@ def with_long_frames(gateway: Gateway, present: dict[str, Link]) -> list[str]:
     """Return warnings about interfaces whose packets are longer than one turn of a leaf."""
     results = []
     for name in gateway.lans:
-        with suppress(OSError):  # the interface was removed meanwhile
+        with suppress(OSError):  # the interface may have been removed
             if name in present and (longest := links.longest_packet(name)) > MAX_PACKET_BYTES:
                 results.append(
                     f"interface {name} has an MTU of {longest} bytes: shares are equal up to "

@@ -120,7 +120,7 @@ class Place(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """MAC addresses at `lan` other than those that belong to one station."""
+    """MAC addresses at `lan`, except the addresses of single stations."""
 
     ignored: Mapping[Address, str] = {}
     """MAC addresses of the machines that the file ignores, by IP address."""
@@ -131,7 +131,7 @@ class Surroundings(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Packets and bytes."""
+    """Numbers of packets and bytes."""
 
     packets: int
     bytes: int

@@ -22,12 +22,12 @@ ShapedUdp: TypeAlias = Literal["down", "both"]
 
 
 def addresses_of(texts: Sequence[str]) -> tuple[Address, ...]:
-    """Return the addresses of a list of JSON."""
+    """Return the addresses in a list of texts."""
     return tuple(map(ip_address, texts))
 
 
 def address_set(texts: Sequence[str]) -> frozenset[Address]:
-    """Return the addresses of a list of JSON as a set."""
+    """Return the addresses in a list of texts as a set."""
     return frozenset(addresses_of(texts))
 
 

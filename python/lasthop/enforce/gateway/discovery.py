@@ -36,7 +36,7 @@ def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
             seen += source(gateway)
         except UserError as error:
             wrong.append(str(error))
-        except Exception as error:  # A fault of a source does not affect the others.
+        except Exception as error:  # A fault of one source does not affect other sources.
             wrong.append(f"{source.__name__.replace('_', ' ')}: {type(error).__name__}: {error}")
     rates, faults = read_station_rates(gateway)
     return seen + rates, wrong + faults

@@ -56,7 +56,7 @@ class Unanswered(NamedTuple):
 
 
 class Estimator:
-    """The rate of one access point's bottleneck.
+    """Estimator of the rate of one access point's bottleneck.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def bundles_of(gateway: Gateway, last_leaf: int) -> Bundles:
 
 
 def least_share(gateway: Gateway) -> float:
-    """Return the least share of a leaf, relative to a station of no group."""
+    """Return the smallest share of a leaf, relative to a station that belongs to no group."""
     return min([1.0, *(group.share for group in gateway.groups)])
 
 

@@ -2,7 +2,7 @@
 
 ```text
 lan --going out, block of filters: packets to stations---+
-                                                         +--> IFB: HTB --> on their way
+                                                         +--> IFB: HTB --> destination
 lan --coming in, block of filters: packets from stations-+
 IFB:  root 6c68:  --+-- 6c68:1  access point 1, rate C --+-- 6c68:100  station's leaf
                     +-- 6c68:2  access point 2 ...       +-- 6c68:101  ...

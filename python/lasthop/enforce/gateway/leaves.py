@@ -7,8 +7,8 @@ where a packet takes 40 ms. The target is one and a half rounds of ten active le
 C, and at least 5 ms. RFC 8290, section 5.2, asks for at least one packet at the leaf's share. The
 target does not follow C or the number of stations: there is no time to change thousands of leaves.
 If the share is smaller than that of ten leaves at the largest C, CoDel drops more than necessary.
-If it is larger, a download waits a little longer for its own packets. With FQ-CoDel, other flows of
-the same station do not wait longer.
+If the share is larger, packets of a download wait a little longer for each other. With FQ-CoDel,
+other flows of the same station do not wait longer.
 
 If C is estimated, a queue up to the estimator's threshold is downstream of the bottleneck, and is
 part of every round trip. After a loss, CUBIC reduces its window by a factor of 0.7. A single
@@ -86,7 +86,7 @@ def queue_of(
     largest_bps : int
         The largest rate of a leaf.
     leaves : int
-        Number of leaves that all stations share; 0 if each station has its own.
+        Number of leaves that all stations share; 0 if each station has a separate leaf.
     turn_packets : float
         The longest turn of a leaf. [packets]
     packet_bytes : int

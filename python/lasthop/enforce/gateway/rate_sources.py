@@ -45,7 +45,7 @@ MAX_STATIONS = 10_000
 """Largest number of stations in an answer. An access point has only 2007 association identifiers.
 [-]"""
 TRIES = 3
-"""Number of attempts to read a list from hostapd if stations leave meanwhile. [-]"""
+"""Number of attempts to read a list from hostapd if stations leave during the requests. [-]"""
 RATE_INFO_BPS = 100_000
 """Unit of ``tx_rate_info``. [bit/s]"""
 MIN_BPS, MAX_BPS = 100_000, 100_000_000_000
@@ -262,7 +262,7 @@ def read_hostapd(source: RateSource) -> Answer:
 
 
 def walk(asking: socket.socket, name: str, until_s: float) -> Answer | None:
-    """Return the rates of all stations; None if one has left meanwhile."""
+    """Return the rates of all stations; None if a station has left during the requests."""
     readings: dict[str, Reading] = {}
     faults: list[str] = []
     request = "STA-FIRST"

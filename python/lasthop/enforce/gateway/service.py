@@ -161,7 +161,7 @@ class GatewayService(Service[Gateway]):
             return
         before, roster = shaping.shaper, stations.roster
         stations.roster = carried_over(roster, new)
-        # Faults of the old sources no longer apply. This includes faults of a look that is still
+        # Faults of the old sources no longer apply. This includes faults of a search that is still
         # running.
         stations.looking, stations.faults = None, []
         try:

@@ -59,7 +59,7 @@ class Shaper(KernelState):
         self.others = Surroundings()
         """MAC addresses that do not belong to exactly one station, as the sources report them."""
         self.on_link: list[tc.Subnet] = []
-        """Subnets of the interfaces towards access points, at the last look."""
+        """Subnets of the interfaces towards access points, at the last search for stations."""
         self.layout: Layout | None = None
         """Layout in the kernel; None while nothing is set up."""
 
@@ -125,7 +125,7 @@ class Shaper(KernelState):
         return [tc.Device(name, present[name].number) for name in names if name in present]
 
     def down(self, *, unload: bool = True) -> list[str]:
-        """Revert all changes; return what could not be reverted, in words.
+        """Revert all changes; return the changes that could not be reverted, in words.
 
         Without `unload` the programs stay loaded for the next `up`, since the kernel takes a tenth
         of a second to verify them.

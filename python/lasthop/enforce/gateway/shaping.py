@@ -87,7 +87,8 @@ class Shaping:
         self.shaper.check()
 
     def down(self) -> list[str]:
-        """Revert all changes before setting up again; return what could not be reverted."""
+        """Revert all changes before setting up again. Return the changes that could not be
+        reverted."""
         return self.shaper.down(unload=False)
 
     def is_whole(self, present: Container[str]) -> bool:
@@ -96,6 +97,6 @@ class Shaping:
         return gateway.wan in present and any(name in present for name in gateway.lans)
 
     def wrong(self, error: Exception) -> None:
-        """Record what the kernel refused. Healing finds the reason."""
+        """Record a refusal of the kernel. Healing finds the reason."""
         self.faults = [str(error)]
         self.doubts()

@@ -28,7 +28,7 @@ ROWS = 25
 TRIES, PATIENCE_S = 3, 1.0
 """Number of attempts of a request, and the time to wait for each answer. [-, s]"""
 WALK_S = 10.0
-"""Time limit for a table. [s]"""
+"""Time limit for reading a table. [s]"""
 MOST_ROWS = 10_000
 RATE_BITS = 0x7F
 """Mask for the rate in an octet of a rate set. The remaining bit marks basic rates."""

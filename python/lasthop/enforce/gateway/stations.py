@@ -31,10 +31,10 @@ from lasthop.linux.newcomers import Newcomers
 from lasthop.linux.tc import Address
 
 MEETING_S = 1.0
-"""Minimum time between two looks, even if many stations arrive. [s]"""
+"""Minimum time between two searches for stations, even if many stations arrive. [s]"""
 MOST_MOVES = 10
-"""Number of interface changes between two looks from which a MAC address is used at two interfaces.
-[-]"""
+"""Number of interface changes between two searches from which a MAC address counts as used at two
+interfaces. [-]"""
 MOST_MET = 1000
 """Largest number of neighbours that are remembered as already reported."""
 
@@ -65,25 +65,25 @@ class Stations:
         self.wait_for: Callable[[float], None] = lambda _: None
         """Function to call with the time at which the next MAC address may be admitted. [s]"""
         self.moves: dict[str, int] = {}
-        """Number of interface changes of each MAC address, at the last look. [-]"""
+        """Number of interface changes of each MAC address, at the last search. [-]"""
         self.moving: dict[str, float] = {}
-        """MAC addresses that are used at two interfaces, with the time of the last look that showed
-        this. [s]"""
+        """MAC addresses that are used at two interfaces, with the time of the last search that
+        showed this. [s]"""
         self.roster = Roster(shaping.gateway)
         self.phy_rates = PhyRates()
         self.heard = Heard(())
         self.looking: Future[Sightings] | None = None
         self.last_sightings: Sightings | None = None
-        """Result of the last look."""
+        """Result of the last search."""
         self.looked_s = 0.0
-        """Start of the last look on the monotonic clock. [s]"""
+        """Start of the last search on the monotonic clock. [s]"""
         self.is_late = False
-        """Whether another look was requested during the present one."""
+        """Whether another search was requested during the present search."""
         self.newcomers = Newcomers(())
         self.met: set[Address] = set()
         """Neighbours that the kernel has reported; they need not be stations."""
         self.faults: list[str] = []
-        """Messages about faults of the sources of the last look."""
+        """Messages about faults of the sources, from the last search."""
         self.warnings: list[str] = []
         self.bypassed: list[str] = []
         """Faults about hardware flowtables that contain an interface towards stations."""
@@ -101,7 +101,7 @@ class Stations:
         self.see_rates(seen)
 
     def watch(self, loop: Loop, workers: Executor) -> None:
-        """Look for stations periodically, and when the kernel reports a new neighbour."""
+        """Search for stations periodically, and when the kernel reports a new neighbour."""
 
         def begin() -> None:
             self.discover(workers, lambda: loop.tell(taken))
@@ -123,9 +123,9 @@ class Stations:
         loop.watch(self.newcomers.socket, meet)
 
     def discover(self, workers: Executor, done: Callable[[], None]) -> None:
-        """Start a look. Process the result of the last look, if this has not been done.
+        """Start a search. Process the result of the last search, if this has not been done.
 
-        Another thread calls `done` at the end of the look, if the result differs from the last
+        Another thread calls `done` at the end of the search, if the result differs from the last
         result.
         """
         self.take_look()
@@ -138,13 +138,15 @@ class Stations:
         self.look_at_machine()
 
     def is_news(self, ended: Future[Sightings]) -> bool:
-        """Return whether the result of a look is to be processed now; called by another thread."""
+        """Return whether the result of a search is to be processed now. Another thread calls
+        this."""
         before = self.last_sightings
         self.last_sightings = None if ended.exception() else ended.result()
         return self.is_late or self.last_sightings is None or self.last_sightings != before
 
     def take_look(self) -> bool:
-        """Process the result of the last look; return whether another was requested meanwhile."""
+        """Process the result of the last search. Return whether another search was requested during
+        it."""
         if self.looking is None or not self.looking.done():
             return False
         done, self.looking = self.looking, None

@@ -55,7 +55,7 @@ class Heard(NamedTuple):
 
 @dataclass
 class Sender:
-    """State of a flow."""
+    """State of one flow, from its packets so far."""
 
     look: RoundTripProbe = field(default_factory=RoundTripProbe)
     full: set[float] = field(default_factory=set)

@@ -143,7 +143,7 @@ class Shaped(KernelState):
             ) from None
 
     def down(self) -> list[str]:
-        """Revert all changes; return what could not be reverted, in words."""
+        """Revert all changes; return the changes that could not be reverted, in words."""
         self.layout = None
         remaining = self.changes.undo_all()
         self.unload_programs()
@@ -166,7 +166,7 @@ class Shaped(KernelState):
     # State.
 
     def device(self) -> tc.Device:
-        """The interface."""
+        """Interface of the queue, as a device of `tc`."""
         return tc.Device(self.wanted.interface, links.index_of(self.wanted.interface))
 
     def running(self) -> Layout:

@@ -53,7 +53,7 @@ class ClassState(NamedTuple):
 
     @property
     def packets(self) -> int:
-        """Packets in the queue."""
+        """Number of packets of the class in the queue."""
         return self.offered - self.lost - self.left
 
 
