@@ -116,9 +116,7 @@ class Search:
         self.bounds = bounds
         self.calls = calls
         self.irregular: list[str] = []
-        """Observations that contradict the assumption of the search for the largest number of
-        calls.
-        """
+        """Observations that contradict the assumption of the search for the number of calls."""
         self.is_over = False
         """Whether the search is complete."""
         self.checks: list[Check] = []
