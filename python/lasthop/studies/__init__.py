@@ -1,1 +1,1 @@
-"""Studies: the runs that settle the claims of the papers, and the ledger that judges them."""
+"""Studies: the runs that check the claims of the papers, and the ledger that judges the claims."""

@@ -6,24 +6,24 @@ from dataclasses import dataclass
 from lasthop.studies.study import BY_MODEL, Run, Study
 
 GUESS = "guess: "
-"""How a cause begins that no run isolates."""
+"""Beginning of the text of a cause that no run isolates."""
 
 SHOWN = 6
-"""Largest number of runs that are named; if there are more, their number is printed."""
+"""Largest number of runs that are named; if there are more runs, their number is printed."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence with figures, and the runs that they are read from.
+    """A sentence with numbers, and the runs from which the numbers are read.
 
     Parameters
     ----------
     text : str
-        The sentence; it begins with "guess: " where no run isolates what it says.
+        Sentence of the finding; it begins with "guess: " if no run isolates the cause.
     study : str
-        Key of the study that found it.
+        Key of the study.
     points : tuple of str
-        Points of the study whose runs it reads; none if only a model was used.
+        Points of the study whose runs are read; empty if only a model was used.
     basis : str
         Basis of the finding if there are no points.
     """
@@ -38,7 +38,7 @@ class Finding:
 
     @property
     def source(self) -> str:
-        """The runs, in words."""
+        """Text on the runs."""
         if not self.points:
             return f"study {self.study}, {self.basis}"
         if len(self.points) > SHOWN:
@@ -48,7 +48,7 @@ class Finding:
 
 
 class _Watched(Mapping[str, Run]):
-    """Runs that remember which of them were looked at, in order."""
+    """Mapping of runs that records which runs were read, in order."""
 
     def __init__(self, runs: Mapping[str, Run]) -> None:
         self._runs = runs
@@ -66,7 +66,7 @@ class _Watched(Mapping[str, Run]):
 
 
 def of(study: Study, runs: Mapping[str, Run]) -> dict[str, Finding]:
-    """Return what a study found, by the claim that it bears on."""
+    """Return the findings of a study, by the claim that they concern."""
     watched = _Watched(runs)
     texts = study.findings(watched)
     return {

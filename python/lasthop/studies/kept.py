@@ -1,8 +1,8 @@
-"""A whole reproduction as one JSON object: measured values, their sources, verdicts.
+"""A complete reproduction as one JSON object: measured values, their sources, and verdicts.
 
-It holds every scenario as a fingerprint, and the parts of its results that measures read. Values
-and verdicts can therefore be computed again without a simulation, which shows a change of a
-setting, a measure or a rule.
+The object contains the fingerprint of every scenario, and the parts of its results that measures
+read. Therefore values and verdicts can be computed again without a simulation. This shows the
+effect of a changed setting, measure or rule.
 """
 
 import hashlib
@@ -17,12 +17,14 @@ from lasthop.studies.rules import Measured
 from lasthop.studies.study import Run, Runs, Study, Tree
 
 Kept = Mapping[str, Any]
-"""The object: ``runs`` by fingerprint; ``studies`` by key, each with ``points`` (fingerprints by
-name) and ``values``; ``claims`` as `lasthop reproduce --json` has them."""
+"""Object of a reproduction. It contains ``runs`` by fingerprint, ``studies`` by key, each with
+``points`` (fingerprints by name) and ``values``, and ``claims`` in the form of `lasthop reproduce
+--json`.
+"""
 
 
 class _Run(Table):
-    """What measures read of a run."""
+    """Parts of a run that measures read."""
 
     samples: Any
     prediction: Any
@@ -43,7 +45,7 @@ def studies_of(trees: Mapping[str, Any]) -> dict[str, _Study]:
 
 
 class _Document(Table):
-    """A reproduction that was stored; its runs are in a file of their own."""
+    """A stored reproduction, without its runs, which are in a separate file."""
 
     runs: Mapping[str, Any] | None = None
     studies: Annotated[dict[str, _Study], studies_of]
@@ -55,7 +57,7 @@ def read(remaining: Kept) -> _Document:
 
 
 def fingerprint(scenario: Mapping[str, Any], model: str | None) -> str:
-    """Return what tells a scenario as a study wrote it, and the model that predicts it, apart."""
+    """Return a fingerprint of a study's scenario and of the model that predicts it."""
     text = json.dumps([scenario, model], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -92,14 +94,14 @@ def keep(
 
 
 def changed_points(study: Study, remaining: Kept) -> list[str]:
-    """Return the points of a study that are not the scenarios that were kept."""
+    """Return the points of a study whose scenarios differ from the stored scenarios."""
     points = read(remaining).studies[study.key].points
     now = {name: fingerprint(tree, study.model) for name, tree in study.points.items()}
     return sorted(name for name in {*points, *now} if points.get(name) != now.get(name))
 
 
 def runs_of(study: Study, remaining: Kept) -> dict[str, Run]:
-    """Return the runs of a study with what its measure read of them."""
+    """Return the runs of a study with the stored parts that its measure read."""
     document, runs = read(remaining), {}
     stored = document.runs or {}
     for name, print_ in document.studies[study.key].points.items():
@@ -110,7 +112,7 @@ def runs_of(study: Study, remaining: Kept) -> dict[str, Run]:
 
 
 def values_of(remaining: Kept) -> dict[str, dict[str, Measured]]:
-    """Return the kept values by subject, under the names that ``claims.toml`` uses."""
+    """Return the stored values by subject, under the names in ``claims.toml``."""
     values: dict[str, dict[str, Measured]] = {}
     for key, study in read(remaining).studies.items():
         subject = key.partition("-")[0]
@@ -124,7 +126,7 @@ def _written(value: Measured) -> list[float | None]:
 
 
 def _add(known: dict[str, Any], more: Mapping[str, Any]) -> None:
-    """Add what another study reads of the same run."""
+    """Add the parts of the same run that another study reads."""
     for key, value in more.items():
         if isinstance(value, dict):
             _add(known.setdefault(key, {}), value)
@@ -137,7 +139,7 @@ def _add(known: dict[str, Any], more: Mapping[str, Any]) -> None:
 
 
 class _Looked(Mapping[str, Any]):
-    """A tree that remembers which leaves were read, and the names of all branches seen."""
+    """A tree that records which leaves were read, and the names of all visited branches."""
 
     def __init__(self, tree: Mapping[str, Any], seen: dict[str, Any]) -> None:
         self._tree, self._seen = tree, seen
@@ -160,7 +162,7 @@ class _Looked(Mapping[str, Any]):
 
 
 class _Watched:
-    """A run, and what was read of it."""
+    """A run that records which parts of it were read."""
 
     def __init__(self, run: Run) -> None:
         self._samples: dict[str, Any] = {}
@@ -173,7 +175,7 @@ class _Watched:
         self.run = _sampled(run, self._series)(samples, prediction, run.remarks, {}, scenario)
 
     def read(self) -> dict[str, Any]:
-        """Return it; of the scenario whether anything was."""
+        """Return the parts that were read; of the scenario, only whether it was read."""
         return {
             "samples": self._samples,
             "prediction": self._prediction,
@@ -183,7 +185,7 @@ class _Watched:
 
 
 def _sampled(run: Run, seen: dict[str, Any]) -> type[Run]:
-    """Return the class of a run that notes which of the time series of `run` are asked for."""
+    """Return the class of a run that records which time series of `run` were read."""
 
     class Sampled(Run):
         def track(

@@ -1,14 +1,14 @@
-"""The claims ledger: rules from ``claims.toml``, measured values in, verdicts out.
+"""The claims ledger, which computes verdicts from measured values by the rules in ``claims.toml``.
 
-A claim is *reproduced* when lasthop's own run shows it, *deviates* when an honest run shows
-something else, *open* when no run decides it. Every verdict is computed here from measured values
-and the rules of ``claims.toml``; nothing is typed in by hand. Additional checks of a claim (a
-replaced rule, or a model of ours where the paper's is judged) have verdicts of their own, which do
-not count in the claim's.
+A claim is *reproduced* if a run of lasthop shows it. It *deviates* if a valid run shows a different
+result. It is *open* if no run decides it. Every verdict is computed from measured values and the
+rules of ``claims.toml``; no verdict is written by hand. Additional checks of a claim (with a
+replaced rule, or with our model instead of the paper's) have separate verdicts, which do not affect
+the verdict on the claim.
 
 A quick run judges more strictly than a full run: a decision must still hold with every interval
-``quick_margin`` times as wide. The full run may settle a claim that it leaves open, but does not
-overturn a verdict.
+``quick_margin`` times as wide. The full run may decide a claim that the quick run leaves open, but
+does not reverse a verdict.
 """
 
 import re
@@ -45,17 +45,17 @@ CAUSES = {
     "rule": "our rule asks for something that the paper does not say",
     "ours": "lasthop may be wrong",
 }
-"""Why a check is not reproduced."""
+"""Causes for which a check is not reproduced."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Why checks of a claim are not reproduced.
+    """Reason why checks of a claim are not reproduced.
 
     Parameters
     ----------
     checks : tuple of str
-        Titles of the checks, or of rows of checks.
+        Titles of the checks, or of series of checks.
     because : str
         Key of the cause in `CAUSES`.
     run : str
@@ -76,9 +76,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """One claim with the verdicts of its checks and the reason for its own.
+    """One claim with its verdict, the verdicts of its checks, and the reason for its verdict.
 
-    `mark` says whether its orders and shapes hold, whether only a number is off, or neither.
+    `mark` is the status of the claim: orders and shapes hold, only a number is wrong, or neither.
     """
 
     claim: "Claim"
@@ -94,7 +94,7 @@ class ClaimResult:
 
     @property
     def causes(self) -> list[str]:
-        """Why checks are not reproduced: the cause, its reason, and the checks."""
+        """Texts on checks that are not reproduced: the cause, its reason, and the checks."""
         return [
             f"{each.because}: {each.reason} ({'; '.join(each.checks)})"
             for each in self.claim.differences
@@ -121,15 +121,15 @@ class Check:
     Parameters
     ----------
     words : str
-        The paper's own, which the rule judges.
+        Words of the paper that the rule judges.
     softer : str
-        In what the rule is softer than they are.
+        Difference that makes the rule less strict than the words of the paper.
     reading : str
-        How they were read where they leave it open.
+        Interpretation of the words if they are ambiguous.
     series : str
-        Name of a row of such checks, "eta, X = 1, 2, 3", equal for all of them.
+        Name of a series of similar checks, "eta, X = 1, 2, 3", equal for all of them.
     bound : bool
-        The plain numbers of its inequalities are bounds that the paper states.
+        Whether the plain numbers in the rule's inequalities are bounds that the paper states.
     """
 
     what: str
@@ -143,14 +143,14 @@ class Check:
     bound: bool = False
 
     def studies(self) -> set[str]:
-        """Return the names of the studies that measure its values."""
+        """Return the names of the studies that measure the values."""
         return {key.split(".")[0] for key in self.rule.reads()}
 
     def result(self, values: Values, rules: Rules, quick: bool) -> CheckResult:
-        """Judge the check on what was measured."""
+        """Judge the check by measured values."""
         simulation = self.rule.judge(Judge(values, model=False, quick=quick, rules=rules))
         model = self.rule.judge(Judge(values, model=True, quick=quick, rules=rules))
-        # What was measured stands in the answer as it is, not as a quick run widens it.
+        # The answer shows the measured values without the wider intervals of a quick run.
         shown = self.rule.judge(Judge(values, model=False, quick=False, rules=rules))
         judged = model if self.by_model else simulation
         bound_margin = rules.bound_margin if self.bound else 0.0
@@ -185,14 +185,14 @@ class Check:
 
 @dataclass(frozen=True)
 class RelatedChecks:
-    """Checks whose verdict is shown with a claim's: their names, and why they do not count."""
+    """Additional checks of a claim, with their name, and the reason why they do not count."""
 
     title: str
     because: str
     checks: tuple[Check, ...]
 
     def result(self, values: Values, rules: Rules, quick: bool) -> RelatedResult:
-        """Judge them by themselves."""
+        """Judge the additional checks separately from the claim."""
         checks = tuple(check.result(values, rules, quick) for check in self.checks)
         verdict = worst(check.verdict for check in checks)
         return RelatedResult(self.title, self.because, verdict, checks)
@@ -209,11 +209,11 @@ class Claim:
     checks: tuple[Check, ...]
     related: tuple[RelatedChecks, ...] = ()
     kind: str = "detail"
-    """Whether it carries a message of the paper, "message", or is a "detail"."""
+    """Kind of the claim: "message" if it supports a message of the paper, or "detail"."""
     differences: tuple[Difference, ...] = ()
 
     def studies(self) -> set[str]:
-        """Return the names of the studies, within its subject, that it rests on."""
+        """Return the names of the studies of its subject on which the claim is based."""
         every = [*self.checks, *(check for each in self.related for check in each.checks)]
         return set().union(*(check.studies() for check in every))
 
@@ -236,7 +236,7 @@ class Claim:
         quick : bool
             Whether the values come from a quick run.
         findings : sequence of Finding or str
-            Findings about the claim; if it deviates, the causes.
+            Findings about the claim; if the claim deviates, its causes.
         """
         checks = tuple(check.result(values, rules, quick) for check in self.checks)
         verdict = worst(check.verdict for check in checks)
@@ -278,17 +278,17 @@ class Ledger:
     subjects: Mapping[str, str]
     claims: tuple[Claim, ...]
     texts: Mapping[str, str] = field(default_factory=dict)
-    """The rules of each claim as the file has them."""
+    """Text of each claim's rules in the file."""
     messages: tuple[Message, ...] = ()
     """Main message of each paper."""
 
     def select(self, names: Sequence[str]) -> tuple[Claim, ...]:
-        """Return the claims of the named subjects and ids, all if none is named.
+        """Return the claims of the named subjects and ids; without names, all claims.
 
         Raises
         ------
         KeyError
-            With the first name that is neither a subject nor a claim.
+            If a name is neither a subject nor a claim; the error names the first.
         """
         known = {claim.id for claim in self.claims} | set(self.subjects)
         for name in names:
@@ -314,25 +314,25 @@ _ALLOWED = {
 
 
 def load(text: str | None = None) -> Ledger:
-    """Read the rules, by default the project's own ``claims.toml``.
+    """Read the rules, by default from the project's ``claims.toml``.
 
     Raises
     ------
     RuleError
-        If a rule does not make sense.
+        If a rule is not valid.
     """
     return _own() if text is None else _read(text)
 
 
 @cache
 def _own() -> Ledger:
-    """Return the project's own rules, which take a tenth of a second to read."""
+    """Return the project's rules; they are read once, because reading takes 0.1 s."""
     path = resources.files("lasthop").joinpath("studies/claims.toml")
     return _read(path.read_text(encoding="utf-8"))
 
 
 class _CheckTable(Table):
-    """A check, or a row of checks, as the file has it."""
+    """A check, or a series of checks, in the file."""
 
     what: str
     kind: str
@@ -353,7 +353,7 @@ class _CheckTable(Table):
 
 
 class _RelatedTable(Table):
-    """Checks in addition to those of a claim, as the file has them."""
+    """Additional checks of a claim in the file."""
 
     title: str
     because: str
@@ -361,7 +361,7 @@ class _RelatedTable(Table):
 
 
 class _DifferenceTable(Table):
-    """A difference, as the file has it."""
+    """A difference in the file."""
 
     checks: tuple[str, ...]
     because: str
@@ -370,7 +370,7 @@ class _DifferenceTable(Table):
 
 
 class _ClaimTable(Table):
-    """A claim, as the file has it."""
+    """A claim in the file."""
 
     id: str
     kind: str
@@ -382,7 +382,7 @@ class _ClaimTable(Table):
 
 
 class _MessageTable(Table):
-    """A message, as the file has it."""
+    """A message in the file."""
 
     subject: str
     text: str
@@ -413,7 +413,7 @@ def _read(text: str) -> Ledger:
 
 
 def _message(table: _MessageTable, claims: Sequence[Claim]) -> Message:
-    """Return a message, which refers to claims of its subject that carry it."""
+    """Return a message, which refers to the claims of its subject that support it."""
     carriers = {claim.id for claim in claims if claim.kind == "message"}
     subject, text = table.subject, table.text
     for name in table.claims:
@@ -500,7 +500,7 @@ def _checks(entry: Mapping[str, Any]) -> list[Check]:
 
 
 def in_words(place: str) -> str:
-    """Return a part of a value's name as a sentence has it: 0.3 for ``0_3``, two classes."""
+    """Return a part of a value's name as text for a sentence: 0.3 for ``0_3``, two classes."""
     return re.sub(r"(?<=\d)_(?=\d)", ".", place).replace("_", " ")
 
 

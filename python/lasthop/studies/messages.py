@@ -1,4 +1,4 @@
-"""Messages of the papers, whether the runs show them, and how close the numbers are.
+"""Messages of the papers: whether the runs show them, and how close the numbers are.
 
 The rows are counted from claims as `lasthop reproduce --json` prints them, so that the command, its
 report and the documentation show the same table of a run.
@@ -16,7 +16,7 @@ Tree = Mapping[str, Any]
 
 
 class CheckRow(Table):
-    """A check, as far as it is counted."""
+    """Values of a check that are counted."""
 
     what: str
     series: str
@@ -29,19 +29,19 @@ class CheckRow(Table):
 
     @property
     def holds(self) -> bool:
-        """Whether it holds, where bounds that the paper states may be missed by 5 %."""
+        """Whether the check holds; bounds that the paper states may be missed by 5 %."""
         return self.verdict_with_margin == REPRODUCED
 
 
 class DifferenceRow(Table):
-    """The cause of a difference, and the checks that have it."""
+    """The cause of a difference, and the checks with this cause."""
 
     checks: tuple[str, ...]
     because: str
 
 
 class ClaimRow(Table):
-    """A claim, as far as it is counted."""
+    """Values of a claim that are counted."""
 
     id: str
     checks: tuple[CheckRow, ...]
@@ -49,11 +49,11 @@ class ClaimRow(Table):
 
     @staticmethod
     def all_of(claims: Iterable[Tree]) -> "list[ClaimRow]":
-        """Return claims of ``reproduce --json``."""
+        """Return the claims in the output of ``reproduce --json``."""
         return [read_as(ClaimRow, claim) for claim in claims]
 
     def cause(self, check: CheckRow) -> str:
-        """Return the cause of a difference; `UNKNOWN` where the ledger has none."""
+        """Return the cause of a check's difference; `UNKNOWN` if the ledger has no cause."""
         causes = (
             each.because
             for each in self.differences
@@ -77,7 +77,7 @@ UNKNOWN = "not classified"
 REPRODUCED = Verdict.REPRODUCED.value
 
 BANDS = (0.05, 0.15, 0.25)
-"""Relative distances within which stated numbers are counted. [-]"""
+"""Relative distances from the paper's numbers within which results are counted. [-]"""
 
 
 @dataclass(frozen=True)
@@ -87,17 +87,17 @@ class Message:
     Parameters
     ----------
     subject : str
-        The paper.
+        Subject of the paper.
     text, condition : str
-        The message, and the condition under which runs show it, if there is one.
+        Message, and the condition under which runs show it (or an empty text).
     claims : tuple of str
-        The claims that carry it.
+        Claims that support the message.
     holds : tuple of Shape
-        Conditions on the values that the studies of its subject measure.
+        Conditions on values that the studies of the subject measure.
     agrees : tuple of str
         Values that must agree with the model within the band of "about".
     by_model : bool
-        The message is about the model itself, whose values are judged.
+        Whether the message is about the model, whose values are then judged.
     """
 
     subject: str
@@ -143,24 +143,24 @@ class Count:
 
     @property
     def percent(self) -> str:
-        """The part as a percentage."""
+        """Fraction as a percentage. [%]"""
         return f"{100 * self.count / self.total:.0f} %" if self.total else "-"
 
 
 @dataclass(frozen=True)
 class Closeness:
-    """How close some claims come to their paper.
+    """Agreement of claims with their paper.
 
     Attributes
     ----------
     orders : Count
-        Orders and shapes that hold; a bound that the paper states may be missed by 5 %.
+        Number of orders and shapes that hold; a bound that the paper states may be missed by 5 %.
     orders_exact : Count
-        Orders and shapes that hold without this margin.
+        Number of orders and shapes that hold without this margin.
     numbers : tuple of Count
-        Stated numbers within each of `BANDS`.
+        Count of the paper's numbers within each of `BANDS`.
     causes : Counter
-        Checks that are not reproduced, by cause.
+        Number of checks that are not reproduced, by cause.
     """
 
     orders: Count
@@ -170,7 +170,7 @@ class Closeness:
 
 
 def closeness(claims: Iterable[Tree]) -> Closeness:
-    """Count over some claims; a number that several of them share counts once."""
+    """Return the agreement of claims; a number that several claims share is counted once."""
     every = [(claim, check) for claim in ClaimRow.all_of(claims) for check in claim.checks]
     orders = [check for _, check in every if check.inequality]
     offs = {
@@ -189,7 +189,7 @@ def closeness(claims: Iterable[Tree]) -> Closeness:
 
 
 def closeness_of(message: MessageRow, claims: Sequence[Tree]) -> Closeness:
-    """Count over the claims that carry a message."""
+    """Return the agreement of the claims that support a message."""
     rows = zip(claims, ClaimRow.all_of(claims), strict=True)
     return closeness(claim for claim, row in rows if row.id in message.claims)
 
@@ -217,13 +217,13 @@ def rows(messages: Sequence[Tree], claims: Sequence[Tree]) -> list[tuple[str, ..
 
 
 def holds_text(message: MessageRow) -> str:
-    """Return whether a message holds, and under which condition, or what holds instead."""
+    """Return a text on whether a message holds, with its condition, or with the contrary result."""
     words = {"reproduced": "yes", "deviates": "no", "open": "open"}[message.verdict]
     return f"{words}: {message.condition}" if message.condition else words
 
 
 def claims_by_cause(message: MessageRow, claims: Sequence[Tree]) -> str:
-    """Return the causes of the differences of its claims, with the claims."""
+    """Return the causes of the differences of a message's claims, with the claims."""
     places: dict[str, list[str]] = {}
     for claim in ClaimRow.all_of(claims):
         if claim.id in message.claims:
@@ -234,14 +234,14 @@ def claims_by_cause(message: MessageRow, claims: Sequence[Tree]) -> str:
 
 
 def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[str, str]) -> str:
-    """Return the sums of the table and the causes of the differences, in sentences.
+    """Return sentences on the totals of the table and the causes of the differences.
 
     Parameters
     ----------
     messages, claims : sequence of mapping
         Messages and claims in the form of ``reproduce --json``.
     causes : mapping
-        Each cause in words.
+        Text of each cause.
     """
     total = closeness(claims)
     read = [read_as(MessageRow, each) for each in messages]

@@ -10,7 +10,7 @@ from lasthop.studies.rules import Verdict
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check with its verdict, as ``reproduce --json`` prints it, and what it rests on."""
+    """One check with its verdict in the form of ``reproduce --json``, and its values."""
 
     what: str
     paper: float | str | None
@@ -57,7 +57,7 @@ class Mark(Enum):
 
 
 def mark_of(checks: Sequence[CheckResult]) -> Mark:
-    """Return what holds: orders and shapes first, a bound of the paper with its margin."""
+    """Return the status of a claim from its checks; a bound of the paper has a margin."""
     orders = [each.verdict_with_margin for each in checks if each.inequality]
     numbers = [each.verdict for each in checks if not each.inequality]
     if Verdict.DEVIATES in orders:
@@ -69,7 +69,7 @@ def mark_of(checks: Sequence[CheckResult]) -> Mark:
 
 @dataclass(frozen=True)
 class RelatedResult:
-    """Additional checks of a claim, with the verdict that they would give."""
+    """Additional checks of a claim, with their verdict, which does not count."""
 
     title: str
     because: str

@@ -10,7 +10,7 @@ __all__ = ["Abscissa", "Line", "Panel", "evenly"]
 
 
 def evenly(values: Sequence[Any]) -> Callable[[Any], float]:
-    """Return places at equal distances, in the order of `values`."""
+    """Return a function from a value to its position; positions have equal distances."""
     return lambda value: float(values.index(value))
 
 
@@ -23,12 +23,12 @@ class Abscissa:
     label : str
         Quantity and unit.
     places : callable
-        Place of a value on the axis.
+        Function from a value to its position on the axis.
     ticks : sequence or mapping
-        Values that are labelled, perhaps with words of their own; by default round numbers.
+        Labelled values, optionally with texts; by default round numbers.
     offset : float
-        Distance at which points of different labels stand side by side where labels have colours;
-        by default they stand on one another. [places]
+        Horizontal distance between points of different labels, in pictures whose labels have
+        colours; by default the points are at the same position. [positions]
     """
 
     label: str
@@ -37,7 +37,7 @@ class Abscissa:
     offset: float = 0.0
 
     def labels(self) -> dict[float, str]:
-        """Return the places of the ticks with what is written there."""
+        """Return the positions of the ticks with their labels."""
         words = self.ticks if isinstance(self.ticks, Mapping) else {x: x for x in self.ticks}
         return {
             self.places(x): f"{word:g}" if isinstance(word, float) else str(word)
@@ -47,16 +47,16 @@ class Abscissa:
 
 @dataclass(frozen=True)
 class Line:
-    """One curve: points with intervals, and the model's line where it has one.
+    """One curve: points with intervals, and a line for the model's predictions.
 
     Parameters
     ----------
     label : str
-        Its entry in the legend; lines of several panels with one label have one colour.
+        Entry in the legend; lines of several panels with one label have one colour.
     x : sequence
-        Values of the abscissa at its points.
+        Values of the abscissa at the points.
     read : callable
-        From the runs to what was measured and predicted there.
+        Function from the runs to the quantities at the points.
     variant : str
         Difference from a line of the same label, which is drawn hollow and dashed.
     """
@@ -69,7 +69,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes with its lines.
+    """A panel with its lines.
 
     Parameters
     ----------
@@ -78,18 +78,18 @@ class Panel:
     lines : sequence of Line
         Lines of the panel.
     title : str
-        A short line over the axes.
+        Title above the axes.
     from_zero : bool
         Whether the ordinate starts at 0.
     log_from : float, optional
-        Where a logarithmic ordinate starts, in pictures whose labels have colours; by default it is
-        linear.
+        Start of a logarithmic ordinate, in pictures whose labels have colours; by default the
+        ordinate is linear.
     levels : mapping, optional
-        Horizontal lines, by their labels.
+        Values of horizontal lines, by label.
     stated : sequence of tuples
         Values of the paper: abscissa, then a value, or the lowest and the highest value.
     x_label : str
-        Quantity and unit of an abscissa of its own; by default the panel shares the common one.
+        Quantity and unit of a separate abscissa; by default the panel uses the common abscissa.
     """
 
     y_label: str

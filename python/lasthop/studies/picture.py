@@ -1,4 +1,4 @@
-"""The picture of a study: panels along a common abscissa, described before anything has run."""
+"""The picture of a study: panels over a common abscissa, described before the runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ __all__ = ["Abscissa", "Line", "Panel", "Picture", "evenly"]
 
 @dataclass(frozen=True)
 class Picture:
-    """Panels over one another along a common abscissa.
+    """Panels one above the other over a common abscissa.
 
     Parameters
     ----------
     abscissa : Abscissa
         Common abscissa.
     panels : sequence of Panel
-        From top to bottom.
+        Panels from top to bottom.
     panel_mm : float
         Height of a panel. [mm]
     beside_paper : bool

@@ -1,5 +1,5 @@
-"""The ledger as a page: every claim with its verdict and every check with its values, each with the
-scenarios and the rule that it rests on; then the figures.
+"""The ledger as a page: every claim with its verdict, its checks with their values, its scenarios,
+and its rule; then the figures.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,22 +32,22 @@ pre { white-space: pre-wrap; font-size: 12px; background: #f6f6f6; padding: .6re
 
 @dataclass(frozen=True)
 class Ran:
-    """A study that was run, with the files of it that are written already.
+    """A study that was run, with its files that have been written.
 
     Parameters
     ----------
     key : str
-        Its name, ``hotspot-fig05``.
+        Key of the study, such as ``hotspot-fig05``.
     title : str
         Subject of the figure.
     scenarios : mapping of str to str
-        The file of each point's scenario.
+        File of each point's scenario.
     picture : str, optional
-        The file of its figure.
+        File of the figure.
     remarks : sequence of str
         Findings about the claims of the page, and warnings of the model.
     basis : str
-        Basis of its values if it has no scenarios.
+        Basis of the values if the study has no scenarios.
     """
 
     key: str
@@ -73,15 +73,15 @@ def page(
     results : sequence of ClaimResult
         The judged claims, in the order of the ledger.
     studies : sequence of Ran
-        Studies that were run for them; names of files are relative to the page.
+        Studies that were run for the claims; names of files are relative to the page.
     subjects : mapping
         Title of each subject.
     rules : mapping
-        The text of the rule that judges each claim.
+        Text of the rule that judges each claim.
     provenance : str
-        Version, runs and seeds the verdicts rest on.
+        Version, runs and seeds on which the verdicts are based.
     messages : sequence of mapping
-        The papers' messages, and whether they hold.
+        Messages of the papers, and whether they hold.
     """
     claims = [result.to_json() for result in results]
     body = [
@@ -108,7 +108,7 @@ def page(
 
 
 def tally(results: Sequence[ClaimResult]) -> str:
-    """Count the verdicts: ``7 reproduced, 2 deviates, 6 open``."""
+    """Return the numbers of verdicts as text: ``7 reproduced, 2 deviates, 6 open``."""
     counts = {
         verdict: sum(result.verdict is verdict for result in results)
         for verdict in (Verdict.REPRODUCED, Verdict.DEVIATES, Verdict.OPEN)
@@ -117,35 +117,37 @@ def tally(results: Sequence[ClaimResult]) -> str:
 
 
 def simulated(check: CheckResult) -> str:
-    """Return the simulated value for people, the compared values where an inequality is judged."""
+    """Return the simulated value as text; for an inequality, the compared values."""
     if check.inequality and check.simulated is not None:
         return check.detail
     return estimate(check.simulated, check.ci95)
 
 
 def predicted(check: CheckResult) -> str:
-    """Return the predicted value for people, or whether the model's values obey an inequality."""
+    """Return the predicted value as text; for an inequality, whether the model's values satisfy
+    it.
+    """
     if check.inequality and check.model_verdict is not None:
         return "holds" if check.model_verdict is Verdict.REPRODUCED else "fails"
     return plain(check.predicted)
 
 
 def paper_value(check: CheckResult) -> str:
-    """Return the paper's value for people; the statement of a shape is printed by `what`."""
+    """Return the paper's value as text; the statement of a shape is in `what`."""
     if check.paper is None or isinstance(check.paper, float):
         return plain(check.paper)
     return "" if check.inequality else check.paper
 
 
 def stands_in(figure: str) -> str:
-    """Return the place of a claim in the paper, for people."""
+    """Return the location of a claim in the paper as text."""
     if figure.startswith("paper"):
         return f"asked after {figure}"
     return f"figure {figure} of the paper" if figure[:1].isdigit() else f"{figure} of the paper"
 
 
 def _messages(messages: Sequence[Mapping[str, Any]], claims: Sequence[Mapping[str, Any]]) -> str:
-    """The table of messages; nothing if there are none."""
+    """Return the table of messages; empty if there are no messages."""
     if not messages:
         return ""
     head = "".join(f"<th>{escape(title)}</th>" for title in HEADER)
@@ -180,7 +182,7 @@ def _figure(study: Ran) -> str:
 
 
 def _rests_on(claim: Claim, studies: Sequence[Ran], rule: str) -> str:
-    """What a claim rests on: figures and scenarios of its studies, and its rule."""
+    """Return the basis of a claim: figures and scenarios of its studies, and its rule."""
     of_claim = {f"{claim.subject}-{name}" for name in claim.studies()}
     parts = [_scenarios(study) for study in studies if study.key in of_claim]
     if rule:
@@ -189,7 +191,7 @@ def _rests_on(claim: Claim, studies: Sequence[Ran], rule: str) -> str:
 
 
 def _scenarios(study: Ran) -> str:
-    """The scenarios of a study as links, folded, with its figure's beside them."""
+    """Return folded links to the scenarios of a study, and the link to its figure."""
     figure = f' (<a href="#{study.key}">figure</a>)' if study.picture else ""
     count = len(study.scenarios)
     what = f"{count} scenario{'s' * (count != 1)}" if count else study.basis

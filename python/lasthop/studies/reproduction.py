@@ -31,12 +31,13 @@ SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma", "ax")
 """Subjects with a package of studies, `lasthop.studies.SUBJECT.STUDIES`."""
 
 QUICK_SHARE = 0.3
-"""Part of a full run's replications that a quick run uses: the first, with the same seeds. Studies
-of long runs define their own. [-]"""
+"""Fraction of a full run's replications that a quick run uses. They are the first replications,
+with the same seeds. Studies with long runs define their own quick runs. [-]
+"""
 
 
 MOST_LINES = 12
-"""Most lines of what a reproduction says of itself."""
+"""Largest number of lines in the text of a reproduction."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,7 +58,7 @@ class Reproduction:
     runs: dict[str, Runs]
     quick: bool
     messages: tuple[dict[str, Any], ...] = ()
-    """Messages of papers all of whose claims are here, and whether they hold."""
+    """Messages of papers, and whether they hold; only papers all of whose claims are included."""
 
     def __repr__(self) -> str:
         counts = Counter(result.verdict.value for result in self.results)
@@ -95,7 +96,7 @@ class Reproduction:
         return report
 
     def _written(self, study: Study, directory: Path) -> Ran:
-        """Write the scenarios of a study and its figure, if it has one."""
+        """Write the scenarios of a study, and its figure if it has one."""
         files = scenarios_of(study)
         for point, file in files.items():
             path = directory / file
@@ -109,7 +110,7 @@ class Reproduction:
         return Ran(study.key, study.title, files, picture, self._remarks(study), study.basis)
 
     def _remarks(self, study: Study) -> list[str]:
-        """Return what the study found of the claims here, and what the model warns of in it."""
+        """Return the findings of a study on the claims, and the warnings of the model."""
         runs = self.runs[study.key]
         asked = {result.claim.id for result in self.results}
         results = [
@@ -128,7 +129,7 @@ class Reproduction:
 
 
 def select(ledger: Ledger, names: Sequence[str]) -> tuple[Claim, ...]:
-    """Return the claims that `names` mean, all if there are none.
+    """Return the claims with these names; without names, all claims.
 
     Raises
     ------
@@ -166,14 +167,14 @@ def scenarios_of(study: Study) -> dict[str, str]:
 
 
 def files_of(studies: Sequence[Study]) -> list[str]:
-    """Return the names of the report, of its pictures and of the scenarios that it links to."""
+    """Return the names of the report, its pictures, and its scenarios."""
     pictures = [picture_of(study) for study in studies if study.draw is not None]
     return [REPORT, *pictures, *(file for each in studies for file in scenarios_of(each).values())]
 
 
 @dataclass(frozen=True)
 class Task:
-    """Claims to settle and the studies that do it."""
+    """Claims to judge, and the studies that they need."""
 
     ledger: Ledger
     claims: tuple[Claim, ...]
@@ -193,7 +194,9 @@ class Task:
         jobs: int | None = None,
         executor: Executor | Workers | None = None,
     ) -> Reproduction:
-        """Run what is not in `directory` yet, on `jobs` threads or elsewhere, and judge the claims.
+        """Run the points that are not yet in `directory`, and judge the claims.
+
+        The points run on `jobs` threads, or in `executor`.
 
         Raises
         ------
@@ -226,13 +229,13 @@ class Task:
 
 
 def messages_of(ledger: Ledger, claims: Sequence[Claim]) -> list[Message]:
-    """Return the messages all of whose claims are among these."""
+    """Return the messages all of whose claims are in `claims`."""
     names = {claim.id for claim in claims}
     return [each for each in ledger.messages if names.issuperset(each.claims)]
 
 
 def task(names: Sequence[str], *, quick: bool) -> Task:
-    """Find the claims that `names` mean and plan the studies that they need.
+    """Return the claims with these names, and the studies that they need.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""The three kinds of rule by which a measured value settles a check.
+"""The three kinds of rules by which a measured value decides a check.
 
-*Number*, *trend* and *shape* are defined at the head of ``claims.toml``. One rule judges both the
-simulation, by its intervals, and the model, whose values have none.
+*Number*, *trend* and *shape* are defined at the head of ``claims.toml``. A rule judges the
+simulation, whose values have intervals, and the model, whose values have none.
 """
 
 import re
@@ -26,19 +26,19 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 class RuleError(ValueError):
-    """A rule in ``claims.toml`` that does not make sense."""
+    """Error for an invalid rule in ``claims.toml``."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One quantity as the simulation and the model give it.
+    """Simulated and predicted value of one quantity.
 
     Parameters
     ----------
     simulated : float, optional
         Mean over the replications.
     ci95 : float, optional
-        Half width of its 95 % interval; None with fewer than two replications.
+        Half width of the mean's 95 % interval; None with fewer than two replications.
     predicted : float, optional
         Prediction of the model.
     """
@@ -65,7 +65,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Weighed:
-    """A value with the half width that judging uses; None where it is not known."""
+    """A value with the half width that the judge uses; None if the half width is unknown."""
 
     mean: float | None
     half: float | None
@@ -73,7 +73,7 @@ class Weighed:
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict, the value and half width that it rests on, and both as text."""
+    """A verdict, the value and half width on which it is based, and their texts."""
 
     verdict: Verdict
     value: float | None
@@ -87,10 +87,10 @@ def _percent(fraction: float) -> str:
 
 @dataclass(frozen=True)
 class Judge:
-    """How values are read: simulated or predicted, and how strictly.
+    """Access to values for a verdict: simulated or predicted values, with a strictness.
 
-    `bound_margin` is the part by which plain numbers of inequalities may be missed, since they are
-    bounds that the paper states. [-]
+    `bound_margin` is the relative margin by which plain numbers in inequalities may be missed,
+    because they are bounds that the paper states. [-]
     """
 
     values: Values
@@ -120,13 +120,13 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 
 
 def is_key(text: str) -> bool:
-    """Tell whether `text` names a value, ``STUDY.NAME``."""
+    """Return whether `text` names a value, ``STUDY.NAME``."""
     return _KEY.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
 class Term:
-    """One side of an inequality: a factor times a value, or a plain number."""
+    """One side of an inequality: a value multiplied by a factor, or a plain number."""
 
     factor: float
     key: str | None
@@ -144,7 +144,7 @@ class Term:
         raise RuleError(f"not a number, a value or `number * value`: {text!r}")
 
     def estimate(self, judge: Judge) -> Weighed | None:
-        """Return the side's value; a plain number has no interval."""
+        """Return the value of this side; a plain number has no interval."""
         if self.key is None:
             return Weighed(self.factor, 0.0)
         value = judge.estimate(self.key)
@@ -156,14 +156,14 @@ class Term:
 
 @dataclass(frozen=True)
 class Number:
-    """The rule that `value` agrees with the paper's `span`, or with the model where it is None."""
+    """The rule that `value` agrees with the paper's `span`, or with the model if `span` is None."""
 
     value: str
     span: tuple[float, float] | None
     about: bool
 
     def reads(self) -> set[str]:
-        """Return the values this rule reads."""
+        """Return the names of the values that this rule reads."""
         return {self.value}
 
     def paper(self) -> float | str | None:
@@ -174,7 +174,7 @@ class Number:
         return low if low == high else f"{plain(low)}..{plain(high)}"
 
     def describe(self, rules: Rules) -> str:
-        """Return the rule in words."""
+        """Return the rule as text."""
         band, width = self._limits(rules)
         return f"number: interval overlaps {_percent(band)}, half width at most {_percent(width)}"
 
@@ -204,9 +204,10 @@ class Number:
         return Judged(Verdict.REPRODUCED, mean, half, detail)
 
     def relative_error(self, value: float | None) -> float | None:
-        """Return how far a value is from what the paper states, relative to that; None of a model.
+        """Return the relative distance of a value from the paper's value; None if the rule has no
+        `span`.
 
-        Within a stated range it is 0.
+        The distance is 0 within the paper's range.
         """
         if self.span is None or value is None:
             return None
@@ -235,7 +236,7 @@ class Shape:
 
     @classmethod
     def parse(cls, holds: Sequence[str]) -> "Shape":
-        """Read chains such as ``"a < 2 * b < 3"``; ``>`` reverses."""
+        """Read chains such as ``"a < 2 * b < 3"``; ``>`` reverses the order."""
         pairs: list[tuple[Term, Term]] = []
         for chain in holds:
             signs = re.findall(r"[<>]", chain)
@@ -247,7 +248,7 @@ class Shape:
         return cls(", ".join(holds), tuple(pairs), trend=False)
 
     def reads(self) -> set[str]:
-        """Return the values this rule reads."""
+        """Return the names of the values that this rule reads."""
         return {term.key for pair in self.inequalities for term in pair if term.key is not None}
 
     def paper(self) -> float | str | None:
@@ -255,14 +256,14 @@ class Shape:
         return self.text
 
     def describe(self, rules: Rules) -> str:
-        """Return the rule in words."""
+        """Return the rule as text."""
         del rules
         if self.trend:
             return "trend: the difference is positive, outside both intervals"
         return "shape: every inequality holds outside its intervals; the tightest margin is shown"
 
     def judge(self, judge: Judge) -> Judged:
-        """Judge every inequality; the answer is the worst, then the tightest."""
+        """Judge every inequality, and return the worst verdict; of equal verdicts, the tightest."""
         outcomes = [_below(left, right, judge) for left, right in self.inequalities]
         failed = [outcome for outcome in outcomes if outcome.verdict is Verdict.DEVIATES]
         unknown = [outcome for outcome in outcomes if outcome.value is None]

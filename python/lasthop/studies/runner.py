@@ -1,6 +1,6 @@
-"""Run the scenarios of studies once each; finished runs are kept and reused.
+"""Runs of the scenarios of studies, each once; finished runs are kept and reused.
 
-For each point the samples of every replication are kept, and time series if its scenario asks for
+For each point, the samples of all replications are kept, and time series if the scenario records
 them.
 """
 
@@ -21,17 +21,18 @@ from lasthop.simulation.simulate import threads_asked
 from lasthop.studies.study import Run, Runs, Study, Tree
 
 PREDICTION_S = 1800.0
-"""Limit of time of a study's prediction, so long that no busy machine refuses a prediction that
-another machine makes. [s]"""
+"""Time limit of a study's prediction. It is long enough that a busy machine does not refuse a
+prediction that other machines can compute. [s]
+"""
 
 
 KEPT = ("samples", "series")
-"""Parts that are kept of each point."""
+"""Parts of each point that are kept."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All scenarios that some studies need, each once.
+    """All scenarios that studies need, without duplicates.
 
     Parameters
     ----------
@@ -54,16 +55,17 @@ class Plan:
         jobs: int | None = None,
         executor: Executor | Workers | None = None,
     ) -> dict[str, Runs]:
-        """Simulate what `directory` does not hold yet, predict all; return the runs by study key.
+        """Simulate the points that are not in `directory`, and predict all; return runs by study
+        key.
 
         Parameters
         ----------
         directory : path
-            Where finished points are kept and found again.
+            Directory in which finished points are kept and reused.
         progress : callable, optional
             Called with the `BatchProgress` over all points that are still to be simulated.
         jobs : int, optional
-            Points simulated at the same time; by default one for each processor.
+            Number of points simulated simultaneously; by default one for each processor.
         executor : concurrent.futures.Executor, optional
             Executor that simulates instead of threads of this process; see `lasthop.sweep`.
 
@@ -91,21 +93,23 @@ class Plan:
         return dict(results)
 
     def finished(self, directory: Path) -> tuple[int, int]:
-        """Return how many of the points `directory` holds, and how many there are."""
+        """Return the number of points that are in `directory`, and the number of all points."""
         keys = {scenario.key for scenario in self.scenarios.values()}
         parts = Parts(directory)
         return sum(parts.has(key, KEPT) for key in keys), len(keys)
 
 
 class _Reader:
-    """Finished points with their predictions, each read and predicted once."""
+    """Reader of finished points and their predictions; each is read and predicted only once."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._known: dict[tuple[str, str | None], Run] = {}
 
     def run(self, scenario: Scenario, model: str | None) -> Run:
-        """Return the point's samples and what `model`, by default a suitable one, predicts."""
+        """Return the samples of a point, and the prediction of `model` (by default a suitable
+        model).
+        """
         known = self._known.get((scenario.key, model))
         if known is None:
             known = self._known[scenario.key, model] = self._read(scenario, model)
@@ -122,9 +126,9 @@ class _Reader:
         return Run(samples, _means(prediction.summary), remarks, series, scenario)
 
     def _tree(self, key: str, what: str) -> Any:
-        """Return a kept part, empty where there is none.
+        """Return a stored part of a point; empty if there is none.
 
-        It has NaN where a replication, or an instant, gave no number.
+        Missing values of a replication or time are NaN.
         """
         text = self._parts.read(key, what)
         assert text is not None, f"{key} has just been simulated"
@@ -133,7 +137,7 @@ class _Reader:
 
 
 def _numbers(tree: Any) -> Any:
-    """Return a tree with NaN where a replication, or an instant, gave no number."""
+    """Return a tree in which missing values of a replication or time are NaN."""
     if isinstance(tree, dict):
         return {key: _numbers(value) for key, value in tree.items()}
     if isinstance(tree, list):
@@ -142,7 +146,7 @@ def _numbers(tree: Any) -> Any:
 
 
 def _means(summary: Mapping[str, Any]) -> Tree:
-    """Return the estimates of a prediction as a tree like that of samples."""
+    """Return the estimates of a prediction as a tree with the structure of samples."""
     return {
         list_name: {
             item["name"]: {

@@ -1,9 +1,9 @@
-"""A study: the scenarios it runs, what it measures in them, and the figure it draws.
+"""A study: its scenarios, the measured quantities, and the figure.
 
-A study is declared once and says the same of simulation and model: a `Quantity` carries the
-simulation's value in each replication together with the model's prediction, and arithmetic on
-quantities acts on both. Values derived from a run (a ratio, a step, a mean over stations) thus get
-their interval from the replications and their prediction from the model by the same formula.
+A study is declared once for simulation and model. A `Quantity` contains the simulated value of each
+replication and the model's prediction, and arithmetic on quantities acts on both. Therefore the
+same formula gives the interval and the prediction of values that are derived from a run, such as a
+ratio, a step, or a mean over stations.
 """
 
 from abc import ABC, abstractmethod
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import lasthop.plot.figure
 
 Figure: TypeAlias = "lasthop.plot.figure.Figure"
-"""A picture, whose module brings matplotlib and is imported where one is drawn."""
+"""A picture. Its module imports matplotlib, and is imported only when a picture is drawn."""
 
 Tree = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """Values by list of the result, item and quantity."""
 
 
 class Arithmetic(ABC):
-    """Objects that are added, subtracted, multiplied and divided."""
+    """Base class of objects that can be added, subtracted, multiplied and divided."""
 
     @abstractmethod
     def combined(self, other: Self | float, operation: np.ufunc) -> Self:
@@ -50,12 +50,12 @@ class Arithmetic(ABC):
 
 @dataclass(frozen=True)
 class Quantity(Arithmetic):
-    """One quantity in every replication, with its prediction.
+    """Values of one quantity in all replications, with its prediction.
 
     Parameters
     ----------
     samples : array
-        One value for each replication; NaN where a replication gave none.
+        One value per replication; NaN for a missing value.
     predicted : float, optional
         Prediction of the model.
     """
@@ -64,7 +64,9 @@ class Quantity(Arithmetic):
     predicted: float | None = None
 
     def combined(self, other: "Quantity | float", operation: np.ufunc) -> "Quantity":
-        """Return the result of an operation in every replication, and of the predictions."""
+        """Return the result of an operation on the values of every replication, and on the
+        predictions.
+        """
         right = other if isinstance(other, Quantity) else Quantity(np.asarray(other), other)
         with np.errstate(divide="ignore", invalid="ignore"):
             samples = operation(self.samples, right.samples)
@@ -74,7 +76,7 @@ class Quantity(Arithmetic):
         return Quantity(samples, predicted if np.isfinite(predicted) else None)
 
     def measured(self) -> Measured:
-        """Return mean and Student-t interval over the replications, and the prediction."""
+        """Return mean and Student's interval over the replications, and the prediction."""
         samples = self.samples
         if not np.all(np.isfinite(samples)):
             return Measured(predicted=self.predicted)
@@ -106,17 +108,17 @@ def mean_of(quantities: Sequence[Quantity]) -> Quantity:
 
 
 def listed(quantities: Iterable[Quantity]) -> str:
-    """Return values with their intervals for a sentence."""
+    """Return values with their intervals as text."""
     return ", ".join(map(str, quantities))
 
 
 def along(function: Callable[..., float], *curves: Sequence[Quantity]) -> Quantity:
-    """Return a number taken from whole curves, in each replication and of the predictions.
+    """Return a number computed from complete curves, for each replication and for the predictions.
 
     Parameters
     ----------
     function : callable
-        Takes one array for each curve, its values along the sweep; returns a number.
+        Function from one array per curve, with the values along the sweep, to a number.
     *curves : sequence of Quantity
         Curves over the same sweep.
     """
@@ -149,16 +151,16 @@ def _extreme(quantities: Sequence[Quantity], sign: float) -> Quantity:
 
 @dataclass(frozen=True)
 class Run:
-    """One scenario simulated and, where the model takes it, predicted.
+    """Simulated values of one scenario, and predicted values if the model supports it.
 
     Parameters
     ----------
     samples : tree
         Per-replication values by list, item and quantity.
     prediction : tree
-        The model's values; empty where the model refuses the scenario.
+        Predicted values; empty if the model refuses the scenario.
     remarks : tuple of str
-        Why it refuses, or what it warns of.
+        Reasons of a refusal by the model, or warnings of the model.
     series : mapping
         Time series of the first replication, if the scenario records them: ``time_s`` [s], and
         ``tracks``, each with list, name, quantity and values.
@@ -192,7 +194,7 @@ class Run:
         Raises
         ------
         KeyError
-            It was not recorded.
+            If the series was not recorded.
         """
         for track in self.series.get("tracks", ()):
             if (track["list"], track["name"], track["quantity"]) == (list_name, item, quantity):
@@ -208,22 +210,22 @@ Read = Callable[[Run], Quantity]
 
 @dataclass(frozen=True)
 class Reading(Arithmetic):
-    """Function that reads a quantity of a run; arithmetic acts on what is read.
+    """Function that reads a quantity of a run; arithmetic on readings acts on the quantities.
 
     Parameters
     ----------
     function : callable
-        From a run to the quantity.
+        Function from a run to the quantity.
     """
 
     function: Callable[[Run], Quantity]
 
     def __call__(self, run: Run) -> Quantity:
-        """Return the quantity."""
+        """Return the quantity of a run."""
         return self.function(run)
 
     def combined(self, other: "Reading | float", operation: np.ufunc) -> "Reading":
-        """Return the reading of the result of an operation."""
+        """Return the reading of the result of an operation on quantities."""
         return Reading(
             lambda run: self(run).combined(
                 other(run) if isinstance(other, Reading) else other, operation
@@ -237,7 +239,7 @@ def reading(list_name: str, item: str, quantity: str) -> Reading:
 
 
 def mean_reading(list_name: str, prefix: str, quantity: str) -> Reading:
-    """Return the reading of the mean of a quantity over the items whose names begin so."""
+    """Return the reading of a quantity's mean over the items whose names begin with `prefix`."""
     return Reading(
         lambda run: mean_of(
             [
@@ -270,11 +272,11 @@ BY_MODEL = "by the model only"
 
 
 class OutsideRegimeError(RuntimeError):
-    """A study's runs are not in the regime that the paper names, so that they settle nothing."""
+    """Error for runs outside the conditions of the paper, which decide no claim."""
 
 
 def require(condition: bool, message: str) -> None:
-    """Require what the paper says of its own runs, such as that nothing is dropped.
+    """Require a condition that the paper states for its runs, such as that no packet is dropped.
 
     Raises
     ------
@@ -291,27 +293,27 @@ class Study:
     Parameters
     ----------
     key : str
-        A name that no other study has, ``hotspot-fig05``: the paper it belongs to, and the prefix
-        of its values in the claims of that subject.
+        Unique name, such as ``hotspot-fig05``: the subject of the paper, and the prefix of the
+        study's values in the claims of this subject.
     title : str
         Subject of the figure.
     points : mapping
-        Scenarios to run, as trees of the scenario grammar, by a name local to the study; none if
-        only a model is used.
+        Scenarios to run, in the grammar of scenario files, by a name that is local to the study;
+        empty if only a model is used.
     measure : callable
-        From the runs to the values that the claims read.
+        Function from the runs to the values that claims read.
     shown : callable
-        From the runs to values that tables of the documentation show and no claim reads.
+        Function from the runs to values that only tables of the documentation show.
     draw : callable, optional
-        From the runs to the figure.
+        Function from the runs to the figure.
     findings : callable
-        Findings that runs of this study isolate, as sentences with figures, by the claim; if the
-        claim deviates, the finding is its cause.
+        Function from the runs to findings by claim, as sentences with numbers. If the claim
+        deviates, the finding is its cause.
     regime : callable
-        From the runs to nothing; raises `OutsideRegimeError` unless they are in the regime that the
-        paper names.
+        Function of the runs that raises `OutsideRegimeError` if they are outside the conditions of
+        the paper.
     model : str, optional
-        The model that predicts the points; by default, for each, the one that suits it.
+        Model that predicts the points; by default a suitable model for each point.
     basis : str
         Basis of the values of a study without points.
     quick : Study, optional
@@ -332,21 +334,21 @@ class Study:
 
     @property
     def subject(self) -> str:
-        """The paper it belongs to."""
+        """Subject of the paper."""
         return self.key.partition("-")[0]
 
     @property
     def name(self) -> str:
-        """Prefix of its values in the claims of its subject."""
+        """Prefix of the study's values in the claims of its subject."""
         return self.key.partition("-")[2]
 
     def values(self, runs: Runs) -> dict[str, Measured]:
-        """Return what the study measured, under the names that ``claims.toml`` uses.
+        """Return the measured values of the study, under the names in ``claims.toml``.
 
         Raises
         ------
         OutsideRegimeError
-            The runs are not in the regime that the paper names.
+            If the runs are outside the conditions of the paper.
         """
         try:
             self.regime(runs)
@@ -356,12 +358,13 @@ class Study:
         return {f"{self.name}.{name}": each.measured() for name, each in results.items()}
 
     def shortened(self, share: float) -> "Study":
-        """Return what a quick run takes.
+        """Return the study of a quick run.
 
         Parameters
         ----------
         share : float
-            Part of the replications, at least two, of a study without a quick form of its own.
+            Fraction of the replications (at least two replications) for a study without its own
+            quick study.
         """
         if self.quick is not None:
             return self.quick

@@ -1,4 +1,4 @@
-"""A sweep: one scenario for every combination of some settings, and what is read along it."""
+"""A sweep: one scenario for every combination of settings, and readings along the sweep."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,22 +13,22 @@ __all__ = ["Point", "Sweep", "points_of", "tag"]
 
 @dataclass(frozen=True)
 class Point:
-    """One scenario and its name."""
+    """One scenario with its name."""
 
     name: str
     scenario: Mapping[str, Any]
 
     def points(self) -> dict[str, Mapping[str, Any]]:
-        """Return the scenario by its name."""
+        """Return a mapping from the name to the scenario."""
         return {self.name: self.scenario}
 
     def run(self, runs: Runs) -> Run:
-        """Return its run."""
+        """Return the run of the point."""
         return runs[self.name]
 
 
 def tag(value: Any) -> str:
-    """Return a setting as names have it: ``0_1`` for 0.1, ``5-10`` for a pair."""
+    """Return a setting as part of a name: ``0_1`` for 0.1, ``5-10`` for a pair."""
     if isinstance(value, tuple):
         return "-".join(map(tag, value))
     return f"{value:g}".replace(".", "_") if isinstance(value, float) else str(value)
@@ -36,18 +36,18 @@ def tag(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Scenarios over every combination of some settings.
+    """Scenarios for every combination of settings.
 
     Parameters
     ----------
     name : str
         Name of a point, with the settings in braces: ``"{way}-{cwmin}"``.
     scenario : callable
-        From one value of every setting, by keyword, to the scenario.
+        Function from one value of every setting, by keyword, to the scenario.
     settings : mapping
-        Values of each setting; the last one changes fastest.
+        Values of each setting; the last setting changes fastest.
     words : mapping
-        How labels call a value, where they do not show it as it is.
+        Labels of values that are not shown unchanged.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Sweep:
     words: Mapping[Any, str] = field(default_factory=dict)
 
     def at(self, **chosen: Any) -> "Sweep":
-        """Return a part of the sweep: one value of a setting, or a sequence of some."""
+        """Return a part of the sweep: one value or several values of a setting."""
         some = {
             name: [values] if values in self.settings[name] else list(values)
             for name, values in chosen.items()
@@ -75,11 +75,11 @@ class Sweep:
         return _filled(self.name, place)
 
     def points(self) -> dict[str, Mapping[str, Any]]:
-        """Return every scenario by its name."""
+        """Return all scenarios by name."""
         return {self.point(place): self.scenario(**place) for place in self.places()}
 
     def run(self, runs: Runs, **place: Any) -> Run:
-        """Return the run at a value of every setting."""
+        """Return the run at one combination of settings."""
         return runs[self.point(place)]
 
     def runs(self, runs: Runs) -> list[Run]:
@@ -99,16 +99,16 @@ class Sweep:
         }
 
     def lines(self, label: str, over: str, reading: Read, variant: str = "") -> list[Line]:
-        """Return the lines over one setting, one for each combination of the others.
+        """Return the lines over one setting, one line per combination of the other settings.
 
         Parameters
         ----------
         label : str
             Label of a line, with the settings in braces.
         over : str
-            The setting along the abscissa.
+            Setting on the abscissa.
         reading : callable
-            The quantity along the ordinate.
+            Quantity on the ordinate.
         variant : str
             Difference from lines of the same labels.
         """
@@ -129,7 +129,7 @@ class Sweep:
 
 
 def points_of(*parts: Sweep | Point) -> dict[str, Mapping[str, Any]]:
-    """Return the scenarios of several sweeps and points by their names."""
+    """Return the scenarios of several sweeps and points by name."""
     return {name: tree for part in parts for name, tree in part.points().items()}
 
 

@@ -13,7 +13,7 @@ from lasthop.studies.sweep import Sweep, points_of
 
 LOAD = 0.95
 REPLICATIONS = 10
-"""Runs of each vector. [-]"""
+"""Number of runs of each vector. [-]"""
 
 LIGHT_LOAD = 0.3
 """A load that L-CSMA carries, in addition to the load that it does not carry. [-]"""
@@ -24,17 +24,18 @@ VECTORS: Mapping[str, tuple[float, float, float]] = {
     "paired": (0.1, 0.45, 0.45),
     "unequal": (0.3, 0.6, 0.1),
 }
-"""Vectors on the border, by the parts of the time in which only link 2 sends, 1 with 3, and 1 with
-4. [-]"""
+"""Vectors on the border of the capacity region: fractions of time in which only link 2 sends, links
+1 and 3 send, and links 1 and 4 send. [-]
+"""
 
 WINDOWS_S = ((2000.0, 3000.0), (4000.0, 5000.0))
-"""Times whose mean queues are compared. [s]"""
+"""Time intervals whose mean queues are compared. [s]"""
 
 ACCESS: Mapping[str, Mapping[str, Any]] = {
     "acsma": {"access": "adaptive", "service_rate": network.THEORY_PPS},
     "lcsma": {"access": "legacy", "service_rate": network.THEORY_PPS},
 }
-"""Settings of `csma` for both kinds of access, with backoffs as (3.3) and (4.1) have them."""
+"""Settings of `csma` for both kinds of access, with the backoffs of (3.3) and (4.1)."""
 
 
 def _arrivals(vector: str, load: float) -> dict[str, float]:
@@ -44,7 +45,7 @@ def _arrivals(vector: str, load: float) -> dict[str, float]:
 
 
 def growth(early: Run, late: Run) -> Quantity:
-    """Return the growth of the queue that grows fastest. [packets/s]"""
+    """Return the growth rate of the fastest growing queue. [packets/s]"""
     apart_s = WINDOWS_S[1][0] - WINDOWS_S[0][0]
 
     def fastest(means: NDArray[np.float64]) -> float:

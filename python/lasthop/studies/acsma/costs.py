@@ -1,7 +1,7 @@
-"""Section 5.3.5: what connections cost a program, from a measurement that is kept.
+"""Section 5.3.5: costs of connections for a program, from a stored measurement.
 
-``bench/connection_costs.py`` has measured it over loopback, and says how; ``costs.json`` is what it
-found, with the machine.
+``bench/connection_costs.py`` measured the costs over loopback, and documents the method.
+``costs.json`` has the results and the machine.
 """
 
 import json
@@ -14,15 +14,17 @@ import numpy as np
 from lasthop.studies.study import Quantity, Runs, Study, about, listed
 
 TIMES = ("socket", "handshake", "packet", "close")
-"""Operations with CPU and elapsed times."""
+"""Operations for which CPU time and elapsed time were measured."""
 
 MEMORIES = ("threads", "one_thread")
-"""How 100 connections are held: by a thread each, or all by one."""
+"""Ways to serve 100 connections: one thread per connection, or one thread for all."""
 
 
 @cache
 def measured_costs() -> Any:
-    """Return the measurement: machine, date, and each cost in every round, over a slow link too."""
+    """Return the measurement: machine, date, and the costs in every round, also over a slow
+    link.
+    """
     file = resources.files("lasthop.studies.acsma").joinpath("costs.json")
     return json.loads(file.read_text(encoding="utf-8"))
 

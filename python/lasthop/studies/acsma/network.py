@@ -1,18 +1,20 @@
-"""The networks of paper 001, and what its figures read from a run of them.
+"""The networks of paper 001, and the quantities of its figures.
 
-1000 bytes of payload at 11 Mb/s (802.11b), Reno with an ACK for every segment, beta 200, k = 10, r
-read every second and connections every five. Choices that the paper leaves open were made by its
-words before any run (the page lists them), and `VARIANTS` are shown in addition:
+The payload is 1000 bytes at 11 Mb/s (802.11b). TCP is Reno with an ACK for every segment. beta is
+200, and k is 10. r is updated every second, and the number of connections every five seconds. Where
+the paper leaves choices open, they were made from its text before any run (the page lists them).
+`VARIANTS` are shown in addition:
 
-- r is 3e-5 for each queued packet, which figures 6.3 and 6.4 imply.
-- Links count slots of 20 us and collide, after DIFS and EIFS, as the 802.11 module of ns-2 that the
+- r is 3e-5 per queued packet, which figures 6.3 and 6.4 imply.
+- Links use slots of 20 us, DIFS and EIFS, and can collide, as in the 802.11 module of ns-2 that the
   paper modified.
 - *h-ACK*: TCP ACKs return immediately; a data packet, DIFS and its ACK take 1/559 s.
-- *n-ACK*: ACKs contend on a link of their own; C = 811 packets/s, with 0.476 ms of each exchange
-  that do not depend on its length. These are 802.11b's times.
-- *L-CSMA*: slots, DIFS and binary backoff of 802.11 on the same times; one connection, 50 packets
-  of room as in ns-2. Carriers are sensed over 800 m and frames read over 250 m, so that links wait
-  for EIFS after others' frames; not in d and e, where links share nodes.
+- *n-ACK*: ACKs contend on a separate link. C is 811 packets/s. In each exchange, 0.476 ms do not
+  depend on its length. These are the times of 802.11b.
+- *L-CSMA*: slots, DIFS and binary backoff of 802.11 with the same times. There is one connection,
+  and queues have 50 packets as in ns-2. Carriers are sensed over 800 m, and frames are decoded over
+  250 m, so that links wait for EIFS after frames of other links. This does not hold in d and e,
+  where links share nodes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,18 +35,19 @@ PACKET_BITS = 8_000
 """Payload of a packet. [bit]"""
 
 C_PPS = 544.0
-"""Packets per second of a link that has the channel to itself, each with its TCP ACK, both after
-DIFS. It is the unit of utilities, the capacity of 1 of problem MP. [packets/s]"""
+"""Packet rate of a link without contention. Each packet and its TCP ACK are sent after DIFS. This
+rate is the unit of utilities, and the capacity of 1 in problem MP. [packets/s]
+"""
 
 HACK_PPS = 559.0
-"""Packets per second without the first DIFS: an exchange under h-ACK. [packets/s]"""
+"""Packet rate without the first DIFS, as in an exchange under h-ACK. [packets/s]"""
 
 PER_PACKET = 3e-5
 """Aggressiveness for each queued packet, :math:`\\alpha` of the models. [-]"""
 
 K, BETA = 10.0, 200.0
 LINKS = (1, 2, 3, 4)
-"""Links of topologies a, b and c, and their users."""
+"""Numbers of the links of topologies a, b and c, and of their users."""
 
 TOPOLOGIES = ("a", "b", "c")
 WARMUP_S, DURATION_S = 100.0, 500.0
@@ -53,22 +56,22 @@ REPLICATIONS = 30
 Tree = Mapping[str, Any]
 
 SERVICE_PPS, OVERHEAD_MS = 811, 0.476
-"""Data packets that n-ACK sends in a second, and the overhead of an exchange. [packets/s, ms]"""
+"""Rate of data packets under n-ACK, and overhead of an exchange. [packets/s, ms]"""
 
 TIMES: Tree = {"service_rate": SERVICE_PPS, "overhead": f"{OVERHEAD_MS} ms", "acks": "contend"}
 
 PACKET_BYTES, ACK_BYTES = 1040, 40
-"""Data packets and TCP ACKs with their headers. [bytes]"""
+"""Lengths of data packets and TCP ACKs, including headers. [bytes]"""
 
 DATA_MS = 1e3 / SERVICE_PPS
 ACK_PART = (OVERHEAD_MS + (DATA_MS - OVERHEAD_MS) * ACK_BYTES / PACKET_BYTES) / DATA_MS
-"""Time of a TCP ACK's exchange over that of a data packet's. [-]"""
+"""Ratio of the time of a TCP ACK's exchange to that of a data packet's exchange. [-]"""
 
 EIFS = "364 us"
-"""Silence after a frame that a station senses and cannot read, with 802.11b at 1 Mb/s."""
+"""Idle time after a frame that a station senses but cannot decode, for 802.11b at 1 Mb/s."""
 
 PLAIN: Tree = {**TIMES, "access": "dcf", "queue": 50}
-"""L-CSMA whose links read all frames that they sense."""
+"""L-CSMA whose links decode all frames that they sense."""
 
 SLOTS: Tree = {"slotted": True}
 DIFS: Tree = {"difs": "50 us"}
@@ -77,37 +80,38 @@ MODULE: Tree = {**SLOTS, **SILENCES}
 """Adaptive access as in the 802.11 module of ns-2."""
 
 TREATMENTS: Mapping[str, Tree] = {"hack": {"service_rate": HACK_PPS}, "nack": TIMES}
-"""Times of an exchange by how TCP ACKs are treated."""
+"""Times of an exchange, by the treatment of TCP ACKs."""
 
 THEORY_PPS = 600.0
-"""C of h-ACK in continuous time without silences, near what the model implies from the totals of
-table 6.2 (568, 628 and 598). [packets/s]"""
+"""C of h-ACK in continuous time without idle times. It is near the values that the model implies
+from the totals of table 6.2 (568, 628 and 598). [packets/s]
+"""
 
 SCHEMES: Mapping[str, Tree] = {
     "lcsma": {**PLAIN, "eifs": EIFS},
     **{name: {**times, **MODULE} for name, times in TREATMENTS.items()},
 }
-"""Settings of `csma` by the names of values."""
+"""Settings of `csma` by the name of the scheme."""
 
 BESIDE: Mapping[str, Tree] = {
     **{name: {**times, **SLOTS, **DIFS} for name, times in TREATMENTS.items()},
     "lcsma": PLAIN,
 }
-"""Settings of L-CSMA where links share nodes, so that they read one another's frames."""
+"""Settings of the schemes if links share nodes, so that they decode each other's frames."""
 
 CURES = tuple(TREATMENTS)
-"""Schemes that are to come close to the optimum: both treatments of ACKs."""
+"""Schemes that should be close to the optimum, with either treatment of ACKs."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """Other settings with which a scheme is compared."""
+    """Settings that differ from those of a scheme, for comparison."""
 
     words: str
     csma: Tree = field(default_factory=dict)
     tcp: Tree = field(default_factory=dict)
     base: Mapping[str, Tree] = field(default_factory=lambda: SCHEMES)
-    """Settings by scheme to which these are added."""
+    """Settings by scheme to which the settings of the variant are added."""
 
 
 PATIENT = Variant("an initial RTO of 30 s", tcp={"initial_rto": "30 s"})
@@ -134,7 +138,7 @@ def variant(
     base: Mapping[str, Tree] | None = None,
     **csma: Any,
 ) -> dict[str, Any]:
-    """Return a scheme's network under a variant, perhaps with settings in place of the scheme's."""
+    """Return the network of a scheme under a variant; `base` may replace the scheme's settings."""
     variant = VARIANTS[name]
     settings = {**(base or variant.base)[scheme], **variant.csma, **csma}
     title = f"topology {topology}, {WORDS[scheme]}, {variant.words}"
@@ -142,10 +146,10 @@ def variant(
 
 
 LIGHT_PPS = 650
-"""C of n-ACK with ACKs that use the air only for their bytes. [packets/s]"""
+"""C of n-ACK if the air time of ACKs is proportional to their length. [packets/s]"""
 
 LIGHT_ACKS: Tree = {"service_rate": LIGHT_PPS, "acks": "contend", **MODULE}
-"""Settings of `csma` with such ACKs."""
+"""Settings of `csma` with ACKs whose air time is proportional to their length."""
 
 WORDS: Mapping[str, str] = {"lcsma": "L-CSMA", "hack": "h-ACK", "nack": "n-ACK"}
 
@@ -170,9 +174,9 @@ def scenario(
     seconds : two floats
         Warm-up and duration. [s]
     udp_pps : mapping, optional
-        Rates of UDP flows with Poisson arrivals in place of TCP, by flow. [packets/s]
+        Rates of UDP flows with Poisson arrivals that replace TCP, by flow. [packets/s]
     tcp : mapping, optional
-        Settings of TCP in place of the paper's.
+        Settings of TCP that replace those of the paper.
     **csma
         Settings of `csma`.
     """
@@ -250,27 +254,29 @@ def best(topology: str, beta: float | None = None, k: float = K) -> tuple[float,
 
 
 NO_ENTROPY = 1e6
-"""A beta at which the weight of the entropy is nothing. [-]"""
+"""Value of beta at which the weight of the entropy is negligible. [-]"""
 
 
 def entropy_gap(topology: str) -> float:
-    """Return the utility gap that the optimum of MP or EP has to that without entropy. [-]"""
+    """Return the utility gap between the optimum of MP or EP and the optimum without entropy.
+    [-]
+    """
     pairs = zip(best(topology, BETA), best(topology), strict=True)
     return sum(C_PPS / optimal - C_PPS / held for held, optimal in pairs)
 
 
-# what figures read
+# Quantities of figures.
 
 
 def quantity(run: Run, list_name: str, item: str, name: str) -> Quantity:
-    """Return a quantity, with the model's value unless the model leaves out ACKs that contend."""
+    """Return a quantity, with the model's value unless ACKs contend, which the model ignores."""
     result = run.quantity(list_name, item, name)
     is_nack = bool(run.scenario) and run.scenario["csma"]["acks"] == "contend"
     return Quantity(result.samples) if is_nack else result
 
 
 def rate(run: Run, flow: str | int) -> Quantity:
-    """Return the throughput of a flow, or of the user with a number. [packets/s]"""
+    """Return the throughput of a flow, or of a user given by number. [packets/s]"""
     name = f"user-{flow}" if isinstance(flow, int) else flow
     return quantity(run, "flows", name, "goodput_bps") / PACKET_BITS
 
@@ -287,9 +293,9 @@ def total(run: Run) -> Quantity:
 
 
 def gap(run: Run, topology: str = "a") -> Quantity:
-    """Return the utility gap to the optimum without entropy, rates in units of C. [-]
+    """Return the utility gap to the optimum without entropy, with rates in units of C. [-]
 
-    A flow that got nothing makes it minus infinity.
+    The gap is minus infinity if a flow has no throughput.
     """
     wanted = best(topology)
 
@@ -322,10 +328,12 @@ def rtt(run: Run, user: int) -> Quantity:
 
 
 def distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
-    """Return how far the flow is from its value in others that is farthest from it, relative. [-]
+    """Return the relative distance from the wanted value, for the flow with the largest distance.
+    [-]
 
-    The flow is the one whose mean is farthest. The mean of the largest distance in each replication
-    would be larger than any flow's, since chance adds to that and never takes away.
+    The flow is the one whose mean has the largest distance. The mean over replications of the
+    largest distance would exceed the mean distance of every flow, because noise only increases a
+    maximum.
     """
     parts = [
         (item - other) / float(np.mean(other.samples))
@@ -337,9 +345,7 @@ def distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
 
 
 def largest_distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
-    """Return how far the flow is that is farthest from its value in each replication, relative.
-    [-]
-    """
+    """Return the largest relative distance of a flow from its wanted value, per replication. [-]"""
     parts = [item / other - 1.0 for item, other in zip(runs, wanted, strict=True)]
     samples = np.max([np.abs(part.samples) for part in parts], axis=0)
     return Quantity(np.atleast_1d(samples))
@@ -351,7 +357,7 @@ def window(run: Run, user: int) -> Quantity:
 
 
 def known(value: float) -> Quantity:
-    """Return a number that is the same in every replication."""
+    """Return a quantity with the same value in every replication."""
     return Quantity(np.asarray(value), float(value))
 
 
@@ -360,23 +366,23 @@ def simulated_rate(run: Run, user: int) -> Quantity:
     return Quantity(rate(run, user).samples)
 
 
-# how figures show it
+# Lines of figures.
 
 USERS = Abscissa("user", ticks=LINKS)
 
 
 def each(label: str, point: str, reading: Callable[[Run, int], Quantity]) -> Line:
-    """Return the line of a quantity of every user, or every link, of a run."""
+    """Return the line of a quantity over all users, or all links, of a run."""
     return Line(label, LINKS, lambda runs: [reading(runs[point], item) for item in LINKS])
 
 
 def optimal(topology: str, flows: Sequence[Any] = LINKS) -> Line:
-    """Return the line of the optimum, which only the model has. [packets/s]"""
+    """Return the line of the optimum, which has only a predicted value. [packets/s]"""
     return Line("optimum", flows, lambda runs: [theory(value) for value in best(topology, BETA)])
 
 
 def of_all(reading: Callable[[Run, int], Quantity], run: Run) -> list[Quantity]:
-    """Return a quantity of every user, or every link."""
+    """Return a quantity of all users, or all links."""
     return [reading(run, item) for item in LINKS]
 
 

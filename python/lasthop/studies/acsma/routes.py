@@ -1,6 +1,6 @@
 """Figures 6.14 and 6.15: several hops, and wireless links after a wire, with n-ACK.
 
-The conflict graphs of d and e are choices, see ``docs/papers/acsma.md``.
+The paper does not give the conflict graphs of d and e; ``docs/papers/acsma.md`` gives ours.
 """
 
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from lasthop.studies.study import Quantity, Run, Runs, Study, about, listed, mea
 SHOWN = ("lcsma", "hack", "nack")
 
 RULES = network.BESIDE
-"""Settings of `csma` where links share nodes, so that they read one another's frames."""
+"""Settings of `csma` if links share nodes, so that they decode each other's frames."""
 
 VARIANTED = tuple(name for name in VARIANTS if name not in ("slots", "silences"))
-"""Variants that differ here: without EIFS, silences are only DIFS."""
+"""Variants with an effect here. Without EIFS, the idle times are only DIFS."""
 
 SMOOTHING = 0.9
-"""Weight of the past in n_s, where it is smoothed. [-]"""
+"""Weight of the previous value in n_s, if n_s is smoothed. [-]"""
 
 
 def _points(topology: str) -> dict[str, dict[str, object]]:
@@ -162,7 +162,7 @@ OTHERS_OF_E = {
         "topology e, L-CSMA, delayed ACKs", "e", tcp={"delayed_ack": True}, **RULES["lcsma"]
     ),
 }
-"""Runs that tell what the gaps of e come from."""
+"""Runs that isolate the causes of the gaps of e."""
 
 FIG6_15 = Study(
     key="acsma-fig6_15",

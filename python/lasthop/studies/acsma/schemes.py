@@ -24,22 +24,25 @@ PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
 """Utility gaps of L-CSMA, table 6.1. [-]"""
 
 STARVING = {"a": 1, "b": 1, "c": 2}
-"""Number of users that starve under L-CSMA, whose utilities make the gap."""
+"""Number of starving users under L-CSMA, whose utilities cause the gap."""
 
 RANDOM_LOSS = 1.31
-"""Mean window of Reno under random losses times sqrt(p), for an ACK to every packet. Mathis, Semke,
-Mahdavi and Ott, The macroscopic behavior of the TCP congestion avoidance algorithm, 1997, after
-Ott, Kemperman and Mathis, The stationary behavior of ideal TCP congestion avoidance, 1996. W grows
-by 1/W per ACK and is halved with each loss, so that X = p W^2 / 2 rises by 1 in 1/p packets and
-falls to X/4. Its distribution is that of the sum over k of E_k / 4^k, with exponential E_k of mean
+"""Mean window of Reno under random losses, multiplied by sqrt(p), with an ACK for every packet.
+Mathis, Semke, Mahdavi and Ott, The macroscopic behavior of the TCP congestion avoidance algorithm,
+1997, after Ott, Kemperman and Mathis, The stationary behavior of ideal TCP congestion avoidance,
+1996. W grows by 1/W per ACK and is halved with each loss, so that X = p W^2 / 2 rises by 1 in 1/p
+packets and falls to X/4. Its distribution is that of the sum over k of E_k / 4^k, with exponential
+E_k of mean
 1. The mean over time is sqrt(2) / E[X^(-1/2)] = 1.3098. Periodic losses have sqrt(3/2).
 [packets]"""
 
 WINDOW_FACTOR = RANDOM_LOSS / 2**0.5
-"""`RANDOM_LOSS` over sqrt(2), as in (3.6); the k that a user gets is smaller by it. [-]"""
+"""Ratio of `RANDOM_LOSS` to sqrt(2), see (3.6); a user's effective k is reduced by this factor.
+[-]
+"""
 
 ROOM = 1000
-"""Room of queues that never overflow. [packets]"""
+"""Limit of queues that never overflow. [packets]"""
 
 
 def _other(kind: str, topology: str) -> dict[str, Any]:
@@ -87,7 +90,7 @@ ALONE = Point(
 
 
 def _off(run: Run, topology: str) -> list[Quantity]:
-    """Return how far each user is from the optimum of MP, as a part of that. [-]"""
+    """Return the relative distance of each user's rate from the optimum of MP. [-]"""
     optimal = network.best(topology, network.BETA)
     return [
         Quantity((rate / best - 1.0).samples)
@@ -96,7 +99,9 @@ def _off(run: Run, topology: str) -> list[Quantity]:
 
 
 def _off_in_words(runs: Runs, scheme: str) -> str:
-    """Return the same in per cent, topology by topology."""
+    """Return the users' relative distances from the optimum of MP as text, in per cent by
+    topology.
+    """
     each = []
     for topology in TOPOLOGIES:
         off = _off(runs[f"{scheme}-{topology}"], topology)
@@ -137,21 +142,25 @@ def _shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def _farthest(runs: Runs, topology: str) -> Quantity:
-    """Return how far the user is from the optimum of MP that is farthest from it under n-ACK with a
-    long initial RTO, relative. [-]
+    """Return the relative distance from the optimum of MP, for the user with the largest distance.
+    [-]
+
+    The scheme is n-ACK with a long initial RTO.
     """
     optimum = [network.known(each) for each in network.best(topology, network.BETA)]
     return network.distance(network.rates(runs[f"patient-nack-{topology}"]), optimum)
 
 
 def _starving(runs: Runs, kind: str) -> str:
-    """Return the least rate in each topology. [packets/s]"""
+    """Return the smallest rate in each topology as text. [packets/s]"""
     every = [network.rates(runs[f"{kind}-{topology}"]) for topology in TOPOLOGIES]
     return listed(min(rates, key=lambda rate: float(rate.samples.mean())) for rates in every)
 
 
 def _by_variant(runs: Runs, reading: Callable[[Run, str], Quantity]) -> str:
-    """Return a reading of a run and its topology under each variant, both treatments of ACKs."""
+    """Return a reading of a run and its topology under each variant, for both treatments of
+    ACKs.
+    """
 
     def of(scheme: str, name: str) -> str:
         each = VARIED.at(variant=name, scheme=scheme).runs(runs)
@@ -171,7 +180,9 @@ def _on_air_back(run: Run, user: int) -> Quantity:
 
 
 def _window_over_loss(run: Run, user: int) -> Quantity:
-    """Return a user's mean window times the root of its losses. [packets]"""
+    """Return a user's mean window multiplied by the square root of its loss probability.
+    [packets]
+    """
     lost = run.quantity("flows", f"user-{user}", "loss_probability")
     return Quantity((network.window(run, user).samples) * np.sqrt(lost.samples))
 
@@ -255,7 +266,7 @@ WINDOWS_S = {
     "1": (250.0, 375.0),
     "2": (375.0, 500.0),
 }
-"""The whole of a run after the warm-up, and the last half in two parts. [s]"""
+"""Time intervals of a run: all after the warm-up, and two parts of the second half. [s]"""
 
 
 SETTLING = Sweep(
@@ -341,7 +352,7 @@ PAPER_R = (2, 5, 3, 3)
 
 
 def _retransmissions(run: Run, user: int) -> Quantity:
-    """Return what a user sends again in a second. [packets/s]"""
+    """Return the rate of a user's retransmissions. [packets/s]"""
     measured_s = network.DURATION_S - network.WARMUP_S
     return run.quantity("flows", f"user-{user}", "retransmissions") / measured_s
 

@@ -1,6 +1,6 @@
 """Figures 6.9 to 6.13, tables 6.3 and 6.4: topology a under other settings.
 
-Where the paper does not say which, these are of n-ACK.
+If the paper does not name the scheme, it is n-ACK.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,13 +27,13 @@ from lasthop.studies.sweep import Sweep, points_of
 
 
 def by_user(labels: Mapping[str, str], what: str = "n-ACK") -> Picture:
-    """Return the throughput of every user, by labels of points."""
+    """Return the picture of every user's throughput, with a line for each labelled point."""
     lines = [network.each(label, point, network.rate) for point, label in labels.items()]
     return Picture(USERS, [Panel("throughput [packets/s]", lines, what)], panel_mm=70.0)
 
 
 DUMMIES = {"plain": "without", "dummy": "with"}
-"""Words for links without and with dummy packets."""
+"""Labels for links without and with dummy packets."""
 
 DUMMY = Sweep(
     "{scheme}-{name}",
@@ -81,20 +81,21 @@ FIG6_9 = Study(
 
 PRODUCT = 20_000.0
 KS = {"44_7": 44.7, "28_3": 28.3, "20": 20.0, "14": 14.0, "10": 10.0, "5": 5.0}
-"""k with beta such that k^2 beta is `PRODUCT`, by the names of values."""
+"""Values of k by name; beta is chosen such that k^2 beta is `PRODUCT`."""
 
 
 LARGEST, REFERENCE = "44_7", "14"
-"""The largest k, and the k with which others are compared."""
+"""Names of the largest k, and of the k with which the other values are compared."""
 
 ALIKE = ("28_3", "20", "14", "10")
 """Settings with equal throughput, according to the paper."""
 
 
 def _widest(rates: Sequence[Sequence[Quantity]]) -> Quantity:
-    """Return the range of a flow's rates over settings, of the flow for which it is widest. [-]
+    """Return the range of a flow's rates over settings, for the flow with the widest range. [-]
 
-    It is relative to the mean; largest, smallest and flow are those by means over replications.
+    The range is divided by the mean. Largest rate, smallest rate and flow are chosen by means over
+    replications.
     """
     ranges = []
     for each in zip(*rates, strict=True):
@@ -159,14 +160,14 @@ FIG6_10 = Study(
 BETAS = (200, 1000, 1800)
 
 PLAIN = ""
-"""Name of the settings that are judged; variants have other names."""
+"""Name of the judged settings, which is empty; variants have other names."""
 
 KINDS = (PLAIN, *(f"-{name}" for name in network.VARIANTS))
-"""Ends of points' names."""
+"""Suffixes of the names of points."""
 
 
 def _under(kind: str, **csma: Any) -> dict[str, Any]:
-    """Return n-ACK in topology a with other settings, as it is judged or under a variant."""
+    """Return n-ACK in topology a with other settings, as judged or under a variant."""
     if kind != PLAIN:
         return network.variant("nack", kind.removeprefix("-"), **csma)
     text = ", ".join(f"{name} = {value}" for name, value in csma.items())
@@ -182,17 +183,18 @@ def _by_variant(sweep: Sweep, runs: Runs, reading: Callable[[Run], Quantity]) ->
 
 
 STEP_S = 0.5
-"""Width of the bins in which silences are seen. [s]"""
+"""Width of the bins in which silences are measured. [s]"""
 
 SEEDS = 10
-"""Number of runs in which they are seen: the series is that of a run's first replication."""
+"""Number of runs in which silences are measured. Only the first replication of a run has a time
+series.
+"""
 
 
 def silence(run: Run) -> float:
-    """Return the mean silence in which a user's time in silence passes. [s]
+    """Return the mean length of a user's silences, weighted by their length. [s]
 
-    A silence is a row of bins in which the user gets nothing; a longer one counts for more, by its
-    length.
+    A silence is a sequence of successive bins in which the user has no throughput.
     """
     lengths: list[float] = []
     for user in LINKS:
@@ -202,13 +204,13 @@ def silence(run: Run) -> float:
 
 
 def silent(values: NDArray[np.float64]) -> list[float]:
-    """Return the lengths of the rows of bins with nothing in them. [s]"""
+    """Return the lengths of sequences of empty bins. [s]"""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], values == 0.0, [False]]).astype(int)))
     return [float(length) * STEP_S for length in np.diff(edges)[::2]]
 
 
 def _recorded(seed: int) -> dict[str, Any]:
-    """Return one run over which users' throughputs are recorded."""
+    """Return a run in which the throughputs of users are recorded over time."""
     tree = network.scenario("beta = 1800", **{**SCHEMES["nack"], "beta": 1800})
     record = {"series_interval": f"{STEP_S} s"}
     return tree | {"seed": seed, "replications": 1, "record": record}

@@ -1,7 +1,8 @@
-"""Figures 4.2, 4.3 and B.1: topology a with one connection a user.
+"""Figures 4.2, 4.3 and B.1: topology a with one connection per user.
 
-The settings are those of chapter 4: beta 800, r up to 0.01 and read every two seconds. The step of
-0.05 times two seconds is that of the later chapters, so that r for a packet is the same.
+The settings are those of chapter 4: beta is 800, r is at most 0.01, and r is updated every two
+seconds. The step of 0.05 times two seconds equals that of the later chapters, so that r per packet
+is the same.
 """
 
 from functools import partial
@@ -23,10 +24,10 @@ SINGLE: dict[str, Any] = {
 }
 FULL: dict[str, Any] = {**SINGLE, "aqm": False, "r_max": R_MAX}
 STARVING_BETAS = (100, 200, 400, 800)
-"""Values of beta in the runs that tell what starves user 2."""
+"""Values of beta in the runs that show why user 2 starves."""
 
 LATE_S = (400.0, 500.0)
-"""The time in which final values are read. [s]"""
+"""Time interval in which final values are measured. [s]"""
 
 
 def _throughputs(runs: Runs) -> dict[str, Quantity]:
@@ -85,7 +86,7 @@ FIG4_2 = Study(
 
 
 WINDOWS_S = ((0.0, 20.0), (20.0, 50.0), (50.0, 100.0), (100.0, 200.0), LATE_S)
-"""Times over which figure 4.3 averages r. [s]"""
+"""Time intervals over which figure 4.3 averages r. [s]"""
 
 
 AVERAGES = Sweep(
@@ -149,7 +150,7 @@ BY_BETA = Sweep(
 )
 
 EQUAL = 2 ** (1 / 3) * network.PER_PACKET ** (2 / 3)
-"""Value that appendix B gives every r, with r for a packet in place of its alpha. [-]"""
+"""Value of every r by appendix B, in which alpha is replaced by r per packet. [-]"""
 
 
 def _measure_aqm(runs: Runs) -> dict[str, Quantity]:
@@ -164,7 +165,7 @@ def _measure_aqm(runs: Runs) -> dict[str, Quantity]:
 
 
 def _over_b6(run: Run, user: int) -> Quantity:
-    """Return a user's mean round-trip time over r / (alpha x), (B.6). [-]"""
+    """Return the ratio of a user's mean round-trip time to r / (alpha x), (B.6). [-]"""
     arrived = network.rate(run, user) * network.rtt(run, user)
     return arrived * network.PER_PACKET / network.aggressiveness(run, user)
 
@@ -175,7 +176,7 @@ def _waiting(run: Run, user: int) -> Quantity:
 
 
 def _round_trips(runs: Runs) -> str:
-    """Return what round trips are, and what r and queues are of them."""
+    """Return a text on round-trip times, and on their relation to r and queues."""
     run = BY_BETA.run(runs, beta=800)
     queues = network.of_all(_waiting, run)
     r = network.of_all(network.aggressiveness, run)

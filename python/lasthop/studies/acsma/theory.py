@@ -9,7 +9,7 @@ from lasthop.studies.acsma import network
 from lasthop.studies.study import Quantity, Runs, Study, theory
 
 STARTS_PPS = (10.0, 100.0, 400.0)
-"""Rates from which the fluid systems set out. [packets/s]"""
+"""Initial rates of the fluid systems. [packets/s]"""
 
 FAIRNESS: Mapping[str, tuple[float, float]] = {
     "log": (1.0, 0.01),
@@ -21,7 +21,9 @@ r"""Utilities :math:`w x^{1-a} / (1 - a)`: a and w. Weights are such that r is b
 
 @cache
 def rest_distance(topology: str, rule: str, utility: str = "") -> float:
-    """Return how far from the optimum a fluid system rests, at most over flows and starts. [-]"""
+    """Return the largest relative distance of a fluid system's equilibrium from the optimum. [-]
+
+    The maximum is over flows and initial rates."""
     from lasthop.models.acsma.fluid import MultiConnection, settle
     from lasthop.models.acsma.optimum import RENO, Problem, optimum
     from lasthop.models.acsma.topologies import topology as build

@@ -32,18 +32,18 @@ def _measure_units(runs: Runs) -> dict[str, Quantity]:
 
 
 def _queues_back(run: Run) -> Quantity:
-    """Return the mean queue of links back over that of links forward. [-]"""
+    """Return the ratio of the mean queue of reverse links to that of forward links. [-]"""
     return _occupancy(run, back=True) / _occupancy(run, back=False)
 
 
 def _r_back(run: Run) -> Quantity:
-    """Return the mean r of links back over that of links forward. [-]"""
+    """Return the ratio of the mean r of reverse links to that of forward links. [-]"""
     back = mean_of([network.link(run, f"{link}/back", "aggressiveness") for link in LINKS])
     return back / mean_of(network.of_all(network.aggressiveness, run))
 
 
 SAME_SETTING_PPS = {"table 6.2": 739, "table 6.3": 737, "figure 6.5": 595}
-"""Totals of the paper for n-ACK in topology a. [packets/s]"""
+"""Total throughputs of the paper for n-ACK in topology a. [packets/s]"""
 
 
 def _unit_findings(runs: Runs) -> dict[str, str]:
@@ -64,7 +64,7 @@ def _unit_findings(runs: Runs) -> dict[str, str]:
 
 
 def _units_by_variant(runs: Runs) -> str:
-    """Return what queues in bytes do under each variant."""
+    """Return a text on the effect of queues in bytes under each variant."""
     by_packets, by_bytes = UNITS.at(acks="").runs(runs)
     rates = " and ".join(listed(network.rates(run)) for run in (by_packets, by_bytes))
     queues = [

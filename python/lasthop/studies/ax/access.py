@@ -1,6 +1,7 @@
-"""Access parameters (paper 003) against aggregation: opportunities, CWmin, and PIFS access.
+"""Access parameters (paper 003) in a cell with aggregation: TXOPs, CWmin, and PIFS access.
 
-Seven downloads, as in the paper; frames one by one as there, aggregates of 0.5 ms, and the longest.
+There are seven downloads, as in the paper. Frames are sent one by one as in the paper, in
+aggregates of 0.5 ms, or in the longest aggregates.
 """
 
 from typing import Any
@@ -18,21 +19,21 @@ SIZES: dict[str, dict[str, Any]] = {
 WORDS = {"frames": "frames one by one", "short": "aggregates of 0.5 ms", "full": "full aggregates"}
 
 CWMIN = 15
-"""That of best effort. [slots]"""
+"""CWmin of best effort. [slots]"""
 
 CWMINS = (3, 7, CWMIN, 31, 63, 127)
 """Smallest contention windows of access point and stations. [slots]"""
 
 LIMITS_US = (0, 1504, 2528, 5500)
-"""Limits of opportunities of access point and stations; 0: one PPDU an access. [us]"""
+"""TXOP limits of access point and stations; 0 means one PPDU per access. [us]"""
 
 LONG_US = LIMITS_US[-1]
 
 PIFS = {"aifsn": 1, "cwmin": 0, "cwmax": 0}
-"""Access of the access point after PIFS without backoff."""
+"""Access parameters of an access point that sends after PIFS without backoff."""
 
 AMPLE = 4000
-"""Room in the FIFO in which bursts find place. [packets]"""
+"""Limit of a FIFO that is long enough for bursts. [packets]"""
 
 PHYS = tuple(cell.PHYS)
 STATIONS = 7
@@ -57,7 +58,7 @@ def scenario(
 
 
 KINDS = {"bare": {}, "txop": _limited(LONG_US), "pifs": {"ap": PIFS}}
-"""Access with ample room: one PPDU, the longest opportunities, PIFS."""
+"""Kinds of access with an ample FIFO: one PPDU, the longest TXOPs, and PIFS access."""
 
 AXES: dict[str, tuple[Any, ...]] = {"phy": PHYS, "size": tuple(SIZES)}
 LABELS = {**WORDS, **cell.PHY_WORDS}
@@ -88,13 +89,15 @@ ROOMY = Sweep(
 
 
 def gains(runs: Runs, sweep: Sweep, phy: str, size: str) -> list[Quantity]:
-    """Return goodput along a sweep over that with CWmin 15, one PPDU an access. [-]"""
+    """Return the ratios of goodputs of a sweep to the goodput with CWmin 15 and one PPDU per
+    access. [-]
+    """
     reference = cell.total(BY_LIMIT.run(runs, phy=phy, size=size, limit=0))
     return [each / reference for each in sweep.at(phy=phy, size=size).read(runs, cell.total)]
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return what each setting gains over CWmin 15 and one PPDU an access."""
+    """Return the gain of each setting compared with CWmin 15 and one PPDU per access."""
     values: dict[str, Quantity] = {}
     for phy in PHYS:
         for size in SIZES:
@@ -113,11 +116,13 @@ acks = mean_reading("stations", "station", "mpdus_per_ppdu")
 """Mean length of a station's aggregates. [MPDUs]"""
 
 busy = reading("cells", "cell", "busy_fraction")
-"""Part of the time in which the medium is busy. [-]"""
+"""Fraction of time in which the medium is busy. [-]"""
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return aggregates and idle air under each limit and with PIFS access, and ample room."""
+    """Return aggregates and busy time under each limit and with PIFS access, and goodputs with an
+    ample FIFO.
+    """
     readings = {"aggregate": cell.aggregate, "acks": acks, "busy": busy}
     limits = {f"{name}_{{phy}}_{{size}}_{{limit}}": read for name, read in readings.items()}
     pifs = {f"{name}_{{phy}}_{{size}}_pifs{{limit}}": read for name, read in readings.items()}
@@ -131,7 +136,9 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return the aggregates that a limit leaves, and what PIFS access does to the FIFO."""
+    """Return a text on the aggregates under a TXOP limit, and on the effect of PIFS access on the
+    FIFO.
+    """
     lengths = listed(BY_LIMIT.at(phy="ax", size="full").read(runs, cell.aggregate))
     bare, pifs = (sweep.run(runs, phy="ax", size="full", limit=0) for sweep in (BY_LIMIT, BY_PIFS))
     roomy = ROOMY.at(phy="ax").read(runs, cell.total)

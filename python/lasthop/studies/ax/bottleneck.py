@@ -1,8 +1,8 @@
-"""The virtual shared bottleneck and its estimator (paper 002) in front of a cell that aggregates.
+"""The virtual shared bottleneck and its estimator (paper 002) in front of a cell with aggregation.
 
-A station has four connections, up or down, and three stations have a download each. C is estimated,
-at most 1.2 times what the cell carries, with thresholds for the round-trip times of pings that are
-swept; the default is the paper's 40 ms. Leaves have room for 1000 packets.
+One station has four connections, up or down, and three stations have a download each. C is
+estimated, and is at most 1.2 times the throughput of the cell. The threshold for the round-trip
+times of pings is swept; the default is the paper's 40 ms. Leaves have room for 1000 packets.
 """
 
 from typing import Any
@@ -16,29 +16,30 @@ from lasthop.studies.study import Quantity, Read, Run, Runs, Study, about, readi
 from lasthop.studies.sweep import Sweep, points_of
 
 CARRIED_MBPS = 530
-"""Somewhat more than either cell carries. [Mb/s]"""
+"""Rate slightly above the throughput of both cells. [Mb/s]"""
 
 CAP_MBPS = 600
 """Largest rate of the bottleneck. [Mb/s]"""
 
 THRESHOLDS = (10, 15, 20, 40)
-"""Round-trip times above which the rate falls. [ms]"""
+"""Thresholds of the round-trip time above which the rate is reduced. [ms]"""
 
 CALM = 10
-"""The threshold that claims judge in addition to the default: two aggregates of 4.9 ms. [ms]"""
+"""Threshold that claims judge in addition to the default: two aggregates of 4.9 ms. [ms]"""
 
 MANY = 100
-"""Replications with that threshold, downloads: C goes to its cap for seconds in some, and neither
-ten nor thirty decide what the claim asks."""
+"""Number of replications with the threshold `CALM` and downloads. In some of them C is at its cap
+for seconds. Neither ten nor thirty replications decide the claim.
+"""
 
 LEAF = 1000
-"""Room in each leaf, four times an aggregate; the default of scenarios is 200. [packets]"""
+"""Limit of each leaf, which is four aggregates; the default of scenarios is 200. [packets]"""
 
 WAYS = ("down", "up")
 SEEDS = range(1, cell.REPLICATIONS + 1)
 
 SETTLED_S = 10.0
-"""From when on C counts as settled. [s]"""
+"""Time from which on C counts as settled. [s]"""
 
 SHORT = {"aggregation": {"time": "0.5 ms"}}
 LENGTHS: dict[str, dict[str, Any]] = {"full": {}, "short": SHORT}
@@ -113,7 +114,9 @@ TRACES = Sweep(
 
 
 eta = cell.goodput("first") / cell.goodput("others")
-"""Goodput of the station with four connections over the mean of the others. [-]"""
+"""Ratio of the goodput of the station with four connections to the mean of the other stations.
+[-]
+"""
 
 capacity = reading("links", "vsb", "capacity_bps") / 1e6
 """Time average of C. [Mb/s]"""
@@ -123,37 +126,39 @@ pings = reading("links", "vsb", "ping_rtt_s") * 1e3
 
 
 def settled(run: Run) -> NDArray[np.float64]:
-    """Return C over time once it has settled. [bit/s]"""
+    """Return C over time after it has settled. [bit/s]"""
     times, rates = run.track("links", "vsb", "capacity_bps")
     return np.asarray(rates)[np.asarray(times) > SETTLED_S]
 
 
 def swing(runs: Runs, phy: str, length: str) -> Quantity:
-    """Return the standard deviation of C over its mean, once for each seed. [-]"""
+    """Return the ratio of the standard deviation of C to its mean, for each seed. [-]"""
     every = map(settled, TRACES.at(phy=phy, length=length).runs(runs))
     return Quantity(np.asarray([np.std(rates) / np.mean(rates) for rates in every]))
 
 
 def above(runs: Runs, phy: str) -> Quantity:
-    """Return the part of the time in which C is more than the cell carries, for each seed. [-]"""
+    """Return the fraction of time in which C exceeds the throughput of the cell, for each seed.
+    [-]
+    """
     every = map(settled, TRACES.at(phy=phy, length="full").runs(runs))
     return Quantity(np.asarray([np.mean(rates > 1e6 * CARRIED_MBPS) for rates in every]))
 
 
 def traced_eta(runs: Runs, phy: str) -> Quantity:
-    """Return eta in the runs over time, for each seed. [-]"""
+    """Return eta in the runs with recorded time series, for each seed. [-]"""
     every = TRACES.at(phy=phy, length="full").runs(runs)
     return Quantity(np.asarray([eta(run).samples[0] for run in every]))
 
 
 def correlation(runs: Runs, phy: str) -> float:
-    """Return how eta and the time with too large a C go together over seeds. [-]"""
+    """Return the correlation over seeds of eta and the time in which C is too large. [-]"""
     pair = (above(runs, phy).samples, traced_eta(runs, phy).samples)
     return float(np.corrcoef(*pair)[0, 1])
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return how fair it is, what it carries, what C is, and how much C moves."""
+    """Return fairness, throughput, C, and the variation of C."""
     both = {"eta": eta, "total": cell.total}
     values = SWEEP.values(
         runs,
@@ -171,7 +176,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the pings, and what waits at the access point."""
+    """Return the round-trip times of pings, and the queue of the access point."""
     values = SWEEP.values(
         runs,
         {"pings_{phy}_{way}_{threshold}": pings, "queue_{phy}_{way}_{threshold}": cell.occupancy},
@@ -182,7 +187,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return why the default does nothing, what short leaves do, and where both queues meet."""
+    """Return a text on the default threshold, on short leaves, and on both kinds of queues."""
     default, calm = SWEEP.at(phy="ax", way="down", threshold=(40, CALM)).runs(runs)
     leaf = LEAVES.run(runs, phy="ax", way="down")
     return (
@@ -200,7 +205,7 @@ def finding(runs: Runs) -> str:
 
 
 def _lines(phy: str, read: Read) -> list[Line]:
-    """Return lines over thresholds, and flat ones where the Linux queue is alone."""
+    """Return lines over thresholds, and flat lines for the Linux queue without a bottleneck."""
     lines = SWEEP.at(phy=phy).lines("four {way}", "threshold", read)
     for way in WAYS:
         linux = BARE.at(phy=phy, way=way, kind="linux")

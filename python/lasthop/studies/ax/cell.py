@@ -1,9 +1,9 @@
-"""The cells in which the papers' questions are asked again, and the quantities of their runs.
+"""The cells in which the papers' questions are studied again, and the quantities of their runs.
 
-The access point has the access parameters of hostapd, whose best effort has no transmission
-opportunities, so that an access is one PPDU of up to 5.484 ms. The wire has 5 ms each way. TCP is
-CUBIC with delayed ACKs and a receive window that never limits. Everything is asked in 802.11ax at
-80 MHz, and again in 802.11ac: a PHY with aggregates of a fifth of the time.
+The access point has the access parameters of hostapd, which set no TXOP limit for best effort, so
+that an access is one PPDU of up to 5.484 ms. The wire has a delay of 5 ms per direction. TCP is
+CUBIC with delayed ACKs and a receive window that never limits. All questions are studied in
+802.11ax at 80 MHz, and again in 802.11ac, whose aggregates last a fifth of the time.
 """
 
 from collections.abc import Mapping
@@ -21,20 +21,21 @@ PHYS: Mapping[str, Tree] = {
 """Cells by name."""
 
 MCS = {"ax": 6, "ac": 9, "ax20": 9}
-"""Modulation of stations nearby: a full aggregate is 256 MPDUs of 4.9 ms in ``ax``, 64 of 1.0 ms in
-``ac``, some 100 of 5.5 ms in ``ax20``."""
+"""MCS of nearby stations. A full aggregate is 256 MPDUs in 4.9 ms in ``ax``, 64 MPDUs in 1.0 ms in
+``ac``, and about 100 MPDUs in 5.5 ms in ``ax20``.
+"""
 
 BOTH = ("ax", "ac")
-"""The cell of each statement, and the other PHY that it must survive."""
+"""Cell of each statement, and the other PHY for which the statement must also hold."""
 
 PHY_WORDS = {"ax": "802.11ax", "ac": "802.11ac", "ax20": "802.11ax, 20 MHz"}
-"""Cells as labels call them."""
+"""Labels of the cells."""
 
 ROOM = 1000
-"""Default room in the access point's FIFO. [packets]"""
+"""Default limit of the access point's FIFO. [packets]"""
 
 FRAME_ROOM = 300
-"""Room in the FIFO where frames are sent one by one, at a tenth of the rate. [packets]"""
+"""Limit of the FIFO if frames are sent one by one, at a tenth of the rate. [packets]"""
 
 LINUX: Tree = {"mac80211": {}}
 """The queue of a Linux access point."""
@@ -63,7 +64,7 @@ def scenario(
     phy : str
         A key of `PHYS`.
     stations : mapping
-        Tables of stations in the grammar of scenario files; without ``mcs`` they are nearby.
+        Tables of stations in the grammar of scenario files; stations without ``mcs`` are nearby.
     queue : int or mapping
         Queue of the access point.
     seconds : two ints
@@ -100,7 +101,9 @@ def scenario(
 
 
 def goodput(prefix: str) -> Reading:
-    """Return the reading of the mean goodput of the stations whose names begin so. [Mb/s]"""
+    """Return the reading of the mean goodput of the stations whose names begin with `prefix`.
+    [Mb/s]
+    """
     return mean_reading("stations", prefix, "goodput_bps") / 1e6
 
 

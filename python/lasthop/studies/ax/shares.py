@@ -1,6 +1,7 @@
 """Shared buffers: virtual buffer sharing (paper 000) in front of an aggregating FIFO.
 
-Two classes with equal shares: two stations with four downloads each, and two with one each.
+There are two classes with equal shares: two stations with four downloads each, and two stations
+with one download each.
 """
 
 from collections.abc import Callable
@@ -15,20 +16,20 @@ LAWS = ("plain", "vbs", "regulated")
 WORDS = {"plain": "drop-tail", "vbs": "Algorithm 1", "regulated": "regulator"}
 
 ROOMS = (300, 1000, 3000)
-"""Room in the FIFO. [packets]"""
+"""Limits of the FIFO. [packets]"""
 
 DELAYS = (0.5, 5.0, 20.0)
 """Propagation times of the wire, one way. [ms]"""
 
 OCCUPANCY = 0.6
-"""Part of its room that the algorithms hold the queue at, c. [-]"""
+"""Target occupancy c of the algorithms, as a fraction of the limit. [-]"""
 
 MANY, FEW = 4, 1
 """Downloads of each station of the two classes."""
 
 
 def scenario(phy: str, law: str, room: int = cell.ROOM, delay: float = 5.0, **more: Any) -> Any:
-    """Return both classes under a law."""
+    """Return both classes under an algorithm."""
     queue: Any = room
     if law == "fair":
         queue = cell.LINUX
@@ -67,11 +68,11 @@ FAIR = Sweep("{phy}-fair", lambda phy: scenario(phy, "fair"), {"phy": cell.BOTH}
 
 
 ratio = cell.goodput("many") / cell.goodput("few")
-"""Goodput of the class with many downloads over the other's. [-]"""
+"""Ratio of the goodput of the class with many downloads to that of the other class. [-]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return ratios of the classes, what the queue holds, and totals."""
+    """Return ratios of the classes, the occupancy of the queue, and totals."""
     values = BY_ROOM.values(
         runs, {"ratio_{phy}_{law}_{room}": ratio, "total_{phy}_{law}_{room}": cell.total}
     )
@@ -85,7 +86,9 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return the determining ratio: the time of the full buffer over that of the wire."""
+    """Return a text on the decisive ratio: the delay of the full buffer divided by that of the
+    wire.
+    """
     mine = BY_DELAY.at(phy="ax", law="vbs")
     ratios, parts = (
         listed(mine.read(runs, ratio)),
@@ -105,7 +108,9 @@ def finding(runs: Runs) -> str:
 
 
 def _held(law: str) -> Callable[[Runs], list[Quantity]]:
-    """Return what reads the part of its room that the queue holds, over rooms."""
+    """Return a function that reads the occupancy of the queue as a fraction of its limit, over
+    limits.
+    """
     sweep = BY_ROOM.at(phy="ax", law=law)
     return lambda runs: [
         length / room for length, room in zip(sweep.read(runs, cell.occupancy), ROOMS, strict=True)

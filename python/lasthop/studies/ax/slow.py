@@ -8,10 +8,10 @@ from lasthop.studies.study import Quantity, Runs, Study, about, mean_reading, re
 from lasthop.studies.sweep import Sweep
 
 MCSS = (0, 1, 2, 4, 7)
-"""Modulation of the slow station, which has one stream. [-]"""
+"""MCS of the slow station, which has one stream. [-]"""
 
 LOADS: dict[str, dict[str, Any]] = {"udp": {"udp_down": "300 Mbps"}, "tcp": {"download": 1}}
-"""Traffic of each station: datagrams at more than its share, or a download."""
+"""Traffic of each station: datagrams at a rate above its share, or a download."""
 
 QUEUES = {"fifo": cell.ROOM, "linux": cell.LINUX}
 WORDS = {"fifo": "FIFO", "linux": "Linux queue", "udp": "UDP", "tcp": "TCP"}
@@ -40,11 +40,11 @@ fast, slow = cell.goodput("fast"), cell.goodput("slow")
 """Goodput of a fast station, and of the slow station. [Mb/s]"""
 
 evenness = slow / fast
-"""Goodput of the slow station over that of a fast station. [-]"""
+"""Ratio of the goodput of the slow station to that of a fast station. [-]"""
 
 OF_SLOW = reading("stations", "slow", "airtime_fraction")
 air = OF_SLOW / (OF_SLOW + mean_reading("stations", "fast", "airtime_fraction") * 2.0)
-"""The slow station's part of the three stations' air time. [-]"""
+"""Air time of the slow station as a fraction of the three stations' air time. [-]"""
 
 LENGTHS = {
     name: mean_reading("stations", name, "downlink_mpdus_per_ppdu") for name in ("fast", "slow")
@@ -53,14 +53,14 @@ LENGTHS = {
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the throughput of each station in a cell with a station at MCS 0."""
+    """Return the throughput of each station if the slow station has MCS 0."""
     readings = {"even": evenness, "air": air, "fast": fast, "slow": slow, "total": cell.total}
     table = {f"{name}_{{phy}}_{{load}}_{{queue}}": read for name, read in readings.items()}
     return SWEEP.at(mcs=MCSS[0]).values(runs, table)
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the same over the slow station's modulation."""
+    """Return goodputs, air time and aggregates over the MCS of the slow station."""
     readings = {"fast": fast, "slow": slow, "air": air}
     lengths = {f"mpdus_{name}": length for name, length in LENGTHS.items()}
     return SWEEP.values(
@@ -73,7 +73,9 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return the benefit of equal shares of the air for each, and the aggregates that cause it."""
+    """Return a text on the benefit of equal air times per station, and on the aggregates as its
+    cause.
+    """
     fifo, linux = (runs[f"ax-tcp-{queue}-0"] for queue in QUEUES)
     lengths = [length(run) for run in (fifo, linux) for length in LENGTHS.values()]
     return (
@@ -86,7 +88,7 @@ def finding(runs: Runs) -> str:
 
 
 def _lines(load: str) -> list[Line]:
-    """Return what fast and slow stations get of one load in the first cell."""
+    """Return lines of the goodputs of fast and slow stations with one load, in the first cell."""
     mine = SWEEP.at(phy="ax", load=load)
     return [
         line

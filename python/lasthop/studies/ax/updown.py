@@ -1,4 +1,6 @@
-"""Uploads against downloads: the unfairness of papers 000 and 002, by number and by buffer."""
+"""Unfairness between uploads and downloads (papers 000 and 002), over their number and the
+buffer.
+"""
 
 from typing import Any
 
@@ -8,12 +10,12 @@ from lasthop.studies.study import Quantity, Runs, Study, about, listed
 from lasthop.studies.sweep import Sweep
 
 MIXES = {"1_1": (1, 1), "1_4": (1, 4), "4_1": (4, 1), "4_4": (4, 4)}
-"""Stations with an upload, and stations with a download."""
+"""Numbers of stations with an upload and of stations with a download, by name."""
 
 WORDS = {mix: f"{up} up, {down} down" for mix, (up, down) in MIXES.items()}
 
 ROOMS = (100, 300, 1000, 3000)
-"""Room in the FIFO. [packets]"""
+"""Limits of the FIFO. [packets]"""
 
 QUEUES: tuple[int | str, ...] = (*ROOMS, "linux")
 
@@ -42,11 +44,11 @@ SWEEP = Sweep(
 
 
 evenness = cell.goodput("down") / cell.goodput("up")
-"""Goodput of a download over that of an upload: 1 is even, 0 starving. [-]"""
+"""Ratio of the goodput of a download to that of an upload: 1 is fair, 0 is starvation. [-]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return how even it is everywhere, and what four against four carry."""
+    """Return the ratio in all cases, and the goodput with four uploads and four downloads."""
     evens = SWEEP.values(runs, {"even_{phy}_{mix}_{queue}": evenness})
     totals = SWEEP.at(mix="4_4").values(runs, {"total_{phy}_{queue}": cell.total})
     room = {f"even_{phy}_room": evenness(runs[f"{phy}-room"]) for phy in cell.BOTH}
@@ -54,14 +56,14 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return what the FIFO drops, and how even it is with aggregates of 0.5 ms."""
+    """Return the drop probability of the FIFO, and the ratio with aggregates of 0.5 ms."""
     fifos = SWEEP.at(mix="4_4", queue=ROOMS).values(runs, {"loss_{phy}_{queue}": cell.loss})
     short = {f"even_{phy}_short": evenness(runs[f"{phy}-short"]) for phy in cell.BOTH}
     return fifos | short
 
 
 def finding(runs: Runs) -> str:
-    """Return what aggregates and the stations' own queues do to it."""
+    """Return a text on the effects of aggregates and of the stations' queues."""
     first = cell.BOTH[0]
     four = SWEEP.at(phy=first, mix="4_4")
     losses = listed(four.at(queue=ROOMS).read(runs, cell.loss))

@@ -1,4 +1,4 @@
-"""Families of curves, each with its model and its simulation in one colour."""
+"""Families of curves; the model and the simulation of a curve have the same colour."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,20 +14,20 @@ from lasthop.studies.panel import Abscissa, Line, Panel
 from lasthop.studies.study import Runs
 
 FEW_TICKS = 4
-"""Number of ticks below which they stand away from the ends of the abscissa."""
+"""Number of ticks below which the abscissa has margins at its ends."""
 
 
 def family_figure(
     abscissa: Abscissa, panels: Sequence[Panel], runs: Runs, *, panel_mm: float
 ) -> Figure:
-    """Draw panels over one another along a common abscissa, a colour for each label.
+    """Draw panels one above the other over a common abscissa, with a colour for each label.
 
     Parameters
     ----------
     abscissa : Abscissa
         Abscissa that the panels share.
     panels : sequence of Panel
-        From top to bottom.
+        Panels from top to bottom.
     runs : mapping
         Runs that the lines are read from.
     panel_mm : float
@@ -57,13 +57,13 @@ def family_figure(
         if ticks:
             common[-1].set_xticks(list(ticks), list(ticks.values()))
             for axes in common if len(ticks) < FEW_TICKS else ():
-                axes.margins(x=0.2)  # room for their labels
+                axes.margins(x=0.2)  # The margin leaves space for the labels of the ticks.
         figure.legend(handles=keys, loc="outside lower center", ncols=columns)
         return figure
 
 
 def _furnish(axes: Axes, panel: Panel, abscissa: Abscissa) -> None:
-    """Draw what stands beside the lines: the paper's values, levels, labels."""
+    """Draw the paper's values, levels and labels of a panel."""
     places = [abscissa.places(stated[0]) for stated in panel.stated]
     axes.plot(places, [stated[1] for stated in panel.stated], **PAPER)
     for level in (panel.levels or {}).values():
@@ -96,19 +96,21 @@ def _draw_line(axes: Axes, points: Points, style: Style, shift: float) -> None:
 
 
 def _line(line: Line, color: str) -> dict[str, Any]:
-    """Return how the model's line looks."""
+    """Return the style of the model's line."""
     return {"color": color, "linewidth": 0.9, "linestyle": "--" if line.variant else "-"}
 
 
 def _mark(line: Line, color: str) -> dict[str, Any]:
-    """Return how the simulation's points style."""
+    """Return the style of the simulation's points."""
     face, marker = ("white", "s") if line.variant else (color, "o")
     shape = {"marker": marker, "markerfacecolor": face, "markeredgewidth": 0.8}
     return {"color": color, "linestyle": "", **shape}
 
 
 def _keys(style_of: Mapping[str, Style], every: Sequence[Points]) -> list[Line2D]:
-    """Return the legend: a colour for each label; how model, simulation and variants style."""
+    """Return the entries of the legend: the colour of each label, and the styles of the kinds of
+    lines.
+    """
     keys = [
         Line2D([], [], color=style.color, linewidth=2.5, label=label)
         for label, style in style_of.items()

@@ -1,4 +1,4 @@
-"""Points of a line: measured and predicted values, and their places on the abscissa."""
+"""Points of a line: simulated and predicted values, and their positions on the abscissa."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from lasthop.studies.study import Runs
 
 @dataclass(frozen=True)
 class Points:
-    """A line that has been read.
+    """A line with its values.
 
     Parameters
     ----------
     line : Line
-        Its label and variant.
+        Line with label and variant.
     measured : tuple
-        Place and values of each point.
+        Position and values of each point.
     """
 
     line: Line
@@ -29,12 +29,12 @@ class Points:
         return cls(line, tuple(zip(map(abscissa.places, line.x), values, strict=True)))
 
     def model(self) -> tuple[list[float], list[float]]:
-        """Return places and values of what the model predicts."""
+        """Return positions and values of the predictions."""
         some = [(x, item.predicted) for x, item in self.measured if item.predicted is not None]
         return [x for x, _ in some], [y for _, y in some]
 
     def simulation(self) -> tuple[list[float], list[float], list[float]]:
-        """Return places, means and half widths of what the simulation measures."""
+        """Return positions, means and half widths of the simulated values."""
         some = [(x, item) for x, item in self.measured if item.simulated is not None]
         means = [item.simulated for _, item in some if item.simulated is not None]
         return [x for x, _ in some], means, [item.ci95 or 0.0 for _, item in some]

@@ -1,4 +1,4 @@
-"""Figures of studies: what the paper states, what the model gives, what the simulation measures."""
+"""Figures of studies with the values of the paper, the model and the simulation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,27 +14,29 @@ PAPER_BAND = "#DDDDDD"
 
 
 SHORT_LABEL = 14
-"""Longest label with which a legend's three columns fit the page's. [characters]"""
+"""Longest label for which a legend of three columns fits the width of the page. [characters]"""
 
 BARS_MM = 46.0
 """Height of a panel with bars. [mm]"""
 
 BAND = 0.15
-"""Relative distance from a test-bed's value that counts as reproduced; ``claims.toml``. [-]"""
+"""Largest relative distance from a test-bed's value that counts as reproduced, see ``claims.toml``.
+[-]
+"""
 
 
 @dataclass(frozen=True)
 class BarPanel:
-    """One pair of axes with groups of bars.
+    """A panel with groups of bars.
 
     Parameters
     ----------
     y_label : str
         Quantity and unit.
     groups : mapping
-        Groups by their labels: a case, with a quantity for each station.
+        Groups by label. A group is a case with a quantity for each station.
     stated : pair of float, optional
-        Range that the paper states; twice the same for a value.
+        Range that the paper states; for a single value, both ends are equal.
     """
 
     y_label: str
@@ -45,7 +47,7 @@ class BarPanel:
 def sweep_figure(
     abscissa: Abscissa, panels: Sequence[Panel], runs: Runs, *, panel_mm: float
 ) -> Figure:
-    """Draw panels over one another along a common abscissa, with the paper's values."""
+    """Draw panels one above the other over a common abscissa, with the paper's values."""
     with house_style(panel_mm * len(panels) + 8.0) as figure:
         rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axes, panel in zip(rows, panels, strict=True):
@@ -63,7 +65,7 @@ def sweep_figure(
 
 
 def bar_figure(panels: Sequence[BarPanel]) -> Figure:
-    """Draw groups of bars, one for each station, with the model's value as a line across it."""
+    """Draw groups with one bar per station; the model's value is a line across the bar."""
     with house_style(BARS_MM * len(panels) + 8.0) as figure:
         rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axes, panel in zip(rows, panels, strict=True):
@@ -88,7 +90,7 @@ def _draw_panel(axes: Axes, panel: Panel, lines: Sequence[Points]) -> None:
 
 
 def _draw_stated(axes: Axes, x: float, low: float, high: float, *, first: bool) -> None:
-    """Draw a range that the paper states, with the band within which it counts as reproduced."""
+    """Draw a range that the paper states, with the band in which a value counts as reproduced."""
     axes.plot(
         [x, x],
         [low - BAND * abs(low), high + BAND * abs(high)],

@@ -1,8 +1,8 @@
 """The cell of paper 003 (section 6, table 2), and the quantities of its figures.
 
-Seven stations have 802.11b cards at 11 Mb/s, MAC ACKs at 2 Mb/s, and 30 bytes of MAC overhead and 8
-of SNAP. TCP is NewReno with segments of 1460 bytes, immediate ACKs and a receive window of 4
-packets. Queues never overflow, and the wire has no delay.
+Seven stations have 802.11b cards at 11 Mb/s. MAC ACKs have 2 Mb/s. The overhead is 30 bytes of MAC
+and 8 bytes of SNAP. TCP is NewReno with segments of 1460 bytes, immediate ACKs and a receive window
+of 4 packets. Queues never overflow, and the wire has no delay.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ CWMINS = (3, 7, 15, 31, 63, 127, 255)
 """Smallest contention windows of the paper's sweeps. [slots]"""
 
 CWMIN = 31
-"""The window of 802.11b, where the paper varies something else. [slots]"""
+"""CWmin of 802.11b, which is used if the paper varies another parameter. [slots]"""
 
 STATIONS = 7
 
@@ -27,9 +27,9 @@ DIRECTIONS = ("down", "up")
 MIN_RTO = "1 s"
 """Smallest retransmission timeout; the paper does not give it.
 
-It is the one of RFC 6298. With the 200 ms of ns-2 and Linux, senders time out without a loss where
-many stations contend, against assumption A4. Studies ``fig05``, ``fig09`` and ``fig12`` show what
-that changes.
+The value is that of RFC 6298. With the 200 ms of ns-2 and Linux, senders have spurious timeouts if
+many stations contend, which contradicts assumption A4. Studies ``fig05``, ``fig09`` and ``fig12``
+show the effect.
 """
 
 REPLICATIONS = 30
@@ -49,7 +49,7 @@ def scenario(
     tcp: Tree | None = None,
     wire: Tree | None = None,
 ) -> dict[str, Any]:
-    """Return the cell with one connection of each station.
+    """Return the cell with one connection per station.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def scenario(
         CWmin of the access point and of each station [slots], or a table of access parameters in
         the grammar of scenario files.
     stations : int
-        How many there are.
+        Number of stations.
     tcp, wire : mapping, optional
         Different settings of these tables.
     """
@@ -98,16 +98,16 @@ throughput = reading("cells", "cell", "goodput_bps") / 1e6
 """Aggregate throughput. [Mb/s]"""
 
 active = reading("cells", "cell", "active_stations")
-"""Mean number of active stations, without the access point. [-]"""
+"""Mean number of active stations, not counting the access point. [-]"""
 
 ap_loss = reading("queues", "ap", "drop_probability")
-"""Part of the packets that the access point drops. [-]"""
+"""Fraction of packets that the access point drops. [-]"""
 
 ap_collisions = reading("aps", "ap", "collision_rate")
 """Collision rate of the access point. [-]"""
 
 station_collisions = mean_reading("stations", "", "collision_rate")
-"""Collision rate of a station, the mean over all, which are alike. [-]"""
+"""Collision rate of a station, averaged over all stations, which are equal. [-]"""
 
 
 def lossless(runs: Runs) -> None:
@@ -119,17 +119,17 @@ def lossless(runs: Runs) -> None:
 
 
 def predicted(quantity: Quantity) -> str:
-    """Return the model's value for a sentence."""
+    """Return the model's value as text."""
     return "no value" if quantity.predicted is None else plain(quantity.predicted)
 
 
 def change(run: Run, reference: Run) -> str:
-    """Return how far the throughput of one run is from another's, such as ``-2.1 %``."""
+    """Return the relative difference of a run's throughput from that of another run: ``-2.1 %``."""
     ratio = (throughput(run) / throughput(reference)).measured().simulated
     return "no value" if ratio is None else f"{100 * (ratio - 1):+.1f} %"
 
 
 def difference(simulated: Quantity) -> str:
-    """Return how far the simulation is from the model, such as ``-10.6 %``."""
+    """Return the relative difference of the simulation from the model, such as ``-10.6 %``."""
     assert simulated.predicted is not None
     return f"{100 * (float(simulated.samples.mean()) / simulated.predicted - 1):+.1f} %"

@@ -1,11 +1,12 @@
-"""Backoff counters with memory and without: the cell of figure 5, slot by slot, no engine.
+"""Backoff counters with and without memory: a slotted simulation of figure 5's cell without the
+engine.
 
 The chain has p-persistent backoff, which has no memory of the time waited. After each busy period
-every counter is drawn again, from a geometric distribution. The counter of 802.11 is drawn
-uniformly from [0, CWmin], and a busy medium only freezes it. A station without a packet counts down
-too after it has sent (post-backoff). This is the same cell with either, and nothing else: downloads
-with immediate ACKs, equal windows that do not double at a collision, the access point's queue
-randomly mixed.
+every counter is drawn again from a geometric distribution. The counter of 802.11 is drawn uniformly
+from [0, CWmin], and a busy medium only freezes it. After sending, a station without a packet also
+counts down (post-backoff). This module simulates the same cell with either kind of counter. It has
+downloads with immediate ACKs, equal windows that do not double at a collision, and a randomly mixed
+queue at the access point.
 """
 
 from dataclasses import dataclass
@@ -20,20 +21,20 @@ from lasthop.answers.digits import estimate
 from lasthop.studies.edca.cell import STATIONS, WINDOW
 
 SLOT_S, AIFS_S, EIFS_LEAD_S = 20e-6, 50e-6, 314e-6
-"""Slot, AIFS, and what EIFS adds to it: SIFS and a MAC ACK at 1 Mb/s. [s]"""
+"""Slot, AIFS, and the difference between EIFS and AIFS: SIFS and a MAC ACK at 1 Mb/s. [s]"""
 
 DATA_S, ACK_S = 1310.545e-6, 248.727e-6
-"""Frames of a segment and of a TCP ACK (table 2). [s]"""
+"""Durations of the frames of a segment and of a TCP ACK (table 2). [s]"""
 
 MAC_ACK_S = 258e-6
-"""SIFS and MAC ACK after each. [s]"""
+"""Duration of SIFS and MAC ACK after a frame. [s]"""
 
 BATCHES = 20
 STUDENT = 2.093
 """Student's t of a 95 % interval with 19 degrees of freedom."""
 
 AP = -1
-"""The access point among nodes; stations are 0 to 6."""
+"""Index of the access point; the indices of stations are 0 to 6."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,13 @@ class Result:
     Attributes
     ----------
     active : Estimate
-        Stations with a packet over time, as the chain counts them: none changes during an
-        exchange. [stations]
+        Time average of the number of stations with a packet, as in the chain: the number does not
+        change during an exchange. [stations]
     active_from_receipt : Estimate
-        Stations with a packet over time, as the engine counts them: a station is active from the
-        end of its segment on, while it still sends the MAC ACK. [stations]
+        Time average of the number of stations with a packet, as in the engine: a station is active
+        from the end of its received segment, while it still sends the MAC ACK. [stations]
     collisions : Estimate
-        Collided attempts of stations over all of them. [-]
+        Fraction of the stations' attempts that collide. [-]
     """
 
     active: Estimate
@@ -69,7 +70,7 @@ class Result:
 
 
 def _drawn(cwmin: int, random: Random, memory: bool) -> int:
-    """Return a counter, uniform or geometric, with the same mean. [slots]"""
+    """Return a random counter, uniform or geometric with the same mean. [slots]"""
     if memory:
         return random.randint(0, cwmin)
     return int(log(1.0 - random.random()) / log(1.0 - 1.0 / (cwmin / 2 + 1)))
@@ -82,13 +83,13 @@ def simulate(cwmin: int, *, memory: bool, successes: int = 40_000, seed: int = 1
     Parameters
     ----------
     cwmin : int
-        Window of the access point and of the stations. [slots]
+        CWmin of the access point and of the stations. [slots]
     memory : bool
-        Whether counters are those of 802.11, or p-persistent.
+        Whether counters are those of 802.11; otherwise they are p-persistent.
     successes : int
-        Length of the simulation, in twenty batches, from which the intervals follow.
+        Number of successful exchanges. Intervals follow from twenty batches.
     seed : int
-        Seed of all draws.
+        Seed of the random numbers.
     """
     random = Random(seed)
 
@@ -96,8 +97,8 @@ def simulate(cwmin: int, *, memory: bool, successes: int = 40_000, seed: int = 1
         return _drawn(cwmin, random, memory)
 
     held = [0] * STATIONS
-    counters = {AP: draw()}  # of nodes with packets
-    idle: dict[int, int] = {}  # of stations without
+    counters = {AP: draw()}  # Counters of nodes with packets.
+    idle: dict[int, int] = {}  # Counters of stations without packets.
     sums = np.zeros((BATCHES, 5))
     for number in range(successes):
         time, attempts, collided = 0.0, 0, 0

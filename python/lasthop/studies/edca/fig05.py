@@ -10,19 +10,21 @@ STATED = {15: 4.56, 31: 4.46}
 """Aggregate throughput of downloads that the paper prints, by CWmin. [Mb/s]"""
 
 SMALL = (3, 7, 15)
-"""Windows at which the runs that isolate a cause are made. [slots]"""
+"""CWmin of the runs that isolate a cause. [slots]"""
 
 LARGE = 63
-"""Window at which collisions are few, so that doubling matters little. [slots]"""
+"""CWmin at which collisions are rare, so that exponential backoff has little effect. [slots]"""
 
 SHORT_RTO = "200 ms"
 
 LONG_RTO = {"min_rto": "20 s", "initial_rto": "20 s"}
-"""Timeouts without doubling, where a frame may take seconds: nothing is sent twice."""
+"""Timeouts for windows that do not double. A frame may take seconds, and no segment is sent
+twice.
+"""
 
 
 def fixed(cwmin: int) -> dict[str, int]:
-    """Return a window that does not double at a collision, and frames that are never given up."""
+    """Return access parameters whose window does not double, and that never give up a frame."""
     return {"cwmin": cwmin, "cwmax": cwmin, "attempts_short": 255}
 
 
@@ -62,7 +64,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return what exponential backoff does at small windows, and what the timeout does."""
+    """Return texts on the effects of exponential backoff at small windows, and of the timeout."""
     smallest = SMALL[0]
     real, without = runs[f"down-{smallest}"], runs[f"down-{smallest}-fixed"]
     backoff = (

@@ -1,6 +1,6 @@
 """Figure 6: downloads, with one CWmin at the access point and another at the stations.
 
-The paper omits the same for uploads, of which it says that results are similar; study ``fig06_up``.
+The paper omits uploads, and states that their results are similar; see study ``fig06_up``.
 """
 
 import numpy as np
@@ -25,17 +25,17 @@ from lasthop.studies.study import (
 from lasthop.studies.sweep import Sweep, points_of
 
 SMALL_AP = (3, 7, 15)
-"""Windows of the access point for which a throughput that falls, rises and falls is read. [slots]
+"""CWmin of the access point for which the throughput falls, rises and falls again. [slots]
 
 With larger windows the last fall would be beyond the range of the figure.
 """
 
 SATURATED = 0.95
-"""Part of the stations that are active where they count as saturated. [-]"""
+"""Fraction of active stations from which on the stations count as saturated. [-]"""
 
 
 def pairs(way: str, lead: str = "") -> Sweep:
-    """Return every pair of windows with one direction of all connections."""
+    """Return all pairs of windows, with one direction for all connections."""
     return Sweep(
         f"{lead}{{ap}}-{{station}}",
         lambda ap, station: cell.scenario(way, ap=ap, station=station),
@@ -44,7 +44,7 @@ def pairs(way: str, lead: str = "") -> Sweep:
 
 
 def pairs_fixed(way: str, lead: str = "") -> Sweep:
-    """Return the smallest window of the access point with windows that do not double."""
+    """Return the smallest window of the access point, with windows that do not double."""
     return Sweep(
         f"{lead}{{ap}}-{{station}}-fixed",
         lambda ap, station: cell.scenario(way, ap=fixed(ap), station=fixed(station), tcp=LONG_RTO),
@@ -57,7 +57,7 @@ UP_SWEEP, UP_FIXED = pairs("up", "up-"), pairs_fixed("up", "up-")
 
 
 def measure(runs: Runs, way: str = "down", sweep: Sweep = SWEEP) -> dict[str, Quantity]:
-    """Return all readings of every pair, and what the curves of figure 6 do."""
+    """Return all readings of every pair, and the characteristics of figure 6's curves."""
     values = sweep.values(
         runs,
         {
@@ -77,14 +77,14 @@ def measure(runs: Runs, way: str = "down", sweep: Sweep = SWEEP) -> dict[str, Qu
 
 
 def curve_values(runs: Runs, row: Sweep, ap: int) -> dict[str, Quantity]:
-    """Return what the curves do from the access point's CWmin on.
+    """Return characteristics of the curves from the access point's CWmin on.
 
     Parameters
     ----------
     runs : mapping
         Runs of a study.
     row : Sweep
-        One CWmin of the access point with all of the stations.
+        One CWmin of the access point with all CWmin of the stations.
     ap : int
         CWmin of the access point. [slots]
     """
@@ -105,7 +105,8 @@ def curve_values(runs: Runs, row: Sweep, ap: int) -> dict[str, Quantity]:
 def saturation(active: NDArray[np.float64]) -> float:
     """Return the CWmin of the stations from which on they are saturated. [slots]
 
-    Between the windows of the sweep log2(CWmin + 1) is interpolated; NaN where they never are.
+    Between the windows of the sweep, log2(CWmin + 1) is interpolated. The value is NaN if the
+    stations are never saturated.
     """
     level = SATURATED * STATIONS
     exponents = np.log2(np.asarray(CWMINS) + 1.0)
@@ -118,7 +119,9 @@ def saturation(active: NDArray[np.float64]) -> float:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return why equality is not "at most one", and what is different at the smallest windows."""
+    """Return texts on the number of active stations at equal windows, and on the smallest
+    windows.
+    """
     swept, falls = SWEPT, why_stations_are_active(runs["3-3"])
     chain = ", ".join(cell.predicted(cell.active(runs[f"{cw}-{cw}"])) for cw in (15, 31, 63))
     return {
@@ -144,7 +147,7 @@ SWEPT = f"over CWmin {CWMINS[0]}..{CWMINS[-1]}"
 
 
 def why_stations_are_active(run: Run) -> str:
-    """Return why curves that begin at the smallest windows do not begin with one station."""
+    """Return a text on why curves at the smallest windows do not begin with one active station."""
     return (
         f"at CWmin {CWMINS[0]} for both, exponential backoff has already made many stations "
         f"active. The number is {cell.active(run)} (study fig05), so the curve cannot start from "
@@ -153,7 +156,7 @@ def why_stations_are_active(run: Run) -> str:
 
 
 def up_finding(runs: Runs) -> str:
-    """Return why more stations of uploads are active, and what doubling does."""
+    """Return a text on why more stations are active with uploads, and on the effect of doubling."""
     up, down, two = runs["up-15-7"], runs["down-15-7"], runs["up-31-7"]
     return (
         "over time, uploads have more active stations than downloads, because stations then send "
@@ -169,7 +172,9 @@ def up_finding(runs: Runs) -> str:
 
 
 def picture(sweep: Sweep, title: str) -> Picture:
-    """Return the quantities over the stations' CWmin, a line for each of the access point."""
+    """Return the picture of the quantities over the stations' CWmin, with a line per CWmin of the
+    AP.
+    """
 
     def panel(y_label: str, reading: Read, title: str = "", *, from_zero: bool = True) -> Panel:
         return Panel(y_label, sweep.lines("AP {ap}", "station", reading), title, from_zero)

@@ -1,6 +1,6 @@
 """Figure 7: downloads with TXOP, CWmin 31 (section 6.2).
 
-Runs are made for a FIFO queue at the access point, as in real devices, and for the randomly mixed
+The runs have either a FIFO queue at the access point, as in real devices, or the randomly mixed
 queue of the paper's analysis (section 4).
 """
 
@@ -11,7 +11,7 @@ from lasthop.studies.study import Quantity, Read, Run, Runs, Study, about, large
 from lasthop.studies.sweep import Sweep
 
 AP_LIMITS = (1, 2, 4, 8, 16, 28)
-"""TXOP limits of the access point, up to all packets that there are. [packets]"""
+"""TXOP limits of the access point; the largest is the number of all packets. [packets]"""
 
 STATION_LIMITS = (1, 2, 4)
 """TXOP limits of the stations, up to the receive window. [packets]"""
@@ -50,7 +50,9 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return what a FIFO queue does, and why more stations are active than in the chain."""
+    """Return a text on the effect of a FIFO queue, and on why more stations are active than in the
+    chain.
+    """
     fifo, mixed, widest = runs["fifo-4-4"], runs["mixed-4-4"], runs["mixed-28-4"]
     return (
         "a FIFO queue keeps the packets that a station sends in one burst together. So a burst of "
@@ -72,12 +74,12 @@ def _gain(runs: Runs, order: str) -> str:
 
 
 def held_together(ap: int, station: int) -> bool:
-    """Tell whether bursts stay whole in a FIFO queue, so that the model is exact for it."""
+    """Return whether bursts stay together in a FIFO queue, so that the model is exact for it."""
     return WINDOW % station == 0 and ap % station == 0
 
 
 def exact(reading: Read) -> Read:
-    """Return a reading without the model's value where the model is not exact."""
+    """Return a reading without the model's value if the model is not exact."""
 
     def read(run: Run) -> Quantity:
         ap, station = run.scenario["cell"]["ap"], run.scenario["stations"][0]
@@ -92,7 +94,9 @@ def exact(reading: Read) -> Read:
 
 
 def panel(order: str, y_label: str, reading: Read, title: str) -> Panel:
-    """Return a quantity over the access point's limit with one order of its queue."""
+    """Return the panel of a quantity over the access point's TXOP limit, for one order of its
+    queue.
+    """
     variant = "mixed" if order == "mixed" else ""
     lines = SWEEP.at(order=order).lines("limit {station}", "ap", exact(reading), variant)
     return Panel(y_label, lines, title, from_zero=reading is cell.active)

@@ -10,16 +10,16 @@ from lasthop.studies.study import Quantity, Runs, Study, about, along, largest
 from lasthop.studies.sweep import Sweep
 
 NEAR_OPTIMUM = (23, 27, 31, 35, 39, 47, 55, 63)
-"""Windows of the stations among which the best for downloads is sought. [slots]"""
+"""Candidates for the best CWmin of the stations for downloads. [slots]"""
 
 EXPONENTS = np.log2(np.asarray(NEAR_OPTIMUM) + 1.0)
-"""Their exponents, log2(CWmin + 1). [-]"""
+"""Exponents log2(CWmin + 1) of the candidates. [-]"""
 
 STUDIED = tuple(sorted({*CWMINS, *NEAR_OPTIMUM}))
 
 
 PAPER_COLLISIONS = 0.2
-"""Collision rate of a station at the optimum for downloads, as the paper has it. [-]"""
+"""Collision rate of a station at the optimum for downloads, according to the paper. [-]"""
 
 SWEEP = Sweep(
     "{way}-{cwmin}",
@@ -29,7 +29,7 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return throughput and collision rate, the best of each, and the optimum for downloads."""
+    """Return throughputs, collision rates, the best throughputs, and the optimum for downloads."""
     values = SWEEP.at(cwmin=CWMINS).values(runs, {"{way}_{cwmin}": cell.throughput})
     for way in DIRECTIONS:
         values[f"best_{way}"] = largest([values[f"{way}_{cw}"] for cw in CWMINS])
@@ -42,12 +42,12 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def optimum(throughput: NDArray[np.float64]) -> float:
-    """Return the CWmin at the top of the parabola through the throughputs. [slots]"""
+    """Return the CWmin at the maximum of the parabola through the throughputs. [slots]"""
     return float(2.0 ** _top(throughput) - 1.0)
 
 
 def collision_at_optimum(throughput: NDArray[np.float64], collisions: NDArray[np.float64]) -> float:
-    """Return the collision rate at the top of that parabola. [-]"""
+    """Return the collision rate at the maximum of the parabola through the throughputs. [-]"""
     return float(np.interp(_top(throughput), EXPONENTS, collisions))
 
 
@@ -57,7 +57,7 @@ def _top(throughput: NDArray[np.float64]) -> float:
 
 
 def finding(runs: Runs) -> str:
-    """Return where the optima are."""
+    """Return a text on the optima."""
     values = measure(runs)
     largest_up = max(CWMINS, key=lambda cw: float(values[f"up_{cw}"].samples.mean()))
     up = runs[f"up-{largest_up}"]

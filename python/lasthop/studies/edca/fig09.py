@@ -20,8 +20,9 @@ STATION_LIMITS = (1, 2, 3, 4)
 SHORT_RTO_TCP = {"min_rto": SHORT_RTO}
 
 SHORT_RTO_LIMITS = {"pifs": (1, 4, 8), "contended": (4, 8, 16, 28)}
-"""TXOP limits of the access point with a short minimum RTO, with PIFS access and with backoff;
-that of the stations is 4. [packets]"""
+"""TXOP limits of the access point in runs with a short minimum RTO, with PIFS access and with
+backoff. The limit of the stations is 4. [packets]
+"""
 
 
 def scenario(way: str, ap: int, station: int, tcp: cell.Tree | None = None) -> cell.Tree:
@@ -42,7 +43,7 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the best throughput, what either limit changes, by direction."""
+    """Return the best throughput, and the effects of both TXOP limits, by direction."""
     values = SWEEP.at(ap=AP_LIMITS[0]).values(
         runs, {"station_limit_{station}_{way}": cell.throughput}
     )
@@ -55,24 +56,24 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def best_with_short_rto(runs: Runs, kind: str) -> Quantity:
-    """Return the best throughput with a short minimum RTO, of one kind of access. [Mb/s]"""
+    """Return the best throughput of one kind of access with a short minimum RTO. [Mb/s]"""
     return largest(
         [cell.throughput(runs[f"hasty-{kind}-{ap}"]) for ap in SHORT_RTO_LIMITS[kind]],
     )
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the best throughputs with a short minimum RTO, which decides edca-17. [Mb/s]"""
+    """Return the best throughputs with a short minimum RTO, which decide edca-17. [Mb/s]"""
     return {f"best_hasty_{kind}": best_with_short_rto(runs, kind) for kind in SHORT_RTO_LIMITS}
 
 
 def spread(throughput: NDArray[np.float64]) -> float:
-    """Return by what part of the smallest value the largest is above it. [-]"""
+    """Return the difference between the largest and smallest value, divided by the smallest. [-]"""
     return float(np.ptp(throughput) / np.min(throughput))
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return the changes by the limit of the access point, and the effect of the timeout."""
+    """Return texts on the effects of the access point's TXOP limit and of the timeout."""
     values = measure(runs)
     pifs, contended = runs["down-4-4"], runs["contended"]
     short_rto_pifs, short_rto_contended = runs["hasty-pifs-4"], runs["hasty-contended-8"]
@@ -98,7 +99,7 @@ def findings(runs: Runs) -> dict[str, str]:
 
 
 def _repeated(run: Run) -> str:
-    """Return how many segments are sent again, over all connections of a run."""
+    """Return a text on the retransmitted segments of all connections of a run."""
     flows = [run.quantity("flows", name, "retransmissions") for name in run.items("flows")]
     return str(mean_of(flows) * float(len(flows)))
 

@@ -32,7 +32,7 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return how far the curve goes from the analysis, and its bump."""
+    """Return the distance of the curve from the analysis, and the height of its bump."""
     curve = SWEEP.read(runs, cell.throughput)
     analysis = curve[0].predicted
     assert analysis is not None
@@ -57,7 +57,7 @@ def simulated(quantities: list[Quantity]) -> list[Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return how immediate access makes the bump, and how high it is."""
+    """Return a text on the cause and the height of the bump."""
     values = measure(runs)
     before, at, gone, none = (runs[f"{us}us"] for us in (EXCHANGE - 1, EXCHANGE, GONE, 0))
     return (

@@ -13,7 +13,7 @@ DELAYS = (0, 10, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200)
 """Round-trip times of the wire, the paper's "wireline delay". [ms]"""
 
 LOSSES = (1, 10, 50)
-"""Loss of segments on the wire. [per mille]"""
+"""Loss probabilities of segments on the wire. [per mille]"""
 
 WINDOWS = (4, 12)
 """Receive windows. [packets]"""
@@ -22,14 +22,14 @@ FLAT = 20
 """Round-trip time of the wire within the flat part of every curve. [ms]"""
 
 LATE = {4: 100, 12: 200}
-"""Round-trip time at which what is left of the throughput is read, by window. [ms]"""
+"""Round-trip time at which the remaining throughput is measured, by window. [ms]"""
 
 KNEE = 0.95
-"""Part of the throughput without delay at which the flat part ends. [-]"""
+"""Fraction of the throughput without delay at which the flat part of a curve ends. [-]"""
 
 
 ENDINGS = {"": cell.MIN_RTO, "-short-rto": SHORT_RTO}
-"""Minimum RTO by the end of a point's name."""
+"""Minimum RTO by the suffix of a point's name."""
 
 
 def scenario(window: int, loss: int, delay: int, ending: str) -> cell.Tree:
@@ -65,7 +65,9 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def knee(throughput: NDArray[np.float64]) -> float:
-    """Return the delay at which a curve has fallen to `KNEE`, the last if it never does. [ms]"""
+    """Return the delay at which a curve has fallen to `KNEE`; if it never does, the last delay.
+    [ms]
+    """
     relative = throughput / throughput[0]
     below = np.flatnonzero(relative < KNEE)
     if not len(below):
@@ -76,7 +78,7 @@ def knee(throughput: NDArray[np.float64]) -> float:
 
 
 def finding(runs: Runs) -> str:
-    """Return what the minimum timeout does, which the paper does not give."""
+    """Return a text on the effect of the minimum RTO, which the paper does not give."""
     start = SWEEP.at(loss=LOSSES[-1], delay=0)
     levels = [start.at(window=window).read(runs, cell.throughput) for window in WINDOWS]
     each = "; ".join(
@@ -100,7 +102,7 @@ def lines(window: int) -> list[Line]:
 
 
 def draw(runs: Runs) -> Figure:
-    """Draw throughput over delay for each loss, a panel a window."""
+    """Draw throughput over delay for each loss probability, with one panel per window."""
     analysis = runs["analysis"].prediction["cells"]["cell"]["goodput_bps"] / 1e6
     panels = [
         Panel(

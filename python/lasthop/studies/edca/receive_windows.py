@@ -8,10 +8,10 @@ from lasthop.studies.study import Quantity, Runs, Study, about, largest, listed
 from lasthop.studies.sweep import Sweep, points_of
 
 WINDOWS = (2, 8, 12)
-"""Receive windows, of which the footnote names the last. [packets]"""
+"""Receive windows; the last is that of the footnote. [packets]"""
 
 COLUMN = 7
-"""CWmin of the stations for which that of the access point is swept beyond. [slots]"""
+"""CWmin of the stations for which larger CWmin of the access point are also run. [slots]"""
 
 EQUAL = Sweep(
     "{way}-w{window}-{cwmin}",
@@ -28,7 +28,7 @@ PAIRS = Sweep(
 )
 ROWS = PAIRS.at(ap=fig06.SMALL_AP)
 BELOW = PAIRS.at(ap=[ap for ap in CWMINS if ap > COLUMN], station=COLUMN)
-"""Pairs that are run: all of a small CWmin of the access point, and one of the stations."""
+"""Additional pairs: larger CWmin of the access point with CWmin `COLUMN` of the stations."""
 
 IMMEDIATE = Sweep(
     "down-w{window}-pifs-{cwmin}",
@@ -37,7 +37,7 @@ IMMEDIATE = Sweep(
 )
 
 TURNS = (3, 7, 127, 255)
-"""CWmin of the stations around which curves fall, rise and fall, with CWmin 3 of the AP. [slots]"""
+"""CWmin of the stations near which curves with CWmin 3 of the AP change direction. [slots]"""
 
 LIMITS = (1, 2)
 """TXOP limits. [packets]"""
@@ -61,13 +61,15 @@ FIXED = Sweep(
     ),
     {"window": WINDOWS, "ap": CWMINS[:1], "station": TURNS},
 )
-"""The smallest window of the access point, with windows that do not double."""
+"""Runs with the smallest CWmin of the access point, and windows that do not double."""
 
 SWEEPS = (EQUAL, ROWS, BELOW, IMMEDIATE, TXOP, PIFS_TXOP, FIXED)
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return throughput, collision rates and active stations by window, and what curves do."""
+    """Return throughputs, collision rates and active stations by window, and the shape of
+    curves.
+    """
     values = EQUAL.values(
         runs,
         {
@@ -98,7 +100,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def curves(runs: Runs, window: int, ap: int) -> dict[str, Quantity]:
-    """Return what the curves of one CWmin of the access point do, and where they begin and end."""
+    """Return the characteristics of the curves of one CWmin of the access point, with both ends."""
     row = ROWS.at(window=window, ap=ap)
     values = fig06.curve_values(runs, row, ap)
     for node, rate in (("ap", cell.ap_collisions), ("station", cell.station_collisions)):
@@ -108,7 +110,9 @@ def curves(runs: Runs, window: int, ap: int) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return what exponential backoff does at the smallest windows, by receive window."""
+    """Return a text on the effect of exponential backoff at the smallest windows, by receive
+    window.
+    """
     lines = []
     for window in WINDOWS:
         turns = FIXED.at(window=window, station=TURNS)

@@ -18,7 +18,9 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return throughput over that of seven stations, and the largest over the smallest."""
+    """Return the ratios of throughputs to that of seven stations, and of the largest to the
+    smallest.
+    """
     seven = {way: cell.throughput(runs[f"{way}-{cell.STATIONS}"]) for way in DIRECTIONS}
     several = {way: SWEEP.at(way=way, count=COUNTS[1:]) for way in DIRECTIONS}
     spreads = {

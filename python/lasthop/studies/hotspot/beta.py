@@ -1,8 +1,8 @@
 """Section 5: beta, the priority of a station over the access point, measured as the paper does.
 
-One station sends greedy UDP datagrams of iperf's 1472 bytes and receives such a stream at the same
-time; beta is the ratio of the two goodputs. The sweep over the station's CWmin shows which window
-gives the paper's 1.2.
+One station sends greedy UDP datagrams of 1472 bytes, as iperf does, and receives the same kind of
+stream at the same time. beta is the ratio of the two goodputs. The sweep over the station's CWmin
+shows which window gives the paper's 1.2.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ from lasthop.studies.study import Quantity, Run, Runs, Study, about
 from lasthop.studies.sweep import Sweep
 
 CWMINS = tuple(range(24, 36))
-"""Candidate windows of the station. [slots]"""
+"""Candidates for the CWmin of the station. [slots]"""
 
 PAPER_BETA = 1.2
 
 
 def scenario(cwmin: int) -> Mapping[str, Any]:
-    """Return one station with greedy UDP both ways."""
+    """Return one station with greedy UDP in both directions."""
     tree = cell.scenario(f"greedy UDP both ways, station CWmin {cwmin}", {}, {}, cwmin=cwmin)
     return tree | {"station": {"first": {"udp_up": "greedy", "udp_down": "greedy"}}}
 
@@ -32,7 +32,9 @@ SWEEP = Sweep("{cwmin}", scenario, {"cwmin": CWMINS})
 
 
 def beta(run: Run) -> Quantity:
-    """Return uplink over downlink goodput, with the prediction of the two-node chain. [-]"""
+    """Return the ratio of uplink to downlink goodput, with the prediction of the two-node chain.
+    [-]
+    """
     up, down = (
         run.quantity("flows", f"first/udp-{direction}/1", "goodput_bps")
         for direction in ("up", "down")
@@ -43,13 +45,13 @@ def beta(run: Run) -> Quantity:
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return beta of every candidate and of the recipe in use."""
+    """Return beta for every candidate, and for the settings in use."""
     values = SWEEP.values(runs, {"cwmin_{cwmin}": beta})
     return values | {"recipe": values[f"cwmin_{cell.STATION_CWMIN}"]}
 
 
 def finding(runs: Runs) -> str:
-    """Return what the windows make of beta."""
+    """Return a text on the effect of CWmin on beta."""
     least, most = (beta(runs[f"{cwmin}"]) for cwmin in (CWMINS[-1], CWMINS[0]))
     return (
         f"the contention windows decide beta. With a window of {cell.AP_CWMIN} at the access "

@@ -23,22 +23,23 @@ STATION_CWMIN = 29
 AP_CWMIN = 34
 """Smallest contention windows of every station and of the access point. [slots]
 
-They are the recipe for beta = 1.2, the advantage that the paper measured of its cards over its
-access point. No other pair near the standard's 31 comes as near: 1.199.
-`lasthop.studies.hotspot.beta` measures it as the paper did, for this window of the station and for
-its neighbours.
+They are chosen for beta = 1.2, the advantage of the cards over the access point that the paper
+measured. Among all pairs near the standard's 31, this pair is closest: 1.199.
+`lasthop.studies.hotspot.beta` measures beta like the paper, for this CWmin of the station and for
+neighbouring values.
 """
 
 STAGGER = "1 s"
-"""Time from the start of one connection to that of the next.
+"""Time from the start of one connection to the start of the next connection.
 
-The paper does not say how its connections were started, but supposes that all of them get going
-(assumption a4). Ten uploads that start at the same instant do not: the losers of the first second
-meet an access point that drops a third of their few ACKs, and starve. Study ``fig09`` shows it.
+The paper does not say how its connections were started, but assumes that all of them reach a steady
+state (assumption a4). Ten uploads that start simultaneously do not. The connections that lose in
+the first second starve, because the access point drops a third of their few ACKs. Study ``fig09``
+shows this effect.
 """
 
 REPLICATIONS = 100
-"""Replications, ten times the paper's ten: half of the intervals would be too wide otherwise."""
+"""Number of replications. With the paper's ten, half of the intervals would be too wide."""
 
 WINDOW = 42
 """Receive window of the paper, "about 64 kbytes". [packets]"""
@@ -46,19 +47,21 @@ WINDOW = 42
 AP_QUEUE = 75
 
 PAPERS_WCE: Mapping[str, Any] = {"rule": "paper"}
-"""The estimator that is judged: the paper's, which believes every answer by itself."""
+"""Settings of the judged estimator, which is that of the paper. It uses each ping reply
+separately.
+"""
 
 PAPERS_VSB: Mapping[str, Any] = {"udp": "down", "wce": PAPERS_WCE}
-"""The bottleneck that is judged: the paper's, which uplink UDP bypasses."""
+"""Settings of the judged bottleneck, which is that of the paper. Uplink UDP bypasses it."""
 
 BESIDE_REPLICATIONS = 20
-"""Replications of additional points that are shown but not judged."""
+"""Number of replications of additional points, which are shown but not judged."""
 
 Tree = Mapping[str, Any]
 
 
 def by_agreement(tree: Tree) -> dict[str, Any]:
-    """Return the same cell with the other estimator, which is the default of scenarios."""
+    """Return the cell with the estimator by agreement, which is the default of scenarios."""
     few = min(tree["replications"], BESIDE_REPLICATIONS)
     return changed(tree, replications=few, vsb={"wce": {"rule": "agreement"}})
 
@@ -82,13 +85,13 @@ def scenario(
     first, others : mapping
         Tables of station 1 and of each other station, in the grammar of scenario files.
     count : int
-        How many others there are.
+        Number of other stations.
     cwmin : int
         Smallest contention window of the stations. [slots]
     ap_queue : int
         Buffer of the access point. [packets]
     stagger : str
-        Time from the start of one connection to that of the next.
+        Time from the start of one connection to the start of the next connection.
     """
     return {
         "name": name,
@@ -118,9 +121,9 @@ def others(run: Run) -> list[str]:
 fairness = reading("stations", "first", "goodput_share") / mean_reading(
     "stations", "others", "goodput_share"
 )
-"""Fairness level of station 1 over the others, eta_12. [-]
+"""Fairness level of station 1 compared with the other stations, eta_12. [-]
 
-The others are alike, so the mean of their goodputs is taken for that of station 2.
+The other stations are equal, so that the mean of their goodputs is used for that of station 2.
 """
 
 total = reading("cells", "cell", "goodput_bps") / 1e6
@@ -133,7 +136,7 @@ ap_queue = reading("aps", "ap", "queue_packets")
 """Mean occupancy of the access point's buffer. [packets]"""
 
 ap_loss = reading("queues", "ap", "drop_probability")
-"""Part of packets that the access point's buffer loses, the model's p. [-]"""
+"""Fraction of packets that the access point's buffer loses; the model's p. [-]"""
 
 capacity = reading("links", "vsb", "capacity_bps") / 1e6
 """Time average of C. [Mb/s]"""
@@ -155,9 +158,10 @@ def goodput(run: Run, station: str) -> Quantity:
 def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
     """Return how station 1's queue grows over one to six uploads. [packets, -]
 
-    These are the growth by the second upload, the third, and each later upload, and the mean growth
-    per upload from the third on. The last is the straightness there: the mean of the inner points
-    over that of the outer points, 1 on a line.
+    The values are the growth by the second upload, by the third, and by each later upload, and the
+    mean growth per upload from the third on. The last value is the straightness from the third
+    upload on: the ratio of the mean of the inner points to that of the outer points, which is 1 on
+    a line.
     """
     item, two, three, four, five, six = queue
     return {
@@ -177,10 +181,10 @@ def lossless_run(runs: Runs) -> Run:
 
 
 def lossless(runs: Runs) -> None:
-    """Require that the access point drops nothing in the run that is called lossless."""
+    """Require that the access point drops no packets in the run ``lossless``."""
     lost = float(ap_loss(lossless_run(runs)).samples.max())
     require(lost == 0.0, f"run lossless: the access point drops {lost:.2g} of the packets")
 
 
 STANDING: Mapping[str, Read] = {"queue_{x}": station_queue, "loss_{x}": ap_loss}
-"""Quantities that tables show of every point of a sweep, by names of values."""
+"""Quantities that tables show for every point of a sweep, by names of values."""

@@ -35,7 +35,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return what raises eta where all upload."""
+    """Return a text on what raises eta if all stations upload."""
     return (
         "if all stations upload, a station with one upload has a short queue, which lengthens its "
         f"round-trip time. eta is {cell.fairness(runs['up_up'])}, and "
@@ -44,7 +44,7 @@ def finding(runs: Runs) -> str:
 
 
 def draw(runs: Runs) -> Figure:
-    """Draw goodputs over fairness levels."""
+    """Draw goodputs in a panel above fairness levels."""
     from lasthop.studies.drawing.study import BarPanel, bar_figure
 
     goodputs, levels = {}, {}

@@ -1,7 +1,8 @@
-"""Figure 4: the rate that the estimator finds while stations come and go (section 4.2.1).
+"""Figure 4: the rate of the estimator while downloads begin and end (section 4.2.1).
 
-A download at 11 Mb/s begins at 25 s and one at 2 Mb/s at 57 s, as in the paper; the latter ends at
-95 s, where the paper does not say when. Each phase is measured when the rate has settled.
+A download at 11 Mb/s begins at 25 s, and a download at 2 Mb/s begins at 57 s, as in the paper. The
+download at 2 Mb/s ends at 95 s; the paper does not state this time. Each phase is measured after
+the rate has settled.
 """
 
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ FAST_S, SLOW_S, GONE_S = 25, 57, 95
 """Times at which the fast and the slow download begin, and at which the slow one ends. [s]"""
 
 PHASES = {"idle": (5, FAST_S), "one": (35, SLOW_S), "two": (67, GONE_S), "after": (107, 140)}
-"""Times between which C is averaged, by phase. [s]"""
+"""Time intervals in which C is averaged, by phase. [s]"""
 
 
 def scenario(phase: str) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def scenario(phase: str) -> dict[str, Any]:
         stations["others"]["download"] = slow
     tree = cell.scenario(f"figure 4, {phase}", {}, {}, stagger="0 s")
     return tree | {
-        "duration": f"{end}.001 s",  # a flow must start before the end
+        "duration": f"{end}.001 s",  # A flow must start before the end.
         "warmup": f"{begin} s",
         "replications": 20,
         "station": stations,
@@ -42,7 +43,7 @@ def scenario(phase: str) -> dict[str, Any]:
 
 
 def free(rates: Mapping[str, str]) -> dict[str, Any]:
-    """Return the same stations' downloads with the whole cell for themselves."""
+    """Return the downloads of the same stations without the bottleneck."""
     tree = cell.scenario(f"the cell alone, {', '.join(rates)}", {}, {})
     stations = {name: {"rate": rate, "download": 1} for name, rate in rates.items()}
     return tree | {"duration": "60 s", "replications": 20, "station": stations}
@@ -52,25 +53,25 @@ SWEEP = Sweep("{phase}", scenario, {"phase": tuple(PHASES)})
 AGREED = replace(
     SWEEP, name="agreed-{phase}", scenario=lambda phase: cell.by_agreement(scenario(phase))
 )
-"""Figure with C by agreement, only to look at: no claim reads it."""
+"""Figure with C by agreement, which no claim reads."""
 
 
 p95 = reading("links", "vsb", "ping_rtt_p95_s") * 1e3
-"""95th percentile of the pings. [ms]"""
+"""95th percentile of the pings' round-trip time. [ms]"""
 
 
 ALONE = Point("alone", free({"first": "11 Mbps"}))
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return how long pings take in each phase, and both with C by agreement. [ms, Mb/s]"""
+    """Return the pings' round-trip times in each phase; with C by agreement, also C. [ms, Mb/s]"""
     pings = SWEEP.values(runs, {"ping_p95_{phase}": p95})
     agreed = {"agreed_capacity_{phase}": cell.capacity, "agreed_ping_p95_{phase}": p95}
     return pings | AGREED.values(runs, agreed)
 
 
 def finding(runs: Runs) -> str:
-    """Return how near C is to what the cell can carry, and how long pings take."""
+    """Return a text on the distance of C from the capacity of the cell, and on the pings."""
     single, both = SWEEP.at(phase=("one", "two")).runs(runs)
     alone, shared = cell.total(ALONE.run(runs)), cell.total(single)
     return (
@@ -83,7 +84,7 @@ def finding(runs: Runs) -> str:
 
 
 STATED = {"idle": 6.0, "one": 5.4, "two": 2.4, "after": 5.4}
-"""C in each phase, read off the paper's figure. [Mb/s]"""
+"""C in each phase, read from the paper's figure. [Mb/s]"""
 
 PICTURE = picture(
     "time [s]",

@@ -1,7 +1,7 @@
 """Figure 5: uploads of station 1 against downloads of the others.
 
-Fairness level over the number of uploads, and the uplink buffer that fills from three uploads on
-(section 5.1).
+The figure shows the fairness level over the number of uploads, and the uplink buffer, which fills
+from three uploads on (section 5.1).
 """
 
 from lasthop.studies.hotspot import cell
@@ -13,7 +13,7 @@ from lasthop.studies.sweep import Sweep
 SWEEP = connections("upload", "download")
 
 SMALLER = (20, 30, 36)
-"""Windows of two uploads that stay below the bound of Eq. (5). [packets]"""
+"""Receive windows for which two uploads stay below the bound of Eq. (5). [packets]"""
 
 SMALLER_SWEEP = Sweep(
     "window {window}",
@@ -26,13 +26,13 @@ SMALLER_SWEEP = Sweep(
 )
 
 BETA_B = 1.2 * cell.AP_QUEUE
-"""That bound. [packets]"""
+"""Bound of Eq. (5). [packets]"""
 
 UP, DOWN = "first/up/1", "others-1/down/1"
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return eta, its gain at either end of the sweep, and station 1's queue with its growth."""
+    """Return eta, its gain at both ends of the sweep, and station 1's queue with its growth."""
     values = SWEEP.values(runs, {"eta_{x}": cell.fairness, "queue_{x}": cell.station_queue})
     one_upload, three, four, six = SWEEP.at(x=(1, 3, 4, 6)).read(runs, cell.fairness)
     return {
@@ -44,7 +44,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return why one upload gets more than the model says."""
+    """Return texts on why one upload gets more than the model predicts."""
     first, lossless = SWEEP.run(runs, x=1), cell.lossless_run(runs)
     up, down = (cell.rtt(first, flow) for flow in (UP, DOWN))
     return {

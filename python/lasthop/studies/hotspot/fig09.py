@@ -9,7 +9,7 @@ from lasthop.studies.sweep import Point, points_of
 SWEEP = connections("upload", "upload")
 
 PROMPT_CWMIN = 7
-"""Window with which a station with one upload hardly queues. [slots]"""
+"""CWmin with which a station with one upload has almost no queue. [slots]"""
 
 
 PROMPT = Point(
@@ -29,7 +29,7 @@ AT_ONCE = Point(
 
 
 _other_queue = reading("stations", "others-1", "queue_packets")
-"""Mean occupancy of another station's buffer. [packets]"""
+"""Mean occupancy of the buffer of station others-1. [packets]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -43,7 +43,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return why eta is above the model's, and what simultaneous starts do."""
+    """Return texts on why eta exceeds the prediction, and on the effect of simultaneous starts."""
     six, prompt, at_once = SWEEP.run(runs, x=6), PROMPT.run(runs), AT_ONCE.run(runs)
     return {
         "hotspot-5": (

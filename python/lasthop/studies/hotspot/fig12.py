@@ -1,8 +1,8 @@
 """Figure 12: a download accelerator over the Internet, before and after the bottleneck begins.
 
-Station 2 downloads over one connection from the beginning, station 1 over four from 60 s on; the
-bottleneck begins at 165 s (section 5.4). The paper does not say how far the server is; 20 ms each
-way are taken.
+Station 2 downloads over one connection from the beginning. Station 1 downloads over four
+connections from 60 s on. The bottleneck begins at 165 s (section 5.4). The paper does not give the
+distance of the server; the study uses 20 ms per direction.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ DELAY = "20 ms"
 
 BEGINS_S = 165
 PERIODS = {"before": (75, BEGINS_S), "after": (BEGINS_S + 10, 285)}
-"""Times between which goodputs are averaged. [s]"""
+"""Time intervals in which goodputs are averaged. [s]"""
 
 
 def scenario(period: str) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def scenario(period: str) -> dict[str, Any]:
 
 SWEEP = Sweep("{period}", scenario, {"period": tuple(PERIODS)})
 AGREED = Point("agreed-after", cell.by_agreement(scenario("after")))
-"""The point after the bottleneck has begun with C by agreement: no claim reads it."""
+"""Point after the start of the bottleneck with C by agreement, which no claim reads."""
 
 
 def of_four(run: Run) -> Quantity:
@@ -50,13 +50,13 @@ def of_four(run: Run) -> Quantity:
 
 
 def of_one(run: Run) -> Quantity:
-    """Return the goodput of the station with one. [Mb/s]"""
+    """Return the goodput of the station with one connection. [Mb/s]"""
     (other,) = cell.others(run)
     return cell.goodput(run, other)
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return both goodputs before, and eta after."""
+    """Return both goodputs before the start of the bottleneck, and eta after it."""
     before, after = SWEEP.runs(runs)
     return {
         "goodput_four_before": of_four(before),
@@ -66,7 +66,9 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return both goodputs after together, and all after with C by agreement. [Mb/s, -]"""
+    """Return the sum of both goodputs after the start, and all values with C by agreement. [Mb/s,
+    -]
+    """
     after, agreed = SWEEP.run(runs, period="after"), AGREED.run(runs)
     return {
         "total_after": of_four(after) + of_one(after),
@@ -76,7 +78,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return what the other estimator gives."""
+    """Return a text on the results of the estimator by agreement."""
     after, agreed = SWEEP.run(runs, period="after"), AGREED.run(runs)
     both = [of_four(run) + of_one(run) for run in (after, agreed)]
     return (

@@ -1,4 +1,4 @@
-"""Figures 13 and 14: other kinds of fairness by the same bottleneck (section 4.1, appendix V)."""
+"""Figures 13 and 14: other kinds of fairness with the same bottleneck (section 4.1, appendix V)."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from lasthop.studies.hotspot.sweeps import SLOW
 from lasthop.studies.study import Figure, Quantity, Run, Runs, Study, about, listed, reading
 
 DATA_BYTES, ACK_BYTES = 1500, 40
-"""IP packets of a download. [bytes]"""
+"""Lengths of the IP packets of a download: segment and ACK. [bytes]"""
 
 PAYLOAD_BITS = 8 * 1460
 
@@ -21,7 +21,7 @@ MULTIRATE: dict[str, Any] = {"download": 1, "rate": SLOW}
 
 
 def scenario(fairness: str) -> dict[str, Any]:
-    """Return the cell on which a kind of fairness is shown."""
+    """Return the cell for a kind of fairness."""
     title = f"fairness by {fairness}"
     if fairness in ("airtime", "rate"):
         tree = cell.scenario(title, MULTIRATE, {"download": 1})
@@ -33,10 +33,10 @@ def scenario(fairness: str) -> dict[str, Any]:
 
 
 def airtime(run: Run, scenario: Scenario, station: str) -> Quantity:
-    """Return the part of the time that a station's exchanges are on the air. [-]
+    """Return the fraction of time in which a station's exchanges are on the air. [-]
 
-    They carry its segments, each followed by half an ACK, as delayed ACKs have it; collisions are
-    left out.
+    The exchanges are those of its segments, each with half a TCP ACK because of delayed ACKs.
+    Collisions are ignored.
     """
     known = scenario.typed
     assert isinstance(known, CellScenario)
@@ -47,26 +47,30 @@ def airtime(run: Run, scenario: Scenario, station: str) -> Quantity:
 
 
 def airtime_ratio(run: Run, fairness: str) -> Quantity:
-    """Return the air time of the slow station over that of a fast one. [-]"""
+    """Return the ratio of the air time of the slow station to that of a fast station. [-]"""
     checked = Scenario(scenario(fairness))
     return airtime(run, checked, "first") / airtime(run, checked, cell.others(run)[0])
 
 
 def flow_ratio(run: Run) -> Quantity:
-    """Return the goodput of one of station 1's four flows over that of another's only one. [-]"""
+    """Return the ratio of the goodput of one of station 1's four flows to that of another station's
+    flow. [-]
+    """
     share = run.quantity("stations", "first", "goodput_bps") / 4.0
     return share / run.quantity("stations", cell.others(run)[0], "goodput_bps")
 
 
 updown_ratio = reading("cells", "cell", "updown_ratio")
-"""Goodput of all uploads over that of all downloads. [-]"""
+"""Ratio of the goodput of all uploads to that of all downloads. [-]"""
 
 NAMES = ("airtime_ratio", "airtime_ratio_by_rates", "flow_ratio", "updown_ratio")
-"""Ratios that the kinds of fairness make one."""
+"""Names of the ratios that are 1 under the kinds of fairness."""
 
 
 def ratios(runs: Runs, prefix: str = "") -> list[Quantity]:
-    """Return the ratio that each kind makes one, of the points whose names begin so. [-]"""
+    """Return the ratio that is 1 under each kind of fairness, for points whose names begin with
+    `prefix`. [-]
+    """
     by_airtime, by_rate, by_flow, by_direction = (runs[f"{prefix}{kind}"] for kind in KINDS)
     return [
         airtime_ratio(by_airtime, "airtime"),
@@ -77,18 +81,20 @@ def ratios(runs: Runs, prefix: str = "") -> list[Quantity]:
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the ratio that each kind makes one, and what the paper's weights make of air times."""
+    """Return the ratio that is 1 under each kind of fairness, and the air times with the paper's
+    weights.
+    """
     return dict(zip(NAMES, ratios(runs), strict=True))
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the same with C by agreement. [-]"""
+    """Return the ratios of `measure` with C by agreement. [-]"""
     named = zip(NAMES, ratios(runs, "agreed-"), strict=True)
     return {f"agreed_{name}": ratio for name, ratio in named}
 
 
 def finding(runs: Runs) -> str:
-    """Return what the paper's weights give."""
+    """Return a text on the results with the paper's weights."""
     by_rate, by_airtime = (airtime_ratio(runs[kind], kind) for kind in ("rate", "airtime"))
     return (
         "preambles and ACKs take the same time at any rate. So weights in proportion to the "
@@ -100,7 +106,7 @@ def finding(runs: Runs) -> str:
 
 
 def draw(runs: Runs) -> Figure:
-    """Draw the ratio that each kind of fairness makes one."""
+    """Draw the ratio that is 1 under each kind of fairness."""
     from lasthop.studies.drawing.study import BarPanel, bar_figure
 
     words = ("air times", "bytes as rates", "flows", "up and down")

@@ -22,7 +22,7 @@ WITH_VSB = replace(
 
 
 LOW_THRESHOLD = "10 ms"
-"""A round trip of pings beyond which the estimator lowers C, instead of 40 ms."""
+"""Round-trip time of pings above which the estimator lowers C; the default is 40 ms."""
 
 
 STILL = Point("still", {**SWEEP.scenario(x=42), "vsb": {"rate": STILL_RATE}})
@@ -39,7 +39,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return what keeps the stations with small windows below their share."""
+    """Return a text on why the stations with small windows get less than their share."""
     ping = cell.ping(WITH_VSB.run(runs, x=42))
     return (
         f"a window of {OTHERS} packets per round trip is less than a fair share if pings take "

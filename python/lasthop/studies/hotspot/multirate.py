@@ -13,7 +13,7 @@ from lasthop.studies.study import Quantity, Runs, Study, changed, listed
 from lasthop.studies.sweep import points_of
 
 TIMERS = (10, 40, 200, 500)
-"""Delayed-ACK timers other than the default of 100 ms, at one connection each. [ms]"""
+"""Delayed-ACK timers other than the default of 100 ms, with one connection per station. [ms]"""
 
 
 def study(number: int, direction: str) -> Study:

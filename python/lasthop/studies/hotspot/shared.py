@@ -48,19 +48,21 @@ TITLES = {
 }
 
 MEASURED = ("fig05", "fig06", "fig07", "fig08", "fig09")
-"""Figures of hotspot-9, of which each is run without the bottleneck too.
+"""Figures of claim hotspot-9, each of which is also run without the bottleneck.
 
-Study ``fig11`` has the runs of figure 11 without it.
+Study ``fig11`` has the runs of figure 11 without the bottleneck.
 """
 
 STILL_RATE = "4.5 Mbps"
-"""A rate at which there is no standing queue in the access point."""
+"""Rate of the bottleneck at which the access point has no standing queue."""
 
 SHORT_QUEUE = 5
-"""A buffer of the access point that runs empty. [packets]"""
+"""Buffer of the access point that becomes empty from time to time. [packets]"""
 
 VSB: Mapping[str, Any] = dict(cell.PAPERS_VSB)
-"""The bottleneck of section 4.2: a leaf of 200 packets for each station, rate by the estimator."""
+"""Settings of section 4.2's bottleneck: a leaf of 200 packets per station, and an estimated
+rate.
+"""
 
 
 WITHOUT = {
@@ -84,11 +86,13 @@ AGREED = {
     )
     for figure, sweep in WITH.items()
 }
-"""Figures with C by agreement, only to look at: no claim reads them."""
+"""Figures with C by agreement, which no claim reads."""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return eta at every point, and the mean cumulative goodputs with and without. [-, Mb/s]"""
+    """Return eta at every point, and the mean total goodputs with and without the bottleneck. [-,
+    Mb/s]
+    """
     values: dict[str, Quantity] = {}
     for figure, sweep in WITH.items():
         values |= sweep.values(runs, {f"eta_{figure}_{{x}}": cell.fairness})
@@ -99,7 +103,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the same with C by agreement. [-, Mb/s]"""
+    """Return the values of `measure` with C by agreement. [-, Mb/s]"""
     values: dict[str, Quantity] = {}
     for figure, sweep in AGREED.items():
         values |= sweep.values(runs, {f"agreed_eta_{figure}_{{x}}": cell.fairness})
@@ -109,7 +113,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return where the queues stand and what the bottleneck costs."""
+    """Return texts on the position of the queues and the cost of the bottleneck."""
     small = WITH["fig08"].run(runs, x=6)
     still = [cell.fairness(each.run(runs)) for each in STILL]
     free, free_with = (sweeps["fig06"].run(runs, x=6) for sweeps in (WITHOUT, WITH))
@@ -179,14 +183,14 @@ STILL = [
         ("each", EACH),
     )
 ]
-"""Windows of 6 packets without a standing queue."""
+"""Points with windows of 6 packets and no standing queue."""
 
 BUFFERED = [
     Point("lossless", buffered(LOSSLESS_QUEUE)),
     Point("short-without", buffered(SHORT_QUEUE)),
     Point("short-with", {**buffered(SHORT_QUEUE), "vsb": dict(VSB)}),
 ]
-"""Six downloads against one with other buffers, and with the bottleneck too."""
+"""Points with six downloads against one and other buffers, also with the bottleneck."""
 
 STUDY = Study(
     key="hotspot-vsb",

@@ -1,4 +1,4 @@
-"""The sweeps that figures 5 to 11 are made of: station 1 varies, four others stay as they are."""
+"""Sweeps of figures 5 to 11: station 1 varies, and four other stations are fixed."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,28 +8,29 @@ from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.sweep import Sweep
 
 CONNECTIONS = (1, 2, 3, 4, 5, 6)
-"""Connections of station 1, figures 5, 6, 7, 9 and 10."""
+"""Numbers of connections of station 1 in figures 5, 6, 7, 9 and 10."""
 
 WINDOWS = (6, 9, 12, 16, 20, 24, 30, 36, 42)
-"""Receive windows of station 1, figures 8 and 11. [packets]"""
+"""Receive windows of station 1 in figures 8 and 11. [packets]"""
 
 SLOW = "2 Mbps"
 """Physical rate of station 1 in figures 7 and 10."""
 
 LOSSLESS_QUEUE = 600
-"""Buffer of the access point that holds every window: nothing is lost. [packets]"""
+"""Buffer of the access point that has room for all windows, so that no packet is lost. [packets]"""
 
 FAST = "11 Mbps"
 """Physical rate of every other station."""
 
 
 def connections(first: str, others: str, *, rate: str = FAST, name: str = "{x}") -> Sweep:
-    """Return X connections of station 1 against one of each other, X = 1..6.
+    """Return the sweep over X = 1..6 connections of station 1, with one connection of each other
+    station.
 
     Parameters
     ----------
     first, others : str
-        Their direction, ``upload`` or ``download``.
+        Direction of the connections, ``upload`` or ``download``.
     rate : str
         Physical rate of station 1.
     name : str
@@ -46,7 +47,8 @@ def connections(first: str, others: str, *, rate: str = FAST, name: str = "{x}")
 
 
 def windows(direction: str, others: int = cell.WINDOW) -> Sweep:
-    """Return one connection of each station, station 1's with windows from 6 to 42 packets.
+    """Return the sweep over station 1's window from 6 to 42 packets, with one connection per
+    station.
 
     Parameters
     ----------
@@ -74,5 +76,5 @@ def picture(
     *,
     panel_mm: float = 50.0,
 ) -> Picture:
-    """Return a picture of what the paper's test-bed showed."""
+    """Return a picture in which the paper's values come from its test-bed."""
     return Picture(Abscissa(label, places), panels, panel_mm, beside_paper=True)

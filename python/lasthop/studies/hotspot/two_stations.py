@@ -1,4 +1,6 @@
-"""The introduction's example: two stations at 11 Mb/s, one and two downloads from a server."""
+"""Example of the introduction: two stations at 11 Mb/s, with one and two downloads from a
+server.
+"""
 
 from lasthop.studies.hotspot import cell
 from lasthop.studies.study import Quantity, Runs, Study
@@ -11,7 +13,7 @@ POINT = Point(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the goodput of either station. [Mb/s]"""
+    """Return the goodput of each station. [Mb/s]"""
     run = POINT.run(runs)
     (other,) = cell.others(run)
     return {"goodput_1": cell.goodput(run, other), "goodput_2": cell.goodput(run, "first")}

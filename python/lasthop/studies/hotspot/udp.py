@@ -1,9 +1,9 @@
 """Appendix IV: greedy uplink UDP and TCP through the bottleneck.
 
-Three stations send more datagrams than the medium takes, so that their buffers are full; station 1
-downloads over four connections and another over one. The extended estimator spares the senders its
-pings and lets its thresholds follow the base round-trip time; the plain one of section 4.2.1 does
-neither.
+Three stations send more datagrams than the medium can carry, so that their buffers are full.
+Station 1 downloads over four connections, and another station over one. The extended estimator does
+not ping the senders, and its thresholds follow the base round-trip time. The plain estimator of
+section 4.2.1 does neither.
 """
 
 from typing import Any
@@ -13,13 +13,17 @@ from lasthop.studies.study import Figure, Quantity, Runs, Study, about, reading
 from lasthop.studies.sweep import Sweep
 
 SENDERS = 3
-"""Stations with too many datagrams."""
+"""Number of stations that send too many datagrams."""
 
 SENT = "4 Mbps"
-"""Rate of each of them: more than it gets, but an answer to a ping finds a place now and then."""
+"""Rate of each sender. It exceeds the sender's share, but a reply to a ping sometimes finds a place
+in the buffer.
+"""
 
 KINDS = ("estimated", "plain", "none")
-"""The extended estimator, the plain one, no bottleneck at all."""
+"""Kinds of cells: with the extended estimator, with the plain estimator, and without a
+bottleneck.
+"""
 
 
 def scenario(kind: str) -> dict[str, Any]:
@@ -30,7 +34,7 @@ def scenario(kind: str) -> dict[str, Any]:
     tree["station"]["senders"] = {"count": SENDERS, "udp_up": SENT}
     if kind == "none":
         return tree
-    # the plain estimator waits for every answer, as ping does
+    # The plain estimator waits for every reply, like the program ping.
     aware = kind == "estimated"
     wce = dict(cell.PAPERS_WCE) | ({} if aware else {"timeout": "20 s"})
     return tree | {"vsb": {**cell.PAPERS_VSB, "udp_aware": aware, "wce": wce}}
@@ -52,7 +56,7 @@ SWEEP = Sweep("{kind}", scenario, {"kind": KINDS})
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return TCP goodput with either estimator, and eta with the extended one."""
+    """Return the TCP goodput with both estimators, and eta with the extended estimator."""
     estimated, plain, _ = SWEEP.runs(runs)
     return {
         "tcp_goodput_estimated": tcp_goodput(estimated),
@@ -62,7 +66,9 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return the rates that either estimator finds, and what TCP gets without."""
+    """Return a text on the rates of both estimators, and on the TCP goodput without a
+    bottleneck.
+    """
     estimated, plain, none = SWEEP.runs(runs)
     return (
         f"C is {cell.capacity(estimated)} Mb/s with the extended estimator and "
@@ -72,7 +78,7 @@ def finding(runs: Runs) -> str:
 
 
 def draw(runs: Runs) -> Figure:
-    """Draw TCP goodput and eta with either estimator and without."""
+    """Draw TCP goodput and eta with both estimators and without a bottleneck."""
     from lasthop.studies.drawing.study import BarPanel, bar_figure
 
     labels = ("extended", "plain", "no bottleneck")

@@ -1,4 +1,4 @@
-"""Figures 8 and 11: the receive window of station 1 against 42 packets of the others."""
+"""Figures 8 and 11: variation of station 1's receive window; the other stations have 42 packets."""
 
 from collections.abc import Mapping
 
@@ -36,11 +36,11 @@ DOWNLOADS = windows("download")
 UPLOADS = windows("upload")
 
 RANDOM_LOSS = 0.004
-"""Loss of segments on the wire where losses are random, about that of the buffer. [-]"""
+"""Probability of random losses of segments on the wire, similar to the loss of the buffer. [-]"""
 
 
 def random_losses(x: int) -> cell.Tree:
-    """Return a point of figure 8 whose segments are lost at random, not by the buffer."""
+    """Return a point of figure 8 with random losses of segments and no losses in the buffer."""
     tree = changed(DOWNLOADS.scenario(x=x), cell={"ap": {"queue": LOSSLESS_QUEUE}})
     return {**tree, "wire": {"loss": RANDOM_LOSS}}
 
@@ -49,7 +49,9 @@ RANDOM = Sweep("random-{x}", random_losses, {"x": (6, 12, 16, 20)})
 
 
 def error(run: Run) -> Quantity:
-    """Return the relative difference of eta from the model, positive on average. [-]"""
+    """Return the relative difference of eta from the model, with the sign that makes its mean
+    positive. [-]
+    """
     eta = cell.fairness(run)
     if eta.predicted is None:
         return Quantity(np.full_like(eta.samples, np.nan))
@@ -70,7 +72,7 @@ def errors(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return that a full buffer loses in bursts, of which small windows catch less."""
+    """Return a text on losses in bursts at a full buffer, which affect small windows less."""
     small, least = DOWNLOADS.at(x=(12, 6)).runs(runs)
     swept = RANDOM.settings["x"]
     flows = ("first/down/1", "others-1/down/1")
@@ -91,14 +93,16 @@ def finding(runs: Runs) -> str:
 
 
 def rtt_ratio(run: Run) -> Quantity:
-    """Return the round trip of station 1's upload over that of the others'. [-]"""
+    """Return the ratio of the round-trip time of station 1's upload to that of the other uploads.
+    [-]
+    """
     return cell.rtt(run, "first/up/1") / mean_of(
         [cell.rtt(run, f"{station}/up/1") for station in cell.others(run)]
     )
 
 
 def segment_loss(run: Run) -> Quantity:
-    """Return the largest part of segments that a connection loses. [-]"""
+    """Return the largest fraction of segments that a connection loses. [-]"""
     flows = run.items("flows")
     return largest([run.quantity("flows", flow, "loss_probability") for flow in flows])
 
@@ -123,10 +127,10 @@ def empty_buffers(runs: Runs) -> dict[str, Quantity]:
 
 
 SMALL_CWMIN = 7
-"""Window with which a station hardly queues. [slots]"""
+"""CWmin with which a station has almost no queue. [slots]"""
 
 MANY_ATTEMPTS = 255
-"""Attempts after which a frame is given up, where none is. The default is 7."""
+"""Number of attempts with which no frame is given up. The default is 7."""
 
 
 STATIONS = ("first", "others")
@@ -138,8 +142,9 @@ ISOLATING: Mapping[str, cell.Tree] = {
         "station": {name: {"attempts_short": MANY_ATTEMPTS} for name in STATIONS},
     },
 }
-"""Differences of runs where no ACK is lost, access is quick, or no frame is given up, from uploads
-with windows of 42."""
+"""Settings of runs in which no ACK is lost, access is quick, or no frame is given up. They are
+compared with uploads with windows of 42 packets.
+"""
 
 ISOLATED = Sweep(
     "{name}",
@@ -149,7 +154,7 @@ ISOLATED = Sweep(
 
 
 def queue_finding(runs: Runs) -> str:
-    """Return why stations hold some packets, and where segments are lost."""
+    """Return a text on why stations have a queue, and on where segments are lost."""
     usual = UPLOADS.run(runs, x=cell.WINDOW)
     lossless, prompt, patient = ISOLATED.runs(runs)
     return (

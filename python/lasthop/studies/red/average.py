@@ -1,4 +1,4 @@
-"""Figure 6 at either end: the average by which RED decides, worked out from the queue over time."""
+"""Figure 6 at both ends: the average queue of RED, computed from the queue over time."""
 
 from typing import Any
 
@@ -19,34 +19,37 @@ RTTS = (10, 200)
 """Round-trip times. [ms]"""
 
 SEEDS = (1, 2, 3, 4, 5)
-"""Runs over which the queue is sampled: the series is that of a run's first replication."""
+"""Seeds of the runs with a sampled queue. Only the first replication of a run has a time series."""
 
 TIME_CONSTANT_S = 1.0
 """Time constant of the average at a full link. The automatic weight of ns-2 is 1 - exp(-1 / C T)
-for a link of C packets/s, with T ten times 0.1 s, the least round-trip time that it assumes. [s]"""
+for a link of C packets/s. T is ten times 0.1 s, the smallest round-trip time that ns-2 assumes.
+[s]
+"""
 
 STEP_S = 0.01
 """Interval of the samples. [s]"""
 
 SETTLE_S = 25
-"""Time before the end that is read, in which the average here forgets where it began. [s]"""
+"""Time before the measured end, in which the computed average forgets its initial value. [s]"""
 
 PACKETS_PER_S = router.BOTTLENECK_MBPS * 1e6 / (8 * 1500)
-"""Rate of the link."""
+"""Rate of the link. [packets/s]"""
 
 
 def average(queue: NDArray[np.float64], arrivals_per_s: float) -> NDArray[np.float64]:
-    """Return RED's average at every sample but the first, from the first queue on. [packets]
+    """Return RED's average at all samples except for the first, which is the initial value.
+    [packets]
 
-    With weight w for each arrival an interval leaves (1 - w) to the power of its arrivals of what
-    was there before. ns-2 counts packets that wait.
+    With weight w per arrival, an interval with n arrivals multiplies the previous average by (1 -
+    w)^n. ns-2 counts only waiting packets.
 
     Parameters
     ----------
     queue : array
-        Samples of the queue, the packet in service included. [packets]
+        Samples of the queue, including the packet in service. [packets]
     arrivals_per_s : float
-        Packets that arrive. [1/s]
+        Arrival rate of packets. [1/s]
     """
     remaining = float(np.exp(-arrivals_per_s * STEP_S / (PACKETS_PER_S * TIME_CONSTANT_S)))
     waiting = np.maximum(queue - 1.0, 0.0)
@@ -65,7 +68,7 @@ class Average(Experiment):
 
     @property
     def sweep(self) -> Sweep:
-        """Both ends, sampled in runs of their own."""
+        """Both ends of the figure, sampled in separate runs."""
         return Sweep("{rtt}-seed-{seed}", self._sampled, {"rtt": RTTS, "seed": SEEDS})
 
     def _sampled(self, rtt: int, seed: int) -> dict[str, Any]:
@@ -79,7 +82,7 @@ class Average(Experiment):
         return self.sweep.points()
 
     def averages(self, run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return times [s] and RED's averages of what is read. [packets]"""
+        """Return times [s] and RED's averages in the measured time. [packets]"""
         stamps, queue = map(np.asarray, run.track("queues", BOTTLENECK, "occupancy_packets"))
         lost = float(router.loss(run).samples[0])
         served_per_s = PACKETS_PER_S * float(router.utilisation(run).samples[0])
@@ -101,7 +104,7 @@ class Average(Experiment):
         return values
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return between what values the average moves."""
+        """Return a text on the range of the average."""
         value = self.measure(runs)
         ends = "; ".join(
             f"from {value[f'least_{rtt}']} to {value[f'largest_{rtt}']} packets at {rtt} ms"

@@ -1,5 +1,6 @@
-"""Figures 18 and 19: what RED 8/15 and the threshold policy of 15 packets cost, at one router and
-in a parking lot, of Compound flows and of mixed traffic: delay, loss, throughput, completion times.
+"""Figures 18 and 19: delay, loss, throughput and completion times under RED 8/15 and the threshold
+policy of 15 packets. The networks are one router and a parking lot, with Compound flows or mixed
+traffic.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ SHORT_RTTS, LONG_RTTS = [10, 25], [150, 200]
 """Round-trip times between which completion times do not rise. [ms]"""
 
 DATA_PART = 1460 / 1500
-"""Part of a packet that is data. [-]"""
+"""Fraction of a packet that is data. [-]"""
 
 PAPERS_MEGABYTES = 500
 """Volume of each flow in the paper, the only size whose gain is compared with it. [MB]"""
@@ -28,7 +29,7 @@ PAPERS_MEGABYTES = 500
 
 @dataclass(frozen=True)
 class Costs(Policies):
-    """Figure 18, one router, or 19, the lot: delay, loss, throughput and completion."""
+    """Figure 18 (one router) or 19 (parking lot): delay, loss, throughput and completion times."""
 
     is_parking_lot: bool = False
 
@@ -52,7 +53,7 @@ class Costs(Policies):
 
     @property
     def costs(self) -> dict[str, Read]:
-        """Delay [ms], loss [-] and throughput [Mb/s] of all links on the way."""
+        """Readings of delay [ms], loss [-] and throughput [Mb/s] over all links of the path."""
         links = LOT if self.is_parking_lot else (router.BOTTLENECK,)
         return {
             "delay": partial(router.delay_ms, links=links),
@@ -61,7 +62,7 @@ class Costs(Policies):
         }
 
     def point(self, policy: str, rtt: int) -> dict[str, Any]:
-        """Return flows without end."""
+        """Return the scenario with flows that never end."""
         if self.is_parking_lot:
             return self.where_red_is_longest(policy, rtt)
         if self.mixed:
@@ -69,33 +70,35 @@ class Costs(Policies):
         return self.where_extremes_are_read(policy, rtt)
 
     def transfer(self, policy: str, rtt: int, **more: Any) -> dict[str, Any]:
-        """Return flows that end."""
+        """Return the scenario with finite flows."""
         place = self.parking_lot if self.is_parking_lot else self.dumbbell
         return place(rtt, POLICIES[policy], megabytes=self.megabytes, **more)
 
     def equal_transfer(self, policy: str, rtt: int) -> dict[str, Any]:
-        """Return flows that end in a parking lot with equal rates."""
+        """Return the scenario with finite flows in a parking lot with equal rates."""
         return self.transfer(policy, rtt, rate_spread=0.0)
 
     @property
     def equal_transfers(self) -> Sweep:
-        """Both policies at both ends, flows that end, with equal rates."""
+        """Both policies at both ends, with finite flows and equal rates."""
         return self.swept("equal-finite-{policy}-{rtt}", self.equal_transfer).at(rtt=ENDS)
 
     @property
     def sacked(self) -> Sweep | None:
-        """Both policies at both ends with SACK, where only Compound flows share one router."""
+        """Both policies at both ends with SACK, if only Compound flows share one router."""
         if self.is_parking_lot or self.mixed:
             return None
         return self.swept("sack-{policy}-{rtt}", self.with_sack).at(rtt=ENDS)
 
     def with_sack(self, policy: str, rtt: int) -> dict[str, Any]:
-        """Return one router with SACK, which the paper's simulator lacks."""
+        """Return the scenario of one router with SACK, which the paper's simulator does not
+        have.
+        """
         return changed(self.dumbbell(rtt, POLICIES[policy]), tcp={"sack": True})
 
     @property
     def unaveraged(self) -> Sweep | None:
-        """RED without averaging at the longest round-trip times, where there is SACK."""
+        """RED without averaging at the longest round-trip times, if there are runs with SACK."""
         if self.sacked is None:
             return None
         far = [rtt for rtt in LONG_RTTS if rtt in self.effort.rtts]
@@ -104,12 +107,14 @@ class Costs(Policies):
 
     @property
     def transfers(self) -> Sweep:
-        """Both policies over the round-trip time, flows that end."""
+        """Both policies over the round-trip time, with finite flows."""
         return self.swept("finite-{policy}-{rtt}", self.transfer)
 
     def points(self) -> dict[str, router.Tree]:
-        """Return flows without end, flows that end, and in a lot both with equal rates; of Compound
-        flows at one router also those with SACK.
+        """Return the scenarios with infinite and with finite flows.
+
+        The parking lot also has both with equal rates. One router with Compound flows also has runs
+        with SACK.
         """
         points = points_of(self.sweep, self.transfers)
         if self.sacked is not None:
@@ -139,13 +144,13 @@ class Costs(Policies):
         return Panel(y_label, lines, from_zero=from_zero)
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return costs of both policies, and what the threshold gains."""
+        """Return the costs of both policies, and the gain of the threshold policy."""
         values = self.costs_of(runs, self.sweep, self.transfers)
         if self.is_parking_lot:
             values |= self.costs_of(runs, self.equal, self.equal_transfers, "equal_")
         comparable = 1.0 if self.megabytes == PAPERS_MEGABYTES else np.nan
         for rtt in self.effort.rtts:
-            if not self.is_parking_lot:  # where the policies have as many replications
+            if not self.is_parking_lot:  # Here both policies have the same number of replications.
                 for name, read in self.costs.items():
                     if name != "delay":
                         red, threshold = self.sweep.at(rtt=rtt).read(runs, read)
@@ -157,7 +162,7 @@ class Costs(Policies):
         return values
 
     def shown(self, runs: Runs) -> dict[str, Quantity]:
-        """Return what the links carry with SACK, and without."""
+        """Return the throughputs with and without SACK."""
         if self.sacked is None:
             return {}
         plain = self.sweep.at(rtt=ENDS)
@@ -166,7 +171,7 @@ class Costs(Policies):
         ) | plain.values(runs, {"utilisation_{policy}_{rtt}": router.utilisation})
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return all costs at both ends."""
+        """Return texts on all costs at both ends."""
         if self.mixed:
             return {}
 
@@ -218,7 +223,7 @@ class Costs(Policies):
         }
 
     def slopes(self, runs: Runs) -> str:
-        """Return why completion times do not rise everywhere."""
+        """Return a text on why completion times do not always increase."""
         plain = self.unaveraged
         assert plain is not None
         far = plain.settings["rtt"]
@@ -246,7 +251,9 @@ class Costs(Policies):
         )
 
     def picture(self) -> Picture:
-        """Return every cost over the round-trip time, of a lot also with equal rates."""
+        """Return the picture of all costs over the round-trip time; a parking lot also has equal
+        rates.
+        """
         completion = self.transfers.lines("{policy}", "rtt", router.completion)
         if self.is_parking_lot:
             completion += self.equal_transfers.lines(
@@ -265,5 +272,5 @@ class Costs(Policies):
 
 
 def new_part(run: Run) -> Quantity:
-    """Return the part of the link's rate, less headers, that carries new data. [-]"""
+    """Return the fraction of the link's rate, without headers, that carries new data. [-]"""
     return router.goodput(run) / (router.BOTTLENECK_MBPS * DATA_PART)

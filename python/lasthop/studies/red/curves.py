@@ -1,4 +1,4 @@
-"""Common parts of the analysis's figures: cases, Hopf points, points on the Hopf condition."""
+"""Common functions of the figures of the analysis: cases, Hopf points, and Hopf conditions."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -7,7 +7,7 @@ from lasthop.stability import Case, HopfPoint, hopf_points, roots
 from lasthop.studies.study import Quantity, theory
 
 CAPACITIES = (50, 100, 200)
-"""Capacities per flow at which the claims are read. [packets/s]"""
+"""Capacities per flow at which claims are judged. [packets/s]"""
 
 LOW_TH, HIGH_TH = 50.0, 150.0
 """Ends of the range of the lower threshold, figures 2c, 4b and 4c. [packets]"""
@@ -16,15 +16,15 @@ ALONG_TH = (50, 75, 100, 125, 150)
 """Lower thresholds along the curves of figures 2c and 4c. [packets]"""
 
 MIDDLE_TH = 100.0
-"""Lower threshold at which both sides of the curve are looked at. [packets]"""
+"""Lower threshold at which both sides of the curve are examined. [packets]"""
 
 ASIDE = 0.05
-"""How far from the curve, as a part of alpha. [-]"""
+"""Distance from the curve, as a fraction of alpha. [-]"""
 
 
 @cache
 def critical(model: str, parameter: str, low: float, high: float, **values: float) -> HopfPoint:
-    """Return the one Hopf point of a model in a range."""
+    """Return the only Hopf point of a model in a range."""
     [point] = hopf_points(Case.of(model, values), parameter, low, high)
     return point
 
@@ -36,12 +36,12 @@ def critical_delay(model: str, **values: float) -> HopfPoint:
 
 
 def critical_alpha(model: str, **values: float) -> float:
-    """Return Compound's growth at the Hopf condition."""
+    """Return Compound's growth parameter alpha at the Hopf condition."""
     return critical(model, "alpha", 0.01, 1.0, **values).value
 
 
 def delays(model: str, name: str, parameter: str, values: Sequence[int]) -> dict[str, Quantity]:
-    """Return critical round-trip times over a parameter, by names that begin so. [s]"""
+    """Return critical round-trip times over a parameter, by names that begin with `name`. [s]"""
     return {
         f"{name}_{value}": theory(critical_delay(model, **{parameter: float(value)}).value)
         for value in values
@@ -49,8 +49,10 @@ def delays(model: str, name: str, parameter: str, values: Sequence[int]) -> dict
 
 
 def over_threshold(model: str, rtt: float) -> dict[str, Quantity]:
-    """Return alpha on the Hopf condition over the threshold, and its change [-]. The growth rates
-    of motions [1/s] are those on either side of the curve, and with the default alpha at its end.
+    """Return alpha on the Hopf condition over the threshold, and its change. [-]
+
+    The result also has the growth rates of disturbances [1/s] on both sides of the curve, and at
+    its end with the default alpha.
     """
     low, high = (critical_alpha(model, rtt=rtt, min_th=b) for b in (LOW_TH, HIGH_TH))
     middle = critical_alpha(model, rtt=rtt, min_th=MIDDLE_TH)
@@ -67,7 +69,7 @@ def over_threshold(model: str, rtt: float) -> dict[str, Quantity]:
 
 
 def growth(case: Case) -> float:
-    """Return the rate at which small motions grow: real part of the rightmost root. [1/s]"""
+    """Return the growth rate of small disturbances: the real part of the rightmost root. [1/s]"""
     return float(roots(case, 2).abscissa)
 
 
@@ -78,7 +80,9 @@ def alpha_side(model: str, **values: float) -> str:
 
 
 def trade_off(model: str, rtt: float) -> str:
-    """Return how alpha and the lower threshold trade off on the Hopf condition, in words."""
+    """Return a text on the trade-off between alpha and the lower threshold on the Hopf
+    condition.
+    """
     low, high = (critical_alpha(model, rtt=rtt, min_th=b) for b in (LOW_TH, HIGH_TH))
     side = alpha_side(model, rtt=rtt, min_th=LOW_TH)
     verb = "rises" if high > low else "falls"

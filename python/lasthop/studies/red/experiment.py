@@ -1,4 +1,4 @@
-"""Common part of the packet-level figures of paper 004: one experiment, at either effort."""
+"""Base class of the packet-level figures of paper 004: one experiment, with full or quick runs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -48,12 +48,12 @@ class Experiment(ABC):
         """Return the values that claims read."""
 
     def shown(self, runs: Runs) -> dict[str, Quantity]:
-        """Return the values that tables show and no claim reads."""
+        """Return the values that only tables show, and no claim reads."""
         del runs
         return {}
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return what the runs isolate."""
+        """Return texts on the causes that the runs isolate."""
         del runs
         return {}
 
@@ -62,11 +62,11 @@ class Experiment(ABC):
         """Return the picture."""
 
     def dumbbell(self, rtt_ms: float | Sequence[float], queue: Tree, **more: Any) -> dict[str, Any]:
-        """Return the single bottleneck with this effort and traffic."""
+        """Return the scenario of a single bottleneck with this effort and traffic."""
         return router.dumbbell(rtt_ms, queue, effort=self.effort, mixed=self.mixed, **more)
 
     def parking_lot(self, rtt_ms: float, queue: Tree, **more: Any) -> dict[str, Any]:
-        """Return the two bottlenecks with this effort and traffic."""
+        """Return the scenario of two bottlenecks with this effort and traffic."""
         return router.parking_lot(rtt_ms, queue, effort=self.effort, mixed=self.mixed, **more)
 
     def study(self) -> Study:
@@ -83,6 +83,6 @@ class Experiment(ABC):
 
 
 def study(experiment: Callable[[Budget], Experiment]) -> Study:
-    """Return the study of an experiment, with its quick form."""
+    """Return the study of an experiment, including the study of a quick run."""
     full, quick = experiment(FULL).study(), experiment(QUICK).study()
     return replace(full, quick=replace(quick, title=quick.title + QUICK.words))

@@ -9,7 +9,7 @@ GAMMA = 0.03
 """Gain of the average of figure 3. [-]"""
 
 DELAY = 0.0848
-"""Round-trip time of figure 2c, of the point of figure 2a at C = 100. [s]"""
+"""Round-trip time of figure 2c, which is that of figure 2a at C = 100. [s]"""
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
@@ -24,7 +24,7 @@ def measure(_: Runs) -> dict[str, Quantity]:
 
 
 def findings(_: Runs) -> dict[str, str]:
-    """Return what the charts do not show: kind of the bifurcation, direction of the trade-off."""
+    """Return texts on the kind of the bifurcation and the direction of the trade-off."""
     forms = {g: normal_form(curves.critical_delay("red", gamma=g)) for g in (1e-4, GAMMA)}
     kinds = [
         f"with gamma {g:g} the bifurcation is "

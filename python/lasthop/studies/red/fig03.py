@@ -12,25 +12,27 @@ GAMMAS = (0.032, 0.028)
 """Gains of the average. [-]"""
 
 UNTIL = 1500.0
-"""End of the motion, long after the slowest transient. [s]"""
+"""End of the integration, long after the slowest transient. [s]"""
 
 LATE = 0.1
-"""Last part of the motion in which the amplitude is read. [-]"""
+"""Fraction of the time, at the end, in which the amplitude is measured. [-]"""
 
 
 @cache
 def motion(gamma: float) -> Trajectory:
-    """Return the motion from windows 5 % above rest, queue and probability kept in range."""
+    """Return the solution from windows 5 % above equilibrium, with limited queue and
+    probability.
+    """
     return integrate(Case.of("red", gamma=gamma, rtt=DELAY), UNTIL)
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return the amplitude of the window late in the motion."""
+    """Return the amplitude of the window at the end of the integration."""
     return {f"amplitude_{g}".replace(".", "_"): theory(motion(g).swing(LATE)) for g in GAMMAS}
 
 
 def finding(_: Runs) -> str:
-    """Return the period of the cycle."""
+    """Return a text on the period of the cycle."""
     cycling = motion(GAMMAS[1])
     return (
         f"with gamma {GAMMAS[1]} the window oscillates by ± {cycling.swing(LATE):.2f} "
@@ -39,7 +41,7 @@ def finding(_: Runs) -> str:
 
 
 def draw(_: Runs) -> Figure:
-    """Draw the window against itself a round-trip time earlier."""
+    """Draw the window over the window one round-trip time earlier."""
     from lasthop.plot.stability import portraits
 
     return portraits([motion(g) for g in GAMMAS], [f"γ = {g}" for g in GAMMAS], until=300.0)

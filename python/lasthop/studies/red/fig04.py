@@ -9,7 +9,7 @@ DELAY = 0.273
 """Round-trip time of figure 4c. [s]"""
 
 THRESHOLDS = (20, 50, 80)
-"""Lower thresholds at which the claims are read. [packets]"""
+"""Lower thresholds at which claims are judged. [packets]"""
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
@@ -22,7 +22,9 @@ def measure(_: Runs) -> dict[str, Quantity]:
 
 
 def findings(_: Runs) -> dict[str, str]:
-    """Return the direction of the trade-off and the round-trip time that 0.273 s stands for."""
+    """Return texts on the direction of the trade-off and the meaning of the round-trip time 0.273
+    s.
+    """
     exact = curves.critical_delay("red-instant").value
     return {
         "red-3": f"in figure 4c, {curves.trade_off('red-instant', DELAY)}",

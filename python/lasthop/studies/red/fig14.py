@@ -19,15 +19,17 @@ CYCLES = (38, 39, 40, 42, 44)
 """Thresholds at which the cycle is integrated. [packets]"""
 
 UNTIL = 600.0
-"""End of the motion, a hundred and fifty periods. [s]"""
+"""End of the integration, which has 150 periods. [s]"""
 
 HALVINGS = 50
-"""How often the range of alpha is halved: to the last digits of a value above a hundredth."""
+"""Number of bisections of the range of alpha, which give full precision for values above 0.01."""
 
 
 @cache
 def sufficient_alpha(q_th: float) -> float:
-    r"""Return the growth at which (43) ends, :math:`\alpha q_{th} w^{k-1} = \pi/2`."""
+    r"""Return the largest growth parameter alpha that satisfies (43), :math:`\alpha q_{th} w^{k-1}
+    = \pi/2`.
+    """
     low, high = 1e-3, 1.0
     for _ in range(HALVINGS):
         alpha = 0.5 * (low + high)
@@ -38,7 +40,7 @@ def sufficient_alpha(q_th: float) -> float:
 
 @cache
 def swing(q_th: float) -> float:
-    """Return the amplitude of the window late in the motion. [packets]"""
+    """Return the amplitude of the window at the end of the integration. [packets]"""
     return integrate(Case.of("threshold", q_th=q_th), UNTIL).swing(0.1)
 
 
@@ -61,7 +63,7 @@ def measure(_: Runs) -> dict[str, Quantity]:
 
 
 def finding(_: Runs) -> str:
-    """Return the exact Hopf value, and what the bifurcation is."""
+    """Return a text on the exact Hopf value and the kind of the bifurcation."""
     point = critical("threshold", "q_th", 5.0, 100.0)
     kind = "super" if normal_form(point).supercritical else "sub"
     return (

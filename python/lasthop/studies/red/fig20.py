@@ -10,13 +10,15 @@ THRESHOLDS = tuple(float(b) for b in range(50, 151, 10))
 """Lower thresholds along figures 4b and 4c. [packets]"""
 
 ALPHAS = (0.05, 0.07, 0.1, 0.125, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.326)
-"""Values of Compound's growth, up to the one that makes the 0.7751 s of appendix B critical. [-]"""
+"""Values of Compound's growth parameter, up to the value for which 0.7751 s (appendix B) is
+critical. [-]
+"""
 
 PAPER_DELAY = 0.7751
 """Round-trip time of the Hopf point in appendix B. [s]"""
 
 SLOWER = 35.06
-"""Capacity per flow that makes it critical. [packets/s]"""
+"""Capacity per flow at which this round-trip time is critical. [packets/s]"""
 
 DELAY = 0.273
 """Round-trip time of figure 4c. [s]"""
@@ -58,7 +60,7 @@ def measure(_: Runs) -> dict[str, Quantity]:
 
 
 def finding(_: Runs) -> str:
-    """Return where the statement ends."""
+    """Return a text on the range in which the statement holds."""
     large = form(alpha=ALPHAS[-1])
     traced = cycles()
     kind = "super" if large.supercritical else "sub"
@@ -75,7 +77,7 @@ def finding(_: Runs) -> str:
 
 
 def draw(_: Runs) -> Figure:
-    """Draw mu2 along the Hopf curve over alpha, and the folding branch of cycles."""
+    """Draw mu2 along the Hopf curve over alpha, and the branch of cycles with its fold."""
     from lasthop.plot.stability import kind_figure
 
     return kind_figure(ALPHAS, [form(alpha=a).mu2_of("kappa") for a in ALPHAS], cycles())

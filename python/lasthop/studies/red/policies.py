@@ -1,7 +1,6 @@
-"""Figures 15 and 17: RED 8/15 against the threshold policy of 15 packets, at one router and in a
-parking lot: queues and utilisation. Their costs are in `costs`.
-
-The threshold policy is a drop-tail queue of 15 packets: RED is compared with a small buffer.
+"""Figures 15 and 17: queues and utilisation under RED 8/15 and the threshold policy of 15 packets.
+The networks are one router and a parking lot. The costs of both policies are in `costs`. The
+threshold policy is a drop-tail queue of 15 packets, so RED is compared with a small buffer.
 """
 
 from abc import abstractmethod
@@ -19,10 +18,10 @@ from lasthop.studies.sweep import Sweep, points_of
 WORDS: Mapping[str, str] = {"red": "RED 8/15", "threshold": "threshold 15"}
 
 LOT = ("bottleneck-1", "bottleneck-2")
-"""The queues of the parking lot."""
+"""Names of the queues of the parking lot."""
 
 EQUAL_RATES = "equal rates"
-"""How legends call a parking lot whose links have exactly equal rates."""
+"""Legend entry of a parking lot whose links have exactly equal rates."""
 
 ENDS = [10, 200]
 """Round-trip times of the paper's traces. [ms]"""
@@ -30,17 +29,17 @@ ENDS = [10, 200]
 ENDS_STATED = " and ".join(map(str, ENDS))
 
 LOCKED_RTTS = (10, 100, 200)
-"""Round-trip times at which flows with equal access rates are shown. [ms]"""
+"""Round-trip times of the runs with equal access rates. [ms]"""
 
 FINE_S, COARSE_S = 0.1, 0.5
-"""Widths of the bins for the least utilisation. [s]"""
+"""Widths of the bins for the minimum utilisation. [s]"""
 
 NS2_PACKET = "500 B"
-"""Mean length of a packet that ns-2 takes by default."""
+"""Default mean packet length of ns-2."""
 
 
 class Policies(Experiment):
-    """Both policies over the round-trip time."""
+    """Experiment with both policies over the round-trip time."""
 
     @abstractmethod
     def point(self, policy: str, rtt: int) -> dict[str, Any]:
@@ -48,7 +47,7 @@ class Policies(Experiment):
 
     @property
     def sweep(self) -> Sweep:
-        """Policies and round-trip times."""
+        """Scenarios of both policies over the round-trip time."""
         return self.swept("{policy}-{rtt}", self.point)
 
     def swept(self, name: str, point: Callable[..., dict[str, Any]]) -> Sweep:
@@ -57,22 +56,24 @@ class Policies(Experiment):
         return Sweep(name, point, settings, words=WORDS)
 
     def panel(self, y_label: str, reading: Read, *, from_zero: bool = False) -> Panel:
-        """Return a quantity of both policies over the round-trip time."""
+        """Return the panel of a quantity of both policies over the round-trip time."""
         return Panel(y_label, self.sweep.lines("{policy}", "rtt", reading), from_zero=from_zero)
 
     def where_extremes_are_read(self, policy: str, rtt: int) -> dict[str, Any]:
-        """Return one router, with more replications where extremes are compared."""
+        """Return the scenario of one router, with more replications if extremes are compared."""
         more = {10: self.effort.close, 200: self.effort.least}
         return self.dumbbell(rtt, POLICIES[policy], replications=more.get(rtt))
 
     def where_red_is_longest(self, policy: str, rtt: int, **more: Any) -> dict[str, Any]:
-        """Return the parking lot, with more replications where RED's longest queue is read."""
+        """Return the scenario of the parking lot, with more replications if RED's longest queue is
+        read.
+        """
         close = self.mixed and rtt in ENDS and policy == "red"
         replications = self.effort.close if close else None
         return self.parking_lot(rtt, POLICIES[policy], replications=replications, **more)
 
     def with_equal_rates(self, policy: str, rtt: int) -> dict[str, Any]:
-        """Return the same with exactly equal rates of both links, as the paper has them."""
+        """Return the parking lot with exactly equal rates of both links, as in the paper."""
         return self.where_red_is_longest(policy, rtt, rate_spread=0.0)
 
     @property
@@ -99,7 +100,9 @@ class Queues(Policies):
 
     @property
     def binned(self) -> Sweep:
-        """Wider and narrower bins at the longest round-trip time, with ns-2's packet too."""
+        """Wider and narrower bins at the longest round-trip time, also with ns-2's default packet
+        length.
+        """
         queues = {**POLICIES, "red500": router.red(8, 15, packet=NS2_PACKET)}
         return Sweep(
             "{queue}-200-bin-{bin_s}",
@@ -119,7 +122,7 @@ class Queues(Policies):
         }
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return utilisations over the round-trip time, and the longest queues."""
+        """Return the utilisations over the round-trip time, and the longest queues."""
         table: dict[str, Read] = {
             "utilisation_{policy}_{rtt}": router.utilisation,
             "utilisation_min_{policy}_{rtt}": router.least_utilisation,
@@ -132,12 +135,14 @@ class Queues(Policies):
         return values | ends.values(runs, {"queue_mean_{policy}_{rtt}": router.queue_mean})
 
     def shown(self, runs: Runs) -> dict[str, Quantity]:
-        """Return least utilisations by the width of bins."""
+        """Return the minimum utilisations by the width of bins."""
         name = "utilisation_min_{queue}_bin_{bin_s}"
         return self.binned.values(runs, {name: router.least_utilisation})
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return the effects of bins, of the mean packet, and of equal access rates."""
+        """Return texts on the effects of bins, of the mean packet length, and of equal access
+        rates.
+        """
         fine, coarse = (
             listed(self.binned.at(bin_s=bin_s).read(runs, router.least_utilisation))
             for bin_s in (FINE_S, COARSE_S)
@@ -203,7 +208,7 @@ class ParkingLot(Policies):
         return points_of(self.sweep, self.calm, self.equal)
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return each policy's longest queue of all, also with equal rates."""
+        """Return the longest queue of each policy, also with equal rates."""
         return self.queues(runs, self.sweep, "") | self.queues(runs, self.equal, "equal_")
 
     def queues(self, runs: Runs, sweep: Sweep, prefix: str) -> dict[str, Quantity]:
@@ -222,7 +227,7 @@ class ParkingLot(Policies):
         }
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return what the web traffic does to RED's queue."""
+        """Return texts on the effect of web traffic on RED's queue."""
 
         def longest(run: Run) -> Quantity:
             return largest([router.queue_max(run, link) for link in LOT])
@@ -239,7 +244,7 @@ class ParkingLot(Policies):
         }
 
     def picture(self) -> Picture:
-        """Return the longest queue of either link."""
+        """Return the picture of the longest queue of both links."""
         return Picture(
             OVER_RTT,
             [

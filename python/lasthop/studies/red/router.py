@@ -2,8 +2,8 @@
 
 Sixty hosts with access links of 2 Mb/s share a link of 100 Mb/s with room for 2084 packets of 1500
 bytes, under RED with ns-2's defaults or the threshold policy. Runs last 500 s, of which the last 25
-s are read. The access rates are spread over 1 %. With equal rates packets of all flows would arrive
-in lock step, and the order of arrival instead of chance would decide the losses.
+s are measured. The access rates are spread over 1 %. With equal rates, packets of all flows would
+arrive in lock step. Then the order of arrival, and not chance, would decide the losses.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,14 +27,14 @@ class Budget:
     duration_s : int
         Length of a run of flows without end. [s]
     megabytes_long, megabytes : int
-        Volume of each flow where completion times are measured, at one router that Compound flows
-        share, and elsewhere. [MB]
+        Volume of each flow in runs that measure completion times: at one router with Compound
+        flows, and in all other runs. [MB]
     replications, close, least : int
-        Replications of most points, of points for which five would not suffice, because curves are
-        close together or extremes vary, and of points whose least utilisation is compared with the
-        paper's.
+        Numbers of replications: of most points; of points for which five would not suffice, because
+        curves are close together or extremes vary; and of points whose minimum utilisation is
+        compared with that of the paper.
     words : str
-        Words for titles.
+        Text for titles.
     """
 
     rtts: tuple[int, ...]
@@ -56,7 +56,7 @@ FULL = Budget(
     close=20,
     least=40,
 )
-"""Budget of the paper, but for the transfers in mixed traffic and in the parking lot."""
+"""Budget of the paper, except for the transfers in mixed traffic and in the parking lot."""
 
 QUICK = Budget(
     (10, 25, 50, 100, 200),
@@ -68,20 +68,21 @@ QUICK = Budget(
     least=4,
     words=" (quick: 4 runs of 125 s, smaller transfers)",
 )
-"""Budget of a quick run: five round-trip times, a quarter of the time and a part of the data."""
+"""Budget of a quick run: five round-trip times, a quarter of the time, and less data."""
 
 
 BUFFER = 2084
-"""Room in front of the bottleneck. [packets]"""
+"""Limit of the bottleneck's queue. [packets]"""
 
 FLOWS = 60
 
 READ_S = 25
-"""Length of the end of a run that is read. [s]"""
+"""Length of the measured end of a run. [s]"""
 
 PACKET = "1500 B"
-"""Mean length of a packet for RED; its automatic weight is 1.2e-4 then. ns-2's own
-default is 500 B, with a weight of 4e-5."""
+"""Mean packet length for RED, for which the automatic weight is 1.2e-4. The default of ns-2 is 500
+B, with a weight of 4e-5.
+"""
 
 BOTTLENECK_MBPS = 100
 """Rate of the shared links. [Mb/s]"""
@@ -90,12 +91,13 @@ BOTTLENECK = "bottleneck"
 """Name of the shared link and its queue."""
 
 HOST: Mapping[str, Any] = {"access": "2 Mbps", "access_spread": 0.01, "start_spread": "10 s"}
-"""Attachment of a source, which starts at random within the first 10 s."""
+"""Access link of a source, which starts at a random time within the first 10 s."""
 
 RATE_SPREAD = 0.003
-"""Range of the rates of the parking lot's links, as a part of their mean. With exactly equal rates
-the second queue favours packets from the first link: the flows that join there lose a third more.
-[-]"""
+"""Range of the rates of the parking lot's links, as a fraction of their mean. With exactly equal
+rates the second queue favours packets from the first link, and the flows that join at the second
+link lose a third more. [-]
+"""
 
 TCP: Mapping[str, Any] = {
     "congestion": "compound",
@@ -103,8 +105,9 @@ TCP: Mapping[str, Any] = {
     "delayed_ack": False,
     "handshake": False,
 }
-"""Compound with its published parameters; a receive window that never limits; immediate ACKs, as
-ns-2's sinks send them, and no handshake, which ns-2's one-way agents have not."""
+"""Compound TCP with its published parameters, and a receive window that never limits. ACKs are
+immediate, as in ns-2's sinks. There is no handshake, as in ns-2's one-way agents.
+"""
 
 Tree = Mapping[str, Any]
 
@@ -118,8 +121,10 @@ def red(
     packet: str = PACKET,
     buffer: int = BUFFER,
 ) -> dict[str, Any]:
-    """Return RED with ns-2's defaults and these thresholds [packets], perhaps without averaging,
-    with certain loss beyond the upper one, with another mean packet or another buffer [packets].
+    """Return RED with ns-2's defaults and these thresholds. [packets]
+
+    Options switch off averaging or `gentle` (all packets above the upper threshold are then lost),
+    or set the mean packet length or the buffer [packets].
     """
     setting: dict[str, Any] = {"min_th": low, "max_th": high, "mean_packet": packet}
     if not averaging:
@@ -130,12 +135,12 @@ def red(
 
 
 def threshold(packets: int) -> dict[str, Any]:
-    """Return the threshold policy: a packet that finds this many packets is lost."""
+    """Return the threshold policy: a packet is lost if it finds this many packets in the queue."""
     return {"threshold": packets}
 
 
 POLICIES: Mapping[str, Mapping[str, Any]] = {"red": red(8, 15), "threshold": threshold(15)}
-"""Policies that sections VI-B and C compare."""
+"""Policies that sections VI-B and VI-C compare."""
 
 
 def dumbbell(
@@ -150,29 +155,29 @@ def dumbbell(
     spread: float = 0.01,
     flow_count: int = FLOWS,
 ) -> dict[str, Any]:
-    """Return the single bottleneck.
+    """Return the scenario of a single bottleneck.
 
     Parameters
     ----------
     rtt_ms : float or two floats
-        Round-trip propagation time; two make two halves of the flows. [ms]
+        Round-trip propagation time; with two values, each is for half of the flows. [ms]
     queue : mapping
-        The queue in front of the bottleneck.
+        Queue of the bottleneck.
     effort : Budget
         Lengths and replications.
     mixed : bool
         Whether the traffic is that of section V-B: 27 Compound and 28 CUBIC flows, 8 UDP flows of 1
         Mb/s, and 50 web connections a second on Tahoe.
     megabytes : int, optional
-        Size of the transfer that each bulk flow is; the run is long enough for the last. [MB]
+        Size of the transfer of each bulk flow; the run is long enough for the last transfer. [MB]
     replications : int, optional
-        Number of replications, if not that of most points.
+        Number of replications, if it differs from that of most points.
     bin_s : float
-        Width of the bins over which the least utilisation is taken. [s]
+        Width of the bins of the minimum utilisation. [s]
     spread : float
-        Range of the access rates, as a part of their mean. [-]
+        Range of the access rates, as a fraction of their mean. [-]
     flow_count : int
-        Number of Compound flows, if the traffic is not mixed; the capacity of each is the same.
+        Number of Compound flows, if the traffic is not mixed. The capacity per flow is fixed.
     """
     rtts = [rtt_ms] if isinstance(rtt_ms, int | float) else list(rtt_ms)
     flows: dict[str, Any] = {}
@@ -198,9 +203,11 @@ def parking_lot(
     replications: int | None = None,
     rate_spread: float = RATE_SPREAD,
 ) -> dict[str, Any]:
-    """Return two bottlenecks in a row (figure 16). Half the sources of the first continue through
-    the second, where as many others join. `rate_spread` is the range of the bottlenecks' rates, as
-    a part of their mean.
+    """Return the scenario of two successive bottlenecks (figure 16).
+
+    Half of the sources of the first bottleneck continue through the second, where an equal number
+    of other sources join. `rate_spread` is the range of the bottlenecks' rates, as a fraction of
+    their mean.
     """
     own = {"rtt": f"{rtt_ms:g} ms"}
     flows: dict[str, Any] = {}
@@ -234,7 +241,9 @@ WEB: Mapping[str, Any] = {"web": 50, "congestion": "tahoe"}
 def _traffic(
     mixed: bool, group: int, groups: int, megabytes: int | None, flow_count: int
 ) -> dict[str, dict[str, Any]]:
-    """Return classes of flows of one of so many groups; the first ones take what is left over."""
+    """Return the classes of flows of one of `groups` groups; the first groups have the
+    remainder.
+    """
 
     def part(flows: int) -> int:
         return flows // groups + (group < flows % groups)
@@ -254,7 +263,7 @@ def _finite(megabytes: int | None) -> dict[str, Any]:
 
 
 def _length(effort: Budget, megabytes: int | None, replications: int | None) -> dict[str, Any]:
-    """Return how long runs are, and how many."""
+    """Return the settings for the length and the number of runs."""
     duration_s, warmup_s = effort.duration_s, effort.duration_s - READ_S
     if megabytes is not None:
         duration_s, warmup_s = LONGEST_S_PER_MB * megabytes, 0
@@ -266,8 +275,9 @@ def _length(effort: Budget, megabytes: int | None, replications: int | None) -> 
 
 
 LONGEST_S_PER_MB = 12
-"""Length of a run with room for the last of sixty transfers, which take 5 s a megabyte at full
-utilisation. [s/MB]"""
+"""Length of a run per megabyte, long enough for the last of sixty transfers, which take 5 s per
+megabyte at full utilisation. [s/MB]
+"""
 
 
 def _scenario(
@@ -293,11 +303,11 @@ def _words(queue: Tree) -> str:
     return words + ("" if setting.get("gentle", True) else ", not gentle")
 
 
-# what figures read
+# Quantities of figures.
 
 
 def utilisation(run: Run, link: str = BOTTLENECK) -> Quantity:
-    """Return the part of the time that the link sends. [-]"""
+    """Return the fraction of time in which the link sends. [-]"""
     return run.quantity("links", link, "utilisation")
 
 
@@ -312,13 +322,13 @@ def queue_max(run: Run, link: str = BOTTLENECK) -> Quantity:
 
 
 least_utilisation = reading("links", BOTTLENECK, "utilisation_min")
-"""The least part of a bin in which the bottleneck sends. [-]"""
+"""Minimum over bins of the fraction of the bin in which the bottleneck sends. [-]"""
 
 oscillation = reading("queues", BOTTLENECK, "occupancy_sd_packets")
 """Oscillation of the bottleneck's queue: its standard deviation over time. [packets]"""
 
 relative_oscillation = oscillation / Reading(queue_mean)
-"""Standard deviation of the queue over its mean. [-]"""
+"""Ratio of the standard deviation of the queue to its mean. [-]"""
 
 
 def delay_ms(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
@@ -337,18 +347,18 @@ def loss(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
 
 
 def class_loss(run: Run, name: str) -> Quantity:
-    """Return the part of the packets of a class that is lost. [-]"""
+    """Return the fraction of a class's packets that are lost. [-]"""
     return run.quantity("classes", name, "loss_probability")
 
 
 def bulk(run: Run) -> list[str]:
-    """Return the classes of TCP flows that last."""
+    """Return the classes of long-lived TCP flows."""
     others = ("udp", "web")
     return [name for name in run.items("classes") if not any(part in name for part in others)]
 
 
 def throughput(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
-    """Return what the links carry, summed over them. [Mb/s]"""
+    """Return the throughput summed over the links. [Mb/s]"""
     return mean_of([utilisation(run, link) for link in links]) * (BOTTLENECK_MBPS * len(links))
 
 
@@ -359,10 +369,10 @@ def goodput(run: Run) -> Quantity:
 
 
 def likeness(runs: Sequence[Run], from_s: float) -> Quantity:
-    """Return how much the queue repeats itself, a value for each run. [-]
+    """Return the periodicity of the queue, with one value per run. [-]
 
-    It is the highest correlation of the sampled queue with itself at a lag beyond the first zero
-    of that correlation: near 1 for a queue that oscillates, near 0 for one that varies randomly.
+    The value is the maximum of the sampled queue's autocorrelation beyond its first zero. It is
+    near 1 for a queue that oscillates, and near 0 for a queue that varies randomly.
     """
     from lasthop.comparison.oscillation import likeness as correlation
 
@@ -380,30 +390,30 @@ def _beyond_first_zero(values: NDArray[np.float64]) -> float:
 
 
 def over_bulk(quantity: str) -> Reading:
-    """Return the reading of the mean of a quantity over the classes of TCP flows that last."""
+    """Return the reading of the mean of a quantity over the classes of long-lived TCP flows."""
     return Reading(
         lambda run: mean_of([run.quantity("classes", name, quantity) for name in bulk(run)])
     )
 
 
 window = over_bulk("cwnd_packets")
-"""Mean window of the long flows, each class with the same weight. [packets]"""
+"""Mean window of the long-lived flows, with the same weight for each class. [packets]"""
 
 synchrony = over_bulk("synchronisation")
-"""Correlation of the windows within a class, the mean over classes. [-]"""
+"""Correlation of the windows within a class, averaged over classes. [-]"""
 
 fairness = over_bulk("jain")
-"""Jain's index of the goodputs within a class, the mean over classes. [-]"""
+"""Jain's index of the goodputs within a class, averaged over classes. [-]"""
 
 
 def completion(run: Run, start: str = "") -> Quantity:
-    """Return the mean completion time of the finite flows whose names start so, over flows. [s]"""
+    """Return the mean completion time of the finite flows whose names begin with `start`. [s]"""
     finite = [name for name in run.items("flows") if run.has("flows", name, "completion_s")]
     flows = [name for name in finite if name.startswith(start)]
     return mean_of([run.quantity("flows", name, "completion_s") for name in flows])
 
 
 def starved(run: Run) -> Quantity:
-    """Return how many flows get next to nothing. [flows]"""
+    """Return the number of starved flows. [flows]"""
     each = [run.quantity("classes", name, "starved_flows") for name in bulk(run)]
     return mean_of(each) * float(len(each))

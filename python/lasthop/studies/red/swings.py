@@ -1,7 +1,7 @@
 """Figures 6 to 13: the queue at one router over the round-trip time, with and without averaging, at
-small and large thresholds; of Compound flows only and of mixed traffic.
+small and large thresholds, with Compound flows only and with mixed traffic.
 
-Every figure of mixed traffic repeats a figure of Compound only, so that both are made here.
+Every figure of mixed traffic repeats a figure of Compound flows, so that this module has both.
 """
 
 from abc import abstractmethod
@@ -28,19 +28,21 @@ QUEUES: Mapping[str, router.Tree] = {"averaged": RED, "plain": PLAIN}
 WORDS = {"averaged": "with averaging", "plain": "without"}
 
 SEEDS = (1, 2, 3, 4, 5)
-"""Runs over which the queue is sampled: the series is that of a run's first replication."""
+"""Seeds of the runs with a sampled queue. Only the first replication of a run has a time series."""
 
 SAMPLED_S = (25, 125)
-"""Beginning of what is read of them, and their length. [s]"""
+"""Start of the measured time in these runs, and length of these runs. [s]"""
 
 BINS = (0.05, 0.1, 0.2, 0.5, 1.0)
-"""Widths over which the least utilisation is shown. [s]"""
+"""Widths of the bins for the minimum utilisation. [s]"""
 
 BINNED_RTT = 100
-"""Round-trip time at which it is. [ms]"""
+"""Round-trip time at which the minimum utilisation is shown over the width of bins. [ms]"""
 
 CLOSE_RTTS = (50, 100)
-"""Where mixed traffic leaves the two regimes of figure 12 close together. [ms]"""
+"""Round-trip times at which the two cases of figure 12 are close together with mixed traffic.
+[ms]
+"""
 
 LONGEST_RTT = 25
 """Round-trip time at which longest queues are compared. [ms]"""
@@ -54,7 +56,7 @@ SWINGING: Mapping[str, Read] = {
     "oscillation": router.oscillation,
     "synchrony": router.synchrony,
 }
-"""Quantities that distinguish queues that oscillate from others, by names of values."""
+"""Quantities that distinguish oscillating queues from steady queues, by names of values."""
 
 
 LABELS = {
@@ -63,7 +65,7 @@ LABELS = {
     "oscillation": "deviation of\nthe queue [packets]",
     "synchrony": "correlation\nof windows",
 }
-"""Ordinates of the same."""
+"""Labels of the ordinates of these quantities."""
 
 
 class Swings(Experiment):
@@ -96,7 +98,7 @@ class Swings(Experiment):
         return self.sweep.points()
 
     def swinging(self, abscissa: Abscissa, label: str, over: str, *more: Panel) -> Picture:
-        """Return utilisation, queue and windows over a setting, each with every curve."""
+        """Return the picture of utilisation, queue and windows over a setting."""
         shown = [
             Panel(
                 LABELS[name], self.sweep.lines(label, over, read), from_zero=name == "oscillation"
@@ -106,7 +108,9 @@ class Swings(Experiment):
         return Picture(abscissa, [*shown, *more], panel_mm=38.0)
 
     def router(self, rtt: int, queue: router.Tree) -> dict[str, Any]:
-        """Return the router at a round-trip time [ms], with more replications where it is close."""
+        """Return the router at a round-trip time [ms], with more replications if curves are
+        close.
+        """
         replications = self.effort.close if self.mixed and rtt in CLOSE_RTTS else None
         return self.dumbbell(rtt, queue, replications=replications)
 
@@ -131,13 +135,13 @@ class OverRtt(Swings):
         return points
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return windows and oscillations at either end."""
+        """Return windows and oscillations at both ends."""
         table = {f"{name}_{{rtt}}": read for name, read in SWINGING.items()}
         ends = self.sweep.at(rtt=[10, 200])
         return ends.values(runs, {"window_{rtt}": router.window, **table})
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return what windows follow."""
+        """Return texts on the relation of windows to the loss."""
         if self.mixed:
             return {}
         near, far = FOLLOWED_RTTS
@@ -181,7 +185,7 @@ class TwoGroups(Swings):
         )
 
     def picture(self) -> Picture:
-        """Return the same over the mean of a pair."""
+        """Return the picture of the oscillations over the mean of a pair."""
         pairs = Abscissa(
             "round-trip times of the two halves [ms]",
             lambda group: sum(GROUPS[group]) / 2,
@@ -222,7 +226,7 @@ class Averaging(Swings):
         return {**self.sweep.points(), **abrupt, **self.binned.points()}
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return the least utilisation at every round-trip time, and longest queues."""
+        """Return the minimum utilisation at every round-trip time, and the longest queues."""
         values = self.sweep.values(
             runs, {"utilisation_min_{queue}_{rtt}": router.least_utilisation}
         )
@@ -230,7 +234,7 @@ class Averaging(Swings):
         return values | longest.values(runs, {"queue_max_{queue}": router.queue_max})
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return the effects of the width of the bins, and of gentle."""
+        """Return texts on the effects of the width of bins, and of gentle."""
         shown = "; ".join(
             f"{bin_s:g} s: {' and '.join(map(str, least))}"
             for bin_s in BINS
@@ -254,8 +258,9 @@ class Averaging(Swings):
         }
 
     def picture(self) -> Picture:
-        """Return the oscillations over the round-trip time, and the least utilisation over the
-        bins."""
+        """Return the picture of oscillations over RTT, and of the minimum utilisation over the
+        bins.
+        """
         least = Panel(
             f"minimum utilisation\nat {BINNED_RTT} ms",
             self.binned.lines("{queue}", "bin_s", router.least_utilisation),
@@ -317,7 +322,7 @@ class Thresholds(Swings):
         )
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return that the larger queue has a larger amplitude because it is larger."""
+        """Return a text on the amplitudes of the queues, which grow with their length."""
         _, least, swing, synchrony = (self.sweep.read(runs, read) for read in SWINGING.values())
         lengths = self.sweep.read(runs, router.queue_mean)
         small, large = (f"{low}/{high}" for low, high in THRESHOLDS.values())

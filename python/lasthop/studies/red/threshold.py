@@ -1,4 +1,4 @@
-"""Section VI: what the round-trip time does to the threshold policy, Compound TCP and Reno."""
+"""Section VI: effect of the round-trip time on the threshold policy with Compound TCP and Reno."""
 
 from collections.abc import Sequence
 
@@ -11,28 +11,30 @@ RULES = ("compound", "reno")
 """Window rules."""
 
 DELAYS = (0.1, 1.0)
-"""Round-trip times compared. [s]"""
+"""Round-trip times that are compared. [s]"""
 
 PIPE = 100.0
-"""Packets in flight, as many at both delays, so that the windows at rest are alike. [packets]"""
+"""Packets in flight, equal at both delays, so that the windows at equilibrium are similar.
+[packets]
+"""
 
 CAPACITY = 100.0
-"""Capacity per flow that is held while the round-trip time grows. [packets/s]"""
+"""Capacity per flow, which is fixed while the round-trip time grows. [packets/s]"""
 
 RTTS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-"""Round-trip times over which a setting is to stay stable. [s]"""
+"""Round-trip times at which a setting should be stable. [s]"""
 
 POLICY_TH = 15.0
-"""The threshold of the paper's experiments. [packets]"""
+"""Threshold of the paper's experiments. [packets]"""
 
 SHORT_RTTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1.0)
-"""Round-trip times at which it is looked at. [s]"""
+"""Round-trip times at which the threshold of the paper's experiments is examined. [s]"""
 
 INSIDE = 0.01
-"""Relative distance of the setting from the stability edge at the shortest of them. [-]"""
+"""Relative distance of the setting from the stability edge at the shortest round-trip time. [-]"""
 
 OTHER_PIPES = (10.0, 250.0)
-"""Packets in flight at the longer delay for comparison. [packets]"""
+"""Numbers of packets in flight at the longer delay, for comparison. [packets]"""
 
 
 def critical_threshold(tcp: str, rtt: float, pipe: float) -> float:
@@ -41,8 +43,9 @@ def critical_threshold(tcp: str, rtt: float, pipe: float) -> float:
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return the critical threshold at the shorter delay over that at the longer one, and over how
-    much of the round-trip times settings stay stable.
+    """Return ratios of critical thresholds at the shorter delay to those at the longer delay.
+
+    Also return the fractions of round-trip times at which settings are stable.
     """
     ratios = {tcp: [critical_threshold(tcp, rtt, PIPE) for rtt in DELAYS] for tcp in RULES}
     longer = {tcp: [critical_threshold(tcp, rtt, CAPACITY * rtt) for rtt in RTTS] for tcp in RULES}
@@ -62,22 +65,23 @@ def _growth(rtt: float) -> float:
 
 
 def stable_part(edges: Sequence[float], unstable_above: bool) -> Quantity:
-    """Return the part of the round-trip times at which a setting is stable that is just stable at
-    the shortest. [-]
+    """Return the fraction of round-trip times at which a setting is stable. [-]
+
+    The setting is close to the stability edge at the shortest round-trip time.
 
     Parameters
     ----------
     edges : sequence of float
-        The setting's critical values over the round-trip times, the shortest first.
+        Critical values of the setting over the round-trip times, the shortest first.
     unstable_above : bool
-        Whether the system is unstable above them, or below.
+        Whether the system is unstable above the critical values; otherwise it is unstable below.
     """
     held = edges[0] * (1.0 - INSIDE if unstable_above else 1.0 + INSIDE)
     return theory(sum((held < edge) == unstable_above for edge in edges) / len(edges))
 
 
 def finding(_: Runs) -> str:
-    """Return what the delay does where capacity is held instead of the window."""
+    """Return a text on the effect of the delay if the capacity, and not the window, is fixed."""
     far = "; ".join(
         f"{critical_threshold('compound', DELAYS[-1], pipe):.1f} at {pipe:g} packets"
         for pipe in OTHER_PIPES

@@ -1,10 +1,10 @@
-"""Section II, remark (ii): RED with other numbers of users that have the same share of everything.
+"""Section II, remark (ii): RED with other numbers of users, and fixed resources per user.
 
 The fluid model has capacity, queue and thresholds per flow, and no number of flows. The runs scale
 link rate, buffer and thresholds with the number of flows. The automatic weight falls with the
-link's rate, so that RED averages over the same time. Runs are read from a fifth of their length on,
-since losses of 25 s differ by a tenth from run to run. The first runs, read as those of figure 6,
-left the losses at 200 ms open.
+link's rate, so that RED averages over the same time. Runs are measured after a fifth of their
+length, because losses over 25 s differ by a tenth between runs. The first runs were measured like
+those of figure 6, and did not decide the losses at 200 ms.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from lasthop.studies.study import Quantity, Read, Run, Runs, listed
 from lasthop.studies.sweep import Sweep, points_of
 
 FLOW_COUNTS = (30, 60, 120)
-"""Numbers of flows; 60 are the paper's."""
+"""Numbers of flows; the paper has 60."""
 
 RTTS = (10, 200)
 """Round-trip times. [ms]"""
@@ -34,7 +34,7 @@ RATIOS: dict[str, Read] = {
 
 
 class Users(Experiment):
-    """RED 50/100 for 60 flows, and the same for each of 30 and 120."""
+    """Experiment with RED 50/100 for 60 flows, and with the same values per flow for 30 and 120."""
 
     name = "users"
     title = "Section II, remark (ii): the number of users"
@@ -69,7 +69,9 @@ class Users(Experiment):
         return points_of(self.sweep, self.fixed_thresholds)
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return the deviation of the queue, and everything over its value with 60 flows."""
+        """Return the deviation of the queue, and the ratios of all quantities to those with 60
+        flows.
+        """
         values = self.sweep.values(runs, {"oscillation_{flow_count}_{rtt}": router.oscillation})
         for name, reading in RATIOS.items():
             values |= self.over_sixty(
@@ -79,7 +81,9 @@ class Users(Experiment):
         return values | {name: item for name, item in far.items() if name.endswith(f"_{RTTS[-1]}")}
 
     def over_sixty(self, runs: Runs, reading: Read, name: str) -> dict[str, Quantity]:
-        """Return a quantity of the other numbers of flows over that of 60, by such names."""
+        """Return the ratios of a quantity to its value with 60 flows, by names that contain
+        `name`.
+        """
         values: dict[str, Quantity] = {}
         for rtt in RTTS:
             [sixty] = self.sweep.at(flow_count=FLOWS, rtt=rtt).read(runs, reading)
@@ -91,7 +95,9 @@ class Users(Experiment):
         return values
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return what is measured, and what thresholds do that do not grow with the flows."""
+        """Return texts on the measured ratios, and on thresholds that do not grow with the
+        flows.
+        """
 
         def over_flow_counts(sweep: Sweep, reading: Read) -> str:
             each = (f"{listed(sweep.at(rtt=rtt).read(runs, reading))} at {rtt} ms" for rtt in RTTS)
@@ -118,7 +124,7 @@ class Users(Experiment):
         }
 
     def picture(self) -> Picture:
-        """Return what is to be the same over the number of flows."""
+        """Return the picture of the quantities that should be equal, over the number of flows."""
 
         def panel(label: str, reading: Read) -> Panel:
             lines = self.sweep.lines("RTT {rtt} ms", "flow_count", reading)
@@ -141,9 +147,9 @@ class Users(Experiment):
 
 
 FIXED_THRESHOLDS = "RED 50/100 for each number of flows"
-"""How legends call thresholds that do not grow."""
+"""Legend entry of thresholds that do not grow with the number of flows."""
 
 
 def deviation_of_each(run: Run) -> Quantity:
-    """Return the standard deviation of the queue over the flows. [packets]"""
+    """Return the standard deviation of the queue divided by the number of flows. [packets]"""
     return router.oscillation(run) / float(len(run.items("flows")))

@@ -36,5 +36,6 @@ STUDIES: tuple[Study, ...] = (
     fixed_point.STUDY,
     stability.STUDY,
 )
-"""Studies in the order of the paper, then sensors, devices that contend, fixed points, the
-appendix."""
+"""Studies in the order of the paper, then on sensors, contending devices, fixed points, and the
+appendix.
+"""

@@ -1,8 +1,8 @@
 """The cell of paper 000, Table II, and the quantities of its figures.
 
-802.11g at 36 Mb/s after a long preamble, Compound TCP with a receive window of 45 packets and
-immediate ACKs, 100 packets of room at the access point. Stations of class 1 (``high``) lose no
-frames, those of class 2 (``low``) lose a frame with data with probability p_w.
+The cell has 802.11g at 36 Mb/s with a long preamble. TCP is Compound with a receive window of 45
+packets and immediate ACKs. The queue of the access point has 100 packets. Stations of class 1
+(``high``) lose no frames. Stations of class 2 (``low``) lose a data frame with probability p_w.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,24 +16,25 @@ if TYPE_CHECKING:
     from lasthop.plot.traces import TracePanel
 
 ATTEMPTS = 4
-"""Attempts at a frame, the first included. Table II says "Max. Retry limit 7", which is 8 attempts;
-with these the two classes hardly differ. The gap of the paper's figures needs 4, which is ns-2's
-limit for long frames. Study ``fig11`` shows it."""
+"""Number of attempts per frame, including the first. Table II says "Max. Retry limit 7", which is 8
+attempts, but with 8 attempts the two classes hardly differ. The gap in the paper's figures needs 4
+attempts, which is the limit of ns-2 for long frames. Study ``fig11`` shows this.
+"""
 
 STATED_ATTEMPTS = 8
-"""Attempts by table II: one transmission and seven retries."""
+"""Number of attempts by table II: one transmission and seven retries."""
 
 ERRORS = (0.0, 0.1, 0.2, 0.3)
-"""Probabilities of channel errors, p_w, that claims speak of. [-]"""
+"""Probabilities of channel errors, p_w, in claims. [-]"""
 
 ERRORS_STATED = ", ".join(f"{error:g}" for error in ERRORS)
-"""These probabilities for a sentence."""
+"""Text with the probabilities of channel errors in claims."""
 
 ERROR_AXIS = Abscissa("channel errors $p_w$ of class 2 [-]")
 
 REPLICATIONS = 20
 BUFFER = 100
-"""Room in the access point's queue. [packets]"""
+"""Limit of the access point's queue. [packets]"""
 
 Tree = Mapping[str, Any]
 
@@ -41,7 +42,9 @@ Tree = Mapping[str, Any]
 def shares(
     share: float = 0.5, *, names: tuple[str, str] = ("high", "low"), **more: Any
 ) -> dict[str, Any]:
-    """Return a queue of which stations of the first name have this share, of the other the rest."""
+    """Return a queue with this share for stations of the first name, and the rest for the
+    second.
+    """
     parts = zip(names, (share, 1.0 - share), strict=True)
     classes = {name: {"station": name, "share": part} for name, part in parts}
     return {"limit": BUFFER, "vbs": {"class": classes, **more}}
@@ -52,7 +55,7 @@ ALGORITHMS: Mapping[str, Tree] = {
     "regulated": {"algorithm": "regulated"},
     "partition": {"algorithm": "partition"},
 }
-"""Algorithm 1 as it must be meant, the regulator, and a drop-tail buffer for each class."""
+"""Algorithms: Algorithm 1 as corrected, the regulator, and one drop-tail buffer per class."""
 
 WORDS = {
     "plain": "drop-tail",
@@ -60,7 +63,7 @@ WORDS = {
     "regulated": "regulator",
     "partition": "partition",
 }
-"""Queues of the access point as labels call them."""
+"""Labels of the access point's queues."""
 
 
 def scenario(
@@ -84,7 +87,7 @@ def scenario(
     queue : int or mapping
         Queue of the access point.
     attempts : int
-        Attempts at every frame.
+        Number of attempts per frame.
     delay_ms : float
         Propagation time of the wire, one way. [ms]
     seconds : two floats
@@ -116,13 +119,15 @@ def scenario(
 
 
 def traced(name: str, stations: Tree, **more: Any) -> dict[str, Any]:
-    """Return a cell of which one run is recorded over time, every 50 ms for 100 s."""
+    """Return a cell whose single run is recorded every 50 ms for 100 s."""
     tree = scenario(name, stations, seconds=(0.0, 100.0), replications=1, **more)
     return {**tree, "record": {"series_interval": "50 ms"}}
 
 
 def classes(error: float, count: int = 5, *, acks: bool = False) -> dict[str, Any]:
-    """Return both classes, with errors of class 2's data frames, or of its TCP ACKs too."""
+    """Return both classes, with errors of class 2's data frames; if `acks`, also of its TCP
+    ACKs.
+    """
     low = {"count": count, "download": 1, "error_down": error}
     return {
         "high": {"count": count, "download": 1},
@@ -130,11 +135,11 @@ def classes(error: float, count: int = 5, *, acks: bool = False) -> dict[str, An
     }
 
 
-# what figures read, and how they show it
+# Quantities and lines of figures.
 
 
 def of_classes(sweep: Sweep, reading_of: Callable[[str], Read]) -> list[Line]:
-    """Return the lines of a quantity of either class over the errors of class 2."""
+    """Return the lines of a quantity of both classes over the errors of class 2."""
     return [
         line
         for label, prefix in (("class 1", "high"), ("class 2", "low"))
@@ -143,7 +148,7 @@ def of_classes(sweep: Sweep, reading_of: Callable[[str], Read]) -> list[Line]:
 
 
 def goodput(prefix: str) -> Reading:
-    """Return the reading of the goodput of the stations whose names begin so. [Mb/s]"""
+    """Return the reading of the goodput of the stations whose names begin with `prefix`. [Mb/s]"""
     mean = mean_reading("stations", prefix, "goodput_bps")
 
     def read(run: Run) -> Quantity:
@@ -153,16 +158,16 @@ def goodput(prefix: str) -> Reading:
 
 
 ratio = goodput("high") / goodput("low")
-"""Goodput of class 1 over that of class 2. [-]"""
+"""Ratio of the goodput of class 1 to that of class 2. [-]"""
 
 
 def window(prefix: str) -> Reading:
-    """Return the reading of the mean window of the downloads of those stations. [packets]"""
+    """Return the reading of the mean window of downloads to stations with this prefix. [packets]"""
     return mean_reading("flows", prefix, "cwnd_packets")
 
 
 def window_panels(run: Run, title: str) -> "list[TracePanel]":
-    """Return the windows of the first connection of each class over time, for a figure."""
+    """Return the panels of the window of the first connection of each class over time."""
     from lasthop.plot.traces import Trace, TracePanel
 
     return [
@@ -177,7 +182,7 @@ def window_panels(run: Run, title: str) -> "list[TracePanel]":
 
 
 def queue_panel(run: Run, title: str, levels: Mapping[str, float]) -> "TracePanel":
-    """Return the access point's queue over time, for a figure."""
+    """Return the panel of the access point's queue over time."""
     from lasthop.plot.traces import Trace, TracePanel
 
     trace = Trace("queue of the AP", *run.track("queues", "ap", "occupancy_packets"))

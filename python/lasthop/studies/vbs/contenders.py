@@ -1,4 +1,4 @@
-"""Section III-B: how many devices contend, whatever their number."""
+"""Section III-B: the number of contending devices, over the number of all devices."""
 
 from typing import Any
 
@@ -17,11 +17,13 @@ CHANGES: dict[str, dict[str, dict[str, str]]] = {
     "equal-": {"tcp": {"mss": "1 B"}},
     "dense-": {"tcp": {"mss": "1 B"}, "cell": {"slot": "1 us"}},
 }
-"""Differences from the cell of the paper, by the beginnings of points' names."""
+"""Differences from the cell of the paper, by the prefix of the points' names."""
 
 
 def scenario(changes: str, count: int) -> dict[str, Any]:
-    """Return this many downloads, perhaps with short frames and slots."""
+    """Return a cell with `count` downloads, and the given changes, such as short frames and
+    slots.
+    """
     tree = cell.scenario(
         " ".join([f"{count} downloads", *CHANGES[changes]]),
         {"high": {"count": count, "download": 1}},
@@ -39,7 +41,7 @@ active = reading("cells", "cell", "active_stations")
 
 
 def finding(runs: Runs) -> str:
-    """Return what the mean is over."""
+    """Return a text on the average that the paper's number describes."""
     plain, equal, dense = (
         listed(SWEEP.at(changes=changes).read(runs, active)) for changes in CHANGES
     )

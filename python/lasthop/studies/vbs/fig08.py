@@ -1,4 +1,4 @@
-"""Figure 8: goodput and fairness over the number of devices, 70 ms away."""
+"""Figure 8: goodput and fairness over the number of devices, with a delay of 70 ms."""
 
 from lasthop.studies.picture import Abscissa, Panel, Picture
 from lasthop.studies.study import Quantity, Read, Runs, Study, about, changed, listed
@@ -8,16 +8,18 @@ from lasthop.studies.vbs import cell
 DEVICES = (2, 4, 6, 8, 10)
 
 SMALL_WINDOW = 20
-"""A receive window of which two do not fill 70 ms of wire: that takes 46 packets. [packets]"""
+"""Receive window for which two connections do not fill the wire of 70 ms, which needs 46 packets.
+[packets]
+"""
 
 ERROR = 0.2
-"""Probability of channel errors with which two connections do not fill the wire either. [-]"""
+"""Probability of channel errors with which two connections also do not fill the wire. [-]"""
 
 WORDS = {"plain": "as stated", "errors": f"p_w {ERROR}", "window": f"window of {SMALL_WINDOW}"}
 
 
 def scenario(variant: str, count: int) -> dict[str, object]:
-    """Return this many devices, as stated or with settings that empty the queue."""
+    """Return a cell with `count` devices, as in the paper or with settings that empty the queue."""
     error = {"error_down": ERROR} if variant == "errors" else {}
     tree = cell.scenario(
         f"{count} downloads, 70 ms, {WORDS[variant]}",
@@ -39,7 +41,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return why the aggregate does not grow, and when it does."""
+    """Return a text on when the aggregate goodput grows with the number of devices."""
     queues, totals = [], []
     for variant in WORDS:
         queues.append(listed(SWEEP.at(variant=variant).read(runs, cell.occupancy)))
@@ -59,7 +61,7 @@ def finding(runs: Runs) -> str:
 
 
 def panel(y_label: str, reading: Read) -> Panel:
-    """Return a quantity over the number of devices, a line for each variant."""
+    """Return the panel of a quantity over the number of devices, with a line for each variant."""
     return Panel(y_label, SWEEP.lines("{variant}", "count", reading), from_zero=False)
 
 

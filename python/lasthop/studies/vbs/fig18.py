@@ -1,7 +1,8 @@
-"""Figure 18: users come and go, h* = 0.526, p_w = 0.3 for class 2.
+"""Figure 18: users join and leave, with h* = 0.526, and p_w = 0.3 for class 2.
 
-Five users of each class; at 100 s two of class 1 come, at 200 s they leave and two of class 2 come.
-The run is read in windows. Each is a run of its own that repeats the whole up to the window's end.
+There are five users of each class. At 100 s two users of class 1 join. At 200 s they leave, and two
+users of class 2 join. Results are measured in time windows. Each window has a separate run from the
+start to the end of the window.
 """
 
 from typing import Any
@@ -15,15 +16,16 @@ SHARE = 0.526
 TARGET = 1.11
 CHANGES_S = (0, 100, 200)
 LENGTH_S, REST_S = 100, 30
-"""Length of a phase, and its part that is not averaged."""
+"""Length of a phase, and the time at its beginning that is not averaged. [s]"""
 
 STEP_S, STEPS = 5, 4
-"""Length and number of the windows after each change in which settling is seen. [s, -]"""
+"""Length and number of the windows after each change that show settling. [s, -]"""
 
 REPLICATIONS = 10
 JUDGED = 40
-"""Replications of what the claim is judged by: with ten, intervals of 1 % reach into a band that
-the means lie outside of."""
+"""Number of replications of the judged runs. With ten, the intervals of 1 % overlap a band although
+the means are outside it.
+"""
 
 
 def _stations(end_s: int) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def _stations(end_s: int) -> dict[str, Any]:
 
 
 def scenario(algorithm: str, window: tuple[int, int]) -> dict[str, Any]:
-    """Return the whole up to the end of a window [s], measured within it."""
+    """Return the scenario up to the end of a window [s], measured within the window."""
     begin_s, end_s = window
     classes = {
         "high": {"error_below": 0.1, "share": SHARE},
@@ -60,7 +62,7 @@ def scenario(algorithm: str, window: tuple[int, int]) -> dict[str, Any]:
 
 
 WINDOWS = (*((STEP_S * k, STEP_S * (k + 1)) for k in range(STEPS)), (REST_S, LENGTH_S))
-"""Windows of a phase after its change: steps, then the part that is averaged. [s]"""
+"""Windows of a phase: steps after the change, then the averaged time. [s]"""
 
 
 def after(change_s: int) -> list[tuple[int, int]]:
@@ -81,13 +83,13 @@ AVERAGED = SWEEP.at(window=[after(change)[-1] for change in CHANGES_S])
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the ratio in each phase, from 30 s after its change on."""
+    """Return the ratio in each phase, from 30 s after the change on."""
     ratios = AVERAGED.at(algorithm="vbs").read(runs, cell.ratio)
     return {f"ratio_{k}": ratio for k, ratio in enumerate(ratios, 1)}
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the ratio that the regulator and the partition hold in each phase."""
+    """Return the ratio in each phase with the regulator and with the partition."""
     return {
         f"{algorithm}_ratio_{k}": ratio
         for algorithm in ("regulated", "partition")
@@ -96,7 +98,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def settling_s(runs: Runs, algorithm: str) -> str:
-    """Return for each change the end of the last window that is over 5 % off the target. [s]"""
+    """Return, for each change, the end of the last window with an error above 5 %. [s]"""
     times = []
     for change in CHANGES_S:
         late = 0
@@ -109,7 +111,7 @@ def settling_s(runs: Runs, algorithm: str) -> str:
 
 
 def finding(runs: Runs) -> str:
-    """Return settling times, and what the regulator holds."""
+    """Return a text on settling times, and on the ratio with the regulator."""
     held, remaining = (
         listed(AVERAGED.at(algorithm=algorithm).read(runs, cell.ratio))
         for algorithm in ("regulated", "partition")

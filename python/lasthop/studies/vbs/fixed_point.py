@@ -11,13 +11,13 @@ from lasthop.studies.study import Quantity, Runs, Study, about, theory
 from lasthop.studies.vbs import cell
 
 SCATTERED = 4
-"""Random starting points, in addition to those that the model itself tries."""
+"""Number of random starting points, in addition to those of the model."""
 
 READINGS = {"the engine's": Options(), "the corrected paper's": PAPER}
 
 
 def trees() -> Iterator[dict[str, object]]:
-    """Yield the cells of figure 11 with both limits of attempts, with a wire, with shares."""
+    """Yield the cells of figure 11 with both numbers of attempts, with a wire, and with shares."""
     for attempts in (cell.ATTEMPTS, cell.STATED_ATTEMPTS):
         for error in cell.ERRORS:
             yield cell.scenario("fixed point", cell.classes(error), attempts=attempts)
@@ -31,9 +31,9 @@ def shared_trees() -> Iterator[dict[str, object]]:
 
 
 def spread(tree: dict[str, object], options: Options) -> tuple[float, int]:
-    """Return the largest relative distance from the first fixed point, and how many there are.
+    """Return the largest relative distance from the first fixed point, and the number of starts.
 
-    The distance is that of goodputs, of losses at the queue and of its length.
+    The distance is the maximum over goodputs, losses at the queue, and queue length.
     """
     from lasthop.models.cells import cell_scenario
     from lasthop.models.vbs import fixed_point
@@ -50,18 +50,18 @@ def spread(tree: dict[str, object], options: Options) -> tuple[float, int]:
 
 @cache
 def spreads() -> tuple[tuple[float, int], ...]:
-    """Return `spread` for every cell and reading."""
+    """Return `spread` for all cells and interpretations of the model."""
     plain = [spread(tree, options) for options in READINGS.values() for tree in trees()]
     return (*plain, *(spread(tree, Options()) for tree in shared_trees()))
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return the largest distance of all."""
+    """Return the largest distance between fixed points."""
     return {"spread": theory(max(distance for distance, _ in spreads()))}
 
 
 def finding(_: Runs) -> str:
-    """Return over how much this is the largest distance."""
+    """Return a text on the number of cells and starting points."""
     starts = sum(count for _, count in spreads())
     return (
         f"{len(spreads())} systems were solved from {starts} starting points in all. They are "

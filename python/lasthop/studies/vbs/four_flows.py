@@ -1,7 +1,6 @@
-"""Figures 2 to 4: four downloads, two of them far, and the access point's queue.
+"""Figures 2 to 4: four downloads, two of them to distant stations, and the access point's queue.
 
-Figures 2 and 4 of the paper are one run over time, and so are those drawn here; claims are judged
-by means.
+Figures 2 and 4 of the paper, and of this study, show one run over time. Claims are judged by means.
 """
 
 from lasthop.studies.picture import Panel, Picture
@@ -16,7 +15,7 @@ SWEEP = Sweep(
 )
 
 GENTLE = 0.125
-"""Part of the window that a loss takes, for comparison; Compound's is a half. [-]"""
+"""Fraction by which a loss reduces the window, for comparison; Compound halves it. [-]"""
 
 
 IS_GENTLE = Point(
@@ -38,7 +37,7 @@ TRACE_FAR = Point(
 
 
 def finding_occupancy(runs: Runs) -> str:
-    """Return why the mean is below 90."""
+    """Return a text on why the mean is below 90."""
     return (
         f"the queue has {listed(SWEEP.read(runs, cell.occupancy))} packets at p_w = "
         f"{cell.ERRORS_STATED}. It is never empty and often full, but each time it overflows, "
@@ -85,7 +84,7 @@ def measure_windows(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding_windows(runs: Runs) -> str:
-    """Return what the windows are with a wire's delay."""
+    """Return a text on the windows with the delay of a wire."""
     high, far = (cell.window("high")(run) for run in (SWEEP.run(runs, error=0.3), FAR.run(runs)))
     return (
         f"the mean window of class 1 with four flows is {high} of 45 packets. With 70 ms of "

@@ -47,7 +47,7 @@ def _mixed(queue: str) -> dict[str, Any]:
 
 
 def reports(direction: str, quantity: str) -> Reading:
-    """Return the reading of a quantity of the reports one way, the mean over sensors."""
+    """Return the reading of a quantity of the reports in one direction, averaged over sensors."""
 
     def read(run: Run) -> Quantity:
         names = [name for name in run.items("flows") if f"/sensor-{direction}/" in name]
@@ -57,10 +57,10 @@ def reports(direction: str, quantity: str) -> Reading:
 
 
 DELIVERY = reports("down", "report_delivery")
-"""Part of the commands to sensors that arrives. [-]"""
+"""Fraction of commands to sensors that arrive. [-]"""
 
 DELAY_MS = reports("down", "report_delay_s") * 1e3
-"""Mean delay of these commands. [ms]"""
+"""Mean delay of commands to sensors. [ms]"""
 
 
 SWEEP = Sweep(
@@ -72,7 +72,7 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the part of commands that arrives."""
+    """Return the fraction of commands that arrive."""
     some = SWEEP.at(queue=["drop_tail", "vbs"])
     return some.at(traffic="downloads").values(runs, {"delivered_{queue}": DELIVERY}) | some.at(
         traffic="mixed"
@@ -80,7 +80,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return delays before and after, and where sensors starve."""
+    """Return a text on delays before and after, and on conditions under which sensors starve."""
     delays, delays_mixed = (
         listed(SWEEP.at(traffic=traffic).read(runs, DELAY_MS)) for traffic in TRAFFIC
     )

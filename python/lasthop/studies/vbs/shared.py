@@ -8,13 +8,15 @@ from lasthop.studies.sweep import Point, Sweep, points_of, tag
 from lasthop.studies.vbs import cell, two_classes
 
 TOLS = {"printed": None, "small": 1.0, "medium": 25.0, "large": 225.0}
-"""Squared distances from the target at which Algorithm 1 rests; None: 1/B^2. [packets^2]"""
+"""Squared distances from the target below which Algorithm 1 does not act; None means 1/B^2.
+[packets^2]
+"""
 
 FAIR: dict[str, Any] = {
     "limit": cell.BUFFER,
     "fq_codel": {"target": "1 s", "interval": "10 s"},
 }
-"""A queue for each connection, served in turn, whose drops are only those of a full buffer."""
+"""Settings of one queue per connection, served in turns, with drops only at a full buffer."""
 
 ALL = {
     "high": {"count": 5, "download": 1, "error_down": 0.3},
@@ -23,7 +25,7 @@ ALL = {
 
 
 TARGET = 0.6 * cell.BUFFER
-"""Length that the algorithms hold the queue at, c B. [packets]"""
+"""Target length of the queue under the algorithms, c B. [packets]"""
 
 
 def _queue(algorithm: str) -> object:
@@ -57,14 +59,14 @@ STATED = Sweep(
     {"algorithm": tuple(cell.WORDS), "error": cell.ERRORS[1:]},
     words=cell.WORDS,
 )
-"""Settings with the attempts of table II."""
+"""Runs with the number of attempts of table II."""
 
 
 EMPTY = reading("queues", "ap", "empty_fraction")
-"""Part of the time without a packet in the queue. [-]"""
+"""Fraction of time without a packet in the queue. [-]"""
 
 SETTLING_S = reading("queues", "ap", "settling_s")
-"""Time until the first rest. [s]"""
+"""Time until the queue first reaches its target. [s]"""
 
 OFF_TARGET = reading("queues", "ap", "occupancy_error_packets")
 """Root mean square distance from the target. [packets]"""
@@ -77,7 +79,9 @@ FAIR_QUEUES = Point(
 
 
 def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
-    """Return mean length and time without packets, with errors of one class and of both."""
+    """Return mean queue and fraction of empty time, with errors of one class and of both
+    classes.
+    """
     values = {}
     for point in ("two_classes", "all_0_3", "partition", "partition_all_0_3"):
         values[f"occupancy_{point}"] = cell.occupancy(runs[point])
@@ -86,7 +90,7 @@ def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding_occupancy(runs: Runs) -> str:
-    """Return the oscillation of the queue."""
+    """Return a text on the oscillation of the queue."""
     algorithm_1, regulated, partition = (
         runs[name] for name in ("two_classes", "regulated", "partition")
     )
@@ -111,7 +115,9 @@ def draw_occupancy(runs: Runs) -> Figure:
 
 
 def measure_fairness(runs: Runs) -> dict[str, Quantity]:
-    """Return ratio, fair rate and aggregate with shares over without, at either limit."""
+    """Return ratios of values with shares to values without, for both numbers of attempts.
+
+    The values are the ratio of the classes, the fair rate, and the aggregate goodput."""
     values = {}
     for limit in ("", "stated-"):
         for algorithm in ("vbs", "partition"):
@@ -127,8 +133,9 @@ def measure_fairness(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown_fairness(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs [Mb/s] and what is blocked of each class by either algorithm, and the
-    regulator's ratio.
+    """Return goodputs [Mb/s] and blocked fractions of each class under both algorithms.
+
+    Also return the ratio under the regulator.
     """
     algorithms = SWEEP.at(algorithm=tuple(cell.ALGORITHMS), error=cell.ERRORS[1:])
     of_classes = {
@@ -150,9 +157,9 @@ def shown_fairness(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding_fairness(runs: Runs) -> str:
-    """Return what equal shares cost, with any queue."""
+    """Return a text on the cost of equal shares with any queue."""
     slow, fast = cell.total(ALL_SLOW.run(runs)), cell.total(runs["plain-0"])
-    # each class has half of the frames: the mean time of a frame is the mean of both
+    # Each class has half of the frames, so the mean time of a frame is the mean of both classes.
     equal = fast * slow * 2.0 / (fast + slow)
     plain, vbs, regulated, partition = SWEEP.at(error=0.3).runs(runs)
     return (
@@ -209,7 +216,9 @@ TOL = Sweep("{size}", _resting, {"size": tuple(TOLS)})
 
 
 def _partition(size: str) -> dict[str, Any]:
-    """Return a partition, for which a tolerance decides only what counts as rest."""
+    """Return a partition, for which the tolerance only defines when the target counts as
+    reached.
+    """
     tol = TOLS[size]
     more: dict[str, Any] = {} if tol is None else {"tol": tol}
     queue = cell.shares(algorithm="partition", **more)
@@ -219,11 +228,11 @@ def _partition(size: str) -> dict[str, Any]:
 PARTITION_TOL = Sweep("partition-{size}", _partition, {"size": tuple(TOLS)})
 
 TIME_AND_ACCURACY = {"time_{size}_tol": SETTLING_S, "error_{size}_tol": OFF_TARGET}
-"""Time until the first rest, and distance from the target. [s, packets]"""
+"""Time until the queue first reaches its target, and distance from the target. [s, packets]"""
 
 
 def finding_tolerance(runs: Runs) -> str:
-    """Return time and distance at every tolerance."""
+    """Return a text on time and distance at every tolerance."""
     times, errors = (listed(TOL.read(runs, reading)) for reading in TIME_AND_ACCURACY.values())
     sizes = ", ".join("1/B^2" if tol is None else f"{tol:g}" for tol in TOLS.values())
     return (

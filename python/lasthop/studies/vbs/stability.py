@@ -9,10 +9,10 @@ from lasthop.stability import Axis, HopfPoint, chart, hopf_points, integrate, na
 from lasthop.studies.study import Figure, Quantity, Runs, Study, about, theory
 
 RATES = np.geomspace(1e-2, 1e5, 200)
-"""Service rates, from a thousandth of a packet in flight to ten thousand packets. [packets/s]"""
+"""Service rates, which correspond to 0.001 to 10,000 packets in flight. [packets/s]"""
 
 BEYOND = 1.005
-"""Growth of the window over its critical value at which the cycle is integrated. [-]"""
+"""Ratio of the growth parameter to its critical value at which the cycle is integrated. [-]"""
 
 
 @cache
@@ -24,7 +24,7 @@ def smallest() -> HopfPoint:
 
 @cache
 def in_alpha() -> HopfPoint:
-    """Return the Hopf point over Compound's growth."""
+    """Return the Hopf point over Compound's growth parameter."""
     [point] = hopf_points(named("vbs-default"), "alpha", 0.01, 1.0)
     return point
 
@@ -36,7 +36,9 @@ def rightmost_kappa_1() -> float:
 
 
 def period_ratio() -> float:
-    r"""Return the printed period, :math:`2 \pi RTT / \arccos(-a/b)`, over that of the motion."""
+    r"""Return the printed period, :math:`2 \pi RTT / \arccos(-a/b)`, divided by the integrated
+    period.
+    """
     point = in_alpha()
     a, b = -point.case.linear.now[0, 0], -point.case.linear.lagged[0, 0, 0]
     rtt = point.case.values["rtt"]
@@ -47,7 +49,7 @@ def period_ratio() -> float:
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return growth rate, smallest stable window, and ratio of periods."""
+    """Return the growth rate, the smallest stable window, and the ratio of periods."""
     return {
         "rightmost_kappa_1": theory(rightmost_kappa_1()),
         "smallest_window": theory(smallest().case.equilibrium[0]),
@@ -56,7 +58,7 @@ def measure(_: Runs) -> dict[str, Quantity]:
 
 
 def finding(_: Runs) -> str:
-    """Return where 0.164 comes from."""
+    """Return a text on the origin of the number 0.164."""
     point = smallest()
     values = point.case.values
     room = values["part"] * values["share"] * values["buffer"]  # c h* B
@@ -70,7 +72,7 @@ def finding(_: Runs) -> str:
 
 
 def draw(_: Runs) -> Figure:
-    """Draw where the defaults are stable over growth and service rate."""
+    """Draw the stable region of the defaults over growth parameter and service rate."""
     from lasthop.plot.stability import chart_figure
 
     return chart_figure(

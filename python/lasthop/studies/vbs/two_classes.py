@@ -34,7 +34,7 @@ SWEEP = Sweep(
     {"error": ERRORS},
 )
 CLAIMED = SWEEP.at(error=cell.ERRORS)
-"""Part of the sweep that claims speak of."""
+"""Part of the sweep that claims read."""
 
 WITH_ERRORS = cell.ERRORS[1:]
 
@@ -58,13 +58,15 @@ SETTINGS = Sweep(
         "error": WITH_ERRORS,
     },
 )
-"""Attempts, and the frames of class 2 that have errors."""
+"""Runs over the number of attempts, and the kind of class 2's frames that have errors."""
 
 STATED = SETTINGS.at(attempts=cell.STATED_ATTEMPTS, frames="data")
-"""Settings of table II, with errors of data frames."""
+"""Runs with the number of attempts of table II, and errors of data frames."""
 
 SNR_DB = {0.1: 16.617, 0.2: 16.381, 0.3: 16.23}
-"""Signal-to-noise ratios at which frames with data at 36 Mb/s have these errors; a test checks."""
+"""Signal-to-noise ratios by the error probability of data frames at 36 Mb/s; a test checks them.
+[dB]
+"""
 
 
 KINDS = {
@@ -72,7 +74,7 @@ KINDS = {
     "snr_arf": ("arf", True, "noise, fallback"),
     "any_arf": ("arf", False, "errors at any rate"),
 }
-"""Control of the rate, whether errors depend on the rate as noise has them, and both in words."""
+"""Rate control, whether errors depend on the rate like noise, and a text on both, by name."""
 
 
 def _fallback(kind: str, error: float) -> dict[str, Any]:
@@ -91,31 +93,37 @@ FALLBACK = Sweep(
     {"kind": tuple(KINDS), "error": tuple(SNR_DB)},
     words={kind: words for kind, (_, _, words) in KINDS.items()},
 )
-"""Section II-B: automatic rate fallback, which worsens the gap according to the paper."""
+"""Runs for section II-B: automatic rate fallback, which increases the gap according to the
+paper.
+"""
 
 
 def failure(prefix: str) -> Reading:
-    """Return the reading of how often an attempt of the access point to a class fails. [-]"""
+    """Return the reading of the failure probability of the access point's attempts to a class.
+    [-]
+    """
     return _per_class(prefix, "downlink_failure_rate", "frame_failure_rate")
 
 
 def discard(prefix: str) -> Reading:
-    """Return the reading of how often the access point gives a frame to a class up. [-]"""
+    """Return the reading of the probability that the access point gives up a frame to a class.
+    [-]
+    """
     return _per_class(prefix, "downlink_discard_probability", "discard_probability")
 
 
 def _per_class(prefix: str, own: str, of_all: str) -> Reading:
     mean, total = mean_reading("stations", prefix, own), reading("aps", "ap", of_all)
-    # without errors the access point's frames are all alike, and not counted by station
+    # Without errors, all frames of the access point are equal and are not counted per station.
     return Reading(lambda run: (mean if run.has("stations", f"{prefix}-1", own) else total)(run))
 
 
 ENDS = SWEEP.at(error=(0.0, 0.3))
-"""No errors, and the most errors."""
+"""Points without errors, and with the highest error probability."""
 
 
 def measure_failures(runs: Runs) -> dict[str, Quantity]:
-    """Return how the failure probabilities grow."""
+    """Return the growth of the failure probabilities."""
     none, some, most = SWEEP.at(error=(0.0, 0.15, 0.3)).read(runs, failure("low"))
     class_1, class_1_most = ENDS.read(runs, failure("high"))
     return {
@@ -125,7 +133,7 @@ def measure_failures(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding_failures(runs: Runs) -> str:
-    """Return what the failure probability of class 1 is made of."""
+    """Return a text on the components of class 1's failure probability."""
     none, some = ENDS.read(runs, failure("high"))
     return (
         f"the frames of class 1 fail only because of collisions. The fraction is {none} at p_w = 0 "
@@ -135,8 +143,9 @@ def finding_failures(runs: Runs) -> str:
 
 
 def measure_discards(runs: Runs) -> dict[str, Quantity]:
-    """Return discard probabilities of both classes, and how they change, with figure 11's attempts
-    and with table II's.
+    """Return discard probabilities of both classes and their changes.
+
+    The number of attempts is that of figure 11 or that of table II.
     """
     changes = {}
     for number, prefix in CLASSES.items():
@@ -164,8 +173,9 @@ def measure_goodputs(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown_goodputs(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs of the classes [Mb/s] and the buffer's loss with table II's attempts, of the
-    runs, our model and the paper.
+    """Return goodputs of the classes [Mb/s] and the buffer's loss with table II's attempts.
+
+    The values are those of the runs, of our model, and of the paper.
     """
     of_classes = {
         f"stated_goodput_{number}_{{error}}": cell.goodput(prefix)
@@ -199,7 +209,7 @@ class Predicted:
     loss: float
 
     def goodput_mbps(self, prefix: str) -> float:
-        """Return the goodput of the stations whose names begin so. [Mb/s]"""
+        """Return the goodput of the stations whose names begin with `prefix`. [Mb/s]"""
         each = self.goodputs_mbps.items()
         return float(sum(goodput for name, goodput in each if name.startswith(prefix)) / 1e6)
 
@@ -216,15 +226,16 @@ def _predicted(scenario: Mapping[str, Any], options: "Options") -> Predicted:
 
 
 def _ratio_by(options: "Options") -> float:
-    """Return the ratio of the classes at p_w = 0.3 by the model with these options. [-]"""
+    """Return the ratio of the classes at p_w = 0.3, predicted with these options. [-]"""
     predicted = _predicted(SWEEP.scenario(error=0.3), options)
     return predicted.goodput_mbps("high") / predicted.goodput_mbps("low")
 
 
 @cache
 def _by_papers_model(stated: bool = False) -> list[Predicted]:
-    """Return what the paper's own model, as corrected, says at the errors that claims speak of;
-    with table II's attempts, of those but 0.
+    """Return the predictions of the paper's corrected model for the errors in claims.
+
+    With table II's number of attempts, the error 0 is omitted.
     """
     from lasthop.models.vbs import PAPER
 
@@ -233,7 +244,7 @@ def _by_papers_model(stated: bool = False) -> list[Predicted]:
 
 
 def measure_loss(runs: Runs) -> dict[str, Quantity]:
-    """Return the buffer's loss, of the runs, our model and the paper."""
+    """Return the buffer's loss in the runs, in our model, and in the paper."""
     values = CLAIMED.values(runs, {"loss_{error}": cell.buffer_loss})
     for error, own in zip(cell.ERRORS, _by_papers_model(), strict=True):
         seen = values[f"loss_{tag(error)}"].samples
@@ -242,8 +253,9 @@ def measure_loss(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings_goodputs(runs: Runs) -> dict[str, str]:
-    """Return which setting gives the published gap, what fallback does to it, and what the paper's
-    model lacks.
+    """Return texts on the setting that gives the published gap, and on the effect of rate fallback.
+
+    A further text is on effects that the paper's model ignores.
     """
     from lasthop.models.vbs import PAPER
 
@@ -324,7 +336,7 @@ SETTINGS_PICTURE = Picture(
 
 
 def measure_windows(runs: Runs) -> dict[str, Quantity]:
-    """Return mean windows and the largest at p_w = 0.3, means over the flows of a class."""
+    """Return mean and largest windows at p_w = 0.3, averaged over the flows of a class."""
     run = SWEEP.run(runs, error=0.3)
     return {
         "cwnd_high": cell.window("high")(run),
@@ -341,7 +353,7 @@ def draw_windows(runs: Runs) -> Figure:
 
 
 def findings_loss(runs: Runs) -> dict[str, str]:
-    """Return what bursts do to the model's loss."""
+    """Return texts on the effect of bursts on the predicted loss."""
     from lasthop.models.vbs import Options
 
     seen = CLAIMED.read(runs, cell.buffer_loss)
@@ -368,7 +380,7 @@ def findings_loss(runs: Runs) -> dict[str, str]:
 
 
 def _both(y_label: str, reading_of: Callable[[str], Reading], title: str) -> Panel:
-    """Return a quantity of both classes over the errors."""
+    """Return the panel of a quantity of both classes over the errors."""
     return Panel(y_label, cell.of_classes(SWEEP, reading_of), title)
 
 

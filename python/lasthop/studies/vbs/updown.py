@@ -1,8 +1,9 @@
 """Figures 16 and 17, and sections II-B and II-C: five uploads and five downloads.
 
-Losses at the access point's buffer meet segments of downloads, but only ACKs of uploads: they
-favour uploads. Losses on the channel meet segments of both, and those of uploads more often, since
-stations also collide with the access point: they favour downloads.
+Losses at the access point's buffer affect segments of downloads, but only ACKs of uploads.
+Therefore they favour uploads. Losses on the channel affect segments of both, and segments of
+uploads more often, because stations also collide with the access point. Therefore they favour
+downloads.
 """
 
 from functools import partial
@@ -13,24 +14,27 @@ from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
 LARGE = 450
-"""The "large AP buffer" of figure 16, whose size the paper does not give. It has room for the
-windows of the five downloads and for an ACK of each packet of the five uploads' windows, so that
-nothing is dropped. [packets]"""
+"""Size of the "large AP buffer" of figure 16, which the paper does not give. The buffer has room
+for the windows of the five downloads, and for one ACK per packet of the five uploads' windows, so
+that no packet is dropped. [packets]
+"""
 
 BUFFERS = (50, 100, 150)
-"""Buffers of figure 17. [packets]"""
+"""Buffer sizes of figure 17. [packets]"""
 
 ALL_BUFFERS = (*BUFFERS, 225, 300, LARGE)
-"""Buffers between that of figure 17 and that of figure 16. [packets]"""
+"""Buffer sizes from those of figure 17 to that of figure 16. [packets]"""
 
 LIMITS = {"four": cell.ATTEMPTS, "eight": cell.STATED_ATTEMPTS}
-"""Attempts at a frame, by names of points."""
+"""Number of attempts per frame, by names of points."""
 
 ERRORS = cell.ERRORS[1:]
 
 
 def _scenario(algorithm: str, error: float, buffer: int, attempts: int) -> dict[str, object]:
-    """Return the cell. Shares are of the service: packets of uploads in the queue are ACKs."""
+    """Return the cell. Shares are of the service, because packets of uploads in the queue are
+    ACKs.
+    """
     station = {"count": 5, "error": error, "ack_error": 0.0}
     queue: object = buffer
     if algorithm != "plain":
@@ -63,21 +67,21 @@ BALANCE = Sweep(
     lambda attempts, error, buffer: _scenario("plain", error, buffer, LIMITS[attempts]),
     {"attempts": tuple(LIMITS), "error": (0.0, 0.2), "buffer": ALL_BUFFERS},
 )
-"""Drop-tail, without and with channel errors."""
+"""Runs with drop-tail, without and with channel errors."""
 
 UP, DOWN = cell.goodput("up"), cell.goodput("down")
 
 ratio = UP / DOWN
-"""Goodput of uploads over that of downloads. [-]"""
+"""Ratio of the goodput of uploads to that of downloads. [-]"""
 
 
 def drops(run: Run) -> float:
-    """Return the largest part of packets that the access point drops in a replication. [-]"""
+    """Return the largest fraction of packets that the access point drops in a replication. [-]"""
     return float(cell.buffer_loss(run).samples.max())
 
 
 def measure_errors(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs and their ratio without shares, ratio and gap with Algorithm 1."""
+    """Return goodputs and their ratio without shares, and ratio and gap with Algorithm 1."""
     plain = BY_ERROR.at(algorithm="plain")
     vbs = BY_ERROR.at(algorithm="vbs", error=ERRORS)
     ending = "{attempts}_{error}"
@@ -87,19 +91,19 @@ def measure_errors(runs: Runs) -> dict[str, Quantity]:
 
 
 def other_algorithms(sweep: Sweep, setting: str, runs: Runs) -> dict[str, Quantity]:
-    """Return the ratios of the regulator and of the partition."""
+    """Return the ratios with the regulator and with the partition."""
     others = sweep.at(algorithm=("regulated", "partition"))
     return others.values(runs, {f"ratio_{{algorithm}}_{setting}": ratio})
 
 
 def lossless(runs: Runs) -> None:
-    """Require that the large buffer is large: nothing is dropped without shares."""
+    """Require that the large buffer drops no packets without shares."""
     for run in BY_ERROR.at(algorithm="plain").runs(runs):
         require(drops(run) == 0.0, f"{LARGE} packets are no large buffer: some are dropped")
 
 
 def finding_errors(runs: Runs) -> str:
-    """Return the ratio at either limit, and why Algorithm 1 leaves a gap."""
+    """Return a text on the ratio for both numbers of attempts, and on the gap of Algorithm 1."""
     plain = BY_ERROR.at(algorithm="plain")
     held = BY_ERROR.at(algorithm="regulated", attempts="eight", error=ERRORS)
     parts = BY_ERROR.at(algorithm="partition", attempts="eight", error=ERRORS)
@@ -128,7 +132,7 @@ def measure_buffers(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding_buffers(runs: Runs) -> str:
-    """Return what the other algorithms make of it, and why the total changes."""
+    """Return a text on the ratios with the other algorithms, and on the change of the total."""
     regulated = BY_BUFFER.at(algorithm="regulated")
     held, totals = (listed(regulated.read(runs, reading)) for reading in (ratio, cell.total))
     parts = listed(BY_BUFFER.at(algorithm="partition").read(runs, ratio))
@@ -150,7 +154,7 @@ def dropping(runs: Runs) -> None:
 
 
 def findings_balance(runs: Runs) -> dict[str, str]:
-    """Return what either kind of loss does to up over down."""
+    """Return texts on the effect of both kinds of losses on the ratio of uploads to downloads."""
     ratios = "; ".join(
         f"{listed(BALANCE.at(attempts=attempts, error=error).read(runs, ratio))} "
         f"(p_w = {error:g}, {attempts} attempts)"
@@ -163,7 +167,7 @@ def findings_balance(runs: Runs) -> dict[str, str]:
 
 
 def _goodputs(sweep: Sweep, over: str, abscissa: Abscissa) -> Picture:
-    """Return the goodput of either direction under each algorithm."""
+    """Return the picture of the goodput of both directions under each algorithm."""
     return Picture(
         abscissa,
         [
