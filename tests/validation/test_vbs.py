@@ -233,7 +233,7 @@ def test_sensors_get_through_only_with_shares() -> None:
             if row.list == "flows":
                 flow = samples["flows"].setdefault(row.name, {})
                 flow.setdefault(row.quantity, []).append(row.value)
-        quantity = sensor.reports(Run(samples), "down", "report_delivery")
+        quantity = sensor.reports("down", "report_delivery")(Run(samples))
         part[queue] = float(quantity.samples.mean())
     assert part["drop_tail"] < 0.9
     assert part["vbs"] > 0.99
