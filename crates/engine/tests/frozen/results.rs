@@ -1,6 +1,7 @@
 //! Hashes of a result: of names, quantities, estimates and samples, of the series, of the frames.
 
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
@@ -95,9 +96,9 @@ pub fn hashes(scenario: &Scenario, result: &RunResult, counted: &Counted) -> Str
         let mut capture = Vec::new();
         let mut add = |piece: &[u8]| {
             capture.extend_from_slice(piece);
-            Ok::<(), ()>(())
+            Ok::<(), Infallible>(())
         };
-        pcapng::write(scenario, &result.frames, &mut add).unwrap();
+        let Ok(()) = pcapng::write(scenario, &result.frames, &mut add);
         // the first block has the version; its length stands in its second word
         let length = u32::from_le_bytes([capture[4], capture[5], capture[6], capture[7]]);
         line("frames", &capture[length as usize..]);

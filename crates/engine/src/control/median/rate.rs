@@ -43,10 +43,10 @@
 //! Between 5 and 100 ms the WLAN integrates C minus its capacity K. This algorithm integrates the
 //! sign of the threshold minus the delay, as [`Wce`](crate::control::Wce) does. [`limit_cycle`]
 //! computes the limit cycle with a fluid queue and steps in proportion to C. The margin is 100 ms
-//! divided by the longest queueing delay of the cycle. It is 1.8 for any K. Above 100 ms C is K (1
-//! - (d - h) / T) with K measured, which is a loop of first order. With T = 1 s and a feedback
-//!   delay g it is stable if g < pi/2 T = 1.6 s. g is the sum of d, at most the length of the buffer,
-//!   and the time between two requests.
+//! divided by the longest queueing delay of the cycle. It is 1.8 for any K. Above 100 ms C is
+//! `K (1 - (d - h) / T)` with K measured, which is a loop of first order. With T = 1 s and a feedback
+//! delay g it is stable if `g < pi/2 T = 1.6 s`. The delay g is the sum of d, at most the length of
+//! the buffer, and the time between two requests.
 
 use std::collections::VecDeque;
 
