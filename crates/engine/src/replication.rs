@@ -69,7 +69,7 @@ pub fn run_replication(
 /// Returns the number of time series of a replication, and the number of samples of each.
 ///
 /// # Errors
-/// Those of [`Running::new`].
+/// The errors of [`Running::new`].
 pub fn sampled(scenario: &Scenario) -> Result<(usize, u64), EngineError> {
     let samples = scenario.record.samples(scenario.duration);
     if samples == 0 {

@@ -27,7 +27,7 @@ impl Owned {
     /// Creates replication number `replication` before its first event.
     ///
     /// # Errors
-    /// Those of [`Running::new`].
+    /// The errors of [`Running::new`].
     pub fn new(scenario: Scenario, replication: u32, detail: Detail) -> Result<Owned, EngineError> {
         let scenario = Box::into_raw(Box::new(scenario));
         // SAFETY: the scenario is freed only after the end of `running`, and no mutable reference

@@ -48,7 +48,7 @@ use crate::kernel::time::{Span, Time};
 use crate::link::Transit;
 use crate::packet::{Packet, PacketKind};
 
-/// What follows the movement of a packet.
+/// Next step after a packet has moved.
 enum Next {
     /// The reply of the endpoint leaves at this time.
     Reply(Time),
