@@ -356,17 +356,6 @@ def test_rooms_of_the_engine_have_no_circle() -> None:
 
 # -- files of the engine -----------------------------------------------------------------------
 
-REMAINING: Mapping[str, Set[str]] = {
-    "tcp sender": {
-        "tcp/sender",
-        "tcp/sender/ecn",
-        "tcp/sender/opening",
-        "tcp/sender/selective",
-        "tcp/sender/timed",
-    },
-}
-"""Cycles between files that remain to be removed; a cycle may become smaller, but not larger."""
-
 Module = tuple[str, ...]
 """The names of a module below the crate; the crate itself is empty."""
 
@@ -478,18 +467,4 @@ def test_a_file_that_passes_a_name_on_is_not_used() -> None:
 
 
 def test_files_of_the_engine_have_no_circle() -> None:
-    known = list(REMAINING.values())
-    new = [
-        each for each in circles(files_of_engine()) if not any(set(each) <= old for old in known)
-    ]
-    assert new == []
-
-
-def test_every_remaining_circle_is_there() -> None:
-    present = circles(files_of_engine())
-    gone = [
-        name
-        for name, files in REMAINING.items()
-        if not any(set(circle) <= files for circle in present)
-    ]
-    assert gone == [], "removed: delete them from REMAINING"
+    assert circles(files_of_engine()) == []

@@ -17,16 +17,20 @@
 //! - Spurious timeouts are detected and undone only with `undo` (`undo.rs`), and without F-RTO (RFC
 //!   5682).
 
+mod board;
 mod ecn;
+mod handshake;
+mod marks;
 mod opening;
+mod rack_tlp;
 mod selective;
 mod timed;
 mod undo;
 
-use ecn::Marks;
-use opening::Opening;
-pub use opening::Syn;
-use selective::Board;
+use board::Board;
+use handshake::Handshake;
+pub use handshake::Syn;
+use marks::Marks;
 
 use super::Ack;
 use super::congestion::state::Congestion;
@@ -86,18 +90,19 @@ pub struct Sender {
     congestion: Congestion,
     /// Scoreboard of segments that are known to have arrived; `None` without SACK.
     scoreboard: Option<Box<Board>>,
-    /// Whether ACKs and departures are processed in more detail than by sequence numbers. With a
-    /// scoreboard this holds from the first sign of a loss until the loss is repaired. It always
-    /// holds if the scoreboard has times, or if the congestion control is tracked.
+    /// Whether ACKs and departures are processed with the scoreboard or the state of each segment,
+    /// not only by sequence numbers. With a scoreboard the value is true from the first sign of a
+    /// loss until the loss is repaired. It is always true with RACK-TLP, and if the congestion
+    /// control has a state for each segment.
     in_detail: bool,
     /// Whether a timeout in fast recovery halves ssthresh again.
     rto_halves_again: bool,
     marks: Marks,
-    opening: Opening,
+    handshake: Handshake,
     /// Limit that ended the last poll for segments.
     limit_met: Limit,
     rtt: RttEstimator,
-    /// Expiry of the retransmission timer, or of another timer with RACK.
+    /// Expiry of the armed timer: the retransmission timer, or one of the three timers of RACK-TLP.
     timer: Time,
     /// Departure time of the next segment, while the congestion control holds the segment back.
     departure: Time,
@@ -126,7 +131,7 @@ impl Sender {
             in_detail: settings.sack && settings.rack || is_tracked,
             rto_halves_again: settings.rto_halves_again,
             marks: Marks::new(settings),
-            opening: Opening::new(settings.handshake),
+            handshake: Handshake::new(settings.handshake),
             limit_met: Limit::None,
             rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
             timer: Time::NEVER,
@@ -167,7 +172,7 @@ impl Sender {
         self.take_ack(now, ack, false);
     }
 
-    /// Processes an ACK that reports on marks.
+    /// Processes an ACK with an ECN echo.
     #[cold]
     #[inline(never)]
     fn on_speaking_ack(&mut self, now: Time, ack: Ack) {
@@ -292,13 +297,13 @@ impl Sender {
         self.limit_met
     }
 
-    /// Records that the window is used up.
+    /// Records that the congestion window or the receive window limited the last poll.
     #[inline]
     fn meet_window(&mut self) {
         self.limit_met = Limit::of_window(self.congestion.fills_receive_window());
     }
 
-    /// Records that there is nothing to send.
+    /// Records that a lack of data limited the last poll.
     #[inline(never)]
     fn meet_end(&mut self) {
         self.limit_met = match self.is_open() && !self.finished() {
@@ -325,9 +330,9 @@ impl Sender {
 
     /// Processes the [`deadline`](Sender::deadline). Poll for segments afterwards.
     ///
-    /// If the retransmission timer expires, the sender backs off, collapses the window, and sends
-    /// all segments from `snd_una` on again (RFC 6298, rules 5.4 to 5.6). With RACK, the expired
-    /// timer may be another one.
+    /// If the retransmission timer expires, the sender backs off, collapses the window, and retransmits
+    /// all segments from `snd_una` on (RFC 6298, rules 5.4 to 5.6). With RACK-TLP, the expired timer
+    /// may be the reordering timer or the probe timer.
     pub fn on_timer(&mut self, now: Time) {
         debug_assert!(now >= self.deadline(), "timer called before its deadline");
         self.departure = Time::NEVER;
@@ -429,7 +434,7 @@ impl Sender {
             _ if holds => {} // RFC 3168, section 6.1.2
             Reaction::GrowAfterLoss => self.grow(now, acked, acked.min(DELAYED_ACK)),
             Reaction::Grow => self.grow(now, acked, acked),
-            // only duplicate ACKs have these reactions
+            // these reactions occur only after duplicate ACKs
             Reaction::Ignore | Reaction::Loss | Reaction::Inflate => {}
         }
         if self.snd_una == self.snd_max {

@@ -23,57 +23,8 @@
 use super::{Recovery, Segment, Sender};
 use crate::kernel::time::Time;
 use crate::packet::{Ecn, EcnEcho};
+use crate::tcp::Feedback;
 use crate::tcp::congestion::{CongestionSign, MarkReport};
-use crate::tcp::{Feedback, TcpSettings};
-
-/// The state of ECN at a sender.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Marks {
-    feedback: Feedback,
-    /// Whether the next new segment carries CWR.
-    cwr: bool,
-    /// ECN codepoint of new segments.
-    ecn: Ecn,
-    /// One past the highest segment sent when the window was last reduced.
-    recover: u32,
-    /// Number of reductions by marks so far.
-    reductions: u32,
-    /// Count of marked segments in the last report, modulo [`EcnEcho::MODULUS`].
-    count: u8,
-}
-
-impl Marks {
-    pub(super) fn new(settings: &TcpSettings) -> Marks {
-        let feedback = settings.feedback();
-        Marks {
-            feedback,
-            cwr: false,
-            ecn: settings.ect(),
-            recover: 0,
-            reductions: 0,
-            count: 0,
-        }
-    }
-
-    #[inline(always)]
-    fn enabled(&self) -> bool {
-        self.feedback != Feedback::None
-    }
-
-    /// Returns the number of segments whose marks the echo reports for the first time, on an ACK of
-    /// `acked` segments.
-    fn newly_marked(&mut self, echo: EcnEcho, acked: u32) -> u32 {
-        match echo.counted() {
-            Some(count) => {
-                let more = EcnEcho::MODULUS + count - u32::from(self.count);
-                self.count = count as u8; // less than the modulus
-                more % EcnEcho::MODULUS
-            }
-            None if echo.is_set() => acked,
-            None => 0,
-        }
-    }
-}
 
 impl Sender {
     /// Processes the echo on an ACK up to `next`. Must be called before the ACK takes effect, so
@@ -162,7 +113,7 @@ impl Sender {
         let cwr = !segment.retransmission && std::mem::take(&mut self.marks.cwr);
         let echo = match self.marks.feedback {
             Feedback::None | Feedback::Flag => EcnEcho::flag(cwr),
-            // the receiver must also process segments that are not marked
+            // the receiver reports numbers of marks, so that it also processes unmarked segments
             Feedback::Each | Feedback::Count => EcnEcho::of_each(cwr),
         };
         let ecn = match segment.retransmission {

@@ -21,62 +21,24 @@
 //! 5681, section 3.1), and the RTO is 3 s (RFC 6298, rule 5.7).
 
 use super::Sender;
+use super::handshake::{Stage, Syn};
 use crate::kernel::time::{Span, Time};
 
 /// Smallest RTO after a lost SYN, until the next sample (RFC 6298, rule 5.7).
 const MIN_RTO_AFTER_LOSS: Span = Span(3_000_000_000);
 
-/// The stage of the handshake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Closed,
-    /// A SYN is due to be sent.
-    Due,
-    /// A SYN has been sent.
-    Sent,
-    Open,
-}
-
-/// The state of the handshake.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Opening {
-    stage: Stage,
-    /// Whether the SYN was sent again.
-    repeated: bool,
-}
-
-impl Opening {
-    pub(super) fn new(handshake: bool) -> Opening {
-        Opening {
-            stage: if handshake {
-                Stage::Closed
-            } else {
-                Stage::Open
-            },
-            repeated: false,
-        }
-    }
-}
-
-/// A SYN segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Syn {
-    /// Whether the SYN was sent before.
-    pub repeated: bool,
-}
-
 impl Sender {
     /// Begins the handshake, if the connection has a handshake. [`open`](Sender::open) calls this.
     pub fn connect(&mut self) {
-        if self.opening.stage == Stage::Closed {
-            self.opening.stage = Stage::Due;
+        if self.handshake.stage == Stage::Closed {
+            self.handshake.stage = Stage::Due;
         }
     }
 
     /// Permits segments before `limit`. They may leave as soon as the connection is open.
     pub(super) fn grant(&mut self, limit: u32) {
         self.granted = limit;
-        if self.opening.stage == Stage::Open {
+        if self.handshake.stage == Stage::Open {
             self.limit = limit;
         }
     }
@@ -85,12 +47,12 @@ impl Sender {
     /// has returned `None`.
     #[inline(always)]
     pub fn has_to_open(&self) -> bool {
-        self.opening.stage == Stage::Due
+        self.handshake.stage == Stage::Due
     }
 
     /// Returns whether data may be sent.
     pub(super) fn is_open(&self) -> bool {
-        self.opening.stage == Stage::Open
+        self.handshake.stage == Stage::Open
     }
 
     /// Returns the SYN that must leave. The SYN is then considered sent.
@@ -99,20 +61,21 @@ impl Sender {
         if !self.has_to_open() {
             return None;
         }
-        self.opening.stage = Stage::Sent;
+        self.handshake.stage = Stage::Sent;
         self.restart_timer(now);
         Some(Syn {
-            repeated: self.opening.repeated,
+            repeated: self.handshake.repeated,
         })
     }
 
-    /// Processes the expiry of the timer. Returns whether it was the timer of a SYN, which must leave again.
+    /// Processes the expiry of the timer. Returns whether the timer was that of a SYN, which
+    /// must then be retransmitted.
     pub(super) fn repeats_syn(&mut self) -> bool {
-        if self.opening.stage != Stage::Sent {
+        if self.handshake.stage != Stage::Sent {
             return false;
         }
-        self.opening.stage = Stage::Due;
-        self.opening.repeated = true;
+        self.handshake.stage = Stage::Due;
+        self.handshake.repeated = true;
         self.rtt.back_off();
         self.timer = Time::NEVER;
         true
@@ -121,23 +84,23 @@ impl Sender {
     /// Processes a SYN-ACK in response to the SYN sent at `echo`. Poll for segments afterwards.
     #[cold]
     pub fn on_syn_ack(&mut self, now: Time, echo: Time) {
-        if !matches!(self.opening.stage, Stage::Due | Stage::Sent) {
+        if !matches!(self.handshake.stage, Stage::Due | Stage::Sent) {
             return;
         }
         self.rtt.on_sample(now.since(echo), 1);
-        if self.opening.repeated {
+        if self.handshake.repeated {
             self.rtt.be_at_least(MIN_RTO_AFTER_LOSS);
             self.congestion.begin_with_one();
         }
-        self.opening.stage = Stage::Open;
+        self.handshake.stage = Stage::Open;
         self.limit = self.granted;
         self.timer = Time::NEVER;
     }
 
     /// Ends a handshake that is not complete, because nothing more will be sent.
     pub(super) fn stop_opening(&mut self) {
-        if self.opening.stage != Stage::Open {
-            self.opening.stage = Stage::Open;
+        if self.handshake.stage != Stage::Open {
+            self.handshake.stage = Stage::Open;
             self.timer = Time::NEVER;
         }
     }

@@ -14,41 +14,13 @@
 //! While all segments arrive in order, the sender works like a sender without SACK.
 
 use super::Sender;
-use super::timed::Timed;
+use super::board::Board;
 use crate::kernel::time::Time;
 use crate::tcp::congestion::{CongestionSign, RecoveryAck};
 use crate::tcp::limit::Limit;
 use crate::tcp::recovery::{DUPACK_THRESHOLD, Recovery};
 use crate::tcp::scoreboard::{NextSeg, Scoreboard, Update};
-use crate::tcp::{Ack, Blocks, TcpSettings};
-
-/// The scoreboard of a sender with SACK, for either method of loss detection.
-#[derive(Clone, Debug)]
-pub(super) enum Board {
-    /// A segment is lost if three segments above it are SACKed.
-    Counted(Scoreboard),
-    /// A segment is lost if it is late by more than the reordering window.
-    Timed(Box<Timed>),
-}
-
-impl Board {
-    pub(super) fn new(settings: &TcpSettings) -> Board {
-        if settings.rack {
-            Board::Timed(Timed::new(settings).into())
-        } else {
-            Board::Counted(Scoreboard::new(settings.window_packets, settings.prr))
-        }
-    }
-
-    /// Returns whether the next segment is a probe.
-    #[inline]
-    pub(super) fn has_probe(&self) -> bool {
-        match self {
-            Board::Counted(_) => false,
-            Board::Timed(timed) => timed.probes,
-        }
-    }
-}
+use crate::tcp::{Ack, Blocks};
 
 impl Sender {
     /// Returns whether this ACK must be passed to [`on_sack`](Sender::on_sack), with its blocks.

@@ -19,52 +19,20 @@
 //! The loss of a retransmission belongs to the same recovery and does not reduce the window further, as
 //! in Linux; RFC 5681, section 4.3, would reduce it. Losses above `recover` begin the next recovery.
 
-use super::selective::Board;
+use super::board::Board;
+use super::rack_tlp::{RackTlp, Reduction, Timer};
 use super::undo::Undo;
 use super::{Recovery, Sender};
-use crate::kernel::time::{Span, Time};
+use crate::kernel::time::Time;
 use crate::tcp::congestion::{CongestionSign, RecoveryAck};
-use crate::tcp::prr::{Progress, RateReduction};
-use crate::tcp::rack::{Rack, SenderState, Step};
+use crate::tcp::prr::RateReduction;
+use crate::tcp::rack::{SenderState, Step};
 use crate::tcp::sack::dsack;
 use crate::tcp::scoreboard::Update;
-use crate::tcp::tlp::{LossProbe, Outlook};
-use crate::tcp::{Ack, Blocks, TcpSettings};
+use crate::tcp::tlp::Outlook;
+use crate::tcp::{Ack, Blocks};
 
-/// The state of RACK-TLP at a sender.
-#[derive(Clone, Debug)]
-pub(super) struct Timed {
-    pub(super) rack: Rack,
-    probe: LossProbe,
-    /// Whether a probe must leave.
-    pub(super) probes: bool,
-    /// Whether the next lost segment is the first of a recovery. The first leaves regardless of the
-    /// number of segments in the network.
-    first: bool,
-    /// Number of segments that left since the first SACK after the last progress. FlightSize
-    /// excludes these segments.
-    limited: u32,
-    reduces: bool,
-    reduction: Option<Reduction>,
-    undoes: bool,
-    undo: Option<Undo>,
-    /// Whether the ACK that ends fast recovery increases the window. It does in Linux, because the
-    /// state is already open when `tcp_cong_control` reads it.
-    counts_last: bool,
-    /// Expiry of the retransmission timer.
-    rto: Time,
-}
-
-/// The proportional rate reduction of one recovery.
-#[derive(Clone, Copy, Debug)]
-struct Reduction {
-    rate: RateReduction,
-    /// cwnd of RFC 9937: number of segments in the network after the last ACK, plus number of
-    /// segments that could leave then. [packets]
-    cwnd: u32,
-}
-
-/// The progress that an ACK or the expiry of the reordering timer reports.
+/// The changes of the sender's state by an ACK, or by the expiry of the reordering timer.
 #[derive(Clone, Copy, Debug)]
 struct AckUpdate {
     /// Number of segments by which `snd_una` moved.
@@ -74,77 +42,15 @@ struct AckUpdate {
     update: Update,
 }
 
-/// A timer of section 8 of the RFC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Timer {
-    Reordering,
-    Probe,
-    Retransmission,
-}
-
-impl Timed {
-    pub(super) fn new(settings: &TcpSettings) -> Timed {
-        let delay = settings.delayed_ack.then_some(settings.ack_delay);
-        Timed {
-            rack: Rack::new(settings.window_packets),
-            probe: LossProbe::new(delay.unwrap_or(Span::ZERO)),
-            probes: false,
-            first: false,
-            limited: 0,
-            reduces: settings.prr,
-            reduction: None,
-            undoes: settings.undo,
-            undo: None,
-            counts_last: settings.byte_counting,
-            rto: Time::NEVER,
-        }
-    }
-
-    /// Returns the armed timer and its expiry.
-    #[inline]
-    fn timer(&self) -> (Timer, Time) {
-        let (timer, at) = match (self.rack.deadline(), self.probe.deadline()) {
-            (Time::NEVER, probe) => (Timer::Probe, probe),
-            (reordering, _) => (Timer::Reordering, reordering),
-        };
-        // if the retransmission timer is due at the same time as a probe, the probe is sent
-        // (section 7.2)
-        if at == Time::NEVER || at > self.rto && timer == Timer::Reordering {
-            (Timer::Retransmission, self.rto)
-        } else {
-            (timer, at.min(self.rto))
-        }
-    }
-
-    /// Returns whether a segment may leave with the window `cwnd`.
-    #[inline]
-    fn has_room(&self, cwnd: u32) -> bool {
-        let cwnd = self.reduction.map_or(cwnd, |reduction| reduction.cwnd);
-        self.rack.in_flight() < cwnd || self.first && self.rack.has_lost()
-    }
-
-    /// Processes an ACK in fast recovery, which reduces the window to `ssthresh`. `safe` is SafeACK
-    /// of RFC 9937.
-    fn reduce(&mut self, update: Update, safe: bool, ssthresh: u32) {
-        let in_flight = self.rack.in_flight();
-        if let Some(Reduction { rate, cwnd }) = &mut self.reduction {
-            let delivered = update.delivered;
-            rate.on_ack(
-                Progress {
-                    delivered,
-                    in_flight,
-                    safe,
-                },
-                ssthresh,
-            );
-            *cwnd = in_flight + rate.sndcnt();
-        }
-    }
-}
-
 impl Sender {
     /// Processes an ACK after its ECN echo.
-    pub(super) fn on_timed_ack(&mut self, now: Time, ack: Ack, blocks: &Blocks, timed: &mut Timed) {
+    pub(super) fn on_timed_ack(
+        &mut self,
+        now: Time,
+        ack: Ack,
+        blocks: &Blocks,
+        timed: &mut RackTlp,
+    ) {
         let (before, flight) = (self.snd_una, self.flight_size(timed));
         if ack.next < before {
             return;
@@ -203,7 +109,7 @@ impl Sender {
     }
 
     /// Updates the state of recovery by an ACK.
-    fn update_timed_recovery(&mut self, now: Time, ack: AckUpdate, timed: &mut Timed) {
+    fn update_timed_recovery(&mut self, now: Time, ack: AckUpdate, timed: &mut RackTlp) {
         let AckUpdate { acked, update, .. } = ack;
         let mut begins = false;
         match self.recovery {
@@ -233,7 +139,7 @@ impl Sender {
         }
     }
 
-    fn end_recovery(&mut self, timed: &mut Timed) {
+    fn end_recovery(&mut self, timed: &mut RackTlp) {
         if self.recovery.is_fast() {
             self.congestion.on_recovery_ack(RecoveryAck::Full);
         }
@@ -244,7 +150,7 @@ impl Sender {
         timed.rack.on_recovered();
     }
 
-    fn begin_timed_recovery(&mut self, now: Time, ack: AckUpdate, timed: &mut Timed) {
+    fn begin_timed_recovery(&mut self, now: Time, ack: AckUpdate, timed: &mut RackTlp) {
         let AckUpdate { flight, update, .. } = ack;
         self.recovery = Recovery::Fast {
             recover: self.snd_max,
@@ -269,7 +175,7 @@ impl Sender {
 
     /// Undoes the recovery if an ACK of new data shows that it is unnecessary. Returns whether it
     /// was undone.
-    fn undoes_by(&mut self, ack: &Ack, timed: &mut Timed) -> bool {
+    fn undoes_by(&mut self, ack: &Ack, timed: &mut RackTlp) -> bool {
         let Some(decision) = timed.undo.and_then(|undo| undo.decided_by(ack)) else {
             return false;
         };
@@ -297,7 +203,7 @@ impl Sender {
     /// Returns FlightSize. In recovery it excludes SACKed and lost segments, which belong to the
     /// window before the recovery. Outside recovery it excludes the segments of limited transmit
     /// (RFC 5681, section 3.2).
-    fn flight_size(&self, timed: &Timed) -> u32 {
+    fn flight_size(&self, timed: &RackTlp) -> u32 {
         match self.recovery {
             Recovery::Open { .. } => self.flight() - timed.limited,
             Recovery::Fast { .. } | Recovery::Careful { .. } => timed.rack.in_flight(),
@@ -313,7 +219,7 @@ impl Sender {
 
     /// Plans a probe (section 7.2).
     #[inline]
-    fn plan_probe(&self, now: Time, timed: &mut Timed) {
+    fn plan_probe(&self, now: Time, timed: &mut RackTlp) {
         if timed.rack.sacked() == 0 && matches!(self.recovery, Recovery::Open { .. }) {
             timed.probe.schedule(Outlook {
                 now,
@@ -341,7 +247,7 @@ impl Sender {
         is_timed
     }
 
-    fn on_timed_deadline(&mut self, now: Time, timed: &mut Timed) {
+    fn on_timed_deadline(&mut self, now: Time, timed: &mut RackTlp) {
         match timed.timer().0 {
             Timer::Reordering => {
                 timed.rack.detect_loss(now, self.state());
@@ -369,7 +275,7 @@ impl Sender {
         self.timer = timed.timer().1;
     }
 
-    fn on_timed_rto(&mut self, now: Time, timed: &mut Timed) {
+    fn on_timed_rto(&mut self, now: Time, timed: &mut RackTlp) {
         let state = self.state();
         if timed.undoes && timed.undo.is_none() {
             timed.undo = Some(Undo::new(self.congestion.prior()));
@@ -387,7 +293,7 @@ impl Sender {
     pub(super) fn next_by_time(
         &mut self,
         now: Time,
-        timed: &mut Timed,
+        timed: &mut RackTlp,
         may_leave: impl FnOnce(&mut Sender) -> bool,
     ) -> Option<(u32, bool)> {
         let (number, is_retransmission) = match timed.probes {
@@ -429,7 +335,7 @@ impl Sender {
     /// Chooses the segment of a probe (section 7.3): a new segment if there is one, otherwise the
     /// last segment. Returns whether it is a retransmission.
     #[cold]
-    fn choose_probe(&self, timed: &Timed) -> (u32, bool) {
+    fn choose_probe(&self, timed: &RackTlp) -> (u32, bool) {
         debug_assert!(timed.rack.sacked() == 0, "a probe after a gap");
         if self.snd_max < self.right_edge() {
             (self.snd_max, false)
@@ -439,7 +345,7 @@ impl Sender {
     }
 
     #[inline]
-    fn choose_in_window(&mut self, timed: &mut Timed) -> Option<(u32, bool)> {
+    fn choose_in_window(&mut self, timed: &mut RackTlp) -> Option<(u32, bool)> {
         if !timed.has_room(self.congestion.usable()) {
             match timed.rack.has_lost() || self.snd_max < self.limit {
                 true => self.meet_window(),

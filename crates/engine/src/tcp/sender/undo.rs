@@ -19,7 +19,8 @@ use super::super::congestion::PriorWindow;
 use crate::kernel::time::Time;
 use crate::tcp::Ack;
 
-/// The data for the undo of a recovery.
+/// The window before a recovery, and the first retransmission, which decides whether the recovery
+/// is undone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     /// The window before the reduction.

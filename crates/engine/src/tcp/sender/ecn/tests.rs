@@ -13,8 +13,8 @@ fn from_ten() -> TcpSettings {
     }
 }
 
-/// The receiver echoes a mark until CWR arrives, a window later, so that the window is halved once.
-/// It is halved again by a mark on a segment sent after that.
+/// The receiver echoes a mark until a segment with CWR arrives. The window is halved once by these
+/// echoes, and again by a mark on a segment sent after the first reduction.
 #[test]
 fn a_mark_halves_the_window_once_and_nothing_is_sent_again() {
     let sender = check(
@@ -40,8 +40,8 @@ fn a_mark_halves_the_window_once_and_nothing_is_sent_again() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 0));
 }
 
-/// Segment 2 is marked, and segment 7 of the same window is lost. The loss is repaired without a
-/// further reduction.
+/// Segment 2 is marked, and segment 7 of the same window is lost. The lost segment is
+/// retransmitted without a further reduction of the window.
 #[test]
 fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
     check(
@@ -135,7 +135,7 @@ fn a_sender_reduces_by_half_of_alpha_once_a_window() {
     assert_eq!(sender.fast_retransmits(), 1);
 }
 
-/// Marks are counted, and growth continues while they arrive. The first mark halves the window,
+/// The window of a sender that counts marks also grows while marks arrive. The first mark halves the window,
 /// because alpha is 1 at that time.
 #[test]
 fn a_sender_grows_between_marks() {

@@ -389,8 +389,8 @@ fn a_lost_tail_is_rescued_once() {
     assert_eq!(sender.deadline(), Time::NEVER);
 }
 
-/// 12 and 13 are sent in the recovery from the loss of 0, and are lost. They cause another recovery
-/// and another halving.
+/// Segments 12 and 13 are sent in the recovery from the loss of segment 0, and are lost. They cause
+/// another recovery and another halving of the window.
 #[test]
 fn a_loss_in_recovery_is_another_event() {
     let sender = check(
@@ -418,8 +418,8 @@ fn a_loss_in_recovery_is_another_event() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (2, 0));
 }
 
-/// 12 and 13 are lost, and are retransmitted during the recovery from the loss of 0 and 9. They
-/// start the next recovery and halve the window, but are not sent a third time.
+/// Segments 12 and 13 are lost, and are retransmitted during the recovery from the loss of segments
+/// 0 and 9. They start the next recovery and halve the window, but are not sent a third time.
 #[test]
 fn a_recovery_that_follows_on_another_repeats_nothing() {
     let sender = check(
@@ -479,10 +479,10 @@ fn the_receive_window_holds_while_the_pipe_is_short() {
     );
 }
 
-/// An algorithm with a separate decrease keeps this decrease: CUBIC reduces the window to 0.7
+/// The decrease after a loss is that of the congestion control: CUBIC reduces the window to 0.7
 /// FlightSize.
 #[test]
-fn the_law_of_growth_says_what_a_loss_leaves() {
+fn the_congestion_control_sets_the_window_after_a_loss() {
     let cubic = TcpSettings {
         congestion: Cubic,
         ..from_ten()
@@ -548,7 +548,7 @@ fn a_loss_in_a_window_whose_mark_was_answered_is_only_repaired() {
 /// While all segments arrive in order, the sender does not use the scoreboard. Using it would
 /// change nothing.
 #[test]
-fn the_scoreboard_has_nothing_to_say_before_a_loss_and_after_its_repair() {
+fn the_scoreboard_changes_nothing_without_a_loss() {
     let mut losses = 0;
     for seed in 0..40 {
         let mut play = |looks| {

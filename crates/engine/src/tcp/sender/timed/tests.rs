@@ -4,6 +4,7 @@
 use super::*;
 use crate::packet::EcnEcho;
 use crate::tcp::CongestionAlgorithm::NewReno;
+use crate::tcp::TcpSettings;
 use crate::tcp::pipe::{MS, settings};
 
 /// Executes the events of a table and compares the sender with each row.
@@ -92,7 +93,7 @@ fn squeezed(row: &str) -> String {
     row.split('|').map(str::trim).collect::<Vec<_>>().join("|")
 }
 
-impl Timed {
+impl RackTlp {
     /// Returns the maximum number of segments in the network when the next segment leaves, or
     /// `None` for a probe and for the first segment of a recovery.
     pub(in crate::tcp) fn room(&self, cwnd: u32) -> Option<u32> {
@@ -161,8 +162,8 @@ fn a_quarter_of_the_round_trip_later_it_is_lost() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// 1 arrives after 2. From then on a segment may be late by a quarter of the round-trip time,
-/// whatever is SACKed.
+/// Segment 1 arrives after segment 2. After this reordering, a segment is lost only if it is late by
+/// a quarter of the round-trip time, regardless of the number of SACKed segments.
 #[test]
 fn who_has_seen_reordering_waits() {
     let sender = check(
@@ -266,7 +267,7 @@ fn a_needless_probe_costs_nothing() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (0, 0));
 }
 
-/// New data waits for the window. The probe is the next new segment.
+/// There is new data, and the window is full. The probe is the next new segment.
 #[test]
 fn a_probe_is_new_data_if_there_is_some() {
     check(
@@ -388,8 +389,7 @@ fn a_burst_of_losses_with_rate_reduction() {
     );
 }
 
-/// 1 is retransmitted unnecessarily. The D-SACK that reports this doubles the reordering window
-/// from then on.
+/// Segment 1 is retransmitted unnecessarily. The D-SACK for segment 1 doubles the reordering window.
 #[test]
 fn a_dsack_widens_the_window() {
     check(
@@ -415,7 +415,7 @@ fn undoing() -> TcpSettings {
     }
 }
 
-/// 1 is late and is retransmitted unnecessarily. The ACK echoes the time of the original.
+/// Segment 1 is late and is retransmitted unnecessarily. The ACK echoes the time of the original.
 #[test]
 fn a_needless_recovery_is_undone() {
     let sender = check(
@@ -432,8 +432,8 @@ fn a_needless_recovery_is_undone() {
     assert_eq!((sender.fast_retransmits(), sender.timeouts()), (1, 0));
 }
 
-/// 1 was lost. The ACK echoes the time of the retransmission, which decides the matter. A later ACK
-/// changes nothing.
+/// Segment 1 was lost. The ACK echoes the time of the retransmission, so that the recovery is not
+/// undone. A later ACK does not undo the recovery either.
 #[test]
 fn a_needed_recovery_is_not_undone() {
     check(
