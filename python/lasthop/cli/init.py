@@ -9,7 +9,7 @@ from lasthop.cli.boundary import Interrupted, note, print_error
 from lasthop.cli.importing import new_file, put
 from lasthop.cli.options import JSON, file_name, flag, unset
 from lasthop.errors import UserError
-from lasthop.init import AIMS, MODELS, QUESTIONS, Question, next_command, scenario, settled
+from lasthop.init import AIMS, MODELS, QUESTIONS, Answers, Question, next_command, scenario
 from lasthop.scenario.scenario import Scenario
 
 FILE = "scenario.toml"
@@ -70,7 +70,7 @@ def init(
         "wire": wire,
         "queue": queue,
     }
-    known: dict[str, object] = {}
+    known = Answers()
     if aim is None and any(given.values()):
         given["aim"] = MODELS
     asked = [question for question in QUESTIONS if given["aim"] is None or question.key != "aim"]
@@ -78,26 +78,25 @@ def init(
         for question in QUESTIONS:
             text = given[question.key]
             if text is not None:
-                known[question.key] = by_option(question, text, known)
+                value = by_option(question, text, known)
             elif yes:
-                known[question.key] = question.read(question.default(known), known)
+                value = question.read(question.default(known), known)
             else:
-                place = f"{asked.index(question) + 1}/{len(asked)}"
-                known[question.key] = ask(place, question, known)
+                value = ask(f"{asked.index(question) + 1}/{len(asked)}", question, known)
+            known = known.with_answer(question.key, value)
     except KeyboardInterrupt:
         print(file=sys.stderr)
         raise Interrupted("nothing written") from None
-    answers = settled(known)
-    made = scenario(answers, file.name)
+    made = scenario(known, file.name)
     checked = Scenario(made)
     put(file, made)
     if as_json:
         typer.echo(checked.to_json())
     else:
-        note(f"{file}: written; next: {next_command(answers, str(file))}")
+        note(f"{file}: written; next: {next_command(known, str(file))}")
 
 
-def by_option(question: Question, text: str, known: dict[str, object]) -> object:
+def by_option(question: Question, text: str, known: Answers) -> object:
     """Read the value of an option; an error names the option."""
     try:
         return question.read(text, known)
@@ -105,7 +104,7 @@ def by_option(question: Question, text: str, known: dict[str, object]) -> object
         raise UserError(f"--{question.key} {error}", error.hint) from None
 
 
-def ask(place: str, question: Question, known: dict[str, object]) -> object:
+def ask(place: str, question: Question, known: Answers) -> object:
     """Ask until an answer is accepted; an empty line selects the default answer."""
     default = question.default(known)
     wrong = ""

@@ -2,7 +2,7 @@
 
 from lasthop.init.aims import AIMS, MODELS
 from lasthop.init.answers import Answers
-from lasthop.init.questions import QUESTIONS, Question, settled
+from lasthop.init.questions import QUESTIONS, Question
 from lasthop.init.writing import next_command, scenario
 from lasthop.scenario.access_points import KINDS
 
@@ -15,5 +15,4 @@ __all__ = [
     "Question",
     "next_command",
     "scenario",
-    "settled",
 ]

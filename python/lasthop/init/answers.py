@@ -1,7 +1,7 @@
 """Answers to the questions of `lasthop init`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lasthop.init.aims import AIMS, MODELS, Aim
 
@@ -105,7 +105,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Answers:
-    """All answers.
+    """Answers to the questions so far; a question without an answer has the default value below.
 
     Attributes
     ----------
@@ -123,12 +123,21 @@ class Answers:
         Number of packets, or the name of a discipline or of a kind of access point.
     """
 
-    aim: str
-    hop: str
-    stations: Sequence[Group]
-    traffic: Sequence[Traffic]
-    wire: Wire
-    queue: str
+    aim: str = MODELS
+    hop: str = ""
+    stations: Sequence[Group] = ()
+    traffic: Sequence[Traffic] = ()
+    wire: Wire = Wire(None, 0.0)
+    queue: str = ""
+
+    def with_answer(self, key: str, value: object) -> "Answers":
+        """Return these answers with the answer to one more question."""
+        return replace(self, **{key: value})  # type: ignore[arg-type]
+
+    @property
+    def is_router(self) -> bool:
+        """Whether the hop is a wired router."""
+        return self.hop == "router"
 
     @property
     def count(self) -> int:

@@ -22,7 +22,7 @@ from lasthop.init.answers import (
 )
 from lasthop.scenario.access_points import KINDS
 
-__all__ = ["HOPS", "QUESTIONS", "Question", "settled"]
+__all__ = ["HOPS", "QUESTIONS", "Question"]
 
 HOPS = (*reversed(AGGREGATING), "802.11g", "802.11b", "router")
 """Kinds of last hops, with current standards first."""
@@ -84,12 +84,12 @@ class Question:
     """
 
     key: str
-    asked: Callable[[Mapping[str, object]], str]
-    default: Callable[[Mapping[str, object]], str]
-    read: Callable[[str, Mapping[str, object]], object]
+    asked: Callable[[Answers], str]
+    default: Callable[[Answers], str]
+    read: Callable[[str, Answers], object]
 
 
-def read_aim(text: str, _: Mapping[str, object]) -> str:
+def read_aim(text: str, _: Answers) -> str:
     """Read the aim, by its name or by its number in the list."""
     word = text.strip().lower()
     if word.isdecimal() and 1 <= int(word) <= len(AIMS):
@@ -99,12 +99,12 @@ def read_aim(text: str, _: Mapping[str, object]) -> str:
     return word
 
 
-def read_hop(text: str, known: Mapping[str, object]) -> str:
+def read_hop(text: str, known: Answers) -> str:
     """Read the kind of the last hop."""
     word = HOP_ALIASES.get(re.sub("[ -]", "", text.lower()), text.lower())
-    if word == "router" and aim_of(known) != MODELS:
+    if word == "router" and known.aim != MODELS:
         raise UserError(
-            f'"{text}": must be Wi-Fi to answer this question ({aim_of(known)})',
+            f'"{text}": must be Wi-Fi to answer this question ({known.aim})',
             f"--aim {MODELS} accepts a wired router",
         )
     if word not in HOPS:
@@ -129,9 +129,9 @@ def _meant(word: str, names: Iterable[str]) -> str | None:
     return f"did you mean {near[0]}?" if near else None
 
 
-def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
+def read_stations(text: str, known: Answers) -> list[Group]:
     """Read groups of stations: ``4``, or ``3 at 54, 1 at 6``, or ``3 near, 1 far, 1 old far``."""
-    hop = str(known["hop"])
+    hop = known.hop
     parts = [part.strip() for part in text.split(",")]
     groups = [_by_ratio(part) if hop in AGGREGATING else _by_rate(part, hop) for part in parts]
     if hop == "router" and len(groups) > 1:
@@ -163,32 +163,31 @@ def _by_ratio(part: str) -> Group:
 
     Examples are ``3 near``, ``1 at 12 dB`` and ``1 old far``."""
     match = re.fullmatch(
-        rf"(?P<count>\d{{1,4}})(?P<old> old| {re.escape(OLD_PHY)})?"
-        rf"(?: (?P<place>near|far)| (?:at|x|@) (?P<ratio>{NUMBER}) ?dB)?",
+        rf"(\d{{1,4}})( old| {re.escape(OLD_PHY)})?(?: (near|far)| (?:at|x|@) ({NUMBER}) ?dB)?",
         part,
         re.IGNORECASE,
     )
-    if match is None or not 1 <= int(match["count"]) <= MOST_STATIONS:
+    count, old, place, decibels = match.groups() if match else ("0", None, None, None)
+    if not 1 <= int(count) <= MOST_STATIONS:
         raise UserError(
             f'"{part}": expected a number from 1 to {MOST_STATIONS}, such as 4, or several by '
             "their distance, such as 3 near, 1 far, or 3 at 35 dB, 1 at 12 dB",
             f"1 old far is a distant {OLD_PHY} device; dB is the ratio of signal to noise",
         )
-    is_far = (match["place"] or "").lower() == "far"
-    ratio = FAR_DB if is_far else float(match["ratio"] or NEAR_DB)
+    is_far = (place or "").lower() == "far"
+    ratio = FAR_DB if is_far else float(decibels or NEAR_DB)
     if not LEAST_DB <= ratio <= MOST_DB:
         raise UserError(f'"{part}": a ratio is from {LEAST_DB:g} to {MOST_DB:g} dB')
-    return Group(int(match["count"]), None, ratio, bool(match["old"]))
+    return Group(int(count), None, ratio, bool(old))
 
 
-def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
+def read_traffic(text: str, known: Answers) -> list[Traffic]:
     """Read connections and calls: ``1 x 6 up, rest x 1 down`` gives the first station six
     uploads.
     """
-    groups = known["stations"]
-    assert isinstance(groups, list), "stations are read before"
-    count = sum(group.count for group in groups)
-    kinds = {"up": [0] * count, "down": [0] * count, "call": [0] * count}
+    count = known.count
+    up, down, call = ([0] * count for _ in range(3))
+    kinds = {"up": up, "down": down, "call": call}
     taken = 0
     for part in text.split(","):
         match = re.fullmatch(
@@ -216,24 +215,24 @@ def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
             taken = count
         for index in range(first, last):
             kinds[kind][index] += number
-    if known["hop"] == "router" and any(kinds["call"]):
+    if known.is_router and any(call):
         raise UserError(
             f'"{text}": expected connections only: a router of `init` has no calls',
             "use another hop, such as --hop wifi, for a call",
         )
-    if known["hop"] == "router" and any(kinds["up"]) and any(kinds["down"]):
+    if known.is_router and any(up) and any(down):
         raise UserError(
             f'"{text}": at a router all connections have the same direction; expected all x 2 down'
         )
-    made = [Traffic(*own) for own in zip(*kinds.values(), strict=True)]
+    made = [Traffic(*own) for own in zip(up, down, call, strict=True)]
     if all(each.is_empty for each in made):
         raise UserError(f'"{text}": no station sends anything')
     return made
 
 
-def read_wire(text: str, known: Mapping[str, object]) -> Wire:
+def read_wire(text: str, known: Answers) -> Wire:
     """Read rate and round-trip time: ``50 Mbps, 20 ms``, ``100/20 Mbps, 20 ms``, or ``none``."""
-    router = known["hop"] == "router"
+    router = known.is_router
     if text.lower() == "none" and not router:
         return Wire(None, 0.0)
     match = WIRE.fullmatch(text.strip())
@@ -266,18 +265,18 @@ def _rate_mbps(result: re.Match[str], name: str, unit: str = "") -> float | None
     return float(result[name]) * PREFIXES_MBPS[prefix.lower()]
 
 
-def read_queue(text: str, known: Mapping[str, object]) -> str:
+def read_queue(text: str, known: Answers) -> str:
     """Read the queue: a number of packets, a discipline, or a kind of access point."""
     word = text.strip().lower()
-    named = disciplines(str(known["hop"]))
-    kinds = tuple(KINDS) if aggregates(known) else ()
+    named = disciplines(known.hop)
+    kinds = tuple(KINDS) if known.aggregates else ()
     if word in (*named, *kinds) or (
         re.fullmatch(r"\d{1,7}", word) and 1 <= int(word) <= MOST_QUEUE
     ):
         return word
     if word in (*KINDS, *disciplines(HOP_ALIASES["wifi"])):
         raise UserError(
-            f'"{text}": is of {", ".join(AGGREGATING)}, and the hop is {known["hop"]}',
+            f'"{text}": is of {", ".join(AGGREGATING)}, and the hop is {known.hop}',
             f"--hop wifi is {HOP_ALIASES['wifi']}; without --hop it is {DEFAULT_HOP}",
         )
     of_kinds = f", or a kind of access point: {', '.join(kinds)}" if kinds else ""
@@ -287,36 +286,19 @@ def read_queue(text: str, known: Mapping[str, object]) -> str:
     )
 
 
-def aim_of(known: Mapping[str, object]) -> str:
-    """Return the name of the aim."""
-    return str(known.get("aim", MODELS))
-
-
-def default_answer(key: str, known: Mapping[str, object]) -> str | None:
+def default_answer(key: str, known: Answers) -> str | None:
     """Return the default answer that the aim sets for a question; None if it sets none."""
-    if key == "stations" and not aggregates(known):
+    if key == "stations" and not known.aggregates:
         return None
-    return AIMS[aim_of(known)].defaults.get(key)
+    return AIMS[known.aim].defaults.get(key)
 
 
-def default_traffic(known: Mapping[str, object]) -> str:
+def default_traffic(known: Answers) -> str:
     """Return the default answer to the question of connections and calls in a cell."""
     text = default_answer("traffic", known) or "1 x 1 up, rest x 1 down"
-    groups = known["stations"]
-    assert isinstance(groups, list), "stations are read before"
-    if sum(group.count for group in groups) > 1 or aim_of(known) == MODELS:
+    if known.count > 1 or known.aim == MODELS:
         return text
     return "1 call, 1 up" if "call" in text else "1 down"
-
-
-def is_router(known: Mapping[str, object]) -> bool:
-    """Return whether the hop is a wired router."""
-    return known.get("hop") == "router"
-
-
-def aggregates(known: Mapping[str, object]) -> bool:
-    """Return whether the hop is a cell whose frames have an MCS."""
-    return known.get("hop") in AGGREGATING
 
 
 DEFAULT_STATIONS = {
@@ -347,30 +329,30 @@ QUESTIONS = (
             f"What is the last hop?{NEW_LINE}Wi-Fi of today: 802.11ax (Wi-Fi 6), 802.11ac (5), "
             f"802.11n (4){NEW_LINE}Wi-Fi of the papers: 802.11g, 802.11b{NEW_LINE}"
             "router: a wired router"
-            if aim_of(known) == MODELS
+            if known.aim == MODELS
             else "Which Wi-Fi is it: 802.11ax (Wi-Fi 6), 802.11ac (5), 802.11n (4), 802.11g (3) or "
             "802.11b (1)?"
         ),
-        lambda known: DEFAULT_HOP if aim_of(known) == MODELS else HOP_ALIASES["wifi"],
+        lambda known: DEFAULT_HOP if known.aim == MODELS else HOP_ALIASES["wifi"],
         read_hop,
     ),
     Question(
         "stations",
         lambda known: (
             "How many hosts send through it, and at which rate is each attached? [Mb/s]"
-            if is_router(known)
+            if known.is_router
             else (
                 f"How many devices are there, and how distant: near, far, or a ratio of signal to "
                 f"noise?{NEW_LINE}1 old far is a distant {OLD_PHY} device; "
                 "1 at 12 dB gives the ratio"
-                if aggregates(known)
+                if known.aggregates
                 else "How many stations, and at which rates? [Mb/s]"
             )
         ),
         lambda known: (
             "10 at 100"
-            if is_router(known)
-            else default_answer("stations", known) or DEFAULT_STATIONS[str(known["hop"])]
+            if known.is_router
+            else default_answer("stations", known) or DEFAULT_STATIONS[known.hop]
         ),
         read_stations,
     ),
@@ -378,47 +360,38 @@ QUESTIONS = (
         "traffic",
         lambda known: (
             "How many connections has each?"
-            if is_router(known)
+            if known.is_router
             else "Who uploads and downloads, over how many connections, and who has a call?"
         ),
-        lambda known: "all x 2 down" if is_router(known) else default_traffic(known),
+        lambda known: "all x 2 down" if known.is_router else default_traffic(known),
         read_traffic,
     ),
     Question(
         "wire",
         lambda known: (
             "What are the rate and round-trip time of its link?"
-            if is_router(known)
+            if known.is_router
             else "What are the rate and round-trip time from the access point to the servers?"
-            if aim_of(known) == MODELS
+            if known.aim == MODELS
             else "What are the rates of the Internet line, down/up, and the round-trip time?"
         ),
         lambda known: (
             "50 Mbps, 40 ms"
-            if is_router(known)
+            if known.is_router
             else default_answer("wire", known)
-            or ("1000 Mbps, 20 ms" if aggregates(known) else "100 Mbps, 20 ms")
+            or ("1000 Mbps, 20 ms" if known.aggregates else "100 Mbps, 20 ms")
         ),
         read_wire,
     ),
     Question(
         "queue",
         lambda known: (
-            f"How does the {'router' if is_router(known) else 'access point'} queue packets?"
-            f"{NEW_LINE}a number of packets, or {', '.join(disciplines(str(known['hop'])))}"
-            + (
-                f"{NEW_LINE}or a kind of access point: {KINDS_IN_WORDS}"
-                if aggregates(known)
-                else ""
-            )
+            f"How does the {'router' if known.is_router else 'access point'} queue packets?"
+            f"{NEW_LINE}a number of packets, or {', '.join(disciplines(known.hop))}"
+            + (f"{NEW_LINE}or a kind of access point: {KINDS_IN_WORDS}" if known.aggregates else "")
         ),
-        lambda known: "1000" if aggregates(known) else "100",
+        lambda known: "1000" if known.aggregates else "100",
         read_queue,
     ),
 )
 """Questions in order. Each question may depend on the answers to the questions before it."""
-
-
-def settled(known: Mapping[str, object]) -> Answers:
-    """Return all answers after the last question."""
-    return Answers(**known)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import pytest
 
 import lasthop as lh
 from lasthop.explanation.objectives import objective_for
-from lasthop.init import AIMS, KINDS, MODELS, QUESTIONS, scenario, settled
+from lasthop.init import AIMS, KINDS, MODELS, QUESTIONS, Answers, scenario
 from lasthop.init.answers import AGGREGATING, Wire
 from lasthop.init.questions import read_wire
 from lasthop.scenario.typed import CellScenario
@@ -341,7 +341,7 @@ def test_the_change_suggested_by_the_file_makes_a_fifo(
 def test_rates_of_a_line_have_the_units_of_scenarios(
     answer: str, down_mbps: float, up_mbps: float | None
 ) -> None:
-    assert read_wire(answer, {"hop": "802.11g"}) == Wire(down_mbps, 5.0, up_mbps)
+    assert read_wire(answer, Answers(hop="802.11g")) == Wire(down_mbps, 5.0, up_mbps)
 
 
 HOME = [aim for aim in AIMS if aim != MODELS]
@@ -366,11 +366,11 @@ def test_the_file_ends_with_the_commands_that_answer_the_question(
 
 def written(**given: str) -> str:
     """Return the scenario of some answers; the other answers are the defaults."""
-    known: dict[str, object] = {}
+    known = Answers()
     for question in QUESTIONS:
         text = given.get(question.key) or question.default(known)
-        known[question.key] = question.read(text, known)
-    return scenario(settled(known), "home.toml")
+        known = known.with_answer(question.key, question.read(text, known))
+    return scenario(known, "home.toml")
 
 
 HOPS = {
