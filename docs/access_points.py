@@ -4,18 +4,18 @@ facts."""
 from collections.abc import Callable
 from functools import partial
 
-from lasthop.init import KINDS, MODELS, QUESTIONS, scenario, settled
+from lasthop.init import KINDS, MODELS, QUESTIONS, Answers, scenario
 from lasthop.scenario.access_points import table
 
 
 def example(kind: str) -> str:
     """Return the default answers for 802.11ax with this kind of access point."""
     given = {"aim": MODELS, "hop": "802.11ax", "queue": kind}
-    known: dict[str, object] = {}
+    known = Answers()
     for question in QUESTIONS:
         text = given.get(question.key) or question.default(known)
-        known[question.key] = question.read(text, known)
-    return scenario(settled(known), f"{kind}.toml")
+        known = known.with_answer(question.key, question.read(text, known))
+    return scenario(known, f"{kind}.toml")
 
 
 def facts_page() -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from lasthop import _core
 from lasthop.answers.answer import Answer
+from lasthop.answers.items import summary_items
 from lasthop.explanation.facts import Facts, Limit
 from lasthop.explanation.objectives import always_demands
 from lasthop.scenario.scenario import Scenario
@@ -36,7 +37,7 @@ def line_use(scenario: Scenario, answer: Answer, facts: Facts) -> Iterator[str]:
         Facts of the result.
     """
     typed = scenario.typed
-    links = {item["name"]: item for item in answer.summary.get("links", ())}
+    links = {link.name: link for link in summary_items(answer.summary, "links")}
     if not isinstance(typed, CellScenario) or typed.wire.rate_bps is None:
         return
     rates_bps = {"down": typed.wire.rate_bps, "up": typed.wire.back_rate_bps or typed.wire.rate_bps}
@@ -46,17 +47,18 @@ def line_use(scenario: Scenario, answer: Answer, facts: Facts) -> Iterator[str]:
             for flow in typed.flows
             if flow.direction == direction and always_demands(flow)
         }
-        used = links.get(f"wire/{direction}", {}).get("utilisation")
-        if not greedy or not used:
+        link = links.get(f"wire/{direction}")
+        used = link.estimate("utilisation") if link else None
+        if not greedy or used is None:
             continue
-        ci95 = used["ci95"] or 0.0
+        ci95 = used.ci95 or 0.0
         line = (
             f"the line of {rate_bps / 1e6:g} Mb/s {direction} {traffic_of(answer, direction)}"
-            f"({100 * used['mean']:.0f} % used)"
+            f"({100 * used.mean:.0f} % used)"
         )
-        if used["mean"] - ci95 > FULL:
+        if used.mean - ci95 > FULL:
             yield f"{line}: it is full; the Wi-Fi does not limit it"
-        elif used["mean"] + ci95 <= FULL:
+        elif used.mean + ci95 <= FULL:
             # The limits do not include the rate of a gateway.
             limit = None if typed.vsb else limit_of(greedy, facts.limits)
             yield f"{line}: it is not full{reason(limit, direction)}"
@@ -66,11 +68,12 @@ def traffic_of(answer: Answer, direction: str) -> str:
     """Return the verb phrase of a sentence on a line, with the goodput of a direction if it is
     known.
     """
-    rates_bps = [
-        flow["goodput_bps"]["mean"]
-        for flow in answer.summary.get("flows", ())
-        if flow.get("direction") == direction and "goodput_bps" in flow
+    goodputs = [
+        flow.estimate("goodput_bps")
+        for flow in summary_items(answer.summary, "flows")
+        if flow.direction == direction
     ]
+    rates_bps = [goodput.mean for goodput in goodputs if goodput is not None]
     return f"carries {sum(rates_bps) / 1e6:.3g} Mb/s of data " if rates_bps else "is busy "
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 
 from lasthop.answers.estimates import Estimate
+from lasthop.answers.items import names_in
 from lasthop.display.columns import shown_with_nodes
 from lasthop.plot.delays import delay_panels
 from lasthop.plot.figure import Figure, Place, headline, headline_mm, house_style, title
@@ -165,7 +166,7 @@ def ways(rows: Sequence[tuple[Sharer, Row]]) -> str:
 def asking(answer: "Answer") -> set[str]:
     """Return the stations that have flows other than sensor reports; all stations if there are
     none."""
-    every = {str(item["name"]) for item in answer.summary.get("stations", ())}
+    every = set(names_in(answer.summary, "stations"))
     if not answer.has_scenario:
         return every
     bulk = (flow for flow in answer.scenario.typed.flows if not isinstance(flow, SensorFlow))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from matplotlib.axes import Axes
 
 from lasthop.answers.calls import DELAY_P99_S, LOSS, Call
+from lasthop.answers.items import SummaryItem, names_in
 from lasthop.display.delays import Delays, completion_columns
 from lasthop.plot.figure import title
 from lasthop.plot.rows import NumberColumns, estimates
@@ -137,19 +138,17 @@ def _says_something(sides: SideBySide, panel: DelayPanel) -> bool:
 def _places(items: Sequence[Mapping[str, Any]], list_name: str) -> list[Place]:
     """Return host, label and name of items: station and direction, or class or wired flow."""
     results = []
-    for item in items:
-        name, host = str(item["name"]), str(item.get("station") or "")
-        is_of_station = list_name == "flows" and host and item.get("direction") in ARROWS
-        results.append(
-            (host, ARROWS[item["direction"]], name) if is_of_station else ("", name, name)
-        )
+    for item in map(SummaryItem, items):
+        name, host = item.name, item.station
+        is_of_station = list_name == "flows" and host and item.direction in ARROWS
+        results.append((host, ARROWS[item.direction], name) if is_of_station else ("", name, name))
     return results
 
 
 def _in_rows(answer: "Answer", places: Sequence[Place]) -> list[Members]:
     """Return the rows of items; items of one direction whose stations are of one table share a
     row."""
-    stations = [str(item["name"]) for item in answer.summary.get("stations", ())]
+    stations = names_in(answer.summary, "stations")
     groups = groups_of(answer, stations)
     rows: dict[tuple[str, str], list[Place]] = {}
     for host, rest, name in places:

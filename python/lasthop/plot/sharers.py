@@ -7,12 +7,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from lasthop.answers.estimates import Estimate
+from lasthop.answers.items import SummaryItem, names_in, summary_items
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
     from lasthop.answers.answer import Answer
 
-Item = Mapping[str, Any]
 Samples = Mapping[str, Mapping[str, Mapping[str, Sequence[float | None]]]]
 """Values of every replication by list, name and quantity."""
 
@@ -69,7 +69,7 @@ def sharers(
         Table of each station; by default from the scenario of the first answer.
     """
     first = answers[0]
-    names = [str(item["name"]) for item in first.summary.get("stations", ())]
+    names = names_in(first.summary, "stations")
     groups = groups_of(first, names) if groups is None else groups
     torn = {groups[name] for name in names if name in apart}
     torn &= {groups[name] for name in names if name not in apart}
@@ -135,30 +135,30 @@ def ways_of(answer: "Answer") -> dict[str, list[str]]:
     """Return the directions in which each station has flows, with ``up`` first."""
     results: dict[str, set[str]] = {}
     for flow in flows_of_stations(answer):
-        results.setdefault(flow["station"], set()).add(flow["direction"])
+        results.setdefault(flow.station, set()).add(flow.direction)
     return {name: [way for way in ARROWS if way in of_one] for name, of_one in results.items()}
 
 
-def flows_of_stations(answer: "Answer") -> Iterator[Item]:
+def flows_of_stations(answer: "Answer") -> Iterator[SummaryItem]:
     """Yield the flows that have a station and a direction."""
-    for flow in answer.summary.get("flows", ()):
-        if flow.get("station") and flow.get("direction") in ARROWS:
+    for flow in summary_items(answer.summary, "flows"):
+        if flow.station and flow.direction in ARROWS:
             yield flow
 
 
-def flows_of(answer: "Answer", station: str, way: str) -> list[Item]:
+def flows_of(answer: "Answer", station: str, way: str) -> list[SummaryItem]:
     """Return the flows of a station in a direction."""
     every = flows_of_stations(answer)
-    return [flow for flow in every if (flow["station"], flow["direction"]) == (station, way)]
+    return [flow for flow in every if (flow.station, flow.direction) == (station, way)]
 
 
 def knows_ways(answer: "Answer", name: str) -> bool:
     """Return whether the answer has the station's goodput and share for each flow of the
     station.
     """
-    stations = {item["name"]: item for item in answer.summary.get("stations", ())}
-    own = [flow for flow in flows_of_stations(answer) if flow["station"] == name]
-    quantities = [quantity for quantity in OF_WAYS if quantity in stations.get(name, {})]
+    stations = {item.name: item for item in summary_items(answer.summary, "stations")}
+    own = [flow for flow in flows_of_stations(answer) if flow.station == name]
+    quantities = [each for each in OF_WAYS if name in stations and each in stations[name]]
     return all(quantity in flow for quantity in quantities for flow in own)
 
 
@@ -168,14 +168,16 @@ def item_of(answer: "Answer", row: Sharer) -> dict[str, Any]:
     if row.way:
         parts = [flows_of(answer, name, row.way) for name in row.members]
         return {"name": row.label} | together(parts, samples.get("flows", {}), OF_WAYS)
-    stations = {item["name"]: item for item in answer.summary.get("stations", ())}
+    stations = {item.name: item for item in summary_items(answer.summary, "stations")}
     parts = [[stations[name]] for name in row.members if name in stations]
-    known = [key for key, value in (parts[0][0] if parts else {}).items() if is_estimate(value)]
+    known = [
+        key for key, value in (parts[0][0].values if parts else {}).items() if is_estimate(value)
+    ]
     return {"name": row.label} | together(parts, samples.get("stations", {}), known)
 
 
 def together(
-    parts: Sequence[Sequence[Item]],
+    parts: Sequence[Sequence[SummaryItem]],
     samples: Mapping[str, Mapping[str, Sequence[float | None]]],
     quantities: Sequence[str],
 ) -> dict[str, Any]:
@@ -187,14 +189,14 @@ def together(
         items = [item for part in parts for item in part]
         if not items or any(not part for part in parts):
             continue
-        values = [[Estimate.read(item.get(quantity)) for item in part] for part in parts]
+        values = [[item.estimate(quantity) for item in part] for part in parts]
         if any(value is None for part in values for value in part):
             continue
         if len(items) == 1:
-            results[quantity] = items[0][quantity]
+            results[quantity] = items[0].values[quantity]
             continue
         sums = [sum(value.mean for value in part if value is not None) for part in values]
-        runs = [samples.get(item["name"], {}).get(quantity) for item in items]
+        runs = [samples.get(item.name, {}).get(quantity) for item in items]
         results[quantity] = {"mean": fmean(sums), "ci95": interval(runs, len(parts))}
         if len(sums) > 1:
             results[quantity] |= {"least": min(sums), "most": max(sums)}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 
+from lasthop.answers.items import SummaryItem, summary_items
 from lasthop.plot.about import about
 from lasthop.plot.figure import (
     COLUMN_INCHES,
@@ -136,10 +137,11 @@ class SideBySide:
         answers.
         """
         results: dict[str, Mapping[str, Item]] = {
-            kind: {item["name"]: item for item in answer.summary.get(list_name, ())}
+            kind: {item.name: item.values for item in summary_items(answer.summary, list_name)}
             for kind, answer in self.answers.items()
         }
-        results["measurement"] = self._measured(list_name)
+        measured = self._measured(list_name)
+        results["measurement"] = {name: item.values for name, item in measured.items()}
         names = next(iter(results.values()))
         return [
             Row(name, {kind: items.get(name, {}) for kind, items in results.items()})
@@ -153,7 +155,7 @@ class SideBySide:
         """
         by_kind: list[dict[str, Item]] = [{} for _ in groups]
         for kind, answer in self.answers.items():
-            items = {str(item["name"]): item for item in answer.summary.get(list_name, ())}
+            items = {item.name: item for item in summary_items(answer.summary, list_name)}
             samples = samples_of(answer).get(list_name, {})
             for (label, names), row in zip(groups, by_kind, strict=True):
                 row[kind] = _mean_of(label, names, items, samples)
@@ -187,20 +189,20 @@ class SideBySide:
             known = self._measured("flows")
             own = [
                 [
-                    known.get(flow["name"], {"name": flow["name"]})
+                    known.get(flow.name, SummaryItem({"name": flow.name}))
                     for flow in flows_of(self.first, name, row.way)
                 ]
                 for name in row.members
             ]
-        known_of_some = (each.items() for part in own for each in part)
+        known_of_some = (each.values.items() for part in own for each in part)
         quantities = [key for pairs in known_of_some for key, value in pairs if is_estimate(value)]
         # Goodputs of flows can be added; round-trip times and loss rates cannot.
         return together(own, {}, OF_WAYS if row.way else [*dict.fromkeys(quantities)])
 
-    def _measured(self, list_name: str) -> Mapping[str, Item]:
+    def _measured(self, list_name: str) -> Mapping[str, SummaryItem]:
         """Return the measured items of a list by the names that answers use."""
         known = {} if self.measured is None else self.measured.items(list_name)
-        return {name: {"name": name, **item} for name, item in known.items()}
+        return {name: SummaryItem({"name": name, **item}) for name, item in known.items()}
 
     def draw(
         self,
@@ -247,12 +249,14 @@ class SideBySide:
 def _mean_of(
     label: str,
     names: Sequence[str],
-    items: Mapping[str, Item],
+    items: Mapping[str, SummaryItem],
     samples: Mapping[str, Mapping[str, Sequence[float | None]]],
 ) -> Item:
     """Return the mean quantities of a group of items; a single item keeps its quantities."""
     parts = [[items[name]] for name in names if name in items]
-    known = [key for key, value in (parts[0][0] if parts else {}).items() if is_estimate(value)]
+    known = [
+        key for key, value in (parts[0][0].values if parts else {}).items() if is_estimate(value)
+    ]
     return {"name": label} | (together(parts, samples, known) if len(parts) == len(names) else {})
 
 

@@ -9,6 +9,7 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any, cast
 
 from lasthop.answers.calls import DELAY_P99_S, FLOW_NAME, LOSS
+from lasthop.answers.items import SummaryItem, names_in, summary_items
 from lasthop.answers.quantities import LISTS, registry
 from lasthop.display.columns import COLUMNS
 from lasthop.display.delays import Delays, completion_columns
@@ -304,7 +305,7 @@ def reader(sweep: "Sweep") -> Read:
                 yield name, spread(result.get(quantity.name) or {}, quantity.scale)
             return
         answer = cast("Answer", Bare(summary))
-        names = [str(item["name"]) for item in summary.get("stations", ())]
+        names = names_in(summary, "stations")
         groups = {name: table_of(name, tables) for name in names}
         for row in sharers([answer], by_way=quantity.name in OF_WAYS, groups=groups):
             arrow = row.label[-2:] if row.label.endswith(("↑", "↓")) else ""
@@ -314,20 +315,21 @@ def reader(sweep: "Sweep") -> Read:
     return read
 
 
-def is_drawn(item: Mapping[str, Any], quantity: Quantity) -> bool:
+def is_drawn(item: SummaryItem, quantity: Quantity) -> bool:
     """Return whether an item has the required quantity; sensor reports are not paced datagrams."""
     if not quantity.having:
         return True
     return quantity.having in item and not (quantity.having == DELAY and "reports" in item)
 
 
-def worst_of_hosts(items: Sequence[Mapping[str, Any]], quantity: str) -> list[Mapping[str, Any]]:
+def worst_of_hosts(items: Sequence[SummaryItem], quantity: str) -> list[SummaryItem]:
     """Return the item with the largest value per host, such as the slowest flow of its calls."""
-    results: dict[str, tuple[float, Mapping[str, Any]]] = {}
+    results: dict[str, tuple[float, SummaryItem]] = {}
     for item in items:
-        parts = FLOW_NAME.fullmatch(str(item["name"]))
-        host = str(item.get("station") or (parts["owner"] if parts else item["name"]))
-        value = float((item.get(quantity) or {}).get("mean") or 0.0)
+        parts = FLOW_NAME.fullmatch(item.name)
+        host = item.station or (parts["owner"] if parts else item.name)
+        estimate = item.estimate(quantity)
+        value = estimate.mean if estimate else 0.0
         if host not in results or value > results[host][0]:
             results[host] = value, item
     return [item for _, item in results.values()]
@@ -335,20 +337,20 @@ def worst_of_hosts(items: Sequence[Mapping[str, Any]], quantity: str) -> list[Ma
 
 def alike(
     summary: Mapping[str, Any], list_name: str, tables: Mapping[str, str], *, by_way: bool = False
-) -> dict[str, list[Mapping[str, Any]]]:
+) -> dict[str, list[SummaryItem]]:
     """Return the items of a list by label; items of stations of one table share a label.
 
     A queue has the name of its station, and the name of a flow begins with its station. With
     `by_way`, the label of a flow is its table and direction.
     """
-    stations = {str(item["name"]) for item in summary.get("stations", ())}
-    results: dict[str, list[Mapping[str, Any]]] = {}
-    for item in summary.get(list_name, ()):
-        name = str(item["name"])
-        station = str(item.get("station") or name)
+    stations = set(names_in(summary, "stations"))
+    results: dict[str, list[SummaryItem]] = {}
+    for item in summary_items(summary, list_name):
+        name = item.name
+        station = item.station or name
         if station in stations and name.startswith(station):
-            is_of_way = by_way and item.get("direction") in ARROWS
-            rest = f" {ARROWS[item['direction']]}" if is_of_way else name[len(station) :]
+            is_of_way = by_way and item.direction in ARROWS
+            rest = f" {ARROWS[item.direction]}" if is_of_way else name[len(station) :]
             name = table_of(station, tables) + rest
         elif by_way and (parts := FLOW_NAME.fullmatch(name)) is not None:
             name = f"{parts['owner']} {ARROWS[parts['direction']]}"

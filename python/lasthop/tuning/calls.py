@@ -119,7 +119,7 @@ class Capacity:
                 if not self._attempt(count).holds[k]:
                     result[k] = min(result[k], count - 1)
                     text.append(f"{count} calls do not hold though {own} do")
-            for count in range(own + 2, min(own + 4, MOST_CALLS)):
+            for count in range(own + 2, min(own + 3, MOST_CALLS) + 1):
                 if self._attempt(count).holds[k]:
                     text.append(f"{count} calls hold though {own + 1} do not")
         return result, text
