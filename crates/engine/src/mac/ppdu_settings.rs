@@ -25,7 +25,7 @@ pub struct Ppdus {
     pub width: Width,
     /// Modulation of a single stream with MCS 0. Stations set the MCS and the number of streams.
     pub modulation: Modulation,
-    /// Rules for the computation of durations.
+    /// Rules by which durations are computed.
     pub durations: DurationRules,
     /// Response whose duration is contained in EIFS.
     pub eifs: EifsRule,
@@ -154,13 +154,13 @@ impl Generation {
     }
 }
 
-/// Returns the signal-to-noise ratio of each stream. The `streams` streams share the ratio
-/// `snr_db`. [dB]
+/// Returns the signal-to-noise ratio of each of `streams` streams that share the ratio `snr_db`.
+/// [dB]
 fn of_stream_db(snr_db: f64, streams: u32) -> f64 {
     snr_db - 10.0 * libm::log10(f64::from(streams))
 }
 
-/// Returns the probability that noise destroys an MPDU of `bytes`; `None` if there is no such MCS.
+/// Returns the probability that noise destroys an MPDU of `bytes`; `None` if no MCS has this index.
 /// The MPDU is sent with `mcs` on `streams` streams, which share the signal-to-noise ratio
 /// `snr_db`. [-]
 pub fn mcs_frame_error(mcs: u32, streams: u32, bytes: u32, snr_db: f64) -> Option<f64> {
@@ -190,7 +190,7 @@ impl Modulation {
     }
 
     /// Returns this modulation with the best MCS for a signal-to-noise ratio: the MCS with the
-    /// highest goodput of MPDUs of 1,538 bytes. This is the choice of an ideal rate control.
+    /// highest goodput of MPDUs of 1,538 bytes. An ideal rate control would choose this MCS.
     pub fn best_for(&self, snr_db: f64) -> Modulation {
         let carries = |own: &Modulation| {
             own.rate_bps() as f64 * (1.0 - own.frame_error(TYPICAL_MPDU, snr_db))

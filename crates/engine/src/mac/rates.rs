@@ -21,7 +21,7 @@ pub struct Rates {
 }
 
 /// Returns the rates of data frames of the physical layer with the name `phy`, slowest rate first;
-/// `None` if there is no such physical layer. [bit/s]
+/// `None` if no physical layer has this name. [bit/s]
 pub fn data_rates(phy: &str) -> Option<&'static [u64]> {
     let kind = PhyKind::ALL.into_iter().find(|kind| kind.name() == phy)?;
     Some(Preset::of(kind).rates)
@@ -83,8 +83,8 @@ fn nominal_bps(station: &Station, direction: Direction) -> u64 {
 }
 
 impl Phy {
-    /// Returns the highest control rate that exceeds neither `limit_bps` nor `data_bps`; if there
-    /// is none, the lowest control rate.
+    /// Returns the highest control rate that exceeds neither `limit_bps` nor `data_bps`; if all
+    /// control rates exceed these limits, the lowest control rate.
     fn control_rate(&self, limit_bps: u64, data_bps: u64) -> u64 {
         let rates = Preset::of(self.kind).control_rates;
         let mut fastest_first = rates.iter().rev().copied();

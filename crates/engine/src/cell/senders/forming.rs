@@ -33,7 +33,7 @@ impl Senders {
             link.rates.choose(now, retry, &mut self.stream);
         }
         let (data_air, response_air) = match medium.has_limit(contender) {
-            false => (Span::ZERO, Span::ZERO), // unused without a time limit
+            false => (Span::ZERO, Span::ZERO), // the air times are not used without a time limit
             true => {
                 let first = link.window.first_waiting();
                 let new = queue.first(txq);
@@ -48,7 +48,7 @@ impl Senders {
         })
     }
 
-    /// Chooses the contents of the exchange of `contender`, which begins.
+    /// Chooses the contents of the exchange that `contender` begins.
     pub(in crate::cell) fn form(
         &mut self,
         contender: u32,
