@@ -26,7 +26,7 @@ class InKernel:
     classes: int
     queues: int
     redirections: int
-    """Number of filters in both blocks that redirect packets to the IFB. [-]"""
+    """Number of filters that redirect packets to the IFB, in both shared filter blocks. [-]"""
     macs: int
     """Number of MAC addresses of stations in the map of the programs. [-]"""
     prefixes: int
@@ -43,11 +43,11 @@ class Held:
     """Time since the gateway was set up. [s]"""
     rss_bytes: int
     python_blocks: int
-    """Number of memory blocks that Python's allocator has given out; most objects use one block.
+    """Number of memory blocks that Python's allocator has allocated. Most objects use one block.
     [-]
     """
     malloc_bytes: int
-    """Memory in use outside Python's allocator, which serves small objects. [bytes]"""
+    """Memory in use outside Python's allocator (the allocator is for small objects). [bytes]"""
     threads: int
     descriptors: int
     stations: int

@@ -1,4 +1,4 @@
-"""`plan` is exactly equivalent to `up`: both leave the kernel in the same state."""
+"""`plan` is exactly equivalent to `up`: both cause the same kernel state."""
 
 import json
 import re

@@ -63,7 +63,7 @@ def ask(stream: socket.socket, text: bytes) -> bytes:
 
 @contextmanager
 def silent(address: tuple[str, int], sources: list[str]) -> Iterator[None]:
-    """Hold one silent connection from each source; replace each connection that the other end
+    """Keep one silent connection open from each source; replace each connection that the other end
     closes.
     """
     end, bell = socket.socketpair()
@@ -115,7 +115,8 @@ def test_the_first_message_has_two_seconds() -> None:
         with socket.create_connection(server.address) as connection:
             connection.settimeout(PATIENCE_S)
             assert connection.recv(1) == b""
-        assert 1.9 < time.monotonic() - begun_s < 8.0  # not after the 10 s of a handshake
+        # before the 10 s after which a handshake would end
+        assert 1.9 < time.monotonic() - begun_s < 8.0
 
 
 def test_idle_socks_connections_do_not_delay_a_new_one() -> None:
@@ -198,7 +199,8 @@ def test_a_flipped_bit_costs_no_stream() -> None:
         with relay.Client(wire.address, key, terms) as client, ExitStack() as stack:
             wait_until(lambda: server.metrics()["connections"] == 4, "four connections")
             streams = [stack.enter_context(client.connect("127.0.0.1", port)) for _ in range(5)]
-            # the length, the ciphertext and the tag of a short message; the middle of a block
+            # flipped are the length, the ciphertext and the tag of a short message, and the middle
+            # of a block
             for upwards, at in [(True, 1), (True, 9), (False, 20), (True, 900), (False, 900)]:
                 wire.upwards, wire.flip_at = upwards, at
                 for stream in streams:
