@@ -277,7 +277,8 @@ impl<T: Copy> Calendar<T> {
     }
 
     /// Begins the first day with an event that is not in sight, or moves the events of its year to
-    /// the lists of their days. `in_sight` is the next day in sight that has events, which may be the same day.
+    /// the lists of their days. `in_sight` is the next day in sight that has events, which may be
+    /// the same day.
     #[cold]
     fn begin_later(&mut self, in_sight: u64) {
         let (year, day) = (self.next_year(), self.next_in_heap());
