@@ -196,7 +196,9 @@ def pair(a: str, device_a: str, b: str, device_b: str) -> None:
 
 
 def rate_limit(device: str, rate_bps: int, packets: int = 75) -> None:
-    """Pass incoming packets through a FIFO with this rate and length, like the WLAN's downlink."""
+    """Pass incoming packets through a FIFO with the given rate and length, like the WLAN's
+    downlink.
+    """
     with Socket() as kernel:
         wlan = tc.Device(device, links.index_of(device))
         kernel.carry_out([links.add_ifb("air", b"\x02\0\0\0\0\1", 1000), links.set_up("air")])

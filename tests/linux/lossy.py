@@ -61,7 +61,7 @@ def every(period: int) -> Losses:
 
 
 def independent(probability: float, seed: int) -> Losses:
-    """Lose each packet with this probability."""
+    """Lose each packet with the given probability."""
     draws = random.Random(seed)
     return lambda: draws.random() < probability
 

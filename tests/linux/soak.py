@@ -220,7 +220,7 @@ class Gateway:
         self.flows = []
 
     def move(self, seconds: float) -> None:
-        """Transfer data for this time."""
+        """Transfer data for the given time."""
         try:
             run(self.flows, seconds)
         except OSError:  # the damage has ended a connection

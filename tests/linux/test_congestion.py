@@ -242,7 +242,7 @@ confidence intervals. The cause of the difference is loss recovery. [-]
     [
         ("compound", "every", 500, 80, 40.0, 1600),
         ("compound", "probability", 500, 80, 60.0, 2400),
-        # Periodic losses give little information here: the window may stay at any of several
+        # Illinois is not tested with periodic losses: its window may stay at any of several
         # multiples.
         ("illinois", "probability", 1000, 10, 100.0, 2300),
     ],

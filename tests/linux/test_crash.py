@@ -434,8 +434,8 @@ def test_a_foreign_interface_of_our_name_stays(lab: Lab, directory: Path, shapin
             shaper = shaping(gateway)
             with pytest.raises(UserError, match="lh-lan: exists already"):
                 shaper.up(gateway.stations)
-            # the link stays even if the log says that a gateway made a link with this name, which
-            # was removed later
+            # the link stays, even though the log records that a gateway made a link with the same
+            # name
             log_in(directory).add({"kind": "link", "name": "lh-lan"})
             assert take_back(directory) == []
             assert "lh-lan" in sh("ip -o link show lh-lan")

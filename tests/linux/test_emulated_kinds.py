@@ -168,8 +168,8 @@ def test_after_a_lost_syn_linux_sends_ten_segments_and_a_simulation_a_single_seg
 
 
 def test_a_server_that_no_syn_reaches_has_no_retransmissions():
-    """A flow without a completed handshake has the same result fields as other flows, but has
-    received no data.
+    """A flow without a completed handshake has the same result fields as other flows, but no
+    received data.
     """
     text = LOST.replace('channel.better = { at = "0.5 s", error = 0 }\n', "download = {}\n")
     flows = emulate(text, settings={"duration": "2.5 s"}).flows.set_index("direction")

@@ -281,7 +281,7 @@ def in_a_child(directory: Path, text: str, watch: Callable[[GatewayService], Any
 
 
 def wakings(service: GatewayService, seconds: float) -> int:
-    """Return how often the loop wakes up within this number of seconds."""
+    """Return how often the loop wakes up in the given number of seconds."""
     before = service.loop.wakings
     time.sleep(seconds)
     return service.loop.wakings - before

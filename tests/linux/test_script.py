@@ -266,7 +266,8 @@ def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
     wait_until(lambda: rows.read_text().count("\n") == 3, "finding stations")
     lines = [line.split() for line in rows.read_text().splitlines()]
     assert {line[6] for line in lines} == {"10.77.1.10", "10.77.1.11", "fd77:1::a"}
-    assert len({line[0] for line in lines}) == 1  # one machine, by its MAC address
+    # all lines belong to one machine, which has one MAC address
+    assert len({line[0] for line in lines}) == 1
     same = "".join(f"{line[6]}, " for line in lines).strip(", ")
     mac = lines[0][0]
     gateway = config.read(text + f'[gateway.station.s]\nmac = "{mac}"\naddress = "{same}"\n')

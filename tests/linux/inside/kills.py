@@ -31,7 +31,7 @@ def main(discipline: str, every: str) -> dict[str, object]:
 
 
 def ended_by_a_kill(directory: Path, last: int, discipline: str) -> bool:
-    """Return whether a run ended with this step."""
+    """Kill a run at step `last`. Return whether the kill ended the run."""
     child = os.fork()
     if child == 0:
         try:

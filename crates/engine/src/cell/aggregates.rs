@@ -11,7 +11,7 @@ use crate::mac::dcf::{
 };
 use crate::queue::{HeadQueue, TxQueues};
 
-/// State of exchanges that carry aggregates.
+/// State of a cell whose exchanges carry aggregates.
 #[derive(Clone, Debug)]
 pub struct Aggregating {
     pub(super) senders: Senders,

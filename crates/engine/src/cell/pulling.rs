@@ -129,7 +129,8 @@ impl Cell<Aggregating> {
 }
 
 impl<X: ExchangeCounters + ?Sized> Cell<X> {
-    /// Returns the packets in front of the device for queue `number`; `None`: for all queues.
+    /// Returns the packets that wait in front of the device for queue `number`; `None`: the packets
+    /// for all queues.
     pub(super) fn in_pull_qdisc(&self, number: Option<u32>) -> impl Iterator<Item = &Packet> {
         let own = self.aggregates().and_then(|own| own.pull_qdisc.as_ref());
         own.into_iter().flat_map(move |qdisc| {

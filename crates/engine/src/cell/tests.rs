@@ -322,7 +322,8 @@ fn obey(arrivals: &[(u64, usize, bool)]) {
             (Some(_), None) if !up => assert!(is_kept, "no frame of it was observed"),
             (Some(awake), Some(last)) if !up && at > last + awake + MAC_ACK => assert!(is_kept),
             (Some(awake), Some(last)) if !up && awake > 0 && at < last + awake => assert!(!is_kept),
-            (Some(_), Some(_)) if !up => {} // the station falls asleep at about this time, so that both results are possible
+            // the station falls asleep at about this time, so that both results are possible
+            (Some(_), Some(_)) if !up => {}
             (_, _) => assert!(!is_kept),
         }
     }

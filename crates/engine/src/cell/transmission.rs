@@ -15,7 +15,7 @@ pub struct Transmission {
     pub planned: PlannedExchange,
     /// Modulation of the data; `None`: the data are in frames of 802.11a, b or g.
     pub modulation: Option<Modulation>,
-    /// Parameters of the block acknowledgement with the receiver.
+    /// Parameters of the block acknowledgement agreement with the receiver.
     pub parameters: BlockAckParameters,
     /// Lowest MPDU number that is neither acknowledged nor given up.
     pub start: u32,

@@ -51,12 +51,12 @@ fn q(x: f64) -> f64 {
     0.5 * libm::erfc(x / std::f64::consts::SQRT_2)
 }
 
-/// Returns the bit error rate of DBPSK over 11 chips. [-]
+/// Returns the bit error rate of DBPSK with 11 chips per symbol. [-]
 fn dbpsk(snr: f64) -> f64 {
     0.5 * libm::exp(-11.0 * snr)
 }
 
-/// Returns the bit error rate of Gray-coded DQPSK over 11 chips. [-]
+/// Returns the bit error rate of Gray-coded DQPSK with 11 chips per symbol. [-]
 fn dqpsk(snr: f64) -> f64 {
     let angle = std::f64::consts::PI / (4.0 * std::f64::consts::SQRT_2);
     q(libm::sqrt(22.0 * snr) * libm::sin(angle))

@@ -1,4 +1,5 @@
-//! Channel of a station and its changes during a run: types, tables and checks.
+//! Channel of a station and its changes during a run: types, tables of the scenario file, and
+//! checks.
 
 use crate::kernel::time::Span;
 use crate::notation::changes::Instants;

@@ -156,8 +156,8 @@ impl Conflict {
         }
     }
 
-    /// Handles the event at the deadline, `now`: a backoff or a transmission ends. Returns the
-    /// packet that has been received, if any. [`Conflict::take_lost`] returns the packets that were
+    /// Handles the event at the deadline, `now`: a backoff or a transmission ends. If a packet has
+    /// been received, returns the packet. [`Conflict::take_lost`] returns the packets that were
     /// given up.
     #[inline]
     pub fn advance(&mut self, now: Time, sources: &mut impl Greedy) -> Option<Packet> {
@@ -188,7 +188,7 @@ impl Conflict {
         self.lost.pop()
     }
 
-    /// Returns when [`Conflict::set_prices`] is due.
+    /// Returns the time at which [`Conflict::set_prices`] must be called next.
     pub fn prices_due(&self) -> Time {
         self.next_prices
     }

@@ -106,7 +106,7 @@ impl BaseRtt {
 pub enum Evidence {
     /// The sample is near the base or below the base.
     Confirmed,
-    /// The sample is above the base.
+    /// The sample is above the base, and does not raise the base.
     Unconfirmed,
     /// The sample completes the series of samples that raises the base.
     Risen,

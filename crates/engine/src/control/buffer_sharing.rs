@@ -71,7 +71,7 @@ pub struct Observation<'a> {
     pub served_packets: f64,
 }
 
-/// Targets and state of the controller.
+/// Controller of virtual buffer sharing, with its targets and its state.
 #[derive(Clone, Debug)]
 pub struct Controller {
     law: Law,

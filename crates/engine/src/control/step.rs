@@ -3,7 +3,7 @@
 use crate::words;
 
 words! {
-    /// A step of the capacity C.
+    /// A step of C.
     pub enum Step {
         /// No reply, or one that does not count: C does not change.
         Hold = "hold",

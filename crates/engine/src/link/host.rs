@@ -21,7 +21,7 @@ use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
-/// Link of the host of a flow.
+/// Link between the host of a flow and the network.
 #[derive(Clone, Debug)]
 pub struct Host {
     /// Rate; 0: packets have no serialisation time. [bit/s]

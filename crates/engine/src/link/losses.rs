@@ -28,7 +28,7 @@ table! {
 /// Rule for the losses of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
-    /// Each packet is lost with this probability, independently of the others. [-]
+    /// Each packet is lost with the given probability, independently of the others. [-]
     Random(f64),
     /// The last packet of each period is lost. The value is the length of the period, at least 2.
     /// [packets]

@@ -171,8 +171,8 @@ impl Link {
         }
     }
 
-    /// Lets the packet in service depart if it is due. Returns the packet and the time of its
-    /// arrival at the far end.
+    /// Dequeues the packet in service if its departure is due. Returns the packet and the time of
+    /// its arrival at the far end.
     #[inline]
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         match self {

@@ -4,10 +4,10 @@ use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{QueueCounters, QueueSetting, Waits};
 
-/// Result when a packet is offered to a link.
+/// Result of the attempt to enqueue a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transit {
-    /// The packet arrives at the far end at this time.
+    /// The packet arrives at the far end at the given time.
     Arrives(Time),
     /// The queue has no room for the packet.
     Refused,

@@ -167,14 +167,15 @@ impl Pipe {
         Transit::Arrives(departs.plus(self.propagation))
     }
 
-    /// Computes the serialisation time of `packet`, which enters at `at`. This is needed if the
-    /// packet is a datagram, or if its length or kind differs from the previous packet.
+    /// Computes the serialisation time of `packet`, which enters at `at`. The caller calls this
+    /// method if the packet is a datagram, or if its length or kind differs from the previous
+    /// packet.
     #[inline(never)]
     fn prepare(&mut self, at: Time, packet: &Packet, rate_bps: u64) {
         let service = service(packet.bytes, rate_bps);
         self.last_sent = (size_key(packet), service);
         if packet.kind == PacketKind::Datagram {
-            self.last_sent.0 = 0; // no packet has this key, so that this method is called for every datagram
+            self.last_sent.0 = 0; // no packet has key 0, so that this method is called for every datagram
             let departs = self.last_departure.max(at).plus(service);
             if departs > self.measured.start && departs <= self.measured.end {
                 self.waits.add(packet.flow, at, departs);

@@ -126,7 +126,7 @@ impl Served {
         self.in_service.map_or(self.ready, |(departs, _)| departs)
     }
 
-    /// Lets the packet in service depart if it is due. Returns the packet and the time of its
+    /// Ends the service of a packet if its departure is due. Returns the packet and the time of its
     /// arrival at the far end.
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         if self.in_service.is_none() && self.ready <= now {

@@ -37,7 +37,7 @@ pub const CONNECTIONS: usize = 64;
 /// Number of flows per connection: one for each direction.
 const DIRECTIONS: usize = 2;
 
-/// Returns all flows of a scenario by number, including flows over a conflict graph.
+/// Returns all flows of a scenario in order of flow number, including flows over a conflict graph.
 pub fn flows(scenario: &Scenario) -> Vec<Flow> {
     let flows = scenario.flows.iter().cloned();
     flows.chain(scenario.users()).collect()

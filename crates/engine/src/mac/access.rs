@@ -1,4 +1,4 @@
-//! Access parameters of the categories of a node: AIFSN, contention window and TXOP.
+//! Access parameters of the access categories of a node: AIFSN, contention window and TXOP.
 
 use super::aggregation::AggregationKeys;
 use super::ppdu_keys::{EdcaDefaults, PpduKeys};
@@ -181,11 +181,8 @@ impl Access {
 }
 
 impl AccessDefaults {
-    /// Returns the default access parameters at the access point of a cell, or at the stations of
-    /// the cell.
-    ///
-    /// # Errors
-    /// A value has been refused.
+    /// Returns the default access parameters of a cell: those at the access point if `at_ap`, else
+    /// those at the stations.
     pub(crate) fn of(cell: &Layers, at_ap: bool) -> Result<AccessDefaults, Refused> {
         Ok(AccessDefaults {
             phy: cell.need(Phy::kind)?,

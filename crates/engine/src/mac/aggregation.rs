@@ -133,8 +133,8 @@ impl Aggregation {
         })
     }
 
-    /// Returns the aggregation for frames to or from a station of this generation; `None`: a
-    /// station that does not support aggregates.
+    /// Returns the aggregation for frames to or from a station whose physical layer is of the given
+    /// generation; `None`: a station that does not support aggregates.
     pub fn with(&self, generation: Option<Generation>) -> Aggregation {
         let Some(generation) = generation else {
             return Aggregation {

@@ -251,7 +251,8 @@ impl Contender {
     }
 }
 
-/// Returns the number of frames that may follow the first frame in a transmission opportunity.
+/// Returns the number of frames that may follow the first frame in a transmission opportunity,
+/// given the access parameters.
 fn may_follow(access: &Access) -> u32 {
     access.txop_packets.map_or(u32::MAX, |most| most - 1)
 }

@@ -269,7 +269,7 @@ impl Dcf {
         self.contenders[contender as usize].planned = *planned;
     }
 
-    /// Puts the exchange on the air. The caller has loaded the exchanges of all transmitters.
+    /// Begins to transmit the exchange. The caller has loaded the exchanges of all transmitters.
     pub fn launch(&mut self) {
         self.phase = Phase::OnAir;
         let span = match self.transmitters[..] {

@@ -25,7 +25,7 @@ pub struct Frame {
     pub content: Content,
 }
 
-/// The planned exchange of one contender. With aggregates, the contents are chosen when the
+/// An exchange that a contender plans to send. With aggregates, the contents are chosen when the
 /// exchange begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlannedExchange {

@@ -84,7 +84,7 @@ impl<T: Clone> LinkRates<T> {
         std::iter::once(&mut self.timing).chain(&mut self.timings)
     }
 
-    /// Returns the quality of the link.
+    /// Returns the quality of the link, which determines its frame errors.
     #[inline(always)]
     pub fn quality(&self) -> Quality {
         self.quality

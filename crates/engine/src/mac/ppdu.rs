@@ -217,7 +217,7 @@ impl Modulation {
         }
     }
 
-    /// Returns the numbers of coded bits and of data bits of a symbol that has this number of
+    /// Returns the numbers of coded bits and of data bits of a symbol with the given number of
     /// subcarriers.
     pub(super) fn bits(&self, subcarriers: u64) -> (u64, u64) {
         let (bits, data, of) = MCS[self.mcs as usize];

@@ -85,8 +85,8 @@ impl Ppdus {
         }))
     }
 
-    /// Returns the modulation of a station of this generation; `None` if the generation is newer
-    /// than that of the cell.
+    /// Returns the modulation of a station whose physical layer is of the given generation; `None`
+    /// if the generation is newer than that of the cell.
     pub(crate) fn of_generation(&self, generation: Generation) -> Option<Modulation> {
         let own = self.modulation;
         let (guard_interval, coding) = match own.generation {
@@ -170,20 +170,21 @@ pub fn mcs_frame_error(mcs: u32, streams: u32, bytes: u32, snr_db: f64) -> Optio
 }
 
 impl Modulation {
-    /// Returns the highest MCS that is allowed with this number of streams and this width.
+    /// Returns the highest MCS that is allowed with the number of streams and the width of this
+    /// modulation.
     pub fn highest_mcs(&self) -> u32 {
         self.with_each_mcs().last().map_or(0, |highest| highest.mcs)
     }
 
-    /// Returns the probability that noise destroys an MPDU of `bytes`. The streams share the
-    /// signal-to-noise ratio `snr_db`. [-]
+    /// Returns the probability that noise destroys an MPDU of `bytes`. The streams of this
+    /// modulation share the signal-to-noise ratio `snr_db`. [-]
     pub fn frame_error(&self, bytes: u32, snr_db: f64) -> f64 {
         let snr_db = of_stream_db(snr_db, self.streams);
         coded_frame_error(self.points(), self.code(), bytes, snr_db)
     }
 
-    /// Returns this modulation with each MCS that its number of streams and its width allow, in
-    /// order of rate.
+    /// Returns one modulation per MCS that is allowed with the number of streams and the width of
+    /// this modulation, in order of rate.
     pub fn with_each_mcs(self) -> impl Iterator<Item = Modulation> {
         let all = (0..=self.generation.highest_mcs()).map(move |mcs| Modulation { mcs, ..self });
         all.filter(Modulation::is_allowed)

@@ -28,7 +28,8 @@ pub fn data_rates(phy: &str) -> Option<&'static [u64]> {
 }
 
 impl Cell {
-    /// Returns the rates of the frames between the access point and `station`, in this direction.
+    /// Returns the rates of the frames between the access point and `station`, in the given
+    /// direction.
     pub fn rates(&self, station: &Station, direction: Direction) -> Rates {
         match &station.modulation {
             Some(modulation) => self.rates_of(station, direction, modulation),
@@ -36,7 +37,7 @@ impl Cell {
         }
     }
 
-    /// Returns the rates of the frames of an exchange whose data have this modulation.
+    /// Returns the rates of the frames of an exchange, given the modulation of its data.
     pub fn rates_of(
         &self,
         station: &Station,
@@ -74,7 +75,8 @@ impl Cell {
     }
 }
 
-/// Returns the rate of data frames if there is no rate control. [bit/s]
+/// Returns the nominal rate of data frames between the access point and `station`, which is used
+/// without rate control. [bit/s]
 fn nominal_bps(station: &Station, direction: Direction) -> u64 {
     match direction {
         Direction::Down => station.downlink_rate_bps,

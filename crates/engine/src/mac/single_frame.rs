@@ -58,7 +58,7 @@ impl Links {
 }
 
 impl FrameTiming {
-    /// Value of `known` before any frame was sent.
+    /// Value of `known` before the first frame is sent.
     const UNKNOWN: [(u32, Span, f64); 2] = [(0, Span::ZERO, 0.0); 2];
 
     fn new(phy: &Phy, rates: Rates) -> FrameTiming {

@@ -54,8 +54,8 @@ impl Station {
         self.channel.snr_db.is_some()
     }
 
-    /// Returns the probability that noise destroys a frame of `bytes` in this direction, at the
-    /// signal-to-noise ratio `snr_db`. [-]
+    /// Returns the probability that noise destroys a frame of `bytes` in the given direction, at
+    /// the signal-to-noise ratio `snr_db`. [-]
     pub fn frame_error(&self, direction: Direction, bytes: u32, snr_db: f64) -> f64 {
         match (&self.modulation, direction) {
             (Some(modulation), _) if self.mcs_by_snr => {

@@ -163,8 +163,8 @@ impl TxTiming {
         }
     }
 
-    /// Returns whether a PSDU of this length fits into `room`. `several` is whether the PSDU has
-    /// several MPDUs.
+    /// Returns whether a PSDU of length `psdu_bytes` is within the limits of `room`. `several` is
+    /// whether the PSDU has several MPDUs.
     #[inline]
     pub fn fits(&self, room: &Room, psdu_bytes: u32, several: bool) -> bool {
         let of = usize::from(several);
@@ -181,7 +181,7 @@ impl TxTiming {
         }
     }
 
-    /// Returns the air time of the PPDU that contains a PSDU of this length.
+    /// Returns the air time of the PPDU that contains a PSDU of length `psdu_bytes`.
     pub fn air(&self, psdu_bytes: u32) -> Span {
         match self.modulation {
             Some(modulation) => modulation.duration(psdu_bytes),
@@ -235,7 +235,7 @@ impl TxTiming {
         }
     }
 
-    /// Returns the exchange of a BlockAckReq with node `to`.
+    /// Returns the exchange in which a BlockAckReq is sent to node `to`.
     pub fn bar_exchange(&self, to: NodeId) -> PlannedExchange {
         let template = self.template;
         PlannedExchange {

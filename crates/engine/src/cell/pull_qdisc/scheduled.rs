@@ -21,7 +21,7 @@ pub(in crate::cell) struct Scheduled {
 }
 
 impl Scheduled {
-    /// Returns `scheduler` in front of an empty device that has `txqs` txqs.
+    /// Returns an empty device with `txqs` transmit queues, which pulls packets from `scheduler`.
     pub(in crate::cell) fn new(scheduler: Scheduler, txqs: usize) -> Scheduled {
         Scheduled {
             scheduler,

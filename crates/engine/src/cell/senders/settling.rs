@@ -91,7 +91,8 @@ impl Senders {
         let sending = match sent {
             true => std::mem::replace(&mut sender.sending, Sending::Nothing),
             false => match queue.next() {
-                Some(txq) => Sending::Data(txq), // without the internal collision, the contender would have sent packets of this txq
+                // without the internal collision, the contender would have sent packets of this txq
+                Some(txq) => Sending::Data(txq),
                 None => Sending::Nothing,
             },
         };

@@ -89,7 +89,7 @@ impl Senders {
         queue.waiting_txqs().into_iter().map(count).sum()
     }
 
-    /// Returns the fraction of a longest aggregate that `packet` fills. [-]
+    /// Returns the fraction of the longest possible aggregate that `packet` fills. [-]
     pub(in crate::cell) fn part_of_aggregate(
         &self,
         contender: u32,

@@ -46,7 +46,7 @@ impl Baseline {
     pub fn add(&mut self, rtt: Span, near: NearBase, rise_after: Option<u32>) -> Span {
         let NearBase { floor, tolerance } = near;
         if self.rtt.is_some_and(|base| rtt + tolerance < base) {
-            // the path is again the path before the rise, and there may be a queue
+            // the path is again the path before the rise; this sample may include a queueing delay
             self.rtt = self.before_rise.take().or(self.rtt);
         }
         let base = self.rtt.unwrap_or(floor);

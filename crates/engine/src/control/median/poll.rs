@@ -75,7 +75,7 @@ pub(super) struct PollMedian {
 
 impl Poll {
     /// Starts a poll because of the sample `first`. The poll pings `pinged` other stations and
-    /// listens to `overheard` further stations.
+    /// listens to the flows of `overheard` further stations.
     ///
     /// An overheard station becomes a member of the poll only when a sample of its flows arrives,
     /// because possibly no segment passes.

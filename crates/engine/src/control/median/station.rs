@@ -8,7 +8,7 @@ use super::reachability::Reachability;
 use super::sample::{DelaySample, FRESH_FOR, RoundTrip, SampleSource, upper_median};
 use crate::kernel::time::{Span, Time};
 
-/// The state of one station.
+/// State of one station, as the estimator sees it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct StationState {
     pub reachability: Reachability,

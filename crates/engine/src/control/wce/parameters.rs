@@ -35,9 +35,9 @@ pub struct WceSettings {
     pub increase_bps: u64,
     /// Decrease of C per linear step. [bit/s]
     pub decrease_bps: u64,
-    /// Factor of C in an exponential increase, above 1.
+    /// Factor by which C is multiplied in an exponential increase, above 1.
     pub speed_up: f64,
-    /// Factor of C in an exponential decrease, below 1.
+    /// Factor by which C is multiplied in an exponential decrease, below 1.
     pub back_off: f64,
     /// Round-trip time above which a reply is ignored.
     pub timeout: Span,
@@ -71,7 +71,7 @@ impl WceSettings {
     /// Default time between pings.
     pub const INTERVAL: Span = Span(100_000_000);
 
-    /// Returns the settings, if they are consistent.
+    /// Returns these settings if they are consistent.
     ///
     /// # Errors
     /// The first inconsistency that is found.
@@ -110,15 +110,15 @@ impl WceSettings {
     }
 }
 
-/// The limit cycle of C around the capacity of a WLAN with linear steps only.
+/// Limit cycle of C around the capacity of a WLAN, with linear steps of C only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cycle {
     /// Largest difference of C from the capacity. [bit/s]
     pub overshoot_bps: f64,
     /// Longest queueing delay in the WLAN. [s]
     pub queueing_s: f64,
-    /// High threshold divided by the longest queueing delay. Above 1 the oscillation cannot grow.
-    /// [-]
+    /// Stability margin: the high threshold divided by the longest queueing delay. With a margin
+    /// above 1, the oscillation cannot grow. [-]
     pub margin: f64,
 }
 

@@ -15,7 +15,7 @@ impl Dcf {
         }
     }
 
-    /// Returns the largest air time of the first frames of these contenders.
+    /// Returns the largest air time of the first frames that `contenders` send.
     pub(super) fn longest_first(&self, contenders: &[u32]) -> Span {
         let first = |&contender: &u32| self.contenders[contender as usize].first_air();
         contenders.iter().map(first).max().unwrap_or(Span::ZERO)

@@ -85,7 +85,7 @@ impl Dcf {
     }
 
     /// Returns the air times of the RTS and the CTS before the data in the last exchange of
-    /// `contender`; `None` if there were none.
+    /// `contender`; `None` if no RTS preceded the data.
     pub fn protection(&self, contender: u32) -> Option<(Span, Span)> {
         let state = &self.contenders[contender as usize];
         let protected = state.planned.protect && !self.exchange.follows;

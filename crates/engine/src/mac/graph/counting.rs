@@ -94,7 +94,8 @@ impl Counting {
     }
 
     /// Returns the earliest time at which a packet that arrives is sent without a backoff. The
-    /// channel is idle since `idle_since`. `None`: no packet is sent without a backoff.
+    /// channel has been idle since `idle_since`. `None`: the rule requires a backoff for each
+    /// packet.
     #[inline(always)]
     pub(super) fn without_backoff(&self, idle_since: Time, unread: bool) -> Option<Time> {
         match self.backoff {

@@ -157,8 +157,7 @@ pub struct Graph {
     rules: Rules,
     links: Vec<Link>,
     neighbours: Lists,
-    /// Whether a neighbour of a link can read the frames of the link. The order is that of the
-    /// neighbours in `neighbours`.
+    /// Whether a neighbour of a link can read the frames of the link, in the order of `neighbours`.
     is_read: Vec<bool>,
     disturbs: Lists,
     /// Deadlines of the links. Slot number `l` of the agenda stores the end of the transmission of

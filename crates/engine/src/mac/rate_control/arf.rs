@@ -82,8 +82,8 @@ mod tests {
     use crate::kernel::streams::Streams;
 
     /// Reports MAC ACKs to the controller, and returns the rate that the controller then chooses.
-    /// Each pair in `statuses` is whether a MAC ACK is received, and the number of such frames in a
-    /// row.
+    /// Each pair in `statuses` contains whether a MAC ACK is received, and the number of frames for
+    /// which this holds.
     fn after(arf: &mut Arf, statuses: &[(bool, u32)]) -> u8 {
         for &(acknowledged, times) in statuses {
             for _ in 0..times {
