@@ -45,7 +45,7 @@ impl FrameExchange for Aggregating {
 }
 
 /// Returns the transmit queues (txqs, as in mac80211) of a contender. Every contender of a cell
-/// that aggregates has txqs.
+/// that aggregates has transmit queues.
 #[inline(always)]
 pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
     match queue {

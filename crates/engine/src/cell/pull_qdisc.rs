@@ -67,7 +67,7 @@ impl PullQdisc {
         })
     }
 
-    /// Returns the queue in which packets of `contender` of `node` wait.
+    /// Returns the queue in which the packets of `contender` wait. The contender belongs to `node`.
     pub(super) fn place(&mut self, contender: u32, node: NodeId) -> Place<'_> {
         match (&mut self.linux, &mut self.scheduled[contender as usize]) {
             (Some(linux), _) if node == self.ap => Place::Linux(linux),
@@ -93,8 +93,9 @@ impl PullQdisc {
         }
     }
 
-    /// Changes the queue setting of `contender` of `node` to `to`, as far as the setting can change
-    /// during a run. Returns whether the packets of the contender wait in the pull qdisc.
+    /// Changes the queue setting of `contender`, which belongs to `node`, to `to`, as far as the
+    /// setting can change during a run. Returns whether the packets of the contender wait in the
+    /// pull qdisc.
     pub(super) fn change(&mut self, contender: u32, node: NodeId, to: &QueueSetting) -> bool {
         match self.place(contender, node) {
             Place::Linux(linux) => linux.change(to),

@@ -39,8 +39,8 @@ impl Cell<Aggregating> {
 
     /// Makes the device of queue `number` pull packets. If the device was empty (`was_empty`), its
     /// contender then contends. After an internal collision, a contender that has given up a packet
-    /// stores this packet until the exchange on the air ends. Until then its device is not empty,
-    /// so that the contender does not contend.
+    /// stores this packet until the exchange on the air ends. Until that time its device is not
+    /// empty, so that the contender does not contend.
     fn pull_and_contend(&mut self, now: Time, number: u32, was_empty: bool) {
         self.pull(now, number);
         if was_empty {
@@ -92,7 +92,8 @@ impl Cell<Aggregating> {
 
     /// Updates the queue in front of the device after an exchange of `contender`, and then makes
     /// the device pull packets. The air time of the exchange is charged to its station. If
-    /// `given_up` is a txq, the contender sent nothing, but gave up a packet of this txq.
+    /// `given_up` is a transmit queue, the contender sent nothing, but gave up a packet of this
+    /// transmit queue.
     pub(super) fn pull_after_exchange(&mut self, now: Time, contender: u32, given_up: Option<u32>) {
         let port = &mut self.ports[contender as usize];
         let senders = &self.exchange.senders;

@@ -48,7 +48,7 @@ pub(super) struct Senders {
     /// Random numbers of the rate control.
     stream: Stream,
     /// Links whose receiver stores packets until a missing MPDU arrives. Each link is identified by
-    /// its contender and its txq.
+    /// its contender and its transmit queue.
     reordering: Vec<(u32, u32)>,
     /// Earliest time at which a receiver of a link in `reordering` stops waiting.
     pub(super) deadline: Time,
@@ -69,13 +69,15 @@ pub(super) struct Senders {
 #[derive(Clone, Debug)]
 struct Sender {
     node: NodeId,
-    /// Link of each txq to its receiver.
+    /// Link of each transmit queue to its receiver.
     links: Vec<Link>,
-    /// Contents of the exchange of the contender on the air.
+    /// Contents of the exchange that the contender has on the air.
     sending: Sending,
-    /// Txq for which a BlockAckReq is due, and the number of attempts at the BlockAckReq so far.
+    /// Transmit queue for which a BlockAckReq is due, and the number of attempts at the BlockAckReq
+    /// so far.
     bar: Option<(u32, u32)>,
-    /// Txq of the exchange that began last, and air time of the PPDU with data in this exchange.
+    /// Transmit queue of the exchange that began last, and air time of the PPDU with data in this
+    /// exchange.
     last: (u32, Span),
     /// Number of packets that were acknowledged. `discarded` is the number of packets that were
     /// given up.
@@ -88,9 +90,9 @@ struct Sender {
 enum Sending {
     /// No exchange is on the air.
     Nothing,
-    /// MPDUs of a txq, given by its number.
+    /// MPDUs of a transmit queue, given by its number.
     Data(u32),
-    /// A BlockAckReq to the receiver of a txq, given by its number.
+    /// A BlockAckReq to the receiver of a transmit queue, given by its number.
     Bar(u32),
 }
 
@@ -135,7 +137,8 @@ impl Senders {
         }
     }
 
-    /// Returns the number of txqs of a contender of `node`, and the number of the txq of each flow.
+    /// Returns the number of transmit queues of a contender of `node`, and the number of the
+    /// transmit queue of each flow.
     pub(super) fn txqs(hotspot: Hotspot, node: NodeId, stations: &[NodeId]) -> (usize, Arc<[u32]>) {
         let bss = hotspot.bss;
         if node != bss.ap {
@@ -159,8 +162,8 @@ impl Senders {
         }
     }
 
-    /// Returns the counters of `contender`. The numbers of acknowledged and given-up frames are
-    /// numbers of packets.
+    /// Returns the counters of `contender`. Acknowledgements and discards are counted in packets,
+    /// not in MPDUs.
     pub(super) fn counters(&self, contender: u32, medium: NodeCounters) -> NodeCounters {
         let sender = &self.senders[contender as usize];
         NodeCounters {

@@ -85,7 +85,7 @@ pub trait BlockAckEvents {
     /// stored the MPDU since `received`.
     fn released(&mut self, packets: u32, received: Time);
     /// Records that `packet` was received and acknowledged, but too late to be handed up: the
-    /// receiver has stopped waiting for it.
+    /// receiver has stopped waiting for this packet.
     fn too_late(&mut self, packet: &Packet);
     /// Records that all `packets` were acknowledged and immediately handed up.
     fn carried(&mut self, packets: &[Packet]) {
@@ -276,8 +276,8 @@ impl BlockAckWindow {
         received
     }
 
-    /// Does the work of [`BlockAckWindow::receive`] in the case that all MPDUs in the window are on
-    /// the air and the receiver stores no MPDU. MPDUs before the first lost MPDU are removed
+    /// Performs [`BlockAckWindow::receive`] in the simple case: all MPDUs in the window are on the
+    /// air and the receiver stores no MPDU. MPDUs before the first lost MPDU are removed
     /// immediately.
     #[inline]
     fn receive_in_order(

@@ -173,7 +173,8 @@ impl Linux {
         self.hold(contender, txq, senders, txqs);
     }
 
-    /// Updates the number of packets and bytes in the device of `contender` that belong to a txq.
+    /// Updates the number of packets and bytes in the device of `contender` that belong to a
+    /// transmit queue.
     pub(in crate::cell) fn hold(
         &mut self,
         contender: u32,

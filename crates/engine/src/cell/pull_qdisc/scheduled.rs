@@ -16,7 +16,7 @@ pub(in crate::cell) struct Scheduled {
     /// Amount of packets in the device, in units of the longest aggregate. `None`: unknown, because
     /// an exchange has begun or ended.
     pub(in crate::cell) held: Option<f64>,
-    /// Number of packets in the scheduler for each txq of the device.
+    /// Number of packets in the scheduler for each transmit queue of the device.
     pub(in crate::cell) of_txq: Vec<u32>,
 }
 
@@ -30,7 +30,8 @@ impl Scheduled {
         }
     }
 
-    /// Enqueues `packet`, which belongs to a txq of `queue`. Lost packets are appended to `lost`.
+    /// Enqueues `packet`, which belongs to a transmit queue of `queue`. Lost packets are appended
+    /// to `lost`.
     pub(in crate::cell) fn enqueue(
         &mut self,
         now: Time,

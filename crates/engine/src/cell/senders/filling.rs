@@ -44,7 +44,8 @@ impl Filling<'_> {
     }
 
     /// Adds packets of the transmit queue `txq` to the last MPDU, to form an A-MSDU of at most
-    /// `max` bytes. Before, the MPDU contains one packet and has a length of `bytes`.
+    /// `max` bytes. When this method is called, the MPDU contains one packet and has a length of
+    /// `bytes`.
     pub(super) fn widen(
         &mut self,
         bytes: u32,

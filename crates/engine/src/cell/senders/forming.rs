@@ -48,7 +48,7 @@ impl Senders {
         })
     }
 
-    /// Chooses the contents of the exchange that `contender` begins.
+    /// Chooses the packets and MPDUs of the exchange that `contender` begins.
     pub(in crate::cell) fn form(
         &mut self,
         contender: u32,
@@ -64,7 +64,7 @@ impl Senders {
                 let Link { to, rates, .. } = &sender.links[txq as usize];
                 return rates.timing().bar_exchange(*to);
             }
-            (None, txq) => txq.unwrap_or(0), // a contender that sends always has a txq with packets
+            (None, txq) => txq.unwrap_or(0), // a contender that sends always has a transmit queue with packets
         };
         let Link {
             to,

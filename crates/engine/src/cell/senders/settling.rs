@@ -1,4 +1,4 @@
-//! End of an exchange, and timeouts of packets that receivers hold.
+//! End of an exchange, and timeouts of packets that receivers store until earlier packets arrive.
 
 use super::sorting::{HandingUp, Sorting};
 use super::{Link, Senders, Sending};
@@ -76,9 +76,9 @@ impl Senders {
         received > 0
     }
 
-    /// Settles the packets that `contender` sent in the exchange that ended at `now`. If the
-    /// contender has `discarded` its packets after an internal collision, without having `sent`
-    /// them, settles these packets.
+    /// Settles the packets that `contender` sent in the exchange that ended at `now`: they are
+    /// acknowledged, given up, or to be sent again. Also settles packets that the contender has
+    /// `discarded` after an internal collision, without having `sent` them.
     pub(in crate::cell) fn settle(
         &mut self,
         now: Time,
@@ -91,7 +91,8 @@ impl Senders {
         let sending = match sent {
             true => std::mem::replace(&mut sender.sending, Sending::Nothing),
             false => match queue.next() {
-                // without the internal collision, the contender would have sent packets of this txq
+                // without the internal collision, the contender would have sent packets of this
+                // transmit queue
                 Some(txq) => Sending::Data(txq),
                 None => Sending::Nothing,
             },
@@ -183,7 +184,7 @@ impl Senders {
     }
 
     /// Updates the list `reordering` of links whose receivers store packets, for the link of one
-    /// txq.
+    /// transmit queue.
     #[inline]
     fn track_reordering(&mut self, now: Time, contender: u32, txq: u32) {
         let window = &self.senders[contender as usize].links[txq as usize].window;

@@ -1,5 +1,4 @@
-//! Events at the sender and at the receiver of a link, and the lists and counters that record these
-//! events.
+//! Recorders of the events at the sender and at the receiver of a link.
 
 use crate::cell::OffAir;
 use crate::kernel::time::Time;

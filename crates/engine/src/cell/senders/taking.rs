@@ -45,8 +45,8 @@ impl Senders {
         self.senders[contender as usize].sending != Sending::Nothing
     }
 
-    /// Returns the txq of the last exchange of `contender`, and the air time of the PPDU with data
-    /// in this exchange.
+    /// Returns the transmit queue of the last exchange of `contender`, and the air time of the PPDU
+    /// with data in this exchange.
     pub(in crate::cell) fn last(&self, contender: u32) -> (u32, Span) {
         self.senders[contender as usize].last
     }
@@ -112,7 +112,7 @@ impl Senders {
     }
 
     /// Returns the number of packets, and of their bytes, in the device of `contender` that belong
-    /// to a txq and are neither acknowledged nor given up.
+    /// to a transmit queue and are neither acknowledged nor given up.
     pub(in crate::cell) fn inside_of(
         &self,
         contender: u32,
