@@ -64,7 +64,8 @@ impl Senders {
                 let Link { to, rates, .. } = &sender.links[txq as usize];
                 return rates.timing().bar_exchange(*to);
             }
-            (None, txq) => txq.unwrap_or(0), // a contender that sends always has a transmit queue with packets
+            // a contender that sends always has a transmit queue with packets
+            (None, txq) => txq.unwrap_or(0),
         };
         let Link {
             to,

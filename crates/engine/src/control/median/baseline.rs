@@ -28,7 +28,8 @@ pub(super) struct Baseline {
     rtt: Option<Span>,
     /// Value of the baseline before its last rise; `None` if the baseline has not risen.
     before_rise: Option<Span>,
-    /// Number and minimum of the latest consecutive samples above the baseline with an empty queue.
+    /// Number and minimum of the latest consecutive samples that were above the baseline with an
+    /// empty queue. This minimum may become the baseline.
     candidate: Option<(u32, Span)>,
 }
 

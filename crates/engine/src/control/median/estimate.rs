@@ -6,7 +6,7 @@ use super::sample::{DelaySample, FRESH_FOR, SampleSource, TOLERANCE, WINDOW, low
 use super::station::Stations;
 use crate::kernel::time::{Span, Time};
 
-/// The last sample of each recently sampled station, oldest first.
+/// Last sample of each recently sampled station, oldest sample first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SampleWindow(VecDeque<DelaySample>);
 
@@ -59,7 +59,8 @@ impl SampleWindow {
             .or((newest.delay >= median).then_some(newest))
     }
 
-    /// Returns the only sample of a window with one sample.
+    /// Returns the sample of the only station in the window; `None` if the window has several
+    /// stations.
     pub fn single(&self) -> Option<&DelaySample> {
         self.0.front().filter(|_| self.0.len() == 1)
     }

@@ -7,8 +7,9 @@
 //! - **Sample** ([`sampling`], [`baseline`]). The queueing delay of a station is its round-trip
 //!   time minus the baseline of the station, so that a long path is not mistaken for a queue.
 //! - **Estimate** ([`estimate`]). The estimate is the lower median of the last samples of five different stations. With
-//!   one station it is the sample of this station, with two stations the smaller sample. A single station may be late
-//!   because it sleeps, or because it has a separate queue at the access point. The median ignores such a delay.
+//!   one station the estimate is the sample of this station, and with two stations it is the smaller sample. A single
+//!   station may be late because it sleeps, or because it has a separate queue at the access point. The median ignores
+//!   such a delay.
 //! - **Poll** ([`poll`]). If one sample shows a long queue and the median does not, all other
 //!   stations are sampled simultaneously, at most 31 by pings. The result is the lower median of
 //!   all samples.
@@ -24,16 +25,16 @@
 //! |---|---|---|
 //! | a doubted station | compared with samples of others | compared with samples of others |
 //! | a member of the poll, late by more than 25 ms | the station is doubted from now on | added to the poll |
-//! | another station; the median is long, or the sample is short | C follows the median | added to the poll if the station is a member |
-//! | another station; the sample is above `high`, the median is not | a poll starts | added to the poll if the station is a member |
+//! | another station; the median delay is long, or the delay of the sample is short | C follows the median | added to the poll if the station is a member |
+//! | another station; the delay of the sample is above `high`, and the median delay is not | a poll starts | added to the poll if the station is a member |
 //!
 //! # Limits
 //! If there are m stations, up to (m - 1)/2 late, sleeping or silent stations do not affect C. A reply to a ping cannot
 //! be early, because requests contain data that cannot be guessed. A station whose baseline was raised, or that
 //! acknowledges segments early, can pretend that there is no queue. Such a station is not detected. Therefore the
 //! median of the other stations is an upper median. One of two stations can then neither make a third station appear
-//! late nor make its queue appear to be a longer path. At most five stations decide. If there are many stations, three
-//! stations that are early together may be sampled in a row.
+//! late nor make its queue appear to be a longer path. The samples of at most five stations determine the median. If
+//! there are many stations, three stations that are early may happen to be sampled in a row.
 //!
 //! # Stations that do not reply to pings
 //! A station that has not replied to five pings is **overheard** ([`reachability`]). When this station is to be
@@ -50,8 +51,8 @@
 //! minority of such stations changes nothing, and a single active station harms only itself.
 //!
 //! # A single station
-//! C follows the samples of a single station. If that station is found to be late afterwards, C
-//! returns to its value before it followed that station.
+//! C follows the samples of a single station. If this station is later found to be late in comparison with other
+//! stations, C returns to its value before it followed that station.
 //!
 //! # A standing queue does not raise a baseline
 //! A queue that never drains looks like a longer path ([`standing_queue`]). After 64 consecutive samples above the

@@ -59,11 +59,11 @@ pub(super) enum PollResult {
     Unchanged,
     /// Too few members have replied in time.
     Failed,
-    /// The poll is decided.
+    /// The poll is decided. The field contains its median.
     Decided(PollMedian),
 }
 
-/// The median of a poll.
+/// Result of a decided poll: the median delay, and the samples.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PollMedian {
     pub delay: Span,

@@ -20,7 +20,7 @@
 //! Two samples therefore measure K while there is a queue, however far C is above K. For example, the first sample
 //! after K falls from 20 to 6 Mbit/s sets C to 6 Mbit/s. If a buffer overflows, the delay is constant, and the measured
 //! K equals R. A constant delay therefore shows only that C is not below K. C is then reduced by a factor until the
-//! delay falls. If the delay is not constant, or has begun to fall, C becomes K multiplied by
+//! delay falls. While the delay rises or falls, C becomes K multiplied by
 //!
 //! ```text
 //! 1 - (d - 40 ms) / 1 s (d: the delay), but at least 0.8, or 0.7 before the delay falls
@@ -42,11 +42,11 @@
 //! # Stability margin with one station
 //! Between 5 and 100 ms the WLAN integrates C minus its capacity K. This algorithm integrates the sign of the threshold
 //! minus the delay, as [`Wce`](crate::control::Wce) does. [`limit_cycle`] computes the limit cycle with a fluid queue
-//! and steps in proportion to C. The margin is 100 ms divided by the longest queueing delay of the cycle. It is 1.8 for
-//! any K. Above 100 ms, C is `K (1 - (d - h) / T)`, where K is measured, d is the queueing delay, h is the threshold of
-//! 40 ms and T = 1 s. This is a loop of first order. With a feedback delay g the loop is stable if `g < pi/2 T = 1.6
-//! s`. The feedback delay is the sum of d and the time between two requests. The delay d is at most the length of the
-//! buffer.
+//! and steps in proportion to C. The margin is 100 ms divided by the longest queueing delay of the cycle. This margin
+//! is 1.8 for any K. Above 100 ms, C is `K (1 - (d - h) / T)`, where K is measured, d is the queueing delay, h is the
+//! threshold of 40 ms and T = 1 s. This is a loop of first order. With a feedback delay g the loop is stable if `g <
+//! pi/2 T = 1.6 s`. The feedback delay is the sum of d and the time between two requests. The delay d is at most the
+//! length of the buffer.
 
 use std::collections::VecDeque;
 
@@ -101,7 +101,7 @@ struct Cut {
     capacity_bps: Option<f64>,
 }
 
-/// The rate C and its history.
+/// Control of the rate C, with its recent history.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RateControl {
     thresholds: Thresholds,
