@@ -61,9 +61,10 @@ words! {
 /// Inputs of a step of the controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'a> {
-    /// Packets in the queue, Q; with [`Law::Partition`] only the packets of the classes. [packets]
+    /// Backlog Q, the number of packets in the queue; with [`Law::Partition`] only the packets of
+    /// the classes. [packets]
     pub backlog_packets: f64,
-    /// Current share h_i of each class. [-]
+    /// Present share h_i of each class in the backlog. [-]
     pub shares: &'a [f64],
     /// Whether each class has had traffic recently.
     pub present: &'a [bool],
@@ -75,7 +76,7 @@ pub struct Observation<'a> {
 #[derive(Clone, Debug)]
 pub struct Controller {
     law: Law,
-    /// Target occupancy, c B. [packets]
+    /// Target occupancy c B of the queue. [packets]
     occupancy: f64,
     /// Squared distance from the target occupancy within which Algorithm 1 does not change the
     /// blocking probabilities. [packets^2]

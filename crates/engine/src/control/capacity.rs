@@ -74,7 +74,7 @@ impl Capacity {
     /// Returns the pings to be sent in an interval. The caller calls this method once per interval.
     ///
     /// `stations` are the stations that may be pinged, in ascending order. `passed_bytes` is the
-    /// number of bytes that have left the bottleneck since the start.
+    /// total number of bytes that have left the bottleneck.
     pub fn tick(&mut self, now: Time, stations: &[u32], passed_bytes: u64) -> Vec<Probe> {
         match self {
             Capacity::Median(estimator) => estimator.tick(now, stations, passed_bytes),
@@ -86,9 +86,9 @@ impl Capacity {
     /// ping.
     ///
     /// `rtt` is the round-trip time, if it was measured more exactly than by the time `now`.
-    /// `passed_bytes` is the number of bytes that have left the bottleneck since the start. Returns
-    /// the round-trip time and further pings to be sent. `None`: no ping with this number waits for
-    /// a reply.
+    /// `passed_bytes` is the total number of bytes that have left the bottleneck. Returns the
+    /// round-trip time and further pings to be sent. `None`: no ping with this number waits for a
+    /// reply.
     pub fn answer(
         &mut self,
         now: Time,
@@ -112,7 +112,7 @@ impl Capacity {
     }
 
     /// Processes the round trip of a TCP segment, and returns further pings to be sent.
-    /// `passed_bytes` is the number of bytes that have left the bottleneck since the start.
+    /// `passed_bytes` is the total number of bytes that have left the bottleneck.
     pub fn overhear(&mut self, now: Time, trip: RoundTrip, passed_bytes: u64) -> Vec<Probe> {
         match self {
             Capacity::Median(estimator) => estimator.overhear(now, trip, passed_bytes),

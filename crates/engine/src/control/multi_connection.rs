@@ -54,7 +54,7 @@ pub struct Seen {
 /// Number of window reductions, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Falls {
-    /// Number of window reductions by losses, which a recovery or a timeout follows.
+    /// Number of window reductions by losses: by fast recovery or by timeout.
     pub by_losses: u64,
     /// Number of window reductions by marks.
     pub by_marks: u64,
@@ -81,9 +81,9 @@ pub struct MultiConnection {
 }
 
 impl MultiConnection {
-    /// Returns the rule with one connection. `smoothing`, from 0 to below 1, is the weight of the
-    /// previous number in the next number. If `nearest`, the next number is rounded to the nearest
-    /// integer; if not, it is rounded down.
+    /// Returns the state of a user that has one connection. `smoothing`, from 0 to below 1, is the
+    /// weight of the previous number in the next number. If `nearest`, the next number is rounded
+    /// to the nearest integer; if not, it is rounded down.
     pub fn new(aim: Aim, smoothing: f64, nearest: bool) -> MultiConnection {
         MultiConnection {
             aim,

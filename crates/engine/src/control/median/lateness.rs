@@ -56,7 +56,7 @@ impl Lateness {
         }
     }
 
-    /// Returns whether the station is in state Doubted.
+    /// Returns whether the station is in state Doubted, so that its samples are ignored.
     pub fn is_doubted(&self) -> bool {
         self.doubted.is_some()
     }

@@ -26,9 +26,9 @@ pub struct RoundTrip {
     pub station: u32,
     /// Departure of the ping, or departure of the segment from the bottleneck.
     pub sent: Time,
-    /// Time from the departure to the reply, or to the ACK that covers the segment.
+    /// Time from the departure to the reply; for a segment, to the ACK that covers the segment.
     pub rtt: Span,
-    /// Number of bytes that had left the bottleneck between the start and the departure.
+    /// Total number of bytes that had left the bottleneck when the ping or segment departed.
     pub passed_bytes: u64,
 }
 
@@ -50,8 +50,7 @@ pub(super) struct DelaySample {
     pub delay: Span,
     /// Departure of the ping or segment.
     pub sent: Time,
-    /// Number of bytes that had left the bottleneck between the start and the departure of the ping
-    /// or segment.
+    /// Total number of bytes that had left the bottleneck when the ping or segment departed.
     pub passed_bytes: u64,
 }
 

@@ -13,7 +13,8 @@ const MAX_POLLED: usize = 32;
 /// Number of intervals without a call of [`Sampler::begin_interval`] after which the caller is
 /// considered stalled.
 const STALL: u64 = 5;
-/// Mean number of intervals between two pings to doubted or silent stations.
+/// Mean number of intervals between two pings to stations that are doubted or do not reply to
+/// pings.
 const RARELY: u32 = 10;
 
 /// A ping without a reply.
@@ -38,7 +39,7 @@ pub(super) struct Sampler {
     round: Vec<u32>,
     outstanding: VecDeque<Outstanding>,
     last_number: u32,
-    /// Stations whose segments are currently timed.
+    /// Stations whose segments are currently timed, because they do not reply to pings.
     listening: Vec<u32>,
 }
 
@@ -183,7 +184,7 @@ impl Sampler {
         probe
     }
 
-    /// Begins to listen to the flows of a station.
+    /// Begins to time segments of the flows of a station (to listen to the station).
     pub fn listen_to(&mut self, now: Time, station: u32, stations: &mut Stations) {
         if !self.listening.contains(&station) {
             self.listening.push(station);
@@ -191,17 +192,17 @@ impl Sampler {
         }
     }
 
-    /// Returns the stations whose flows are listened to.
+    /// Returns the stations whose segments are currently timed.
     pub fn listening(&self) -> &[u32] {
         &self.listening
     }
 
-    /// Stops listening to all stations.
+    /// Stops timing the segments of all stations.
     pub fn end_listening(&mut self) {
         self.listening.clear();
     }
 
-    /// Stops listening to one station.
+    /// Stops timing the segments of one station.
     pub fn end_listening_to(&mut self, station: u32) {
         self.listening.retain(|&other| other != station);
     }

@@ -22,7 +22,7 @@ pub(super) struct StandingQueue {
     /// samples.
     late_samples: u32,
     longest: Span,
-    /// Time since which C has been at its minimum.
+    /// Time since which C has been at its minimum; `None` if C is above its minimum.
     at_min_since: Option<Time>,
     /// Value of C at the last sample near the baseline. [bit/s]
     confirmed_bps: u64,
@@ -39,7 +39,7 @@ impl StandingQueue {
         }
     }
 
-    /// Returns whether the baseline is in doubt.
+    /// Returns whether the baseline is in doubt, because many consecutive samples were above it.
     pub fn is_in_doubt(&self) -> bool {
         self.late_samples >= DOUBTED_AFTER
     }

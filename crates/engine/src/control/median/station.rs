@@ -131,7 +131,8 @@ impl Stations {
         }
     }
 
-    /// Returns the active stations that are doubted, each with its mean lateness.
+    /// Returns the active stations that are doubted (their samples are ignored), each with its mean
+    /// lateness.
     pub fn doubted(&self) -> impl Iterator<Item = (u32, Span)> {
         self.active().filter_map(|station| {
             let lateness = &self.get(station)?.lateness;

@@ -35,7 +35,7 @@ pub(super) struct SingleStation {
 /// Detector of outliers: the history of samples to compare, and the single-station period.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Suspicion {
-    /// Samples in order of departure, each with a flag that the sample has been compared.
+    /// Samples in order of departure. The flag of a sample is true if the sample has been compared.
     history: VecDeque<(DelaySample, bool)>,
     single: Option<SingleStation>,
 }
