@@ -238,7 +238,7 @@ class Result:
 
 
 def flood(row: Row, seconds: float, next_hop: bytes) -> None:
-    """Send as the device, or as the server, in the namespace of the sender.
+    """Send the frames of an attack, as the device or as the server, in the namespace of the sender.
 
     `next_hop` is the MAC address of the sender's router.
     """
@@ -259,7 +259,9 @@ def flood(row: Row, seconds: float, next_hop: bytes) -> None:
 
 
 def answer(row: Row, seconds: float) -> None:
-    """Answer ARP and solicitations for the device, in the namespace of the stations."""
+    """Answer ARP requests and neighbour solicitations for the device, in the namespace of the
+    stations.
+    """
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as sock:
         sock.bind(("wl0", 3))
         attach(sock, QUESTIONS)

@@ -28,10 +28,10 @@ class InKernel:
     redirections: int
     """Number of filters that redirect packets to the IFB, in both shared filter blocks. [-]"""
     macs: int
-    """Number of MAC addresses of stations in the map of the programs. [-]"""
+    """Number of MAC addresses of stations in the map of the BPF programs. [-]"""
     prefixes: int
-    """Number of addresses of stations that are classified by address, in the map of the programs.
-    [-]
+    """Number of addresses of stations that are classified by IP address, in the map of the BPF
+    programs. [-]
     """
 
 
@@ -100,14 +100,14 @@ def map_entries(pid: int) -> Counter[str]:
 
 
 def shape_of(descriptor: int) -> tuple[str, int]:
-    """Return the name of a map and the size of its keys [bytes]."""
+    """Return the name of a BPF map, and the size of its keys [bytes]."""
     information = bpf.information(descriptor, NAME_AT + NAME_BYTES)
     name = information[NAME_AT : NAME_AT + NAME_BYTES].partition(b"\0")[0].decode()
     return name, struct.unpack_from("=I", information, 8)[0]
 
 
 def keys_of(descriptor: int, key_bytes: int) -> set[bytes]:
-    """Return the keys of a map."""
+    """Return the keys of a BPF map."""
     keys: set[bytes] = set()
     key, following = bpf.buffer(b""), bpf.buffer(bytes(key_bytes))
     while True:

@@ -239,7 +239,7 @@ def gateway_text(
 
 
 def process_of(printed: str) -> int:
-    """Return the process number that `up` prints."""
+    """Return the process ID that `up` prints."""
     match = re.search(r"process (\d+)", printed)
     assert match is not None, printed
     return int(match[1])

@@ -252,7 +252,7 @@ class Pair:
 
     @staticmethod
     def port_of(process: Process) -> int:
-        """Return the port in the first line of a process."""
+        """Return the port that a process prints in its first line."""
         assert process.stdout is not None
         line = process.stdout.readline()
         return int(line.rpartition("127.0.0.1:")[2].split()[0])

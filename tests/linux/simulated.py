@@ -77,7 +77,7 @@ class Outside:
         return True
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the cost of each file."""
+        """Print the processor time that the tests of each file used."""
         reports = (report for group in terminalreporter.stats.values() for report in group)
         costs = [pair for report in reports for pair in getattr(report, "user_properties", ())]
         lines = sorted({str(text) for name, text in costs if name == COST})

@@ -458,7 +458,7 @@ FIELDS = {
 
 
 def soaked(seconds: float) -> list[str]:
-    """Run and report; return the faults, as messages."""
+    """Run the soak, and print the report; return the faults, as messages."""
     with ExitStack() as stack:
         stack.enter_context(Lab(LISTED, rate_bps=None))
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))

@@ -57,7 +57,7 @@ def rights() -> None:
 def test_every_connection_of_the_web_is_asked_and_answered_in_full():
     answer = emulate(WEB)
     users = answer.classes.loc["users"]
-    # one connection per 100 ms until 2 s, and five seconds for the last connection
+    # one connection begins per 100 ms until 2 s, and five seconds remain for the last connection
     assert (users["connections_finished"], users["unfinished"]) == (20, 0)
     assert users["connections_refused"] == 0
     assert users["goodput_bps"] * 7 / 8 == pytest.approx(20 * 30_000)

@@ -157,7 +157,7 @@ class Wire:
         self.sockets: list[socket.socket] = [self.listening]
 
     def run(self) -> None:
-        """Forward until `close`."""
+        """Forward data until `close` is called."""
         with suppress(OSError):
             while True:
                 lower, _ = self.listening.accept()

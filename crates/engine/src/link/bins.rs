@@ -9,7 +9,7 @@ use crate::kernel::time::{Span, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
     width_ns: u64,
-    /// Numbers of the bins that lie in the measured period.
+    /// Numbers of the bins that are completely in the measured period.
     counted: Range<u64>,
     /// Number of the bin in which the last busy time was recorded.
     current: u64,

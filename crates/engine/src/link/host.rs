@@ -164,7 +164,7 @@ mod tests {
         assert!((mean - 1.0).abs() < 0.05, "{mean}");
         assert!((within - 1.0).abs() < 0.05, "{within}");
         assert!((between - 1.0).abs() < 0.15, "{between}");
-        // the packets are closer together than the jitter: no packet overtakes another
+        // packets are sent at shorter intervals than the jitter, but no packet may overtake another
         let mut close = host("close", Some(1_000_000_000), Span(120_000));
         let arrivals: Vec<Time> = (0..1_000_u64)
             .map(|k| close.enter(Time(k * 12_000), &Packet::SAMPLE))

@@ -42,9 +42,9 @@ use crate::queue::{Admission, Egress, HeadQueue, Managed, Scheduler};
 pub enum Link {
     /// Link of a host, which only delays packets.
     Host(Host),
-    /// Link whose queue decides only on arrival.
+    /// Link whose queue decides about a packet (accept, drop or mark) only on arrival.
     Pipe(Box<Pipe>),
-    /// Link whose queue also decides on departure.
+    /// Link whose queue also decides about packets on departure.
     Served(Box<Served>),
     /// Link that sends at the opportunities of a trace.
     Traced(Box<Traced>),

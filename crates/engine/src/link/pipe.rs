@@ -1,4 +1,4 @@
-//! A link whose queue decides on arrival only.
+//! A link whose queue decides about a packet (accept, drop or mark) only on arrival.
 //!
 //! The queue is a FIFO, in which no later packet changes the order. The departure of a packet is
 //! therefore known when the packet enters. Departures need no events: the queue is the list of

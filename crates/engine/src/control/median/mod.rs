@@ -133,8 +133,8 @@ impl MedianEstimator {
 
     /// Returns the pings to be sent in an interval. The caller calls this method once per interval.
     ///
-    /// `active` are the stations that have had traffic recently. `passed_bytes` is the number of
-    /// bytes that have left the bottleneck since the start.
+    /// `active` are the stations that have had traffic recently. `passed_bytes` is the total number
+    /// of bytes that have left the bottleneck.
     pub fn tick(&mut self, now: Time, active: &[u32], passed_bytes: u64) -> Vec<Probe> {
         self.sampler.begin_interval(now);
         self.stations.mark_active(now, active);
@@ -157,7 +157,7 @@ impl MedianEstimator {
     /// ping.
     ///
     /// `rtt` is the round-trip time, if it was measured more exactly than by the time `now`.
-    /// `passed_bytes` is the number of bytes that have left the bottleneck since the start. Returns
+    /// `passed_bytes` is the total number of bytes that have left the bottleneck. Returns
     /// the round-trip time and further pings to be sent. `None`: no ping with this number waits for
     /// a reply.
     pub fn answer(
@@ -177,7 +177,7 @@ impl MedianEstimator {
     }
 
     /// Processes the round trip of a TCP segment, and returns further pings to be sent.
-    /// `passed_bytes` is the number of bytes that have left the bottleneck since the start.
+    /// `passed_bytes` is the total number of bytes that have left the bottleneck.
     ///
     /// The sample is used only if the station does not reply to pings. Each time the estimator
     /// listens to the flows of a station, it uses one sample.
