@@ -142,7 +142,7 @@ def protocol(number: int, payload: bytes = bytes(PAYLOAD), own: str = DEVICE_V4)
 
 
 def to_port(port: int, source_port: int = 5000) -> Maker:
-    """Return a maker of UDP to a port."""
+    """Return a maker of UDP packets to a port."""
     return protocol(17, udp(port, PAYLOAD, source_port))
 
 

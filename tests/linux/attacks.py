@@ -306,8 +306,8 @@ QUESTIONS = [
 
 
 def resolve(seconds: float) -> tuple[int, int]:
-    """Resolve names at the server as the honest guest. Return the numbers of questions and
-    answers.
+    """Resolve names at the server as the honest guest. Return the number of questions and the
+    number of answers.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker:
         asker.bind((HONEST_V4, 0))

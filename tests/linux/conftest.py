@@ -2,8 +2,8 @@
 
 The results of most tests do not depend on time, so that these tests also pass on a slow machine.
 Most measurements are in simulated time (`simulated.py`). A few measurements run in real time.
-One of them is in `make test`, in `test_sharing.py`. Measurements that are marked `measured` are
-in `make test-long PART=kernel`.
+One of these measurements is in `make test`, in `test_sharing.py`. Measurements that are marked
+`measured` are in `make test-long PART=kernel`.
 """
 
 import fcntl

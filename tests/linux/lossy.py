@@ -1,9 +1,9 @@
 """A path of fixed delay with defined losses, for many connections of the kernel's TCP.
 
-There are two network namespaces without names and a TUN interface in each. This process is between
-them. A segment is delayed by the path's round-trip time. Its ACK passes immediately. A lost segment
-is not delayed. The receiver acknowledges every segment immediately, and every segment is a separate
-packet, as in the engine's networks.
+There are two network namespaces without names and a TUN interface in each. This process is
+between them. A segment is delayed by the path's round-trip time. The ACK of a segment passes
+immediately. A lost segment is not delayed. The receiver acknowledges every segment immediately,
+and every segment is a separate packet, as in the engine's networks.
 """
 
 import fcntl

@@ -59,7 +59,7 @@ SHORT_S = 540.0
 does not judge the memory. [s]
 """
 DAMAGES_AT_ONCE = 3
-"""Number of damages done one after another, so that each kind occurs within the warm-up. [-]"""
+"""Number of kinds of damage done in a row, so that each kind occurs within the warm-up. [-]"""
 PATIENCE_S = 60.0
 """Longest wait for an automatic action of the gateway. [s]"""
 METRICS = "127.0.0.1:9477"
@@ -123,8 +123,8 @@ PHASES = (
 )
 
 ANEW = ("the IFB is removed", "the IFB has another name")
-"""Damages after which the gateway sets everything up again. Stations that joined later then get
-other classes.
+"""Kinds of damage after which the gateway sets everything up again. Stations that joined later then
+get other classes.
 """
 
 

@@ -195,8 +195,7 @@ KINDS = {
 the leaves.
 
 With the queue `best`, the kernel is asked for each discipline. UDP from stations has separate
-tables except with `udp = "down"`. Messages for fq_codel and codel are tested in user-mode Linux,
-below.
+tables except with `udp = "down"`. Messages for fq_codel and codel are tested in user-mode Linux.
 """
 
 

@@ -383,8 +383,8 @@ MACHINE_S = 50e-3
 """Largest lateness of a valid run in real time; measured times are at least four times longer. [s]
 """
 WITNESSES = ("the hierarchy is removed", "filters of a block are removed", "the IFB is removed")
-"""Damages that are also measured in real time: simulated time does not include the time of
-computation.
+"""Kinds of damage whose repair is also measured in real time: simulated time does not include the
+time of computation.
 """
 
 
@@ -449,9 +449,9 @@ def test_healing_takes_less_than_200_ms_with_computing(
 
 
 FIRST_OF_FILTERS = "the program of the IFB is removed"
-"""First damage in the list that concerns filters. Earlier damages concern classes and queues. They
-are measured only with a download, because packets of both directions of a station wait in the same
-leaf.
+"""First kind of damage in the list that concerns filters. Earlier kinds concern classes and queues.
+These kinds are measured only with a download, because packets of both directions of a station
+wait in the same leaf.
 """
 STALLS = [
     *((True, what) for what in DAMAGES),

@@ -180,7 +180,7 @@ def test_the_unit_is_valid_with_its_manual_page(tmp_path: Path) -> None:
     pages = tmp_path / "man/man8"
 
     def verified() -> str:
-        """Return the warnings about the unit of the package."""
+        """Return the warnings of `systemd-analyze verify` about the unit of the package."""
         done = subprocess.run(
             ["systemd-analyze", "verify", unit],
             env=os.environ | {"MANPATH": str(pages.parent)},

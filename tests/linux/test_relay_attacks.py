@@ -241,8 +241,8 @@ def test_noise_at_the_port_does_nothing() -> None:
 
 
 def test_a_relay_survives_the_other_when_data_wait(tmp_path: Path) -> None:
-    """A reset does not clear the kernel's count of unsent bytes. A client used to wait for zero
-    unsent bytes.
+    """A reset does not clear the kernel's count of unsent bytes. A client must therefore not wait
+    until this count is zero.
     """
     with relays(tmp_path) as pair, serving_echo() as port, ExitStack() as stack:
         assert pair.server is not None

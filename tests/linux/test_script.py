@@ -159,7 +159,7 @@ def test_a_second_script_is_refused(router: Router) -> None:
 
 
 def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
-    """The k-th call of `tc` fails after the check."""
+    """For several k, the k-th call of `tc` after the check fails."""
     dash.write(made(gateway_text(2)))
     commands = [line for line in made(gateway_text(2)).splitlines() if "    try tc" in line]
     assert len(commands) > 20
@@ -182,7 +182,9 @@ def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
 
 
 def test_parts_of_other_programs_stay(dash: Router) -> None:
-    """Hooks and an IFB of other programs, with and without the names that the script would use."""
+    """Hooks and an IFB of other programs stay, with and without the names that the script would
+    use.
+    """
     dash.write(made(gateway_text(2)))
     with entered(GATEWAY):
         sh("ip link add lh-lan type ifb; tc qdisc add dev lan clsact")

@@ -280,7 +280,7 @@ def test_users_join_and_leave(lab: Lab, tmp_path: Path) -> None:
 def test_four_to_one_by_either_version_of_ip(
     lab: Lab, tmp_path: Path, algorithm: str, near: str, far: str
 ) -> None:
-    """Shares of 0.8 and 0.2."""
+    """The two classes have shares of 0.8 and 0.2."""
     seen = measured(tmp_path, {near: "cubic", far: "cubic"}, algorithm, (0.8, 0.2), 30.0)
     assert seen.ratio == pytest.approx(4.0, rel=0.15)
     assert seen.queue_packets == pytest.approx(OCCUPANCY * LIMIT, rel=0.15)

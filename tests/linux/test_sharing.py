@@ -300,7 +300,7 @@ def test_both_directions_have_the_same_sum(lab: Lab, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_downlink_udp_is_kept_to_its_share(lab: Lab, tmp_path: Path) -> None:
-    """During a flood of 8 Mbit/s to one station, the other station keeps its half."""
+    """During a flood of 8 Mbit/s to one station, the other station keeps its half of the rate."""
     with shaping(tmp_path, gateway_text(2)) as shaper:
         leaves = {name: each.leaf for name, each in shaper.running().members.items()}
         child = Child(SERVER, flood)

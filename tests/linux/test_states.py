@@ -196,7 +196,7 @@ def test_status_and_down_work_where_nothing_may_be_written(commands: Commands) -
 
 @pytest.fixture
 def twin(commands: Commands) -> Iterator[str]:
-    """Yield another namespace with interfaces of the same names."""
+    """Yield another namespace, whose interfaces have the same names as those of the gateway."""
     sh(f"ip -n {STATIONS} link add lan type veth peer name lan2")
     sh(f"ip -n {STATIONS} link add wan type veth peer name wan2")
     yield STATIONS

@@ -70,7 +70,7 @@ def test_results_of_iperf3_are_those_of_the_medium(
 ) -> None:
     debian_program("iperf3", "iperf3")
     report_file = tmp_path / "told"
-    # its server may not have started yet
+    # the server of iperf3 may not have started yet
     asks = f"until iperf3 -c server -n {SENT_BYTES} -J > {report_file}; do sleep 0.1; done"
     result, _, flows = at_laptop(tmp_path, "iperf3 -s -1", "sh", "-c", asks)
     report = json.loads(report_file.read_text())

@@ -100,7 +100,7 @@ class Machine:
         return self.namespace.run(lambda: emulated(*words))
 
     def state(self) -> object:
-        """Return interfaces, routes, tables of nf_tables and forwarding settings."""
+        """Return interfaces, routes, the number of nf_tables tables, and forwarding settings."""
         return self.namespace.run(seen_of_machine)
 
 

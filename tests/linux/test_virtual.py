@@ -179,7 +179,7 @@ def test_modules_next_to_a_relative_path_are_found_and_an_end_without_result_is_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder's name is not UTF-8. The folder is below /dev/shm, which is another file system
-    inside.
+    inside the user-mode Linux.
     """
     monkeypatch.delenv("PYTHONPATH", raising=False)
     with tempfile.TemporaryDirectory(dir="/dev/shm", suffix=os.fsdecode(b"\xff")) as folder:

@@ -62,8 +62,8 @@ pub(super) struct Sleeper {
     /// follows.
     pub(super) until: Time,
     pub(super) packets: VecDeque<Kept>,
-    /// Number of packets for the station in the queues of the access point. It is used only in a
-    /// cell of single frames.
+    /// Number of packets for the station in the queues of the access point. The number is used only
+    /// in a cell of single frames.
     pub(super) waiting: u32,
     pub(super) counters: QueueCounters,
     pub(super) waits: Waits,

@@ -154,7 +154,7 @@ impl Generation {
     }
 }
 
-/// Returns the signal-to-noise ratio of each of `streams` streams that share the ratio `snr_db`.
+/// Returns the signal-to-noise ratio of one stream, if `streams` streams share the ratio `snr_db`.
 /// [dB]
 fn of_stream_db(snr_db: f64, streams: u32) -> f64 {
     snr_db - 10.0 * libm::log10(f64::from(streams))

@@ -1,4 +1,4 @@
-//! A station of a cell, as the settings describe it.
+//! Settings of a station of a cell.
 
 use super::ppdu::Modulation;
 use super::{Node, PhyKind};

@@ -168,8 +168,8 @@ pub struct Graph {
     ready: Vec<u32>,
     /// Random stream for the order of links whose backoffs end at the same time.
     ties: Stream,
-    /// Number of transmissions that began while a neighbour was on the air. A value above 0 is a
-    /// defect.
+    /// Number of transmissions that began while a neighbour was on the air. A value above 0 shows a
+    /// defect of this model.
     overlaps: u64,
 }
 
@@ -543,7 +543,7 @@ impl Graph {
     }
 
     /// Returns the number of transmissions that began while a neighbour was on the air. A value
-    /// above 0 is a defect.
+    /// above 0 shows a defect of this model.
     pub fn overlaps(&self) -> u64 {
         self.overlaps
     }
