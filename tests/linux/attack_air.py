@@ -1,4 +1,4 @@
-"""Namespaces in which a device attacks: a gateway, an access point, and its guests.
+"""Network namespaces for attacks of a device: a gateway, an access point, and its guests.
 
 ```text
 SERVER --- ISP --- wan GATEWAY lan --- AP (bridge, 20 Mbit/s per direction) --- STATIONS
@@ -22,8 +22,8 @@ from lab import (
 
 AIR_BPS = 20_000_000
 AIR_PACKETS, LONG_AIR_PACKETS = 75, 250
-"""Packets in the queue of the access point. The estimator detects a queue of 40 ms or more, and 75
-packets last 45 ms.
+"""Usual length, and larger length, of the access point's queue. [packets] The estimator detects a
+queue of 40 ms or more, and 75 packets last 45 ms.
 """
 HONEST, VICTIM, DEVICE = "02:00:5e:10:00:0a", "02:00:5e:10:00:0b", "02:00:5e:10:00:0c"
 HONEST_V4, VICTIM_V4, DEVICE_V4 = "10.77.1.10", "10.77.1.11", "10.77.1.12"
@@ -31,7 +31,7 @@ GATE_V4 = "10.77.1.1"
 
 
 class Air:
-    """The namespaces. Frames of both directions share the air."""
+    """Network namespaces of a server, a gateway, an access point and its guests."""
 
     def __init__(self, *, bridge: bool, packets: int = AIR_PACKETS) -> None:
         self.packets = packets

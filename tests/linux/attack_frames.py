@@ -128,7 +128,7 @@ def plain(device: Device, k: int, now_s: float) -> Sent:
 
 
 def every(period_s: float, name: Callable[[int], str]) -> Maker:
-    """Return a maker that changes to a new address after each `period_s`. [s]"""
+    """Return a maker whose frames have a new address after each `period_s`. [s]"""
 
     def make(device: Device, k: int, now_s: float) -> Sent:
         return Sent(device.ip(17, udp(4433, PAYLOAD), name(int(now_s / period_s))))
@@ -142,7 +142,7 @@ def protocol(number: int, payload: bytes = bytes(PAYLOAD), own: str = DEVICE_V4)
 
 
 def to_port(port: int, source_port: int = 5000) -> Maker:
-    """Return a maker of UDP to a port."""
+    """Return a maker of UDP packets to a port."""
     return protocol(17, udp(port, PAYLOAD, source_port))
 
 
@@ -153,7 +153,9 @@ def fragments(device: Device, k: int, now_s: float) -> Sent:
 
 
 def last_of(count: int) -> Maker:
-    """Return a maker that uses only the last of many IPv6 addresses; all of them stay in use."""
+    """Return a maker whose frames use only the last of many IPv6 addresses. All these addresses
+    remain in use.
+    """
 
     def make(device: Device, k: int, now_s: float) -> Sent:
         number = k // 40 % count if k % 40 == 0 or now_s < 0.5 else count - 1
@@ -170,7 +172,7 @@ def privacy(device: Device, k: int, now_s: float) -> Sent:
 
 
 def macs(count: int) -> Maker:
-    """Return a maker that uses many MAC addresses in turn, each with an IP address."""
+    """Return a maker whose frames use many MAC addresses in turn, each with an IP address."""
 
     def make(device: Device, k: int, now_s: float) -> Sent:
         number = k % count
@@ -180,7 +182,7 @@ def macs(count: int) -> Maker:
 
 
 def mac_every(period_s: float) -> Maker:
-    """Return a maker that changes its MAC address after each `period_s`. [s]"""
+    """Return a maker whose frames have a new MAC address after each `period_s`. [s]"""
 
     def make(device: Device, k: int, now_s: float) -> Sent:
         number = int(now_s / period_s)
@@ -213,5 +215,5 @@ def flood_of(packet: Packet, to: bytes | None = None) -> Maker:
 
 
 def in_turn(*makers: Maker) -> Maker:
-    """Return a maker that uses other makers in turn."""
+    """Return a maker that calls other makers in turn."""
     return lambda device, k, now_s: makers[k % len(makers)](device, k, now_s)

@@ -14,15 +14,13 @@ An honest guest downloads by TCP. The device next to it receives 18 Mbit/s from 
 18 Mbit/s. The device uses any MAC addresses, IP addresses and protocols: this script makes all its
 frames, and answers ARP and neighbour solicitations for all its addresses. C is 12 Mbit/s, or
 estimated. The honest guest and the victim are listed with their MAC addresses. The gateway has
-found
-the device, and the device's quarantine is over.
+found the device, and the device's quarantine is over.
 
-A row fails if an honest guest gets less than 90 % of its goodput in the control row. In the control
-row the device uses plain UDP in the same direction and at the same rate. In rows with floods the
-honest guest also resolves names. Bytes at the filters must agree within 1 % with counts of
-nftables.
-The report shows the output of `status`. The script writes out/attacks.json. A row takes about 20 s,
-and 5 CPU seconds.
+A row fails if an honest guest gets less than 90 % of its goodput in the control row. In that row
+the device uses plain UDP in the same direction and at the same rate. In rows with floods the
+honest guest also resolves names. The byte counts of the filters must agree within 1 % with those
+of nftables. The report shows the output of `status`. The script writes out/attacks.json. A row
+takes about 20 s, and 5 CPU seconds.
 """
 
 import argparse
@@ -119,7 +117,7 @@ ANSWERS_S = 8.0
 
 @dataclass(frozen=True)
 class Row:
-    """An attack."""
+    """A row: one attack."""
 
     make: Maker
     down: bool = True
@@ -138,17 +136,19 @@ class Row:
 
     @property
     def control(self) -> "Row":
-        """Return the row with which this row is compared."""
+        """Return the control row, with which this row is compared."""
         return replace(self, make=plain, resolves=False, own_macs=False, groups=False)
 
 
 GROUP = bytes.fromhex("01005e000001")
 EVERYBODY = b"\xff" * 6
 OPTIONS = b"\x11\0\x01\x04\0\0\0\0"
-"""Destination options before UDP."""
+"""IPv6 destination options header, followed by UDP."""
 ECHO_REPLY = summed(ipv4(1, b"\0\0" + bytes(PAYLOAD), DEVICE_V4, to=GATE_V4))
 ECHO = b"\x08\0" + checksum(b"\x08\0" + bytes(PAYLOAD)) + bytes(PAYLOAD - 2)
-"""An ICMP echo request (RFC 792). The gateway answers it, so that both directions are used."""
+"""An ICMP echo request (RFC 792). The gateway answers the request, so that both directions are
+used.
+"""
 MULTICAST = summed(ipv4(17, udp(5353, PAYLOAD), DEVICE_V4, to="224.0.0.1"))
 up_by = partial(Row, down=False)
 flooding = partial(Row, down=False, resolves=True)
@@ -210,8 +210,8 @@ ROWS: dict[str, Row] = {
     "forged tcp, fq_codel": forging(forged(tcp=True, ports=True), discipline="fq_codel"),
 }
 SHARED_BY_DESIGN = {"a cloned mac, up", "nine macs", "many macs", "many macs, up"}
-"""Rows that are printed but not judged. A station is identified only by its MAC address, and
-without groups each MAC address has a share.
+"""Rows that are printed but cannot fail. A station is identified only by its MAC address, and
+without groups each MAC address has a share of the rate.
 """
 OTHERS_BPS = 6_000_000
 """Maximum total rate of the stations that the file does not list. [bit/s]"""
@@ -227,7 +227,7 @@ class Result:
     device_bps: float
     """Rate that reached the device, or that the device sent beyond `wan`. [bit/s]"""
     names: float | None
-    """Fraction of the names that were resolved. [-]"""
+    """Fraction of the name lookups that were answered. [-]"""
     counted: dict[str, float]
     """Ratio of bytes counted at the filters to bytes that nftables counts at `lan`, by direction.
     """
@@ -238,7 +238,7 @@ class Result:
 
 
 def flood(row: Row, seconds: float, next_hop: bytes) -> None:
-    """Send as the device, or as the server, in the namespace of the sender.
+    """Send the frames of an attack, as the device or as the server, in the namespace of the sender.
 
     `next_hop` is the MAC address of the sender's router.
     """
@@ -259,7 +259,9 @@ def flood(row: Row, seconds: float, next_hop: bytes) -> None:
 
 
 def answer(row: Row, seconds: float) -> None:
-    """Answer ARP and solicitations for the device, in the namespace of the stations."""
+    """Answer ARP requests and neighbour solicitations for the device, in the namespace of the
+    stations.
+    """
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as sock:
         sock.bind(("wl0", 3))
         attach(sock, QUESTIONS)
@@ -289,14 +291,14 @@ def answer(row: Row, seconds: float) -> None:
 # Classic BPF program for ARP requests and neighbour solicitations. The codes are those of
 # linux/filter.h.
 QUESTIONS = [
-    (0x28, 0, 0, 12),  # Ethernet type
+    (0x28, 0, 0, 12),  # load the Ethernet type
     (0x15, 0, 2, 0x0806),
-    (0x28, 0, 0, 20),  # operation
+    (0x28, 0, 0, 20),  # load the ARP operation
     (0x15, 5, 6, 1),
     (0x15, 0, 5, 0x86DD),
-    (0x30, 0, 0, 20),  # next header
+    (0x30, 0, 0, 20),  # load the next header of IPv6
     (0x15, 0, 3, 58),
-    (0x30, 0, 0, 54),  # type
+    (0x30, 0, 0, 54),  # load the ICMPv6 type
     (0x15, 0, 1, 135),
     (0x06, 0, 0, 2048),
     (0x06, 0, 0, 0),
@@ -304,8 +306,8 @@ QUESTIONS = [
 
 
 def resolve(seconds: float) -> tuple[int, int]:
-    """Resolve names at the server as the honest guest. Return the numbers of questions and
-    answers.
+    """Resolve names at the server as the honest guest. Return the number of questions and the
+    number of answers.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker:
         asker.bind((HONEST_V4, 0))
@@ -482,7 +484,8 @@ def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path
         }
         rows = sorted(status["stations"], key=lambda each: -each.get("sent_bytes", 0))
         largest = [f"{each['name']} {each.get('sent_bytes', 0)}" for each in rows[:3]]
-        # Headers are about 4.6 % of the goodput of a download, ACKs 2.5 %.
+        # Relative to its goodput, a download has about 4.6 % headers, and 2.5 % ACKs in the other
+        # direction.
         honest_bps = (1.046 if row.down else 0.025) * sum(goodputs.values())
         return Result(
             name,
@@ -568,7 +571,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def line(result: Result) -> str:
-    """Return the row of the report."""
+    """Return the line of the report for the result of a row."""
     victim = "-" if result.victim_bps is None else f"{result.victim_bps / 1e6:.2f}"
     names = "-" if result.names is None else f"{result.names:.0%}"
     words = [

@@ -1,9 +1,10 @@
 """Check whether this machine kept time while a test measured.
 
-A measurement against the wall clock is not valid if the machine stalled during it. Each measurement
-has a witness: a process that sleeps one millisecond at a time and notes by how much it overslept. A
-measurement without too much lateness is judged. A late measurement is reported and repeated. If the
-last repetition is late too, the test fails with the lateness. All processes have the same priority.
+A measurement against the wall clock is not valid if the machine stalled during it. Each
+measurement has a witness: a process that sleeps one millisecond at a time and notes by how much
+it overslept. If the lateness is small, the measurement is judged. If not, the measurement is
+reported and repeated. If the last repetition is late too, the test fails with the lateness. All
+processes have the same priority.
 """
 
 import os
@@ -26,15 +27,16 @@ REST_S = 20.0
 FRAME_S = 2e-3
 """Largest lateness that does not affect TCP over an emulated cell. [s]
 
-It equals the air time of a segment of 802.11b at 11 Mb/s: packets wait for one another by this much
-in the cell. `lasthop emulate` warns above this lateness. It is a twentieth of the estimator's
-threshold. With 17 ms C was 5 % lower, with 80 ms goodput 10 %.
+The value equals the air time of a segment of 802.11b at 11 Mb/s. In the cell, packets already
+wait for each other for this time. `lasthop emulate` warns above this lateness. The value is a
+twentieth of the estimator's threshold. With a lateness of 17 ms, C was 5 % lower; with 80 ms,
+goodput was 10 % lower.
 """
 
 WINDOW_S = 45e-3
 """Lateness that readers of an emulated cell can compensate. [s]
 
-Half of the time in which the whole cell, 5.2 Mbit/s, fills a single window of 42 segments.
+The value is half of the time in which a cell of 5.2 Mbit/s sends one window of 42 segments.
 """
 
 Measured = TypeVar("Measured")
@@ -64,13 +66,14 @@ print(answer)
 """Program that prints its lateness when its input ends: the lateness above which stalls are 1 % of
 the time. [s]
 
-A single stall of more than 1 % of the time is counted, which a percentile of the sleeps would miss.
+A single stall of more than 1 % of the time is included. A percentile of the sleeps would miss
+such a stall.
 """
 
 
 class Witness:
-    """Process that measures lateness: it only sleeps and wakes up, with the priority of this
-    process.
+    """Process that measures lateness: the process only sleeps and wakes up, with the priority of
+    its parent.
     """
 
     def __enter__(self) -> Self:

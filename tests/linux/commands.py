@@ -1,9 +1,9 @@
 """Run `lasthop` in a fork of this process, which has already imported the necessary modules.
 
-A fork behaves like the program, without the open files of this process. It avoids the start of
-Python and all imports, a third of a CPU second. Tests of the guide, of the unit and of the live
-view start the program as a new process. The tests that measure the memory of a relay or kill an
-emulation do the same.
+A fork behaves like the program `lasthop`, and does not have the open files of this process. A
+fork saves the start of Python and all imports, which take a third of a CPU second. Tests of the
+guide, of the unit and of the live view start the program as a new process. The tests that
+measure the memory of a relay or kill an emulation do the same.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ CLONE_NEWNS = 0x00020000
 STREAMS = 3
 """Number of standard streams: the file descriptors of input, output and error are lower."""
 LONGEST_S = 120.0
-"""Longest duration of a command; afterwards it is killed. [s]"""
+"""Longest duration of a command; after this time, the command is killed. [s]"""
 USED = (
     *(f"lasthop.emulation.{name}" for name in ("capture", "limits", "link", "replicate")),
     *("lasthop.cli.following", "lasthop.plot.about", "lasthop.relay.settings"),

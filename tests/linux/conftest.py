@@ -1,9 +1,9 @@
 """Tests that need the kernel: network namespaces, with root rights in them.
 
-Most tests check nothing that depends on time, so that they also pass on a slow machine. Most
-measurements are in simulated time (`simulated.py`). A few measurements run in real time. One of
-them is in `make test`, in `test_sharing.py`. Those that are marked `measured` are in `make
-test-long PART=kernel`.
+The results of most tests do not depend on time, so that these tests also pass on a slow machine.
+Most measurements are in simulated time (`simulated.py`). A few measurements run in real time.
+One of these measurements is in `make test`, in `test_sharing.py`. Measurements that are marked
+`measured` are in `make test-long PART=kernel`.
 """
 
 import fcntl
@@ -102,7 +102,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def lock_files(starter: int) -> tuple[Path, Path]:
-    """Return two lock files: one of the next test in turn, and one of the tests that run."""
+    """Return two lock files: the first is locked by the test that is next in the queue, the second
+    by tests that run.
+    """
     queue, turns = (
         Path(tempfile.gettempdir(), f"lasthop-measured-{starter}.{name}")
         for name in ("queue", "turns")
@@ -112,7 +114,7 @@ def lock_files(starter: int) -> tuple[Path, Path]:
 
 @contextmanager
 def turn(is_paired: bool) -> Iterator[None]:
-    """Wait until this test may run. Workers take turns in the order in which they asked."""
+    """Wait until this test may run. Workers run their tests in the order in which they asked."""
     waiting, running = lock_files(os.getppid())
     with waiting.open("w") as queue, running.open("w") as turns:
         fcntl.flock(queue, fcntl.LOCK_EX)
@@ -126,8 +128,8 @@ IN_SIMULATED_TIME = pytest.param(True, marks=[pytest.mark.simulated, pytest.mark
 
 @pytest.fixture(params=[False, IN_SIMULATED_TIME], ids=["", "timed"])
 def timed(request: pytest.FixtureRequest) -> bool:
-    """Return whether a test runs in simulated time and checks times; otherwise it checks nothing
-    that depends on time.
+    """Return whether a test runs in simulated time, and therefore checks times. In real time, the
+    test checks only results that do not depend on time.
     """
     return bool(request.param)
 

@@ -1,7 +1,7 @@
 """Changes that other programs make to a gateway's kernel state, and a check that it is restored.
 
 Damage is done by `tc` and `ip`, as an administrator would do it. The check also reads the state
-with `tc` and `ip`, so that the repairing code does not judge itself.
+with `tc` and `ip`, so that the code that repairs is not used to check the repair.
 """
 
 import re
@@ -13,7 +13,7 @@ from lasthop.linux import offload
 
 TO, FROM = (block.number for block in blocks_of("lan"))
 GRO_ON = "gro"
-"""Damage that a system call does, like `ethtool`; the tests need `ethtool` for nothing else."""
+"""Damage that is done by a system call, as `ethtool` does it. No other test needs `ethtool`."""
 
 DAMAGES = {
     "the rate of a bottleneck": "tc class change dev lh-lan parent 6c68: classid 6c68:1 "
@@ -80,7 +80,7 @@ def snapshot() -> list[str]:
 
 
 def is_as(before: list[str]) -> bool:
-    """Return whether the kernel state equals `before`."""
+    """Return whether the kernel state equals the earlier state `before`."""
     with entered(GATEWAY), suppress(AssertionError):
         return snapshot() == before
     return False

@@ -1,4 +1,4 @@
-"""Helpers for tests of emulations: the command, and whether it may run here."""
+"""Helpers for tests of emulations: functions that run the command, and a check of the rights."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ def skip_without_rights() -> None:
 
 
 def moves_packets(process: int) -> bool:
-    """Return whether a process has a listener and both ends of at least five connections."""
+    """Return whether a process has a listener, and both sockets of at least five connections."""
     with suppress(OSError):
         each = Path(f"/proc/{process}/fd")
         return sum("socket:" in os.readlink(descriptor) for descriptor in each.iterdir()) >= 15

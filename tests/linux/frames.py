@@ -1,4 +1,4 @@
-"""Frames with any MAC address, and the leaves that they pass through."""
+"""Functions that send frames with any MAC address, and count the packets of each leaf."""
 
 import json
 import socket
@@ -54,7 +54,7 @@ def send(
     count: int = COUNT,
     device: str = "wl0",
 ) -> None:
-    """Send frames with this MAC address from the namespace of the stations."""
+    """Send frames with the given source MAC address from the namespace of the stations."""
     kind, data = packet
     raw = bytes.fromhex(mac.replace(":", ""))
     frame = (to or mac_of_lan()) + raw + struct.pack("!H", kind) + data

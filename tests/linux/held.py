@@ -26,12 +26,12 @@ class InKernel:
     classes: int
     queues: int
     redirections: int
-    """Number of filters in both blocks that redirect packets to the IFB. [-]"""
+    """Number of filters that redirect packets to the IFB, in both shared filter blocks. [-]"""
     macs: int
-    """Number of MAC addresses of stations in the map of the programs. [-]"""
+    """Number of MAC addresses of stations in the map of the BPF programs. [-]"""
     prefixes: int
-    """Number of addresses of stations that are classified by address, in the map of the programs.
-    [-]
+    """Number of addresses of stations that are classified by IP address, in the map of the BPF
+    programs. [-]
     """
 
 
@@ -43,11 +43,11 @@ class Held:
     """Time since the gateway was set up. [s]"""
     rss_bytes: int
     python_blocks: int
-    """Number of memory blocks that Python's allocator has given out; most objects use one block.
+    """Number of memory blocks that Python's allocator has allocated. Most objects use one block.
     [-]
     """
     malloc_bytes: int
-    """Memory in use outside Python's allocator, which serves small objects. [bytes]"""
+    """Memory in use outside Python's allocator (the allocator is for small objects). [bytes]"""
     threads: int
     descriptors: int
     stations: int
@@ -100,14 +100,14 @@ def map_entries(pid: int) -> Counter[str]:
 
 
 def shape_of(descriptor: int) -> tuple[str, int]:
-    """Return the name of a map and the size of its keys [bytes]."""
+    """Return the name of a BPF map, and the size of its keys [bytes]."""
     information = bpf.information(descriptor, NAME_AT + NAME_BYTES)
     name = information[NAME_AT : NAME_AT + NAME_BYTES].partition(b"\0")[0].decode()
     return name, struct.unpack_from("=I", information, 8)[0]
 
 
 def keys_of(descriptor: int, key_bytes: int) -> set[bytes]:
-    """Return the keys of a map."""
+    """Return the keys of a BPF map."""
     keys: set[bytes] = set()
     key, following = bpf.buffer(b""), bpf.buffer(bytes(key_bytes))
     while True:

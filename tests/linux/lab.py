@@ -5,9 +5,10 @@ SERVER --- ISP --- wan GATEWAY lan --- AP --- 10.77.1.10, .11, ... STATIONS
 10.77.0.2                                     all to them through 6 Mbit/s and 75 packets
 ```
 
-The routers next to the gateway are necessary. A waiting packet that comes directly from a
-sender's socket makes its sender wait (TCP small queues, the socket's buffer). A packet from
-another machine does not. A lab without a slow hop has no AP, so that stations are neighbours.
+The routers next to the gateway are necessary. If a waiting packet comes directly from a sender's
+socket, the sender waits too (TCP small queues, the socket's buffer). If the packet comes from
+another machine, the sender does not wait. A lab without a slow hop has no AP, so that stations
+are neighbours.
 
 The station's namespace holds all stations, as addresses of one interface. All names contain the
 number of the process. Everything is removed when the lab closes.
@@ -69,7 +70,7 @@ def clean_up(prefix: str = PREFIX) -> None:
 
 @contextmanager
 def entered(namespace: str) -> Iterator[None]:
-    """Run the body in a namespace. Sockets created there stay there."""
+    """Run the body in a namespace. Sockets that the body creates remain in this namespace."""
     libc = ctypes.CDLL(None, use_errno=True)
     before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     entered_namespace = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
@@ -102,7 +103,7 @@ class Child:
             except BaseException:
                 answer = (False, traceback.format_exc())
             try:
-                # fails if the parent has failed and no longer reads
+                # this write fails if the parent has failed and no longer reads
                 os.write(writer, pickle.dumps(answer))
             finally:
                 os._exit(0)
@@ -125,7 +126,7 @@ class Child:
 
 
 class Lab:
-    """The namespaces, with this many stations."""
+    """Network namespaces of a hot-spot, with a given number of stations."""
 
     def __init__(self, stations: int = 5, rate_bps: int | None = RATE_BPS) -> None:
         clean_up()
@@ -195,7 +196,9 @@ def pair(a: str, device_a: str, b: str, device_b: str) -> None:
 
 
 def rate_limit(device: str, rate_bps: int, packets: int = 75) -> None:
-    """Pass incoming packets through a FIFO with this rate and length, like the WLAN's downlink."""
+    """Pass incoming packets through a FIFO with the given rate and length, like the WLAN's
+    downlink.
+    """
     with Socket() as kernel:
         wlan = tc.Device(device, links.index_of(device))
         kernel.carry_out([links.add_ifb("air", b"\x02\0\0\0\0\1", 1000), links.set_up("air")])
@@ -222,7 +225,8 @@ def rate_limit(device: str, rate_bps: int, packets: int = 75) -> None:
 def gateway_text(
     stations: int = 5, more: str = "", rate: str = "5 Mbps", discipline: str = "pfifo"
 ) -> str:
-    """Return a gateway file with this many stations; `more` is added to its table [gateway].
+    """Return the text of a gateway file with `stations` stations. `more` is added to its table
+    [gateway].
 
     The leaves are FIFOs, which every kernel supports.
     """
@@ -235,7 +239,7 @@ def gateway_text(
 
 
 def process_of(printed: str) -> int:
-    """Return the process number that `up` prints."""
+    """Return the process ID that `up` prints."""
     match = re.search(r"process (\d+)", printed)
     assert match is not None, printed
     return int(match[1])
@@ -262,7 +266,7 @@ def take_back(directory: Path) -> list[str]:
 
 
 def wait_until(condition: Callable[[], bool], what: str) -> None:
-    """Wait for a condition, even on a busy machine: nothing is measured here."""
+    """Wait for a condition, even on a busy machine. The waiting time is not measured."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not happen within {PATIENCE_S:g} s"

@@ -80,7 +80,7 @@ def written(directory: Path, text: str, name: str = "up.toml") -> Path:
 
 
 def others(directory: Path) -> str:
-    """Return the machine settings that a queue must restore."""
+    """Return the settings of the machine that a queue changes and must restore."""
     with entered(GATEWAY):
         return sh("tc qdisc show dev wan; tc class show dev wan; ip -d -o link show dev wan") + str(
             offload.merges("lan")

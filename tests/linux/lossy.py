@@ -1,9 +1,9 @@
 """A path of fixed delay with defined losses, for many connections of the kernel's TCP.
 
-There are two network namespaces without names and a TUN interface in each. This process is between
-them. A segment is delayed by the path's round-trip time. Its ACK passes immediately. A lost segment
-is not delayed. The receiver acknowledges every segment immediately, and every segment is a separate
-packet, as in the engine's networks.
+There are two network namespaces without names and a TUN interface in each. This process is
+between them. A segment is delayed by the path's round-trip time. The ACK of a segment passes
+immediately. A lost segment is not delayed. The receiver acknowledges every segment immediately,
+and every segment is a separate packet, as in the engine's networks.
 """
 
 import fcntl
@@ -61,14 +61,14 @@ def every(period: int) -> Losses:
 
 
 def independent(probability: float, seed: int) -> Losses:
-    """Lose each packet with this probability."""
+    """Lose each packet with the given probability."""
     draws = random.Random(seed)
     return lambda: draws.random() < probability
 
 
 @dataclass
 class Flow:
-    """A connection, and the path's counters of it since counting began."""
+    """A connection, and the counters of its packets on the path since counting began."""
 
     congestion: str
     losses: Losses
@@ -78,12 +78,12 @@ class Flow:
     marks: list[tuple[int, int, float]] = field(default_factory=list)
 
     def mark(self) -> None:
-        """Record the present counters."""
+        """Record the present values of the counters."""
         self.marks.append((self.delivered, self.lost, self.kept_s))
 
     def window(self, length_s: float, part: int = 0) -> float:
-        """Return the mean number of packets in flight from one mark to the next, by Little's law.
-        [packets]
+        """Return the mean number of packets in flight between two consecutive marks, by Little's
+        law. [packets]
         """
         return (self.marks[part + 1][2] - self.marks[part][2]) / length_s
 
@@ -185,7 +185,7 @@ def forward(
     warmup_s: float,
     length_s: float,
 ) -> float:
-    """Forward segments as the path until the time is over."""
+    """Forward segments, as the path does, until the time is over."""
     for each in (out, back):
         fcntl.fcntl(each, fcntl.F_SETFL, os.O_NONBLOCK)
     in_flight: deque[tuple[float, Flow, bytes]] = deque()

@@ -1,7 +1,7 @@
-"""Many streams through two relays: the data that each end sent and received, and its outcome.
+"""Many streams through two relays. For each stream, both ends record the data and the outcome.
 
 Each stream begins with instructions for both ends. A stream that ends well has delivered every
-byte, in order. Any other stream ends with an error at both ends that still exist.
+byte, in order. Any other stream ends with an error at each end that still runs.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ CLIENT_FIRST, SERVER_FIRST, CLIENT_RESETS, SERVER_RESETS = range(4)
 PIECE = 16_384
 SIZES = (0, 1, 1_000, 30_000, 300_000)
 PATIENCE_S = 30.0
-"""Longest time for which a stream may wait. [s]"""
+"""Longest time that a stream may wait. [s]"""
 
 
 def content(number: int, way: str, size: int) -> bytes:
@@ -139,7 +139,7 @@ class Outcome:
     plans: dict[int, tuple[int, int, int]]
     heard: Received
     longest_s: float
-    """Longest time of a stream to its end, from its beginning or from the last disturbance. [s]"""
+    """Longest time from the beginning of a stream, or the last disturbance, to its end. [s]"""
 
     def counted(self) -> Counter[str]:
         """Return the number of streams per outcome."""
@@ -152,7 +152,7 @@ class Outcome:
             how, up, _ = self.plans[number]
             digest = hashlib.sha256(content(number, "up", up)).digest()
             known = self.heard.digests.get(number)
-            # as usual in TCP, the end that closes last does not learn whether its data arrived
+            # in TCP, the end that closes last does not learn whether its data arrived
             if end == "well" and how == CLIENT_FIRST and known is None:
                 faults.append(f"{number}: ended well, though the target has not heard all")
             if end not in ("well", "broken", "refused", "reset here"):
@@ -212,7 +212,7 @@ async def many_streams(
 
 
 Process = ForkedCommand | subprocess.Popen[str]
-"""Process of a relay: a fork of this process, or a new program."""
+"""Process of a relay: a fork of this process, or a new process."""
 
 
 @dataclass
@@ -252,7 +252,7 @@ class Pair:
 
     @staticmethod
     def port_of(process: Process) -> int:
-        """Return the port in the first line of a process."""
+        """Return the port that a process prints in its first line."""
         assert process.stdout is not None
         line = process.stdout.readline()
         return int(line.rpartition("127.0.0.1:")[2].split()[0])
@@ -313,7 +313,7 @@ class Disturbance:
     """
 
     async def go_on(self) -> None:
-        """Disturb until all streams have ended."""
+        """Kill connections, and once the server, until all streams have ended."""
         while not self.is_over:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.is_due.wait(), self.every_s)

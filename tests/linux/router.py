@@ -26,7 +26,7 @@ SHELLS = {
 
 
 def why_not() -> str | None:
-    """Return why such a router cannot exist here, or None."""
+    """Return why a router without Python cannot run on this machine, or None if it can."""
     missing = [name for name in ("busybox", *PROGRAMS) if shutil.which(name) is None]
     return f"needs {', '.join(missing)} (busybox-static)" if missing else None
 
@@ -64,7 +64,7 @@ class Router:
         place.chmod(0o755)
 
     def restore(self, program: str) -> None:
-        """Restore the original program."""
+        """Restore the original of a program that was replaced."""
         place = self.root / "sbin" / program
         place.with_suffix(".real").rename(place)
 

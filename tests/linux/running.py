@@ -15,7 +15,7 @@ from lasthop.enforce.gateway.service import GatewayService
 
 
 class Running:
-    """`lasthop gateway up` as a function in a separate process."""
+    """`lasthop gateway up`, called as a function in a separate process."""
 
     def __init__(self, directory: Path, text: str) -> None:
         self.state = State(directory / "state")

@@ -20,7 +20,7 @@ from lasthop.daemon.state import State
 
 
 class Gateway:
-    """`lasthop gateway` with a separate file and state directory."""
+    """`lasthop gateway`, with a gateway file and a state directory that only this test uses."""
 
     def __init__(self, directory: Path) -> None:
         self.file = directory / "cafe.toml"
@@ -28,7 +28,7 @@ class Gateway:
         self.run: Path | None = None
 
     def words(self, verb: str, *options: str) -> list[str | Path]:
-        """Return the words of a command with its arguments."""
+        """Return the words of a command line."""
         state = [] if self.run is not None or verb == "check" else ["--state", self.state]
         return ["gateway", verb, self.file, *options, *state]
 
@@ -37,7 +37,7 @@ class Gateway:
         return ForkedCommand(self.words(verb, *options), namespace=GATEWAY)
 
     def __call__(self, verb: str, *options: str) -> tuple[int, str]:
-        """Return the exit code, and the output followed by errors."""
+        """Run a command. Return its exit code, and its output followed by its errors."""
         mounts = None if self.run is None else f"mount --bind {self.run} /run"
         return lasthop(*self.words(verb, *options), mounts=mounts)
 

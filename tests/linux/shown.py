@@ -22,7 +22,9 @@ NUMBER = re.compile(r" *\d*:")
 """Pattern for the number at the start of an interface's line, such as `12:`."""
 
 FLOW = re.compile("class (fq_codel|sfq) ")
-"""Pattern for the start of a flow's line, which exists while a leaf holds packets of the flow."""
+"""Pattern for the start of a flow's line. The line exists while packets of the flow wait in a
+leaf.
+"""
 
 
 def state() -> str:

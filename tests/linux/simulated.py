@@ -3,9 +3,10 @@
     @pytest.mark.simulated
     def test_two_downloads_are_equal(lab: Lab) -> None: ...
 
-Inside, the tests run as root in one process of pytest. Its reports become the reports of the tests
-here. Computation takes no simulated time: measurements are the same in each run, with any load of
-the host. A test that waits for a time in a loop without sleeping stops the clock.
+Inside, the tests run as root in one process of pytest. The host then reports the results of this
+process as results of the tests. Computation takes no simulated time: measurements are the same
+in each run, with any load of the host. A test that waits for a time in a loop without sleeping
+stops the clock.
 """
 
 import fcntl
@@ -71,12 +72,12 @@ class Outside:
         for report in reports_of(item):
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-        # Fixtures of the previous test may end here.
+        # the end of fixtures that the next test does not use
         item.session._setupstate.teardown_exact(nextitem)
         return True
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the cost of each file."""
+        """Print the processor time that the tests of each file used."""
         reports = (report for group in terminalreporter.stats.values() for report in group)
         costs = [pair for report in reports for pair in getattr(report, "user_properties", ())]
         lines = sorted({str(text) for name, text in costs if name == COST})
@@ -87,7 +88,7 @@ class Outside:
 
 
 def plugin(config: pytest.Config) -> Inside | Outside:
-    """Return the plugin for this side."""
+    """Return the plugin: `Inside` in the user-mode Linux, `Outside` on the host."""
     return Inside(config) if VARIABLE in os.environ else Outside()
 
 
@@ -182,7 +183,7 @@ def run_file(item: pytest.Item) -> Reports:
 
 
 def command(tests: Sequence[str]) -> list[str]:
-    """Return the command line that runs tests inside."""
+    """Return the command line that runs tests inside the user-mode Linux."""
     options = ["-q", "-W", "error", "-m", "", "--basetemp=/run/pytest", f"--rootdir={ROOT}"]
     plugins = [word for name in ("cacheprovider", "xdist") for word in ("-p", f"no:{name}")]
     pytest_command = [sys.executable, "-m", "pytest", *options, *plugins]

@@ -1,20 +1,22 @@
-"""Run a gateway for an hour with all disturbances: does anything grow, or stay broken?
+"""Run a gateway for an hour with all disturbances: does any resource grow, and is all damage
+repaired?
 
     make soak                          an hour, as root
     make soak SOAK_S=600               ten minutes
     .venv/bin/python tests/linux/soak.py --seconds 600
 
 `lasthop gateway up` runs in the lab (`lab.py`). Listed stations send and receive data by TCP.
-Guests come and go every second, by leases and by the kernel's neighbours, and receive UDP. The
-gateway's metrics are read every second. Every minute another file is loaded. While the file has a
-fixed rate, an administrator does damage, which the gateway must repair. Every 30 s the gateway's
-resources are recorded, after all leaving guests have left. Ctrl-C ends the run early, with a
-report.
+Guests join and leave every second, as leases and as neighbours in the kernel, and receive UDP.
+The gateway's metrics are read every second. Every minute the gateway loads another file. While
+the file has a fixed rate, the script does damage to the kernel state, which the gateway must
+repair. Every 30 s the script records the gateway's resources, after all leaving guests have
+left. Ctrl-C ends the run early, with a report.
 
-The exit status is 1 if memory grows by more than `LIMIT_MB_PER_H`. This growth is the lower end of
-the 95 % interval, of samples after a warm-up of ten minutes. Each kind of damage is done once in
-the warm-up. The exit status is also 1 if threads or descriptors grow, if the kernel holds objects
-that no station needs, or if damage stays. The script writes out/soak.json.
+The exit status is 1 if memory grows by more than `LIMIT_MB_PER_H`. This growth is the lower end
+of the 95 % confidence interval, over samples after a warm-up of ten minutes. Each kind of damage
+is done once in the warm-up. The exit status is also 1 if threads or descriptors grow, if the
+kernel holds objects that no station needs, or if damage is not repaired. The script writes
+out/soak.json.
 """
 
 import argparse
@@ -48,14 +50,16 @@ LIMIT_MB_PER_H = 1.0
 WARM_UP_S = 600.0
 """Warm-up; half of the run if that is shorter. [s]
 
-The first occurrence of an event may use memory permanently: half a megabyte with some kinds of
-damage.
+When an event happens for the first time, it may use memory permanently: some kinds of damage use
+half a megabyte.
 """
 NOTED_EVERY_S = 30.0
 SHORT_S = 540.0
-"""Time after the warm-up below which a run cannot determine a slope, and does not judge it. [s]"""
+"""Shortest time after the warm-up for which a run determines the slope of the memory. A shorter run
+does not judge the memory. [s]
+"""
 DAMAGES_AT_ONCE = 3
-"""Number of damages done one after another, so that each kind occurs within the warm-up. [-]"""
+"""Number of kinds of damage done in a row, so that each kind occurs within the warm-up. [-]"""
 PATIENCE_S = 60.0
 """Longest wait for an automatic action of the gateway. [s]"""
 METRICS = "127.0.0.1:9477"
@@ -106,7 +110,7 @@ class Phase:
     listed: int = LISTED
     leaves: int = 0
     is_damaged: bool = False
-    """Whether damage is done during the phase; this needs a fixed rate."""
+    """Whether damage is done during the phase. Damage requires a file with a fixed rate."""
 
 
 PHASES = (
@@ -119,8 +123,8 @@ PHASES = (
 )
 
 ANEW = ("the IFB is removed", "the IFB has another name")
-"""Damages after which the gateway sets everything up again. Stations that came later then get other
-classes.
+"""Kinds of damage after which the gateway sets everything up again. Stations that joined later then
+get other classes.
 """
 
 
@@ -175,13 +179,13 @@ class Gateway:
         self.act("up")
 
     def come_and_go(self) -> None:
-        """Let some guests leave and others come."""
+        """Remove some guests and add others."""
         changed = {self.draw.randrange(GUESTS) for _ in range(4)}
         self.settle_guests(self.guests ^ changed)
 
     def settle_guests(self, present: set[int]) -> None:
-        """Make exactly these guests present: guests with even numbers have leases, guests with odd
-        numbers are neighbours.
+        """Make exactly the guests in `present` present: guests with even numbers have leases,
+        guests with odd numbers are neighbours.
         """
         lines = [f"0 {mac(k)} {guest_v4(k)} guest{k} *" for k in sorted(present) if k % 2 == 0]
         self.leases.write_text("".join(f"{line}\n" for line in lines))
@@ -216,7 +220,7 @@ class Gateway:
         self.flows = []
 
     def move(self, seconds: float) -> None:
-        """Let data flow for this time."""
+        """Transfer data for the given time."""
         try:
             run(self.flows, seconds)
         except OSError:  # the damage has ended a connection
@@ -232,7 +236,9 @@ class Gateway:
     # Resources.
 
     def has_members(self) -> bool:
-        """Return whether exactly the present stations have a place and kernel objects."""
+        """Return whether the gateway has the present stations, and no others, with their kernel
+        objects.
+        """
         status = self.status()
         names = {f"s{k}" for k in range(self.phase.listed)}
         names |= {f"guest{k}" if k % 2 == 0 else mac(k) for k in self.guests}
@@ -370,7 +376,9 @@ class Soak:
             print(line, file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Let all guests leave, then end the gateway, and check that no remains of either exist."""
+        """Let all guests leave, and then end the gateway. Check that the guests and the gateway
+        leave no remains.
+        """
         gateway = self.gateway
         gateway.hang_up()
         gateway.udp.close()
@@ -450,7 +458,7 @@ FIELDS = {
 
 
 def soaked(seconds: float) -> list[str]:
-    """Run and report; return the faults, as messages."""
+    """Run the soak, and print the report; return the faults, as messages."""
     with ExitStack() as stack:
         stack.enter_context(Lab(LISTED, rate_bps=None))
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))

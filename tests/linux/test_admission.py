@@ -77,7 +77,7 @@ def see(service: GatewayService) -> None:
 
 
 def speak(k: int, of: str | None = None) -> None:
-    """Let a station announce its address by ARP, or claim the address of another station."""
+    """Let station `k` announce its address by ARP, or claim the address `of` of another station."""
     mac, target = bytes.fromhex(MACS[k].replace(":", "")), bytes([10, 77, 1, 1])
     own = socket.inet_aton(of or HERE_V4[k])
     arp = struct.pack("!HHBBH", 1, 0x0800, 6, 4, 1) + mac + own + bytes(6) + target
@@ -103,12 +103,12 @@ def test_a_new_mac_address_is_unclassified_until_its_quarantine_is_over(start: S
     assert {(row["name"], row["waiting"]) for row in service.status()["ports"]} == {("lan", 2)}
     time.sleep(1.1)
     see(service)
-    assert names(service) == {MACS[0]}  # at most one per minute
+    assert names(service) == {MACS[0]}  # at most one new station per minute is admitted
     before = passed(shaper)
     send(UNKNOWN, MACS[0])
     assert growth(shaper, before) == {MACS[0]: 20}
     assert any("in the last minute, 1 wait" in w for w in service.status()["warnings"])
-    # The next run knows this station, and no other station.
+    # The next run of the gateway knows the admitted station, and no other station.
     service = start(text)
     assert names(service) == {MACS[0]}
 
@@ -142,7 +142,7 @@ def test_a_station_listed_by_address_is_classified_by_the_mac_address_that_it_ha
     assert shaper.running().members["till"].station.mac == MACS[0]
     before = passed(shaper)
     send(UNKNOWN, MACS[0])
-    send(ipv4(17, udp(4433), HERE_V4[0]), INVENTED)  # a forged address
+    send(ipv4(17, udp(4433), HERE_V4[0]), INVENTED)  # a forged address: unclassified
     assert growth(shaper, before) == {"till": 20, "unclassified": 20}
     # a station that claims the address does not get the leaf
     speak(1, of=HERE_V4[0])
@@ -166,7 +166,7 @@ def test_an_ignored_machine_passes_and_a_forger_of_its_address_does_not(start: S
     assert counters is not None
     ignored = counters[0][Kind.IGNORED].packets
     before = passed(shaper)
-    send(ipv4(17, udp(4433), HERE_V4[0]), MACS[0])  # passes
+    send(ipv4(17, udp(4433), HERE_V4[0]), MACS[0])  # the ignored machine passes
     send(ipv4(17, udp(4433), HERE_V4[0]), MACS[1])  # a forged address
     send(UNKNOWN, MACS[0])  # another address of the ignored machine
     assert growth(shaper, before) == {MACS[1]: 20, "unclassified": 20}
@@ -233,7 +233,7 @@ def test_one_mac_address_at_two_interfaces_is_a_fault(start: Start) -> None:
 def test_check_reports_stations_classified_by_address_and_the_number_of_mac_addresses(
     start: Start,
 ) -> None:
-    assert start("").down() == []  # this part needs only the lab
+    assert start("").down() == []  # this part needs only the lab, and no gateway
     speak(0)
     sh(f"ip -n {GATEWAY} route add 10.9.0.0/16 via {HERE_V4[1]}")
     speak(1)
@@ -280,7 +280,8 @@ def test_one_mac_address_at_two_ports_of_a_bridge_is_a_fault(start: Start) -> No
         "two machines use it, and have one share"
     ]
     counts = {row["name"]: row["macs"] for row in service.status()["ports"]}
-    assert counts["lan"] >= 1  # the packet of the second address, and a packet of wl0 itself
+    # the packet of the second address and a packet of wl0 itself are counted
+    assert counts["lan"] >= 1
     assert counts["lan2"] >= 1
 
 

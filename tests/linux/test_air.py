@@ -146,7 +146,7 @@ def test_captured_frames_are_the_packets_of_the_interfaces(tmp_path, cell):
     from_laptop = [packet for packet in captured[False] if packet[16:20] == bytes([10, 0, 0, 1])]
     assert len(at_laptop[False]) > 50
     assert contains(from_laptop, at_laptop[False])
-    assert any(packet[1] & 3 == 3 for packet in from_laptop)  # marked by the queue
+    assert any(packet[1] & 3 == 3 for packet in from_laptop)  # the queue has marked a packet
 
 
 def contains(packets: list[bytes], part: list[bytes]) -> bool:

@@ -1,4 +1,4 @@
-"""A machine that bridges: guests, router and access point are in one subnet, on two ports.
+"""A gateway that is a bridge: guests, router and access point are in one subnet, at two ports.
 
 ```text
 SERVER --- eth0 [GATEWAY: br0] eth1 --- STATIONS
@@ -94,7 +94,8 @@ def serve(service: GatewayService, flows: list[Flow], seconds: float) -> None:
 
 
 def serve_until_heard(service: GatewayService, flow: Flow, by: str) -> None:
-    """Run the loop until the guest is detected by this source; on a busy machine that takes longer.
+    """Run the loop until the guest is detected by this source; on a busy machine the detection
+    takes longer.
 
     The interface below the guests may also answer ARP, and is then a station.
     """
@@ -109,7 +110,7 @@ def rows(service: GatewayService) -> dict[str, Any]:
 
 
 def rates(service: GatewayService, flows: list[Flow], seconds: float = 4) -> list[float]:
-    """Return the rates through each guest's leaf after the leaves have filled. [bit/s]"""
+    """Return the rate through each guest's leaf, after all leaves have become full. [bit/s]"""
     # A guest that sends no ARP is detected because one packet in 64 is sampled.
     end = time.monotonic() + PATIENCE_S
     while set(MACS) - rows(service).keys():
@@ -138,8 +139,8 @@ def down(service: GatewayService) -> None:
 
 @pytest.mark.usefixtures("bridge")
 def test_guests_behind_a_port_are_found_and_equal(tmp_path: Path, timed: bool) -> None:
-    """One guest has three downloads and an upload, the other guest has one download. The file has
-    only the required keys.
+    """The first guest has three downloads and an upload; the second guest has one download. The
+    file has only the required keys.
     """
     service = up(FIXED, tmp_path)
     flows = []
@@ -209,7 +210,7 @@ def test_a_bridge_that_packets_only_pass_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("bridge")
 def test_a_bridge_that_is_routed_to_shapes_both_directions(tmp_path: Path, timed: bool) -> None:
-    """Tests `lan = "br0"` where `wan` is not one of the bridge's ports: packets enter the
+    """Test `lan = "br0"` where `wan` is not a port of the bridge: packets are routed to the
     bridge.
     """
     sh(f"ip -n {GATEWAY} link set eth0 nomaster; ip -n {GATEWAY} address add 10.98.0.2/24 dev eth0")

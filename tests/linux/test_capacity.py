@@ -1,4 +1,4 @@
-"""The estimator with a real queue: C settles just below the capacity of a slow hop."""
+"""The estimator with a real queue: C converges to a value just below the capacity of a slow hop."""
 
 import time
 from collections.abc import Iterator
@@ -28,8 +28,8 @@ def lab() -> Iterator[Lab]:
 def test_c_settles_under_the_capacity_and_stations_are_equal(
     lab: Lab, tmp_path: Path, cap_mbps: int, settled_s: float
 ) -> None:
-    """Check claim hotspot-10 on a hop of 6 Mbit/s with a cap of 8 Mbit/s: C within 5 %, short
-    pings.
+    """Check claim hotspot-10 on a hop of 6 Mbit/s with a cap of 8 Mbit/s: C is within 5 % of the
+    capacity, and the round-trip times of pings are short.
 
     With a cap of 20 Mbit/s the hop's queue stays at its limit, 150 ms, for more than 64 pings.
     """
@@ -39,7 +39,7 @@ def test_c_settles_under_the_capacity_and_stations_are_equal(
     # the capacity.
     assert mean(rates) == pytest.approx(RATE_BPS, rel=0.05)
     assert sorted(pings)[int(0.95 * len(pings))] < 2 * 0.040
-    # ratio of the bytes that have passed through the two leaves, which are never empty
+    # the ratio of the bytes through the two leaves, which are never empty
     assert shares[0] / shares[1] == pytest.approx(1, abs=0.01)
 
 

@@ -239,7 +239,7 @@ def test_a_station_behind_a_router_has_its_subnets(
             packet = ipv6 if ":" in source else ipv4
             send(packet(17, udp(4433), source), INVENTED)
             assert growth(shaper, before) == {leaf: COUNT}, source
-        # The source MAC address of a station decides, for any source IP address.
+        # The source MAC address determines the station, for any source IP address.
         before = passed(shaper)
         send(ipv4(17, udp(4433), "10.78.4.1"), MACS[0])
         assert growth(shaper, before) == {"s0": COUNT}
@@ -269,7 +269,7 @@ def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> N
     now = shaper.classified("wlan")
     assert now is not None
     assert now[0][Kind.FORGED].packets - before[Kind.FORGED].packets == 3
-    # Tags of VLAN 0 do not hide a packet: the kernel removes them.
+    # A tag of VLAN 0 does not hide a packet, because the kernel removes the tag.
     kind, data = arp(other)
     tagged = b"\0\0\x81\0\0\0" + struct.pack("!H", kind) + data
     send((0x8100, tagged), MACS[0], count=1)
@@ -277,7 +277,8 @@ def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> N
     now = shaper.classified("wlan")
     assert now is not None
     assert now[0][Kind.FORGED].packets - before[Kind.FORGED].packets == 4
-    # Invalidated packets pass through the leaf of their sender, so that they do not bypass it.
+    # Invalidated packets pass through the leaf of their sender, so that they do not bypass this
+    # leaf.
     at_leaf = passed(shaper)
     send(arp(other), MACS[0], count=COUNT)
     assert growth(shaper, at_leaf) == {"s0": COUNT}
@@ -304,7 +305,9 @@ def discovery(mac: bytes, source: str) -> tuple[int, bytes]:
 
 
 def test_all_kinds_together_have_one_allowance(shaper: Shaper) -> None:
-    """A guest that uses all kinds gains no more than 48 kbit/s."""
+    """A guest that sends all kinds of exempt packets sends at most 48 kbit/s of them outside its
+    leaf.
+    """
     before = passed(shaper)
     for _ in range(3):
         for packet in EXEMPT_PACKETS.values():
@@ -321,6 +324,6 @@ def test_an_entry_that_does_not_exist_is_no_fault(shaper: Shaper) -> None:
     assert programs is not None
     assert programs.moves("02:00:00:00:00:99") == 0
     key = ("macs", mac_key(INVENTED))
-    programs.table[key] = b""  # as if another program had removed it
+    programs.table[key] = b""  # an empty entry, as if another program had removed it
     programs.remove([key])
     assert key not in programs.table

@@ -1,4 +1,6 @@
-"""Congestion controls loaded into the kernel: their owners, their removal, their windows."""
+"""Congestion controls that are loaded into the kernel: their owners, their removal and their
+windows.
+"""
 
 import ctypes
 import fcntl
@@ -76,7 +78,7 @@ def listed() -> dict[str, Any]:
 
 
 def loading(stack: ExitStack, *arguments: str) -> commands.ForkedCommand:
-    """Start a process that loads a congestion control and keeps it."""
+    """Start a process that loads a congestion control and keeps it loaded."""
     words = ["congestion", "load", *arguments]
     process = stack.enter_context(commands.ForkedCommand(words, is_read=True))
     assert process.stdout is not None
@@ -96,7 +98,7 @@ def connected(name: str) -> tuple[socket.socket, socket.socket]:
 
 
 def carries(ends: tuple[socket.socket, socket.socket], length: int = 5_000_000) -> bool:
-    """Return whether this many bytes arrive."""
+    """Return whether `length` bytes arrive at the other end of a connection."""
     client, server = ends
     sender = os.fork()
     if sender == 0:
@@ -229,7 +231,9 @@ def enter_user_namespace() -> None:
 
 RTT_S, WARMUP_S = 0.1, 20.0
 SLACK = 0.03
-"""Tolerated difference from the engine beyond both intervals, because of loss recovery. [-]"""
+"""Tolerated relative difference between the windows of kernel and engine, in addition to both
+confidence intervals. The cause of the difference is loss recovery. [-]
+"""
 
 
 @pytest.mark.measured
@@ -238,17 +242,18 @@ SLACK = 0.03
     [
         ("compound", "every", 500, 80, 40.0, 1600),
         ("compound", "probability", 500, 80, 60.0, 2400),
-        # Periodic losses give little information here: the window may stay at any of several
+        # Illinois is not tested with periodic losses: its window may stay at any of several
         # multiples.
         ("illinois", "probability", 1000, 10, 100.0, 2300),
     ],
     ids=["compound-every", "compound-probability", "illinois-probability"],
 )
 def test_mean_windows_are_those_of_the_engine(law, kind, period, flows, length_s, least_lost):
-    """Compare windows over a path without a queue, at a few thousand losses of many flows.
+    """Compare the mean windows of kernel and engine over a path without a queue, with a few
+    thousand losses of many flows.
 
-    The confidence interval of the mean is added to the tolerance. The interval is twice as wide
-    with a quarter of the losses.
+    The confidence interval of the mean is added to the tolerance. With a quarter of the losses,
+    the interval is twice as wide.
     """
     with loaded([law]) as names:
         name = names[law]
@@ -274,8 +279,8 @@ def test_mean_windows_are_those_of_the_engine(law, kind, period, flows, length_s
 
 
 def window_of_engine(law: str, kind: str, period: int) -> tuple[float, float]:
-    """Return the mean number of packets in flight and its interval, for the same path in the
-    simulator.
+    """Return the mean number of packets in flight and its confidence interval, for the same path in
+    the simulator.
     """
     path = {"from": "a", "to": "b"}
     loss = {kind: period if kind == "every" else 1 / period}

@@ -51,7 +51,7 @@ Make = Callable[..., Shaper]
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
-    """Yield a hot-spot without a slow hop: these tests move little data, and run often."""
+    """Yield a hot-spot without a slow hop: these tests transfer little data, and run often."""
     with Lab(stations=3, rate_bps=None) as lab:
         yield lab
 
@@ -74,7 +74,7 @@ def shaping(directory: Path) -> Iterator[Make]:
 
 
 def a_life(directory: Path, hook: Hook, more: str = "", discipline: str = "pfifo") -> None:
-    """Do everything that a gateway ever does to the kernel, with a hook after each step."""
+    """Do every action of a gateway on the kernel, and call a hook after each step."""
     gateway = config.read(gateway_text(LISTED, more, discipline=discipline))
     shaper = Shaper(gateway, UndoLog(directory / "undo.log", hook), hook)
     shaper.up(gateway.stations)
@@ -95,13 +95,15 @@ HARM = (
 
 
 HARM_TO_SERVICES = (HARM[0].replace("100kbit", "3mbit"), *HARM[1:3])
-"""Harms for services. At 100 kbit/s the remaining data of a download in its leaf would take 24 s
-after the service is killed.
+"""Damage by other programs, for tests of services. At 100 kbit/s the remaining data of a download
+in its leaf would take 24 s after the service is killed.
 """
 
 
 def run_with_damage(directory: Path, hook: Hook) -> None:
-    """Do all steps while other programs remove and change objects, with a hook after each step."""
+    """Do all steps while other programs remove and change objects, and call a hook after each
+    step.
+    """
     gateway = config.read(gateway_text(LISTED).replace('wan = "wan"', 'wan = "usb"'))
     shaper = Shaper(gateway, UndoLog(directory / "undo.log"))
     shaper.up(gateway.stations)
@@ -120,7 +122,7 @@ IS_UP = "up"
 
 
 class Countdown:
-    """Calls `end` at the step with this number, and counts steps."""
+    """Counts steps, and calls `end` at the step number `last`."""
 
     def __init__(self, last: int, end: Hook) -> None:
         self.last = last
@@ -136,8 +138,8 @@ class Countdown:
 def run_service(directory: Path, more: str = "", discipline: str = "pfifo") -> None:
     """Run a service that detects and repairs changes by other programs, until it is killed.
 
-    A file reports that the service is up. Earlier changes by other programs make the service end
-    with an error line.
+    When the service is up, it creates a file. Earlier changes by other programs make the service
+    end with an error line.
     """
     gateway = config.read(gateway_text(LISTED, more, discipline=discipline))
     state, is_up = State(directory), (directory / IS_UP).touch
@@ -162,8 +164,8 @@ def kill_myself() -> None:
 
 
 def check_after_a_kill(directory: Path) -> None:
-    """Check after a kill that traffic flows, that the gateway's changes can be removed, and that it
-    can be set up again.
+    """Check the state after a kill: traffic flows, the gateway's changes can be removed, and the
+    gateway can be set up again.
     """
     assert transfers(station_v4(0)), "traffic is stuck"
     assert transfers(station_v4(LISTED)), "a guest's traffic is stuck"
@@ -189,11 +191,11 @@ KINDS = {
         "pfifo",
     ),
 }
-"""Cases with different messages to the kernel: settings of the file, and queue of the leaves.
+"""Kinds of gateways that send different messages to the kernel: settings in the file, and queue of
+the leaves.
 
 With the queue `best`, the kernel is asked for each discipline. UDP from stations has separate
-tables except with `udp = "down"`. Messages for fq_codel and codel are tested in user-mode Linux,
-below.
+tables except with `udp = "down"`. Messages for fq_codel and codel are tested in user-mode Linux.
 """
 
 
@@ -320,7 +322,7 @@ def harm(draw: random.Random) -> None:
 
 
 def test_refused_by_the_kernel_at_any_message(lab: Lab, directory: Path, shaping: Make) -> None:
-    """An error from netlink at any message is reported, and no remains exist."""
+    """If the kernel refuses any one message, the error is reported, and no remains exist."""
 
     def refuse() -> None:
         raise KernelError(errno.ENOMEM, "a change", "")
@@ -358,7 +360,7 @@ def test_a_refused_guest_leaves_the_others_as_they_were(lab: Lab, shaping: Make)
         shaper = shaping(gateway, counter)
         shaper.up(gateway.stations)
         before = sh("tc class show dev lh-lan | sort")
-        for step in (1, 2):  # the class of the guest, and its queue
+        for step in (1, 2):  # the kernel refuses the class of the guest, or its queue
             counter.last = counter.steps + step
             with pytest.raises(KernelError):
                 shaper.join(GUEST)
@@ -371,7 +373,7 @@ def test_a_refused_guest_leaves_the_others_as_they_were(lab: Lab, shaping: Make)
 
 
 def test_a_full_disk_stops_it_before_the_change(lab: Lab, tmp_path: Path) -> None:
-    """Tests a log on a file system without a free byte."""
+    """Test a log on a file system without a free byte."""
     small = tmp_path / "small"
     small.mkdir()
 
@@ -431,8 +433,8 @@ def test_a_foreign_interface_of_our_name_stays(lab: Lab, directory: Path, shapin
             shaper = shaping(gateway)
             with pytest.raises(UserError, match="lh-lan: exists already"):
                 shaper.up(gateway.stations)
-            # the link stays even if the log says that a gateway made a link with this name, which
-            # was removed later
+            # the link stays, even though the log records that a gateway made a link with the same
+            # name
             log_in(directory).add({"kind": "link", "name": "lh-lan"})
             assert take_back(directory) == []
             assert "lh-lan" in sh("ip -o link show lh-lan")

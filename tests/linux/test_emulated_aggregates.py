@@ -61,8 +61,8 @@ def goodputs(answer: lh.Result | Emulation) -> dict[str, float]:
 
 
 def test_a_cell_of_aggregates_carries_real_tcp(tmp_path):
-    """Independent of lateness: each flow has goodput, conservation holds, and no packet is lost if
-    there is room for every window.
+    """Check results that do not depend on lateness: each flow has goodput, the numbers of packets
+    are consistent, and no packet is lost if the queue has room for every window.
     """
     path = tmp_path / "x.toml"
     path.write_text(CELL + STATIONS)
@@ -80,8 +80,8 @@ def test_a_cell_of_aggregates_carries_real_tcp(tmp_path):
 )
 def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
     """The windows never overflow the queue, so that a run's shares do not depend on the order in
-    which TCP flows lose packets. The test compares the path through queue, air and wire. Shares of
-    flows with losses are on the page of measurements.
+    which TCP flows lose packets. The test compares the effects of queue, air and wire. The page
+    of measurements shows the shares of flows with losses.
     """
     path = tmp_path / "x.toml"
     path.write_text(CELL.replace("802.11ax", phy) + STATIONS)
@@ -99,8 +99,8 @@ def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_the_queue_of_linux_is_that_of_the_simulation(tmp_path):
-    """The result depends on air time fairness, not on the order of TCP's losses; a call waits for
-    its turn.
+    """The result depends on air time fairness, not on the order of TCP's losses. The packets of a
+    call wait for the transmissions of other stations.
 
     A segment of 802.11b at 11 Mb/s takes 2 ms on the air.
     """
@@ -166,7 +166,8 @@ def test_programs_talk_through_aggregates(tmp_path, words):
     length_s = result["duration_s"] - result["warmup_s"]
     for traffic, bytes_ in (("tcp 80 out", 300_000), ("tcp 80 in", 600_000), ("icmp in", 3 * 64)):
         carried = flows[traffic]["goodput_bps"]["mean"] * length_s / 8
-        assert 0.999 * bytes_ <= carried < 1.3 * bytes_ + 1000  # headers, retransmissions
+        # the carried bytes include headers and retransmissions
+        assert 0.999 * bytes_ <= carried < 1.3 * bytes_ + 1000
 
 
 def test_ctrl_c_ends_a_cell_of_aggregates(tmp_path):
@@ -177,7 +178,8 @@ def test_ctrl_c_ends_a_cell_of_aggregates(tmp_path):
     ) as process:
         wait_until(lambda: moves_packets(process.pid), "traffic")
         process.send_signal(signal.SIGINT)
-        _, printed = process.communicate(timeout=30)  # the run would take a hundred seconds
+        # without the interrupt, the run would take a hundred seconds
+        _, printed = process.communicate(timeout=30)
     assert process.returncode not in (0, -signal.SIGKILL)
     assert b"Traceback" not in printed
 

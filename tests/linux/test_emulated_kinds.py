@@ -57,15 +57,16 @@ def rights() -> None:
 def test_every_connection_of_the_web_is_asked_and_answered_in_full():
     answer = emulate(WEB)
     users = answer.classes.loc["users"]
-    # one connection per 100 ms until 2 s, and five seconds for the last connection
+    # one connection begins per 100 ms until 2 s, and five seconds remain for the last connection
     assert (users["connections_finished"], users["unfinished"]) == (20, 0)
     assert users["connections_refused"] == 0
     assert users["goodput_bps"] * 7 / 8 == pytest.approx(20 * 30_000)
-    # a handshake, the request and the server's time, two windows of ten and twenty segments
+    # the time of a handshake, of the request and the server's time, and of two windows (ten and
+    # twenty segments)
     assert users["completion_s"] > 0.02 + 0.02 + 0.02 + 0.02
     assert users["completion_p95_s"] >= users["completion_s"] / 2
     assert users["loss_probability"] == 0
-    # both directions carry segments: three for each request, and twenty-one for each response
+    # each direction carries segments: three per request, and twenty-one per response
     replies, requests = (
         answer.links.loc[name, "utilisation"] for name in ("bottleneck/back", "bottleneck")
     )
@@ -143,7 +144,9 @@ upload = { segments = 10 }
 
 
 def test_ten_segments_take_as_long_as_in_a_simulation():
-    """A round trip for the handshake and a round trip for the segments, each 100 ms."""
+    """The transfer takes a round trip for the handshake and a round trip for the segments, each 100
+    ms.
+    """
     seen = emulate(TEN).flows.loc["ten", "completion_s"]
     simulated = lh.simulate(TEN, replications=1).flows.loc["ten", "completion_s"]
     assert simulated == pytest.approx(0.2012, abs=5e-5)
@@ -155,23 +158,24 @@ def test_after_a_lost_syn_linux_sends_ten_segments_and_a_simulation_a_single_seg
     segments.
     """
     [simulated] = lh.simulate(LOST, replications=1).flows["completion_s"]
-    # the timeout, the handshake, and windows of 1, 2, 4 and 3 segments, each a round trip of 100 ms
+    # the sum of the timeout, the handshake, and windows of 1, 2, 4 and 3 segments, each a round
+    # trip of 100 ms
     assert simulated == pytest.approx(1.5, rel=0.01)
     [seen] = emulate(LOST).flows["completion_s"]
-    # The timeout and two round trips. Late timers cannot shorten this time, and do not add a round
-    # trip.
+    # The sum of the timeout and two round trips. Late timers cannot shorten this time, and do not
+    # add a round trip.
     assert 1.2 <= seen < 1.3
 
 
 def test_a_server_that_no_syn_reaches_has_no_retransmissions():
-    """A flow without a completed handshake has all values that other flows have; it has received no
-    data.
+    """A flow without a completed handshake has the same result fields as other flows, but no
+    received data.
     """
     text = LOST.replace('channel.better = { at = "0.5 s", error = 0 }\n', "download = {}\n")
     flows = emulate(text, settings={"duration": "2.5 s"}).flows.set_index("direction")
     assert flows["goodput_bps"].to_list() == [0, 0]
-    # The client of the upload has sent its SYN again: after one second, in newer kernels after
-    # another second.
+    # The client of the upload has sent its SYN again: after one second, and in newer kernels once
+    # more after another second.
     assert flows.loc["up", "retransmissions"] >= 1
     assert flows.loc["down", "retransmissions"] == 0
 
@@ -186,8 +190,8 @@ def test_links_in_a_row_share_the_air_as_in_a_simulation():
     simulated = lh.simulate(scenario, replications=5)
     for name in ("a", "b", "c"):
         expected = simulated.flows.loc[name, "goodput_bps"]
-        # One run of 30 s. Replications of the simulation scatter by 5 % on the outer links and by
-        # 11 % in the middle; the bound is three times the scatter.
+        # The emulation is one run of 30 s. Replications of the simulation scatter by 5 % on the
+        # outer links and by 11 % in the middle; the bound is three times the scatter.
         bound = 0.33 if name == "b" else 0.15
         assert seen.flows.loc[name, "goodput_bps"] == pytest.approx(expected, rel=bound)
 

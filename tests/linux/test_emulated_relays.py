@@ -24,10 +24,11 @@ def test_the_middle_of_a_row_has_more_connections_between_its_relays(timed: bool
     flows = answer.flows
     assert list(flows.index) == ["a", "b", "c"]
     assert (flows["connections"] > 0).all()
-    if timed:  # n = k T grows with the queues, and T is largest for the middle flow
+    # the number of connections grows with the round-trip time, which is largest for flow b
+    if timed:
         assert (flows["connections"] > 1).all()
         assert flows["rtt_s"].idxmax() == "b"
-    # the links carry the data of programs, the overhead of relays and data in flight
+    # in addition to the programs' data, the links carry the overhead of relays, and data in flight
     sent_bps = answer.links["airtime_fraction"] * 400 * 1040 * 8
     for user_bps, link_bps in zip(flows["goodput_bps"], sent_bps[["1", "2", "3"]], strict=True):
         assert 0 < user_bps < link_bps

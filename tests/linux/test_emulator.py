@@ -34,7 +34,7 @@ tcp = { congestion = "reno", window = 42 }
 
 DOWNLOADS = "[station.first]\ndownload = 4\n[station.other]\ndownload = 1\n"
 UPLOADS = "[station.first]\nupload = 4\n[station.other]\ndownload = 1\ncount = 4\n"
-"""With only two stations, as in the paper's figure 5, the fairness level is only 2."""
+"""With only two stations, as in figure 5 of the paper, the fairness level would be only 2."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -119,8 +119,7 @@ def test_the_estimator_follows_a_slow_station(tmp_path):
     assert expected == pytest.approx(2.4e6, rel=0.02)
     assert abs(seen / expected - 1) < 0.05, (seen, expected)
     # The percentile is 0.052 to 0.174 s in forty simulated replications, and 0.3 s with a full
-    # queue. An earlier bound of 0.08 s was exceeded in one of six runs, simulated as well as
-    # emulated.
+    # queue. One of six runs exceeds 0.08 s, in simulations and in emulations.
     assert shared.links.loc["vsb", "ping_rtt_p95_s"] < 0.2
 
 
@@ -171,7 +170,8 @@ def test_nothing_is_left_however_it_ends(tmp_path, how):
     with subprocess.Popen([*COMMAND, str(path)], **pipes) as process:
         wait_until(lambda: moves_packets(process.pid), "traffic")
         process.send_signal(how)
-        _, printed = process.communicate(timeout=30)  # the run would take a hundred seconds
+        # without the interrupt, the run would take a hundred seconds
+        _, printed = process.communicate(timeout=30)
     assert process.returncode != 0
     assert b"Traceback" not in printed
     assert sorted(os.listdir("/sys/class/net")) == interfaces
@@ -200,7 +200,8 @@ def test_ctrl_c_as_the_medium_begins_ends_it(monkeypatch, tmp_path):
     before_s, threads = time.monotonic(), threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         lh.emulate(path)
-    assert time.monotonic() - before_s < 30  # the run would take a hundred seconds
+    # without the interrupt, the run would take a hundred seconds
+    assert time.monotonic() - before_s < 30
     assert threading.active_count() == threads
 
 
@@ -230,7 +231,8 @@ def test_the_command_prints_a_result_with_calls_and_floods(tmp_path, timed):
     if not timed:
         return
     flows = {flow["name"]: flow for flow in result["flows"]}
-    # 200 datagrams of each direction in four seconds; five standard deviations of Poisson gaps
+    # 200 datagrams are expected per direction in four seconds; the tolerance is five standard
+    # deviations of Poisson arrivals
     up, down, flood = (
         flows[f"{name}/1"] for name in ("phone/udp-up", "phone/udp-down", "flood/udp-up")
     )
@@ -283,7 +285,7 @@ def test_a_dumbbell_has_real_tcp_too(tmp_path):
     answer = emulate(path)
     goodput_bps = answer.flows["goodput_bps"]
     assert 6e6 < goodput_bps.sum() < 12e6
-    # 50 segments take three windows and a handshake, and more time in a queue that other flows fill
+    # 50 segments take a handshake and three windows, and more time if other flows fill the queue
     assert 0.09 < answer.flows.loc["short", "completion_s"] < 3
     assert answer.flows.loc["short", "unfinished"] == 0
     assert goodput_bps["call"] == pytest.approx(64_000, rel=0.3)
@@ -327,8 +329,9 @@ def test_classes_sensors_and_channels_that_change_are_the_engines(tmp_path):
     assert shares.sum() == pytest.approx(1, abs=0.01)
     for way in ("up", "down"):
         seen = answer.flows.loc[f"meter/sensor-{way}/1"]
-        # One report per 50 ms, from the end of the warm-up to a deadline before the end, 3.5 s. If
-        # the machine is late there, these ends move by its lateness.
+        # A sensor sends one report per 50 ms. Reports count from the end of the warm-up to one
+        # deadline before the end of the run, for 3.5 s. If the machine is late, this period is
+        # shifted by the lateness.
         assert 60 <= seen["reports"] <= 80
         assert seen["report_delivery"] > 0.9
         assert 0 < seen["report_delay_s"] < 0.5

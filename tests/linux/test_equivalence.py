@@ -1,4 +1,4 @@
-"""`plan` is exactly equivalent to `up`: both leave the kernel in the same state."""
+"""`plan` is exactly equivalent to `up`: both cause the same kernel state."""
 
 import json
 import re
@@ -84,7 +84,7 @@ def test_plan_and_up_leave_the_same_programs_and_maps(tmp_path: Path, kind: str)
 
 
 def map_number(descriptor: int) -> int:
-    """Return the kernel's number of a map."""
+    """Return the kernel's ID of a BPF map."""
     information = Path(f"/proc/self/fdinfo/{descriptor}").read_text()
     return int(re.findall(r"map_id:\s+(\d+)", information)[0])
 

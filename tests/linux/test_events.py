@@ -2,7 +2,7 @@
 sleeps.
 
 Damage is done by `tc` and `ip`, as an administrator would do it. The check also reads the state
-with `tc` and `ip`, so that the repairing code does not judge itself.
+with `tc` and `ip`, so that the code that repairs is not used to check the repair.
 """
 
 import select
@@ -127,7 +127,7 @@ def test_a_missing_interface_is_reported_until_it_is_back(lab: Lab, tmp_path: Pa
                 assert "egress_block" in sh("tc qdisc show dev usb")
                 assert "lasthop_to" in sh(f"tc filter show {to_stations.words()}")
                 assert links.index_of("lh-usb") == number
-                # a renamed interface is reported as gone, until it gets its name back
+                # a renamed interface is reported as missing until it has its name again
                 sh("ip link set usb name usb9")
                 wait_until(lambda: running.faults == ["interface usb is gone"], "it is reported")
                 sh("ip link set usb9 name usb")
@@ -142,7 +142,9 @@ def test_hooks_of_another_program_are_reported_and_stay(lab: Lab, tmp_path: Path
             before = snapshot()
 
         def replace_first() -> bool:
-            """The other program may be too late to be first."""
+            """Replace the clsact qdisc. The attempt fails if the gateway repairs the qdisc
+            first.
+            """
             with suppress(AssertionError):
                 damage("tc qdisc del dev lan clsact; tc qdisc add dev lan clsact")
                 return True
@@ -160,7 +162,9 @@ def test_hooks_of_another_program_are_reported_and_stay(lab: Lab, tmp_path: Path
 
 
 def test_repeated_changes_of_another_program_are_reported(lab: Lab, tmp_path: Path) -> None:
-    """Both programs change the class in turn, and the gateway repairs it less and less often."""
+    """The test and the gateway change the class in turn. The gateway repairs it less and less
+    often.
+    """
     change = "tc class change dev lh-lan parent 6c68: classid 6c68:1 htb rate 100kbit"
     with up(tmp_path, gateway_text(1)) as running:
         with entered(GATEWAY):
@@ -177,7 +181,7 @@ def test_repeated_changes_of_another_program_are_reported(lab: Lab, tmp_path: Pa
         wait_until(is_reported, "it is reported")
         mended = running.log.read_text().count("repaired\n")
         assert 5 <= mended <= 8
-        # the program that stops first loses: the last change stays
+        # the test has stopped its changes, so that the gateway makes the last change
         wait_until(lambda: is_as(before), "the rate is ours")
         wait_until(lambda: running.faults == [], "no fault is left")
 
@@ -277,7 +281,7 @@ def in_a_child(directory: Path, text: str, watch: Callable[[GatewayService], Any
 
 
 def wakings(service: GatewayService, seconds: float) -> int:
-    """Return how often the loop wakes up within this number of seconds."""
+    """Return how often the loop wakes up in the given number of seconds."""
     before = service.loop.wakings
     time.sleep(seconds)
     return service.loop.wakings - before
@@ -353,7 +357,7 @@ def test_counters_are_current_when_they_are_asked(lab: Lab, tmp_path: Path) -> N
 
 
 def test_traffic_ends_an_idle_time(lab: Lab, tmp_path: Path) -> None:
-    """Pings begin, although the loop was asleep."""
+    """The gateway begins to send pings when traffic begins, although the loop was asleep."""
     with up(tmp_path, gateway_text(2, rate="estimated")) as running:
         time.sleep(4)
         flow = Flow(station_v4(0), download=True)
@@ -374,13 +378,13 @@ def test_traffic_ends_an_idle_time(lab: Lab, tmp_path: Path) -> None:
 HEALED_S = 0.2
 STALL_S = 0.5
 QUIET_S = 1.0
-"""Time without events that shows that all repairs have ended. [s]"""
+"""Time without events after which all repairs are considered finished. [s]"""
 MACHINE_S = 50e-3
 """Largest lateness of a valid run in real time; measured times are at least four times longer. [s]
 """
 WITNESSES = ("the hierarchy is removed", "filters of a block are removed", "the IFB is removed")
-"""Damages that are also measured in real time: simulated time does not include the time of
-computation.
+"""Kinds of damage whose repair is also measured in real time: simulated time does not include the
+time of computation.
 """
 
 
@@ -413,7 +417,7 @@ def longest_gap(flow: Flow, act: Callable[[], None]) -> float:
 
 
 def healing_s(what: str) -> float:
-    """Return the time from the first event (the damage) to the last event (of the repairs). [s]"""
+    """Return the time from the event of the damage to the last event of the repairs. [s]"""
     with entered(GATEWAY), closing(Events()) as events:
         before = snapshot()
         doing = Thread(target=damage, args=[DAMAGES[what]])
@@ -445,9 +449,9 @@ def test_healing_takes_less_than_200_ms_with_computing(
 
 
 FIRST_OF_FILTERS = "the program of the IFB is removed"
-"""First damage in the list that concerns filters. Earlier damages concern classes and queues. They
-are measured only with a download, because packets of both directions of a station wait in the same
-leaf.
+"""First kind of damage in the list that concerns filters. Earlier kinds concern classes and queues.
+These kinds are measured only with a download, because packets of both directions of a station
+wait in the same leaf.
 """
 STALLS = [
     *((True, what) for what in DAMAGES),
@@ -491,7 +495,9 @@ def test_tcp_stalls_less_than_half_a_second_with_computing(
 
 @pytest.mark.measured
 def test_a_flood_at_its_own_interface_takes_no_processor(lab: Lab, gateway: Running) -> None:
-    """Ten thousand changes to the gateway's own interface, next to its filters."""
+    """A flood: the test makes ten thousand changes to the gateway's own interface, next to its
+    filters.
+    """
 
     def share() -> float:
         with entered(GATEWAY), Socket() as another:

@@ -1,4 +1,6 @@
-"""Leaves with fair queues, which the kernel of a host may lack: in user-mode Linux."""
+"""Leaves with fair queues, in user-mode Linux, because the kernel of the host may not support
+them.
+"""
 
 from pathlib import Path
 
@@ -13,8 +15,8 @@ INSIDE = Path(__file__).parent / "inside"
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize("discipline", ["fq_codel", "sfq"])
 def test_flows_that_wait_in_a_fair_leaf_are_no_classes_of_the_gateway(discipline: str) -> None:
-    """The kernel lists these flows together with HTB's classes, without byte counters. ARP may have
-    sent more packets.
+    """The kernel lists the flows that wait in a fair leaf together with HTB's classes, without byte
+    counters. ARP may have sent more packets.
     """
     seen = uml.answer(INSIDE / "fair_leaves.py", discipline)
     assert seen["class"] == 0x10001

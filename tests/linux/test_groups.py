@@ -1,4 +1,4 @@
-"""Groups of stations in the kernel: damages are repaired."""
+"""Groups of stations in the kernel: damage is repaired."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -81,7 +81,9 @@ def test_the_guide_works_when_followed_literally(tmp_path: Path) -> None:
             return sum(row["sent_packets"] for row in json.loads(printed)["stations"])
 
         def counted() -> bool:
-            """Return whether the guest has a separate leaf, which it gets after its quarantine."""
+            """Return whether the guest has a separate leaf. The guest gets this leaf after its
+            quarantine.
+            """
             time.sleep(1)
             return transfers(station_v4(0), count=200_000) and packets() > 150
 
@@ -163,7 +165,7 @@ def test_files_that_the_guide_installs_come_with_the_package() -> None:
     assert [Path(file) for _, file in lines if MANUAL.name in file] == pages
     units = [Path(file) for _, file in lines if MANUAL.name not in file]
     assert [file.parent for file in units] == [Path(package)]
-    # `plan --sh` uses one file to make a script, and the gateway loads the programs itself
+    # files that only lasthop uses: a part of the script of `plan --sh`, and the BPF programs
     ours = (".sh", ".o", ".sources")
     installed = {path.name for path in SHARE.iterdir() if path.suffix not in ours}
     assert {file.name for file in units} == installed
@@ -178,7 +180,7 @@ def test_the_unit_is_valid_with_its_manual_page(tmp_path: Path) -> None:
     pages = tmp_path / "man/man8"
 
     def verified() -> str:
-        """Return the warnings about the unit of the package."""
+        """Return the warnings of `systemd-analyze verify` about the unit of the package."""
         done = subprocess.run(
             ["systemd-analyze", "verify", unit],
             env=os.environ | {"MANPATH": str(pages.parent)},

@@ -1,5 +1,5 @@
-"""Leaves that keep delay low, in user-mode Linux, whose kernel supports them; and leaves of a
-host.
+"""Leaves with queue disciplines that keep delay low, in user-mode Linux, whose kernel supports
+these disciplines. Also tests leaves on a host.
 """
 
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_a_gateway_sets_up_repairs_and_plans_its_leaves(
     assert result["tried"] == {"untried": None, "missing": None, "discipline": discipline}
     assert result["by_address"] == result["planned"]
     assert result["by_address"].count(f"qdisc {discipline} ") == (
-        # including the leaves of unclassified and of multicast packets
+        # the number includes the leaves for unclassified and for multicast packets
         2 + (5 if "= 5" in more else 2 - (word == "fq_codel"))
     )
     if "fairness" in more:
@@ -57,7 +57,8 @@ def test_a_gateway_sets_up_repairs_and_plans_its_leaves(
     assert changed == [[f"{fault} changed"]] * len(changed)
     assert gone == [f"{fault} gone"]
     assert result["mended"] == [True] * len(result["damaged"])
-    # the access point's class, two leaves of stations, and two leaves for other packets; no flows
+    # the access point's class, two leaves of stations, and two leaves for other packets; flows are
+    # not counted
     assert result["counted"] == 5
 
 

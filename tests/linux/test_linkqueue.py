@@ -1,4 +1,6 @@
-"""`lasthop queue` on an uplink: set up, changed, undone, and the program before the queue."""
+"""`lasthop queue` on an uplink: it is set up, changed and undone. Also tests the program in front
+of the queue.
+"""
 
 import json
 import socket
@@ -126,7 +128,7 @@ def test_merged_packets_are_split_in_front_of_the_queue(directory: Path) -> None
 def test_segments_of_a_merged_packet_are_counted_as_they_enter(
     directory: Path, programs: None
 ) -> None:
-    """The program of `vbs` and the shaper have the same queue length."""
+    """The program of `vbs` and the shaper must have the same queue length."""
     wanted = config.read(SHARED.replace('from = "lan"\n', ""))  # GRO stays on
     sh(f"ip -n {STATIONS} link set wl0 gso_max_segs 65535")
     flows = [Flow(station_v4(k), download=False) for k in range(2)]
@@ -150,9 +152,9 @@ def test_segments_of_a_merged_packet_are_counted_as_they_enter(
             shaped.down()
     print(f"{mean(waiting):.1f} wait, {mean(inside):.1f} are counted")
     assert mean(waiting) > 5
-    # One packet is in service. Four packets leave per millisecond, and the program does not see
-    # this until the next arrival. If it reads the length of the splitter, it counts no additional
-    # packets.
+    # The program also counts the packet in service. Four packets leave per millisecond, which the
+    # program notices only at the next arrival. If the program reads the length of the splitter, it
+    # counts no additional packets.
     assert 1 < mean(inside) - mean(waiting) < 8
 
 
@@ -199,7 +201,7 @@ def test_impossible_settings_are_refused_in_a_line_and_change_nothing(directory:
 
 
 def test_a_discipline_that_the_kernel_lacks_is_named_by_its_option(directory: Path) -> None:
-    """The check is before any change, so that a running queue continues."""
+    """The check precedes any change, so that a running queue is not interrupted."""
     text = THRESHOLD.replace("queue.threshold = 15", "queue = { limit = 100, pie = {} }")
     before = others(directory)
     message = "interface.queue: this kernel has no pie (CONFIG_NET_SCH_PIE)"
@@ -283,7 +285,7 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
         # packets wait until the kernel knows a neighbour
         wait_until(lambda: offered(shaped)[:2] == expected, f"{expected} packets")
         none = offered(shaped)[2]
-        assert 13 <= none <= 13 + 20  # including neighbour and router solicitations
+        assert 13 <= none <= 13 + 20  # the number includes neighbour and router solicitations
         by_mac = SHARED.replace(f'address = "{station_v4(1)}/32"', f'mac = "{mac}"')
         with entered(GATEWAY):
             shaped.apply(config.read(by_mac))
@@ -291,7 +293,7 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
         far = offered(shaped)[1]
         assert (
             12 + 16 <= far <= 12 + 16 + 20
-        )  # including unmarked packets, which leave with their original address
+        )  # the number includes unmarked packets, which leave with their original address
     finally:
         with entered(GATEWAY):
             assert shaped.down() == []
@@ -302,8 +304,8 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
 def test_packets_are_blocked_with_the_probability_of_the_map(
     directory: Path, programs: None, probability: float
 ) -> None:
-    """The fraction is within a percentage point of the probability, with enough packets for five
-    standard deviations.
+    """The fraction of blocked packets differs from the probability by at most one percentage point.
+    With this number of packets, one percentage point is five standard deviations.
     """
     packets, unblocked = 60_000, 5_000
     assert transfers(station_v4(0)), "neighbours are known now"
@@ -360,7 +362,7 @@ def test_a_prefix_of_all_addresses_has_none_of_the_other_version(
         send(10, station_v6(2), ("fd77::2", 9))
         wait_until(lambda: offered(shaped)[2] >= 20, "20 packets of no class")
         near, far, none = offered(shaped)
-        assert 10 <= near <= 10 + 20  # including neighbour and router solicitations
+        assert 10 <= near <= 10 + 20  # the number includes neighbour and router solicitations
         assert far == 0
         assert none <= 20 + 20
     finally:
@@ -396,7 +398,7 @@ def test_settings_change_while_packets_are_counted(directory: Path, programs: No
 
 
 def test_a_check_reports_the_flows_that_it_hears(directory: Path) -> None:
-    """Three uploads are observed at the uplink, without a download.
+    """The test observes three uploads at the uplink, without a download.
 
     All uploads are paced, so that the queue stays short. If they fill the queue, one of them may
     wait for a timeout during a third of the time. A listener would then not classify it as

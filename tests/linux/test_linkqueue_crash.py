@@ -109,7 +109,7 @@ def test_killed_after_some_records_and_messages(directory: Path, programs: None)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", TEXTS)
 def test_killed_after_any_record_or_message(directory: Path, kind: str, programs: None) -> None:
-    """Changes by others during the run are repaired."""
+    """Changes by other programs during the run are repaired."""
     killed_after(directory, kind, lambda steps: range(1, steps + 1))
 
 
@@ -142,7 +142,8 @@ def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None
         while time.monotonic() < end:
             assert transfers(station_v4(0), count=100_000)
             if (directory / IS_UP).exists():
-                with entered(GATEWAY), suppress(AssertionError):  # the gateway may be repairing
+                # the command may fail while the gateway repairs the queue
+                with entered(GATEWAY), suppress(AssertionError):
                     sh(draw.choice(HARM))
         child.kill()
         child.result()
@@ -153,7 +154,7 @@ def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None
             assert leftovers() == []
             sh(
                 "ip link set wan gso_max_segs 65535"
-            )  # settings that other programs changed in the meantime stay
+            )  # other programs changed this setting, so that it is not restored
         assert others(directory) == before, f"kill {number}"
 
 
@@ -162,7 +163,7 @@ def test_parts_that_others_remove_come_back(directory: Path, programs: None) -> 
     assert lasthop("queue", "up", file)[0] == 0
     try:
         with entered(GATEWAY):
-            for harm in (STOP, *HARM[:-1]):  # the last harm causes no event
+            for harm in (STOP, *HARM[:-1]):  # the last change causes no event
                 sh(harm)
                 wait_until(lambda: is_complete(), f"mending after {harm}")
             sh("tc qdisc replace dev wan root handle 9: pfifo")

@@ -44,7 +44,7 @@ def lab() -> Iterator[Lab]:
 
 
 def test_packets_that_are_never_acknowledged_are_not_waited_for(lab: Lab) -> None:
-    """The kernel stamps packets with a clock that may be set."""
+    """The kernel stamps packets with a clock that a user may set during the test."""
     with entered(GATEWAY):
         overhearing = Overhearing("lan")
     now_s = time.time()

@@ -58,7 +58,7 @@ def test_a_station_cannot_answer_for_another_nor_before_it_is_asked(node: Namesp
     def work() -> tuple[list[Answer], list[Answer]]:
         pinger = Pinger()
         payload = pinger.secret.payload(ip_address("127.0.0.2"), 7)
-        for sequence in range(20):  # identifier and numbers can be guessed
+        for sequence in range(20):  # an attacker can guess the identifier and the sequence numbers
             forge("127.0.0.2", pinger.identifier, sequence, bytes(48))
         forge("127.0.0.3", pinger.identifier, 7, payload)
         forge("127.0.0.2", pinger.identifier, 8, payload)
@@ -107,8 +107,8 @@ def test_fast_and_slow_senders_are_counted(node: Namespace, fast_packets: int) -
     assert set(total) == {fast, slow}
     assert total[fast].packets == pytest.approx(fast_packets, rel=0.2)
     assert total[fast].bytes == pytest.approx(1500 * total[fast].packets, rel=0.01)
-    # about 450 packets of the slow sender are in the sample, with drops a third of them: five
-    # standard deviations
+    # about 450 packets of the slow sender are in the sample, or a third of them with drops; the
+    # tolerance is five standard deviations
     assert total[slow].packets == pytest.approx(slow_packets, rel=0.5)
 
 

@@ -1,4 +1,4 @@
-"""Programs at places of an emulated scenario: their output, counters and remains."""
+"""Programs at stations and hosts of an emulated scenario: their output, counters and remains."""
 
 import json
 import os
@@ -75,7 +75,7 @@ def test_a_download_by_programs_is_a_flow_of_the_result(tmp_path, text, at, to, 
     assert all(flow["connection"].startswith("tcp 10.") for flow in flows)
     length_s = result["duration_s"] - result["warmup_s"]
     carried = [flow["goodput_bps"]["mean"] * length_s / 8 for flow in flows]
-    # TCP's retransmissions are included
+    # the carried bytes include TCP's retransmissions
     assert SENT_BYTES * 0.999 <= max(carried) < 1.3 * SENT_BYTES
     assert 0 <= min(carried) < 1000
     if text == CELL:
@@ -88,7 +88,7 @@ def test_programs_of_the_file_run_in_emulations(tmp_path):
     serves = SERVES.replace("\n", "\\n").replace('"', '\\"')
     programs = f'[programs]\nserver = "{serves}"\nother = ["touch {made}", "true"]\n'
     path.write_text(CELL + programs)
-    # a program of the file that is not requested ends with the run
+    # a program that only the file requests ends when the run ends
     words = ["--json", "--at", "laptop", "--with", "laptop", "true"]
     done = emulated(path, *words, "--", PYTHON, "-c", TAKES, "server")
     assert done.returncode == 0, done.stderr

@@ -72,9 +72,9 @@ def can_kill() -> bool:
 
 @contextmanager
 def flooding(*, reads: bool) -> Iterator[int]:
-    """Run a target that sends indefinitely, or never reads; yield its port."""
+    """Run a target that sends without end, or that never reads; yield its port."""
     server = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    # with the default size the kernel would store some megabytes of each stream
+    # with the default buffer size, the kernel would store some megabytes for each stream
     server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
     held: list[socket.socket] = []
@@ -186,7 +186,7 @@ def test_a_stranger_without_the_key_receives_nothing() -> None:
         handshakes = server.metrics()["handshakes"]
         assert handshakes["good"] == 0
         assert handshakes["strangers"] > 60
-        # and a silent connection is closed
+        # a connection that sends nothing is closed, too
         with socket.create_connection(server.address) as connection:
             connection.settimeout(PATIENCE_S)
             assert received_until_end(connection) == b""
@@ -382,7 +382,9 @@ def hanging_up() -> Iterator[tuple[str, int, list[float]]]:
 
 
 def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
-    """The pauses start at 0.1 s and double: five pauses fit into 3 s, and a sixth ends at 3.1 s."""
+    """The client asks after pauses that start at 0.1 s and double: five pauses fit into 3 s, and a
+    sixth ends at 3.1 s.
+    """
     key = relay.new_key()
     many = relay.Terms(rule="fixed", connections=(16, 16))
     with hanging_up() as (host, port, came), relay.Client((host, port), key, many):
@@ -400,13 +402,13 @@ def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
             with suppress(TimeoutError):
                 away.accept()[0].close()
                 count += 1
-        # the streams that were open when the server ended, and then one at a time
+        # the server is asked for the streams that were open when it ended, and then one at a time
         assert count <= 16 + 6
 
 
 def test_a_stream_that_is_reset_is_not_connected_further() -> None:
-    """Unreachable destinations would otherwise be tried for ten seconds, with one descriptor
-    each.
+    """Without this rule, a relay would try unreachable destinations for ten seconds, with one
+    descriptor for each.
     """
     key = relay.new_key()
     with (

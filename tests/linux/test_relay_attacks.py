@@ -63,7 +63,7 @@ def ask(stream: socket.socket, text: bytes) -> bytes:
 
 @contextmanager
 def silent(address: tuple[str, int], sources: list[str]) -> Iterator[None]:
-    """Hold one silent connection from each source; replace each connection that the other end
+    """Keep one silent connection open from each source; replace each connection that the other end
     closes.
     """
     end, bell = socket.socketpair()
@@ -115,7 +115,8 @@ def test_the_first_message_has_two_seconds() -> None:
         with socket.create_connection(server.address) as connection:
             connection.settimeout(PATIENCE_S)
             assert connection.recv(1) == b""
-        assert 1.9 < time.monotonic() - begun_s < 8.0  # not after the 10 s of a handshake
+        # before the 10 s after which a handshake would end
+        assert 1.9 < time.monotonic() - begun_s < 8.0
 
 
 def test_idle_socks_connections_do_not_delay_a_new_one() -> None:
@@ -156,7 +157,7 @@ class Wire:
         self.sockets: list[socket.socket] = [self.listening]
 
     def run(self) -> None:
-        """Forward until `close`."""
+        """Forward data until `close` is called."""
         with suppress(OSError):
             while True:
                 lower, _ = self.listening.accept()
@@ -198,7 +199,8 @@ def test_a_flipped_bit_costs_no_stream() -> None:
         with relay.Client(wire.address, key, terms) as client, ExitStack() as stack:
             wait_until(lambda: server.metrics()["connections"] == 4, "four connections")
             streams = [stack.enter_context(client.connect("127.0.0.1", port)) for _ in range(5)]
-            # the length, the ciphertext and the tag of a short message; the middle of a block
+            # flipped are the length, the ciphertext and the tag of a short message, and the middle
+            # of a block
             for upwards, at in [(True, 1), (True, 9), (False, 20), (True, 900), (False, 900)]:
                 wire.upwards, wire.flip_at = upwards, at
                 for stream in streams:
@@ -239,8 +241,8 @@ def test_noise_at_the_port_does_nothing() -> None:
 
 
 def test_a_relay_survives_the_other_when_data_wait(tmp_path: Path) -> None:
-    """A reset does not clear the kernel's count of unsent bytes. A client used to wait for zero
-    unsent bytes.
+    """A reset does not clear the kernel's count of unsent bytes. A client must therefore not wait
+    until this count is zero.
     """
     with relays(tmp_path) as pair, serving_echo() as port, ExitStack() as stack:
         assert pair.server is not None

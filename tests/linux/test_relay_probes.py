@@ -1,5 +1,5 @@
-"""T measured by UDP probes: connections follow T, and a server answers only clients with the
-key.
+"""UDP probes that measure the round-trip time T: the number of connections depends on T, and a
+server answers only clients with the key.
 """
 
 import heapq
@@ -109,11 +109,12 @@ def await_note(client: relay.Client | relay.Server, part: str) -> None:
 def test_connections_follow_the_delay_of_datagrams(rule: str) -> None:
     """The TCP path has no delay, and a busy machine can only increase the delay of datagrams.
 
-    If only T decides, the client decides. With other rules the server also decides, by the same T.
+    If the number of connections depends only on the round-trip time T, the client chooses the
+    number. With other rules the server also chooses a number, from the same T.
     """
     key = relay.new_key()
     with serving_echo() as target, relay.Server(key) as server, path_to(server.address) as path:
-        path.delay_s = 0.2  # k T = 10 x 0.4
+        path.delay_s = 0.2  # the round-trip time T is 0.4 s, so that k T = 10 x 0.4 = 4 connections
         with (
             relay.Client(path.address, key, relay.Terms(rule=rule), probe=True) as client,
             client.connect("127.0.0.1", target),
@@ -153,7 +154,9 @@ def test_without_answers_t_is_that_of_the_connections() -> None:
 
 @pytest.mark.slow
 def test_probes_are_tried_again() -> None:
-    """Silence is detected after 5 s, later after 20 s. A probe is then sent every 5 to 15 s."""
+    """A missing answer is detected after 5 s, and later after 20 s. Then a probe is sent every 5 to
+    15 s.
+    """
     key = relay.new_key()
     with (
         serving_echo() as target,
@@ -232,8 +235,8 @@ def test_a_flood_costs_a_bounded_rate_of_reading() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_answers_come_from_the_address_that_was_asked(host: str) -> None:
-    """Otherwise the client would not receive the answers, since its socket is connected to that
-    address.
+    """The socket of the client is connected to one address of the server, and receives answers only
+    from this address.
     """
     if host == "::" and not socket.has_dualstack_ipv6():
         pytest.skip("no IPv6 here")

@@ -51,7 +51,7 @@ def directory(lab: Lab, tmp_path: Path) -> Iterator[Path]:
 
 
 class Running:
-    """A service of this process without its loop: tests call the functions of the loop."""
+    """A gateway service in this process, without its loop. Tests call the functions of the loop."""
 
     def __init__(self, directory: Path, text: str) -> None:
         self.text = text

@@ -25,7 +25,7 @@ GROWN_S = 7.0
 5.5 s, and begins up to 1 s after the rise. [s]
 """
 DRAWN = random.Random(os.environ.get("SEED", "0")).sample(sorted(LATENESS), 3)
-"""Patterns of lateness that this run tests; `bench/scenes.py` tests all of them."""
+"""Patterns of lateness that this run tests. `bench/scenes.py` tests all patterns."""
 
 
 def cases(claim: str) -> dict[str, Case]:
@@ -52,7 +52,8 @@ def test_c_follows_20_6_20_mbps(packets: int) -> None:
     begin_s, rise_s = scenes.FALL_S + scenes.FALLEN_S, scenes.RISE_S
     assert part_near(run, scenes.FALLEN_BPS, begin_s, rise_s) >= MOST, figures
     assert part_near(run, scenes.RATE_BPS, rise_s + GROWN_S, scenes.END_S) >= MOST, figures
-    assert figures["ping_s"] <= 0.224, figures  # the median of the 5 s after the fall
+    # the bound is for the median of the 5 s after the fall
+    assert figures["ping_s"] <= 0.224, figures
 
 
 @pytest.mark.parametrize("leaf", ["fq_codel", "pfifo"])

@@ -1,4 +1,4 @@
-"""`plan --sh`: a shell script on a router without Python makes the same kernel state as `up`."""
+"""`plan --sh`: a shell script on a router without Python causes the same kernel state as `up`."""
 
 import re
 import signal
@@ -67,13 +67,13 @@ def dash(lab: Lab, tmp_path: Path) -> Iterator[Router]:
 
 
 def left() -> list[str]:
-    """Return the remains in the gateway's namespace."""
+    """Return the remains of a gateway in its namespace."""
     with entered(GATEWAY):
         return leftovers()
 
 
 def made(text: str) -> str:
-    """Return the script that is made from a gateway file."""
+    """Return the script that `plan --sh` makes from a gateway file."""
     return script(config.read(text))
 
 
@@ -138,7 +138,7 @@ def test_remains_of_a_killed_script_are_undone_by_stop_and_by_start(router: Rout
     router.end(signal.SIGKILL)
     before = left()
     assert len(before) > 2
-    assert transfers(station_v4(0))  # still shaped
+    assert transfers(station_v4(0))  # the traffic is still shaped
     router.start()
     assert left() == before
     router.end(signal.SIGKILL)
@@ -159,12 +159,12 @@ def test_a_second_script_is_refused(router: Router) -> None:
 
 
 def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
-    """The k-th call of `tc` fails after the check."""
+    """For several k, the k-th call of `tc` after the check fails."""
     dash.write(made(gateway_text(2)))
     commands = [line for line in made(gateway_text(2)).splitlines() if "    try tc" in line]
     assert len(commands) > 20
     for k in (1, 2, len(commands) // 2, len(commands) - 1, len(commands)):
-        # calls of `undo` and calls for the interface of the check are not counted
+        # the check counts neither calls of `undo` nor calls for its own interface
         dash.replace(
             "tc",
             "#!/bin/sh\n"
@@ -182,7 +182,9 @@ def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
 
 
 def test_parts_of_other_programs_stay(dash: Router) -> None:
-    """Hooks and an IFB of other programs, with and without the names that the script would use."""
+    """Hooks and an IFB of other programs stay, with and without the names that the script would
+    use.
+    """
     dash.write(made(gateway_text(2)))
     with entered(GATEWAY):
         sh("ip link add lh-lan type ifb; tc qdisc add dev lan clsact")
@@ -266,14 +268,16 @@ def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
     wait_until(lambda: rows.read_text().count("\n") == 3, "finding stations")
     lines = [line.split() for line in rows.read_text().splitlines()]
     assert {line[6] for line in lines} == {"10.77.1.10", "10.77.1.11", "fd77:1::a"}
-    assert len({line[0] for line in lines}) == 1  # one machine, by its MAC address
+    # all lines belong to one machine, which has one MAC address
+    assert len({line[0] for line in lines}) == 1
     same = "".join(f"{line[6]}, " for line in lines).strip(", ")
     mac = lines[0][0]
     gateway = config.read(text + f'[gateway.station.s]\nmac = "{mac}"\naddress = "{same}"\n')
     state_by_script = Child(GATEWAY, state).result()
 
     def forgotten() -> bool:
-        # flushed again, since a station that sends packets to the gateway becomes a neighbour again
+        # the flush is repeated, since a station that sends packets to the gateway becomes a
+        # neighbour again
         with entered(GATEWAY):
             sh("ip neigh flush dev lan")
         return rows.read_text() == ""

@@ -48,7 +48,9 @@ def rate_now() -> int:
 
 
 def followed(router: Router, cap_mbps: int, settled_s: float) -> list[int]:
-    """Return C for each second after settling, while all three stations have traffic. [bit/s]"""
+    """Return C for each second after C has settled, while all three stations have traffic.
+    [bit/s]
+    """
     text = gateway_text(3, f'wce.max = "{cap_mbps} Mbps"', rate="estimated")
     router.write(script(config.read(text)))
     router.start()
@@ -80,7 +82,7 @@ def test_c_settles_under_the_capacity(router: Router, cap_mbps: int) -> None:
 def test_a_station_that_answers_late_does_not_lower_c(
     router: Router, late: Sequence[int], least: float
 ) -> None:
-    """If all three stations answer late, the estimator must assume a queue."""
+    """Only if all three stations answer late, the estimator must assume a queue."""
     answering = Child(STATIONS, lambda: answer_pings(set(late), 0.3))
     try:
         rates = followed(router, 8, 10)

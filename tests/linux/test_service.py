@@ -1,4 +1,4 @@
-"""The commands, as processes in the gateway's namespace."""
+"""Commands of the gateway, which run as processes in its namespace."""
 
 import json
 import os
@@ -148,7 +148,8 @@ def test_a_stopped_process_is_reported_immediately(gateway: Gateway) -> None:
         for verb in ("status", "down", "up"):
             start = time.monotonic()
             code, printed = gateway(verb)
-            assert time.monotonic() - start < 20  # the time-out for a process that does not answer
+            # less than the timeout for a process that does not answer
+            assert time.monotonic() - start < 20
             assert code == 2
             assert f"process {number} is stopped and does not answer" in printed
             assert f"hint: kill -CONT {number} continues it" in printed
@@ -268,7 +269,7 @@ def test_stations_that_do_not_answer_pings_are_reported(gateway: Gateway) -> Non
     wait_until(lambda: not any(r["pinged"] for r in gateway.status()["stations"]), "rest")
     time.sleep(
         2.5
-    )  # a round may be in progress; a station that was active within two seconds may be asked
+    )  # a round may be in progress; stations that were active in the last two seconds may be pinged
     pings = gateway.status()["aps"][0]["pings"]
     time.sleep(2)
     assert gateway.status()["aps"][0]["pings"] == pings  # no station has traffic
@@ -321,7 +322,7 @@ def test_a_good_file_is_taken_over(gateway: Gateway) -> None:
     assert code == 0
     assert printed.startswith(f"process {number} continues with {gateway.file}; leaves are pfifo")
     wait_until(lambda: members(gateway) == {"s0", "s1", "s2"}, "a third station")
-    # other classes: everything is set up again, in the same process
+    # the file requires other classes: everything is set up again, in the same process
     gateway.file.write_text(gateway_text(3, 'fairness = "flow"\nqueue = 50'))
     code, printed = gateway("up")
     assert code == 0, printed
@@ -460,7 +461,7 @@ def test_uplink_udp_is_counted_and_its_station_not_pinged(gateway: Gateway) -> N
     assert rows["s1"]["udp_uplink_bps"] > 0
     assert not rows["s1"]["pinged"]
     assert rows["s0"]["udp_uplink_packets"] == 0
-    # the datagrams did not pass through the classes; ICMP errors to the station did
+    # the datagrams did not pass through the classes, but ICMP errors to the station did
     assert rows["s1"]["sent_packets"] < sent / 20
 
     def counted() -> bool:

@@ -75,7 +75,7 @@ def test_live_view_shows_stations(gateway: Gateway) -> None:
     while b"s1" not in shown and time.monotonic() < deadline:
         shown += os.read(ours, 65536)
     process.send_signal(signal.SIGTERM)
-    with suppress(OSError):  # the terminal's other end is closed
+    with suppress(OSError):  # the other end of the terminal is closed
         while os.read(ours, 65536):
             pass
     assert process.wait(PATIENCE_S) == 0

@@ -1,7 +1,7 @@
 """Virtual buffer sharing on a Linux link, with the kernel's own TCP: the claims of paper 000.
 
-Two classes of five uploads each leave by the gateway's uplink, at 20 Mbit/s through 100 packets; c
-is 0.6.
+Two classes of five uploads each share the gateway's uplink of 20 Mbit/s, with a queue of 100
+packets. The target occupancy is c = 0.6 of the queue.
 """
 
 import socket
@@ -40,7 +40,7 @@ NEAR6, FAR6 = (station_v6(k) for k in range(2))
 SAMPLED_S = 0.02
 WARMUP_S, LENGTH_S = 5.0, 40.0
 COMMANDS_S = 0.2
-"""Time between two commands, for five sensors with one command per second each. [s]"""
+"""Time between two commands to any sensor. Five sensors get one command per second each. [s]"""
 PORT = 9_001
 
 
@@ -83,7 +83,7 @@ def lab() -> Iterator[Lab]:
 
 @pytest.fixture(scope="module")
 def compound() -> Iterator[str]:
-    """Yield the kernel's name of Compound while it is loaded."""
+    """Load Compound TCP, and yield its name in the kernel."""
     if (reason := missing()) is not None:
         pytest.skip(f"no congestion control can be loaded here: {reason}")
     with loaded(["compound"]) as names:
@@ -136,7 +136,7 @@ class Watch:
             self.take()
 
     def take(self) -> None:
-        """Count the commands that have arrived."""
+        """Count the commands that have arrived at the sensors."""
         with suppress(BlockingIOError):
             while self.sink.recv(16):
                 self.arrived += 1
@@ -203,7 +203,8 @@ def test_the_queue_holds_its_part_and_each_class_its_share(
 ) -> None:
     """Each run has one combination of share, algorithm and congestion control."""
     name = compound if law == "compound" else law
-    # In 40 s the ratio of Compound with "corrected" has a standard deviation of 0.035 (20 runs).
+    # With Compound and "corrected", the ratio over 40 s has a standard deviation of 0.035 (20
+    # runs).
     length_s = 100.0 if (algorithm, law) == ("corrected", "compound") else LENGTH_S
     seen = measured(tmp_path, {NEAR: name, FAR: name}, algorithm, (share, 1 - share), length_s)
     assert abs(seen.queue_packets - OCCUPANCY * LIMIT) < 0.15 * OCCUPANCY * LIMIT
@@ -223,7 +224,9 @@ def test_a_partition_holds_shares_below_its_part(lab: Lab, tmp_path: Path) -> No
 
 
 def test_a_class_with_a_faster_law_gets_no_more(lab: Lab, tmp_path: Path, compound: str) -> None:
-    """Compound competes with Reno: equal halves of the queue give equal halves of the link."""
+    """Compound competes with Reno: if each class gets half of the queue, each class gets half of
+    the link.
+    """
     seen = measured(tmp_path, {NEAR: compound, FAR: "reno"})
     assert abs(seen.ratio - 1) < 0.06
 
@@ -251,8 +254,8 @@ def test_users_join_and_leave(lab: Lab, tmp_path: Path) -> None:
         with flows_of({NEAR: "cubic", FAR: "cubic"}) as flows:
             near, far = flows[NEAR], flows[FAR]
             rates = []
-            # ten seconds are enough while a single class is active; shares of two classes need
-            # longer
+            # ten seconds are enough while only one class is active; with two classes, the shares
+            # converge more slowly
             for active, length_s in ((near, 10.0), ([*near, *far], 20.0), (far, 10.0)):
                 run(active, WARMUP_S)
                 before, began_s = received(flows), time.monotonic()
@@ -277,7 +280,7 @@ def test_users_join_and_leave(lab: Lab, tmp_path: Path) -> None:
 def test_four_to_one_by_either_version_of_ip(
     lab: Lab, tmp_path: Path, algorithm: str, near: str, far: str
 ) -> None:
-    """Shares of 0.8 and 0.2."""
+    """The two classes have shares of 0.8 and 0.2."""
     seen = measured(tmp_path, {near: "cubic", far: "cubic"}, algorithm, (0.8, 0.2), 30.0)
     assert seen.ratio == pytest.approx(4.0, rel=0.15)
     assert seen.queue_packets == pytest.approx(OCCUPANCY * LIMIT, rel=0.15)

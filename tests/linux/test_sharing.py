@@ -1,4 +1,4 @@
-"""Real TCP over a slow hop: the shares without and with the bottleneck.
+"""Real TCP over a slow hop: the shares of stations without and with the virtual shared bottleneck.
 
 One test runs in real time; the other tests are in simulated time.
 """
@@ -44,13 +44,13 @@ second; all leaves are full after five round trips. [s]
 """
 
 FULL_QUEUE = pytest.approx(1, abs=0.004)
-"""Expected ratio of the rates of two leaves that are never empty. They differ by one packet per
-round; the shortest test sends 500 packets.
+"""Expected ratio of the rates of two leaves that are never empty. The numbers of packets differ by
+one per round, and the shortest test sends 500 packets.
 """
 
 WIRE_RATE = pytest.approx(1, abs=0.004)
-"""Expected ratio of the rate of all leaves to C. It is exact except for one packet at each end; the
-slowest test sends 400 packets.
+"""Expected ratio of the rate of all leaves to C. The ratio is exact except for one packet at the
+start and one at the end. The slowest test sends 400 packets.
 """
 
 
@@ -73,7 +73,7 @@ Flows = dict[str, list[Flow]]
 
 
 def ending(flows: Flows, measure: Callable[[], dict[str, float]]) -> dict[str, float]:
-    """Return the measurement, and end the flows."""
+    """Return the result of `measure`, and end the flows."""
     try:
         return measure()
     finally:
@@ -123,8 +123,8 @@ def sent(shaper: Shaper, name: str) -> int:
 def test_smoke_four_downloads_get_no_more_than_one(lab: Lab, tmp_path: Path) -> None:
     """This test measures in real time; without the gateway the ratio is above 2.
 
-    It does not need a quiet machine. Each leaf holds packets for a second. The kernel serves all
-    leaves with packets equally, even if it is late.
+    The test does not need a quiet machine. Each leaf stores packets for a second. The kernel
+    serves all leaves with packets equally, even if it is late.
     """
     with shaping(tmp_path, gateway_text()) as shaper:
         seen = leaf_rates(shaper, four_against_one(station_v4))
@@ -141,7 +141,7 @@ def test_four_downloads_against_one_are_equal_only_with_it(
     lab: Lab, tmp_path: Path, address: Callable[[int], str]
 ) -> None:
     """Check claims hotspot-8 and hotspot-11: the fairness level is above 2 without the gateway, and
-    1 with it. The same holds for goodput.
+    1 with it. The ratios of the goodputs agree.
     """
     flows = four_against_one(address)
     plain = ending(flows, lambda: goodputs(flows, MEASURED_S, WARM_UP_S))
@@ -154,7 +154,7 @@ def test_four_downloads_against_one_are_equal_only_with_it(
     print(fair, received)
     assert fair["s0"] / fair["s1"] == FULL_QUEUE
     assert sum(fair.values()) / 5e6 == WIRE_RATE
-    # over all ten seconds; the documented tolerance is a tenth
+    # the goodput is that of all ten seconds; the documented tolerance is a tenth
     assert received["s0"] / received["s1"] == pytest.approx(1, abs=0.1)
 
 
@@ -177,7 +177,9 @@ def test_uploads_against_a_download_are_equal(lab: Lab, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_the_papers_leaves_share_as_ours_do(lab: Lab, tmp_path: Path) -> None:
-    """Leaves with rate C/M instead of a small constant rate: TCP shows no difference."""
+    """The leaves have the rate C/M (C shared by M stations), as in the paper, instead of a small
+    constant rate. The shares of TCP are the same.
+    """
     with shaping(tmp_path, gateway_text(2)) as shaper:
         with entered(GATEWAY):
             for leaf in ("100", "101"):
@@ -186,7 +188,9 @@ def test_the_papers_leaves_share_as_ours_do(lab: Lab, tmp_path: Path) -> None:
                     "htb rate 2500000bit ceil 5000000bit burst 1600b cburst 1600b quantum 1514"
                 )
         paper = leaf_rates(shaper, four_against_one(station_v4))
-    print(paper)  # the result with the default leaves is in the test above
+    # `test_four_downloads_against_one_are_equal_only_with_it` prints the result of the default
+    # leaves
+    print(paper)
     assert paper["s0"] / paper["s1"] == FULL_QUEUE
     assert sum(paper.values()) / 5e6 == WIRE_RATE
 
@@ -213,7 +217,7 @@ station.slow = {{ address = "{station_v4(4)}", rate = "2 Mbps" }}
             },
         )
     print(fair)
-    # 0.3 % off; the slow leaf sends 300 packets
+    # the slow leaf sends 300 packets, so that one packet changes the ratio by 0.3 %
     assert fair["fast"] / fair["slow"] == pytest.approx(5.5, rel=0.01)
 
 
@@ -243,7 +247,7 @@ station.y = {{ address = "{station_v4(4)}", rate = "11 Mbps" }}
                 },
             )
             print(fast, fair)
-            # the tolerance of the test above
+            # the tolerance is that of `test_bytes_are_shared_by_rates`
             assert fair[fast] / fair[slow] == pytest.approx(5.5, rel=0.01)
 
 
@@ -296,7 +300,7 @@ def test_both_directions_have_the_same_sum(lab: Lab, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_downlink_udp_is_kept_to_its_share(lab: Lab, tmp_path: Path) -> None:
-    """During a flood of 8 Mbit/s to one station, the other station keeps its half."""
+    """During a flood of 8 Mbit/s to one station, the other station keeps its half of the rate."""
     with shaping(tmp_path, gateway_text(2)) as shaper:
         leaves = {name: each.leaf for name, each in shaper.running().members.items()}
         child = Child(SERVER, flood)
@@ -338,9 +342,9 @@ def test_uplink_udp_bypasses_the_classes_and_pings_do_not(lab: Lab, tmp_path: Pa
             assert sent(shaper, "s0") > before[0]
             Child(STATIONS, lambda: send_up(address)).result()  # noqa: B023
             assert uplink_udp(shaper) == before[1] + 100
-            # a few ICMP errors return
+            # a few ICMP errors return to the station
             assert sent(shaper, "s0") < before[0] + 20_000
-        # the same traffic by TCP, to check that it is counted
+        # the station sends by TCP, too, to check that its packets are counted
         assert transfers(station_v4(0))
         assert sent(shaper, "s0") > 20_000
 
@@ -408,19 +412,20 @@ station.y = {{ address = "{station_v4(1)}", ap = "b" }}
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_stations_that_join_and_leave_cost_the_others_no_packet(lab: Lab, tmp_path: Path) -> None:
-    """Forty stations join and leave during a download: no retransmission, no gap."""
+    """Forty stations join and leave during a download, which has no retransmission and no gap."""
     with shaping(tmp_path, gateway_text(1)) as shaper:
         flow = Flow(station_v4(0), download=True)
         try:
-            window = 64_000  # [bytes], which the leaf can hold, so that it drops nothing itself
+            # a window [bytes] that fits into the leaf, so that the leaf itself drops nothing
+            window = 64_000
             flow.receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
             flow.sender.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, window)
             again, rate_bps = forty_guests(shaper, flow)
         finally:
             flow.close()
     assert again == 0
-    # this process moves no data while stations join and leave; measured: 0.937 of the rate, headers
-    # included
+    # while stations join and leave, this process sends and receives no data; the measured rate is
+    # 0.937 of the total, headers included
     assert rate_bps > 0.9 * 5e6
 
 

@@ -9,8 +9,8 @@ from soak import soaked
 
 @pytest.mark.slow
 def test_half_a_minute_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """Includes files, damage and changing guests. Memory is judged only in runs of ten minutes or
-    more.
+    """The soak includes new files, damage, and guests that join and leave. Memory is judged only in
+    runs of ten minutes or more.
     """
     assert soaked(30) == []
     assert "0 damages mended" not in capsys.readouterr().out
@@ -25,8 +25,8 @@ def test_growing_values_are_a_leak_and_values_that_come_and_go_are_not() -> None
 
 
 def test_a_slope_is_known_with_its_interval() -> None:
-    """y = 2 t + noise of +-1 without a slope; the interval is computed by hand from the
-    residuals.
+    """The values are 2 t plus noise of +-1 without a slope. The interval was computed by hand from
+    the residuals.
     """
     times = [360.0 * k for k in range(10)]
     line = held.slope(times, [0.2 * k for k in range(10)])

@@ -1,4 +1,4 @@
-"""Location of a gateway's state: files that move or become invalid, other namespaces, other
+"""Directory of a gateway's state: files that move or become invalid, other namespaces, other
 users.
 """
 
@@ -150,7 +150,7 @@ def test_status_and_down_need_no_valid_file(commands: Commands) -> None:
         code, printed = commands("status", file=commands.file if broken is None else link)
         assert (code, station_v4(0) in printed) == (0, True), printed
     assert commands("down") == (0, "down\n")
-    # if no gateway is up, no gateway is meant, unless --state is given
+    # if no gateway is up, a command without --state finds no gateway
     code, printed = commands("down")
     assert (code, printed.startswith("error: ")) == (2, True), printed
     for verb, answer in (("status", "not up\n"), ("down", "nothing is up\n")):
@@ -196,7 +196,7 @@ def test_status_and_down_work_where_nothing_may_be_written(commands: Commands) -
 
 @pytest.fixture
 def twin(commands: Commands) -> Iterator[str]:
-    """Yield another namespace with interfaces of the same names."""
+    """Yield another namespace, whose interfaces have the same names as those of the gateway."""
     sh(f"ip -n {STATIONS} link add lan type veth peer name lan2")
     sh(f"ip -n {STATIONS} link add wan type veth peer name wan2")
     yield STATIONS
@@ -268,7 +268,7 @@ def test_remains_of_a_namespace_are_not_undone_in_another_of_the_same_number(
         "removed 2 changes from the log, whose network namespace no longer exists\n",
     )
     with entered(GATEWAY):
-        assert len(leftovers()) == 3  # all made by this test
+        assert len(leftovers()) == 3  # the test itself has made these objects
         sh("ip link del lh-lan; tc qdisc del dev lan clsact")
 
 

@@ -30,7 +30,7 @@ def lab() -> Iterator[Lab]:
 
 
 class AccessPoint:
-    """A program `iw` in PATH that prints a dump with these rates."""
+    """A program `iw` in PATH that prints a station dump with given rates."""
 
     def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.dump = directory / "dump"
@@ -40,7 +40,7 @@ class AccessPoint:
         monkeypatch.setenv("PATH", f"{directory}:{os.environ['PATH']}")
 
     def say(self, *mbps: float) -> None:
-        """Print these rates of the first stations from now on."""
+        """Set the rates of the first stations, which `iw` prints from now on."""
         blocks = [
             f"Station {mac} (on wlan0)\n\ttx bitrate:\t{rate} MBit/s\n"
             for mac, rate in zip(MACS, mbps, strict=False)
@@ -80,14 +80,15 @@ def test_turns_follow_the_rates_of_stations(
     ap = AccessPoint(tmp_path, monkeypatch)
     ap.say(54, 6)
     with up(tmp_path, text("iw:wlan0")) as running:
-        # immediately: two rates are read, the third rate is from the file
+        # the gateway applies immediately the two rates that it reads, and the third rate from the
+        # file
         assert turns() == [9, 1, 2]
         assert sources(running) == [(54e6, "iw"), (6e6, "iw"), (12e6, "file")]
         ap.say(6, 54, 24)
         wait_until(lambda: turns() == [1, 9, 4], "a change of rates")
         assert sources(running) == [(6e6, "iw"), (54e6, "iw"), (24e6, "iw")]
         assert running.faults == []
-        # the weights remain: a quantum that another program changes is repaired
+        # the weights do not change: a quantum that another program changes is repaired
         with entered(GATEWAY):
             sh(
                 f"tc class change dev lh-lan parent 6c68:1 classid {LEAVES[1]} "

@@ -70,12 +70,13 @@ def test_results_of_iperf3_are_those_of_the_medium(
 ) -> None:
     debian_program("iperf3", "iperf3")
     report_file = tmp_path / "told"
-    # its server may not have started yet
+    # the server of iperf3 may not have started yet
     asks = f"until iperf3 -c server -n {SENT_BYTES} -J > {report_file}; do sleep 0.1; done"
     result, _, flows = at_laptop(tmp_path, "iperf3 -s -1", "sh", "-c", asks)
     report = json.loads(report_file.read_text())
     received = report["end"]["sum_received"]["bytes"]
-    # a control connection and at least one data connection, in each direction
+    # expected are a control connection and at least one data connection, each with a flow per
+    # direction
     assert len(flows) >= 4
     most = max(carried_bytes(result, flow) for flow in flows)
     # When iperf3 ends, some of its data may not be received yet. TCP's retransmissions are
@@ -101,7 +102,8 @@ def test_ping_is_answered_over_the_air(tmp_path: Path, debian_program: Programs)
     assert "20 packets transmitted, 20 received" in printed
     assert {flow["connection"].split()[0] for flow in flows} == {"icmp"}
     least_ms = float(printed.split("min/avg/max/mdev = ")[1].split("/")[0])
-    assert least_ms > 0.2  # two frames of 802.11g with their ACKs
+    # the round-trip time is at least that of two frames of 802.11g with their ACKs
+    assert least_ms > 0.2
 
 
 def test_a_program_that_never_reads_hinders_no_other(tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ def test_a_program_that_never_reads_hinders_no_other(tmp_path: Path) -> None:
     result, _, flows = at_laptop(tmp_path, serves, "sh", "-c", wait)
     [other] = [station for station in result["stations"] if station["name"] == "other"]
     assert other["goodput_bps"]["mean"] > 0
-    # at most the size of the receive buffer
+    # at most the size of the receive buffer was carried
     assert 10_000 < max(carried_bytes(result, flow) for flow in flows) < 20e6
 
 

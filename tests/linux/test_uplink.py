@@ -1,4 +1,5 @@
-"""Programs that use an outside network: traffic to it, replies, and remains on the machine.
+"""Programs that use an outside network: traffic to this network, replies, and remains on the
+machine.
 
 ```text
   [machine: emulate] wan ======= out [outside: serves]
@@ -99,13 +100,13 @@ class Machine:
         return self.namespace.run(lambda: emulated(*words))
 
     def state(self) -> object:
-        """Return interfaces, routes, tables of nf_tables and forwarding settings."""
+        """Return interfaces, routes, the number of nf_tables tables, and forwarding settings."""
         return self.namespace.run(seen_of_machine)
 
 
 def lay(interface: str, other: str, own: str, beyond: Namespace, forwards: bool = True) -> None:
-    """Lay a cable from the calling thread's namespace to another; `forwards`: whether packets are
-    forwarded.
+    """Connect the calling thread's namespace to another namespace. `forwards` is whether packets
+    are forwarded.
     """
     with Socket() as kernel:
         kernel.carry_out([veth.add_pair(interface, other, beyond.descriptor)])
@@ -121,7 +122,9 @@ def take_into_service(interface: str, own: str) -> None:
 
 
 def seen_of_machine() -> tuple[list[str], str, int, str]:
-    """Return the contents of a namespace."""
+    """Return the network state of the calling thread's namespace: interfaces, routes, number of
+    nf_tables tables, and forwarding.
+    """
     interfaces = sorted(name for _, name in socket.if_nameindex())
     routes = Path("/proc/thread-self/net/route").read_text()
     settings = Path("/proc/sys/net/ipv4/conf")
@@ -184,7 +187,8 @@ def test_the_outside_is_reached_over_the_link_and_its_server(machine):
     assert done.returncode == 0, done.stderr
     calls = [line.split() for line in done.stderr.splitlines() if line.endswith(f" {SENT_BYTES}")]
     assert len(calls) == 2
-    assert max(float(took_s) for took_s, _ in calls) >= 0.08  # twice 40 ms
+    # the round trip crosses the link twice, 40 ms each
+    assert max(float(took_s) for took_s, _ in calls) >= 0.08
     assert machine.callers == [OWN, OWN]
     names = [flow["name"] for flow in json.loads(done.stdout)["flows"]]
     assert names == [

@@ -36,7 +36,7 @@ ENDLESS = ["sh", "-c", "while :; do :; done"]
 
 @pytest.fixture(scope="module")
 def self_tested(user_mode: None) -> bool:
-    """Run the self-test of the kernel once, and return its outcome, which is stored."""
+    """Run the self-test of the kernel, and return its result. The self-test runs only once."""
     return is_repeatable(find_kernel())
 
 
@@ -140,7 +140,7 @@ def test_a_killed_caller_leaves_nothing(temporary: Path) -> None:
 
 
 def remains(temporary: Path) -> tuple[list[int], list[Path], list[str]]:
-    """Return the processes and files that a run has left, and all mounts of the host."""
+    """Return the remains of a run (processes and files), and all mounts of the host."""
     files = [*temporary.iterdir(), *Path("/dev/shm").glob("vm_file*")]
     return processes_in(temporary), files, Path("/proc/mounts").read_text().splitlines()
 
@@ -179,7 +179,7 @@ def test_modules_next_to_a_relative_path_are_found_and_an_end_without_result_is_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder's name is not UTF-8. The folder is below /dev/shm, which is another file system
-    inside.
+    inside the user-mode Linux.
     """
     monkeypatch.delenv("PYTHONPATH", raising=False)
     with tempfile.TemporaryDirectory(dir="/dev/shm", suffix=os.fsdecode(b"\xff")) as folder:

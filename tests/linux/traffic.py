@@ -47,7 +47,7 @@ class Flow:
 
 
 def run(flows: Sequence[Flow], seconds: float) -> None:
-    """Let all flows send as much as they can."""
+    """Let all flows send at full speed."""
     with selectors.DefaultSelector() as selector:
         for flow in flows:
             selector.register(flow.sender, selectors.EVENT_WRITE, flow)

@@ -1,13 +1,13 @@
-//! The network of a scenario between external hosts, which set the time. It is the code that
-//! simulation and emulation share.
+//! The network of a scenario between external hosts. The hosts determine the present time.
+//! Emulation uses the same network code as simulation.
 //!
 //! ```text
 //!   host --send--> World (queues, links, medium, estimator) --arrivals--> host
 //!                    ^ run_until(now)        | due                 losses
 //! ```
 //!
-//! Everything between the hosts is the world of [`crate::run`]. The hosts have TCP, UDP and their
-//! timers.
+//! The network between the hosts is the world of [`crate::run`]. TCP, UDP and their timers are in
+//! the hosts.
 
 use std::ops::ControlFlow;
 
@@ -28,7 +28,7 @@ pub use crate::world::{Arrival, Sent};
 /// Maximum number of simultaneous connections of a web source.
 pub const MOST_OPEN: usize = world::MOST_OPEN;
 
-/// A network that carries the packets of external hosts.
+/// A network that transports the packets of external hosts.
 pub struct Live<'a> {
     world: World<'a>,
     start: Option<Snapshot>,
@@ -37,10 +37,11 @@ pub struct Live<'a> {
 }
 
 impl<'a> Live<'a> {
-    /// Returns the empty network of `scenario`, whose flows are all between hosts.
+    /// Returns the empty network of `scenario`. External hosts send and receive the packets of all
+    /// flows.
     ///
     /// # Errors
-    /// `TooLong` if the agenda cannot hold the scenario's duration.
+    /// `TooLong` if the event queue cannot represent the duration of the scenario.
     pub fn new(scenario: &'a Scenario) -> Result<Live<'a>, EngineError> {
         let mut world = World::new(scenario, 0)?;
         world.open();
@@ -51,20 +52,21 @@ impl<'a> Live<'a> {
         })
     }
 
-    /// Sets the flows that carry the responses of the web source of flow `index`.
+    /// Sets the `flows` whose packets are the responses of the web source with flow number `index`.
     pub fn answer_by(&mut self, index: usize, flows: impl Iterator<Item = u32>) {
         self.world.answer_by(index, flows);
     }
 
-    /// Returns the time of the next event. [`Live::run_until`] must be called a nanosecond later.
+    /// Returns the time of the next event. The caller must call [`Live::run_until`] one nanosecond
+    /// after this time.
     pub fn due(&mut self) -> Time {
         self.world.due()
     }
 
-    /// Processes the events that are due before `now`, which never decreases.
+    /// Processes the events before `now`. From call to call, `now` must not decrease.
     ///
     /// # Errors
-    /// None, because nothing interrupts.
+    /// None, because nothing interrupts a live network.
     pub fn run_until(&mut self, now: Time) -> Result<(), EngineError> {
         let scenario = self.world.scenario();
         let mut log = self.log.as_mut();
@@ -87,30 +89,30 @@ impl<'a> Live<'a> {
         self.world.record_transmissions();
     }
 
-    /// Returns the scenario of the network.
+    /// Returns the scenario.
     pub fn scenario(&self) -> &'a Scenario {
         self.world.scenario()
     }
 
-    /// Returns whether the world sent `packet`, and not a host. The world sends only the pings of
-    /// the bottleneck.
+    /// Returns whether the network itself, not a host, sent `packet`. The network sends only the
+    /// pings of the virtual shared bottleneck.
     pub fn is_of_world(&self, packet: &Packet) -> bool {
         packet.flow as usize >= self.scenario().flows.len()
     }
 
-    /// Returns the frames recorded since the last call, in order of their start. Their packets must
-    /// be read before the next call of `arrivals` or `losses`, after which packet numbers are used
-    /// again.
+    /// Returns the frames recorded since the last call, in order of their start. The caller must
+    /// read the packets of these frames before the next call of `arrivals` or `losses`, because
+    /// packet numbers are then reused.
     pub fn frames(&mut self) -> Vec<FrameRecord> {
         self.log.as_mut().map(FrameLog::take).unwrap_or_default()
     }
 
-    /// Returns whether the limit of recorded frames was reached.
+    /// Returns whether the maximum number of recorded frames was reached.
     pub fn frames_full(&self) -> bool {
         self.log.as_ref().is_some_and(FrameLog::is_full)
     }
 
-    /// Sends a packet of a host at the present time of the world.
+    /// Sends a packet of a host at the present time of the network.
     pub fn send(&mut self, sent: &Sent) {
         self.world.take_from_host(sent);
     }
@@ -131,8 +133,9 @@ impl<'a> Live<'a> {
         self.start = Some(Snapshot::take(&self.world));
     }
 
-    /// Returns the measurements up to now. For flows, the world only knows the lost packets. The
-    /// hosts know the other quantities of flows, and the goodput of other items.
+    /// Returns the measurements up to now. For flows, the network measures only the lost packets.
+    /// The hosts measure the other quantities of flows, and the goodput of stations, cells and
+    /// classes.
     ///
     /// # Errors
     /// `Conservation` if a conservation law is violated.
@@ -153,12 +156,12 @@ impl<'a> Live<'a> {
     }
 }
 
-/// Returns whether a quantity of a list can be measured without the hosts.
+/// Returns whether the network can measure the quantity `name` of a `list` without the hosts.
 fn is_of_network(list: &str, name: &str) -> bool {
     list != "totals" && OF_HOSTS.iter().all(|quantity| name != quantity.name)
 }
 
-/// Quantities that only hosts know.
+/// Quantities that only the hosts can measure.
 const OF_HOSTS: [Quantity; 25] = [
     GOODPUT,
     GOODPUT_SHARE,

@@ -1,4 +1,4 @@
-"""Let packets wait in fair leaves of HTB; prints the counters of HTB's classes for each
+"""Let packets wait in fair leaves of HTB, and print the counters of HTB's classes for each
 discipline.
 """
 

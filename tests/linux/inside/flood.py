@@ -31,7 +31,7 @@ def main() -> dict[str, Any]:
     wires(RTT_S, STATIONS)
     turns(RATE_BPS, STATIONS, 0)
     ip(ROUTER, [f"address add {ROUTER_V6}/64 dev lan nodad"])
-    for kind in ("ipv4", "ipv6"):  # so that the kernel's limit of 1024 entries does not apply
+    for kind in ("ipv4", "ipv6"):  # raise the kernel's limit of 1024 neighbours
         Path(f"/proc/sys/net/{kind}/neigh/default/gc_thresh3").write_text("8192")
     LEASES_FILE.touch()
     gateway_with(

@@ -1,4 +1,6 @@
-"""Kill a gateway after each record and message of its run; prints the faults found afterwards."""
+"""Kill a gateway after each record in its log and each message to the kernel, and print the faults
+found afterwards.
+"""
 
 import json
 import os
@@ -13,7 +15,7 @@ from test_crash import LISTED, Countdown, a_life, kill_myself
 
 
 def main(discipline: str, every: str) -> dict[str, object]:
-    """Kill the gateway after every few steps, undo the remains, and set it up again."""
+    """Kill the gateway after every few steps, undo its changes, and set it up again."""
     sh("ip link add wan type veth peer name wan1; ip link add lan type veth peer name lan1")
     sh("for each in wan wan1 lan lan1; do ip link set $each up; done")
     directory = Path(tempfile.mkdtemp())
@@ -29,7 +31,7 @@ def main(discipline: str, every: str) -> dict[str, object]:
 
 
 def ended_by_a_kill(directory: Path, last: int, discipline: str) -> bool:
-    """Return whether a run ended with this step."""
+    """Kill a run at step `last`. Return whether the kill ended the run."""
     child = os.fork()
     if child == 0:
         try:
@@ -40,7 +42,9 @@ def ended_by_a_kill(directory: Path, last: int, discipline: str) -> bool:
 
 
 def after_it(directory: Path, discipline: str) -> list[str]:
-    """Return the remains after a kill, and the faults found when the gateway is set up again."""
+    """Return the faults after a kill: changes that were not undone, and faults when the gateway is
+    set up again.
+    """
     wrong = take_back(directory) + leftovers()
     gateway = config.read(gateway_text(LISTED, discipline=discipline))
     with Shaper(gateway, log_in(directory)) as shaper:

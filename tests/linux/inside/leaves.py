@@ -1,4 +1,4 @@
-"""Set up a gateway with a discipline, damage it, repair it, and plan it."""
+"""Set up a gateway with a queue discipline, damage it, repair it, and plan it."""
 
 import json
 import sys

@@ -1,5 +1,5 @@
-"""Check every queue of `lasthop queue` in a kernel that supports it; prints the faults of each
-queue.
+"""Check every queue of `lasthop queue` in a kernel that supports the queue, and print the faults of
+each queue.
 """
 
 import json

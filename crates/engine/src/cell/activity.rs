@@ -3,23 +3,24 @@
 use crate::kernel::time::Time;
 use crate::mac::{Bss, NodeId};
 
-/// Number of stations that have a frame to send, over time. `sum` is the sum of the ends of all
-/// backlogged periods, less the sum of the beginnings.
+/// Number of stations that have a frame to send, over time. A backlogged period of a station is a
+/// time in which the station has a frame to send. `sum` is the sum of the ends of all backlogged
+/// periods, minus the sum of their beginnings.
 #[derive(Clone, Debug)]
 pub(super) struct Activity {
     sum: u64,
     stations: u64,
-    /// Backlogs by number of the node.
+    /// Backlog of each node, at the index of its node number.
     backlogs: Vec<Backlog>,
 }
 
-/// Backlog of one node, in all its queues.
+/// Backlog of one node: whether any of its queues stores a frame.
 #[derive(Clone, Debug, Default)]
 struct Backlog {
-    /// Number of queues that hold a frame. The number of an access point is one larger, so that the
-    /// access point never counts as a station that begins or ends a backlogged period.
+    /// Number of queues that store a frame. For the access point, the number is one larger, so that
+    /// the access point is never counted as a station.
     queues: u32,
-    /// End of the last backlogged period. It is the end of a MAC ACK, which may be in the future.
+    /// End of the last backlogged period, which is the end of a MAC ACK and may be in the future.
     until: Time,
 }
 
@@ -35,7 +36,7 @@ impl Activity {
         }
     }
 
-    /// Records that a queue of `node` holds a frame from `at` on.
+    /// Records that a queue of `node`, which was empty, stores a frame from `at` on.
     #[inline(always)]
     pub(super) fn begin(&mut self, node: NodeId, at: Time) {
         let backlog = &mut self.backlogs[node.0 as usize];

@@ -1,5 +1,5 @@
-//! Exchanges with aggregates, whose contents are chosen when they begin. Also the counters of a
-//! cell that depend on the contents of exchanges.
+//! Exchanges with aggregates, whose contents are chosen when the exchanges begin, and the counters
+//! of a cell that depend on these contents.
 
 use super::Transmission;
 use super::pull_qdisc::PullQdisc;
@@ -11,12 +11,12 @@ use crate::mac::dcf::{
 };
 use crate::queue::{HeadQueue, TxQueues};
 
-/// State of exchanges that carry aggregates.
+/// State of a cell whose exchanges carry aggregates.
 #[derive(Clone, Debug)]
 pub struct Aggregating {
     pub(super) senders: Senders,
-    /// Packets in front of the devices; `None` if no discipline of the cell decides when packets
-    /// leave.
+    /// Packets that wait in front of the devices, in the pull qdisc; `None` if no queue discipline
+    /// of the cell decides when packets leave.
     pub(super) pull_qdisc: Option<Box<PullQdisc>>,
     /// Contents of the exchange that began last; `None` if contents are not recorded.
     pub(super) transmissions: Option<Vec<Transmission>>,
@@ -44,7 +44,7 @@ impl FrameExchange for Aggregating {
     fn on_discard(&mut self, _: &Contender) {}
 }
 
-/// Returns the transmit queues (txqs) of a contender that aggregates. Every contender of a cell
+/// Returns the transmit queues (txqs, as in mac80211) of a contender. Every contender of a cell
 /// that aggregates has transmit queues.
 #[inline(always)]
 pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
@@ -56,8 +56,8 @@ pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
 
 /// Counters of a cell that depend on the contents of exchanges.
 pub trait ExchangeCounters {
-    /// Returns the counters of queue `number`. `of_medium` has the counters of the contender at the
-    /// medium.
+    /// Returns the frame counters of the contender with queue `number`. `of_medium` contains the
+    /// counters of this contender at the medium.
     fn frames(&self, _number: u32, of_medium: NodeCounters) -> NodeCounters {
         of_medium
     }
@@ -66,7 +66,7 @@ pub trait ExchangeCounters {
     /// index `station`, counted from 0.
     fn down_counters(&self, station: usize) -> DownCounters;
 
-    /// Returns the state of the aggregates; `None` in a cell of single frames.
+    /// Returns the state of the exchanges with aggregates; `None` in a cell of single frames.
     fn aggregates(&self) -> Option<&Aggregating> {
         None
     }

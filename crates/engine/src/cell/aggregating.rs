@@ -49,7 +49,7 @@ impl CellExchange for Aggregating {
         _packet: &mut Packet,
     ) -> OffAir {
         if cell.timer(now) {
-            return OffAir::Several; // receivers may have handed up packets that they held
+            return OffAir::Several; // receivers may also have handed up packets that they had stored
         }
         let outcome = cell.begin_or_end(now);
         if let Some(watch) = watch {
@@ -88,8 +88,8 @@ impl CellExchange for Aggregating {
 }
 
 impl Cell<Aggregating> {
-    /// Lets the contender of queue `number` contend, if the queue has a packet and the contender
-    /// does not contend yet.
+    /// Makes the contender of queue `number` contend, if the queue stores a packet and the
+    /// contender does not contend yet.
     pub(super) fn contend(&mut self, now: Time, number: u32) {
         if self.medium.is_backlogged(number) {
             return;
@@ -139,7 +139,7 @@ impl Cell<Aggregating> {
         self.medium.launch();
     }
 
-    /// Records the contents of exchanges from now on.
+    /// Enables the recording of the contents of exchanges.
     pub fn record_transmissions(&mut self) {
         self.exchange.transmissions = Some(Vec::new());
     }
@@ -165,8 +165,8 @@ impl Cell<Aggregating> {
         self.medium.end_exchange(&mut self.exchange)
     }
 
-    /// Settles the packets of the exchange that ended at `now`. Lets its contenders declare their
-    /// next exchange.
+    /// Settles the packets of the exchange that ended at `now`: acknowledged, given up, or to be
+    /// sent again. Each contender of the exchange then declares its next exchange.
     pub fn settle(&mut self, now: Time, outcome: Outcome, sources: &mut impl Greedy) -> OffAir {
         if outcome == Outcome::Begins {
             return OffAir::Nothing;
@@ -245,8 +245,8 @@ impl Cell<Aggregating> {
         self.timer = self.beacon.min(self.exchange.senders.deadline);
     }
 
-    /// Reports the packets that were handed up at `now` to the shared queues and to the stations
-    /// that sleep.
+    /// Informs the shared queues, and the power save of stations that sleep, about the packets that
+    /// receivers handed up at `now`.
     fn wake_all(&mut self, now: Time, done: Time) -> OffAir {
         let count = self.exchange.senders.received.len();
         let listens = self.shares || self.power_save.is_some();
@@ -267,8 +267,8 @@ impl Cell<Aggregating> {
         }
     }
 
-    /// Swaps the list of packets that have come off the air with `received`, which must be an empty
-    /// list. The list has the place of each packet. The caller calls this method after
+    /// Swaps the list of received packets with `received`, which must be an empty list. Each packet
+    /// is listed with the node that received it. The caller calls this method after
     /// [`OffAir::Several`].
     pub fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
         std::mem::swap(&mut self.exchange.senders.received, received);

@@ -13,8 +13,8 @@ use crate::queue::{HeadQueue, TxQueues};
 
 impl Cell<SingleFrame> {
     /// Returns the cell of a hot-spot of single frames. The cell is idle, and its queues are empty.
-    /// If stations are `pinged`, each station also has a flow of pings, with a number after those
-    /// of the scenario.
+    /// If stations are `pinged`, each station also has a flow of pings, with a flow number above
+    /// those of the scenario.
     pub fn new(hotspot: Hotspot, pinged: bool, streams: &Streams) -> Cell<SingleFrame> {
         let exchange = SingleFrame::new(hotspot.bss, hotspot.stations, streams);
         let medium = hotspot.medium(streams);
@@ -25,8 +25,8 @@ impl Cell<SingleFrame> {
 
 impl Cell<Aggregating> {
     /// Returns the cell of a hot-spot that aggregates. The cell is idle, and its queues are empty.
-    /// If stations are `pinged`, each station also has a flow of pings, with a number after those
-    /// of the scenario.
+    /// If stations are `pinged`, each station also has a flow of pings, with a flow number above
+    /// those of the scenario.
     pub fn aggregating(hotspot: Hotspot, pinged: bool, streams: &Streams) -> Cell<Aggregating> {
         let medium = hotspot.medium(streams);
         let exchange = Aggregating {

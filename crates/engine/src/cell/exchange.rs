@@ -13,14 +13,14 @@ pub type OnExchange<'a> = dyn FnMut(&Cell, Outcome) + 'a;
 
 /// Steps of a cell that depend on the contents of exchanges.
 pub trait CellExchange: FrameExchange + ExchangeCounters {
-    /// Puts `packet` into queue `number`. Returns false if the queue refuses the packet.
+    /// Enqueues `packet` in queue `number`. Returns false if the queue refuses the packet.
     fn enqueue(cell: &mut Cell<Self>, now: Time, number: u32, packet: &Packet) -> bool;
 
-    /// Puts `packet` into queue `number` of a cell that has stations that sleep, or a pull qdisc.
-    /// Returns false if the queue refuses the packet.
+    /// Enqueues `packet` in queue `number` of a cell with stations that sleep, or with a pull
+    /// qdisc. Returns false if the queue refuses the packet.
     fn enqueue_guarded(cell: &mut Cell<Self>, now: Time, number: u32, packet: &Packet) -> bool;
 
-    /// Lets greedy sources begin to fill queue `number`.
+    /// Makes greedy sources fill queue `number` from `now` on.
     fn fill(cell: &mut Cell<Self>, now: Time, number: u32, sources: &mut impl Greedy);
 
     /// Handles the event at the deadline, `now`. If exactly one packet has been received, writes
@@ -33,8 +33,8 @@ pub trait CellExchange: FrameExchange + ExchangeCounters {
         packet: &mut Packet,
     ) -> OffAir;
 
-    /// Returns whether the access point has a packet for a station that sleeps, in its queues or in
-    /// service. `sleeper` is the index of the station among the stations that sleep.
+    /// Returns whether the access point has a packet for a station that sleeps, in a queue or on
+    /// the air. `sleeper` is the index of the station among the stations that sleep.
     fn has_for(cell: &Cell<Self>, sleeper: usize) -> bool;
 
     /// Makes receivers stop waiting for missing MPDUs whose timeout has passed at `now`.
@@ -43,8 +43,8 @@ pub trait CellExchange: FrameExchange + ExchangeCounters {
     /// Sets the channel of the station with index `station`, counted from 0, at `now`.
     fn set_channel(cell: &mut Cell<Self>, now: Time, station: usize, channel: &Channel);
 
-    /// Changes the discipline of `contender` of `node` to `to`, if the packets of the contender
-    /// wait in a pull qdisc. Returns whether they do.
+    /// Changes the queue discipline of `contender` of `node` to `to`, if the packets of the
+    /// contender wait in a pull qdisc. Returns whether the packets wait there.
     fn change_qdisc(&mut self, _contender: u32, _node: NodeId, _to: &QueueSetting) -> bool {
         false
     }
@@ -57,8 +57,8 @@ impl<X: CellExchange> Cell<X> {
         self.medium.deadline(&self.exchange).min(self.timer)
     }
 
-    /// Offers `packet` to queue `number`. Returns false if the packet is refused.
-    /// [`Cell::take_lost`] returns other packets that are lost.
+    /// Offers `packet` to queue `number`. Returns false if the packet is refused. The offer may
+    /// cause losses of other packets, which [`Cell::take_lost`] returns.
     #[inline]
     pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         if self.guarded {
@@ -67,7 +67,7 @@ impl<X: CellExchange> Cell<X> {
         X::enqueue(self, now, number, packet)
     }
 
-    /// Lets greedy sources begin to fill queue `number`.
+    /// Makes greedy sources fill queue `number` from `now` on.
     pub fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
         self.ports[number as usize].greedy = true;
         X::fill(self, now, number, sources);
@@ -93,8 +93,8 @@ impl<X: CellExchange> Cell<X> {
     }
 
     /// Changes the settings of the cell from the hot-spot `from` to the hot-spot `to` at `now`.
-    /// Only contention windows, TXOP limits and queues can change, as far as they may change during
-    /// a run.
+    /// Only contention windows, TXOP limits and queues can change, and only in the ways that are
+    /// possible during a run.
     #[cold]
     #[inline(never)]
     pub fn change(&mut self, now: Time, [from, to]: [Hotspot; 2]) {

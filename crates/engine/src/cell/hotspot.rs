@@ -19,7 +19,7 @@ pub struct Hotspot<'a> {
 }
 
 impl<'a> Hotspot<'a> {
-    /// Returns the medium of the cell, idle.
+    /// Returns the medium of the cell. The medium is idle.
     pub fn medium(&self, streams: &Streams) -> Dcf {
         let categories = self.flows.iter();
         let categories = categories.filter_map(|flow| Some((flow.station()?, flow.category)));
@@ -64,7 +64,8 @@ impl<'a> Hotspot<'a> {
         HeadQueue::new(setting, self.egress(node), draws)
     }
 
-    /// Returns the egress of the queues of `node`. Its rate is the fastest data rate of the cell.
+    /// Returns the egress of the queues of `node`. The rate of the egress is the fastest data rate
+    /// of the cell.
     fn egress(&self, node: NodeId) -> Egress {
         let rate_bps = match self.bss.roles.station_of(node) {
             None => self.stations.iter().map(|s| s.downlink_rate_bps).max(),

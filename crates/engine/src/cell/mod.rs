@@ -4,12 +4,13 @@
 //!  offer --> queue --head--> medium (mac::dcf) --end of an exchange--> received or lost packets
 //! ```
 //!
-//! A cell is given packets and the time, and returns its next deadline. It does not depend on TCP,
-//! on wires or on an agenda, so that the simulator and the emulator use the same type. The type of
-//! its exchanges, [`SingleFrame`] or [`Aggregating`], is a parameter of the type [`Cell`]. Code
-//! that reads results uses `&Cell`, which is a cell of either kind.
+//! The inputs of a cell are packets and the time. It returns the time of its next event (its
+//! deadline). A cell does not depend on TCP, on wires or on an event queue, so that the simulator
+//! and the emulator use the same type. The type of its exchanges, [`SingleFrame`] or
+//! [`Aggregating`], is a parameter of the type [`Cell`]. Code that reads results uses `&Cell`, a
+//! cell with exchanges of any type.
 //!
-//! | question | place |
+//! | subject | file |
 //! |---|---|
 //! | transmission times, collisions, rates | [`crate::mac::dcf`] |
 //! | dropped packets, and the next packet | [`crate::queue`] |
@@ -55,7 +56,7 @@ use crate::queue::HeadQueue;
 
 pub use crate::mac::dcf::SingleFrame;
 
-/// Medium with one queue per contender, and with exchanges of one kind.
+/// Medium with one queue per contender. `X` is the type of the exchanges.
 #[derive(Clone, Debug)]
 pub struct Cell<X: ?Sized = dyn ExchangeCounters> {
     medium: Dcf,
@@ -64,19 +65,20 @@ pub struct Cell<X: ?Sized = dyn ExchangeCounters> {
     ap: NodeId,
     roles: Roles,
     /// Station of each flow; the access point for a flow without a station. The flows of the
-    /// scenario come first. The flows of pings follow, one per station.
+    /// scenario precede the flows of pings (one per station).
     stations: Vec<NodeId>,
     activity: Activity,
-    /// Random numbers for the next packet, if the access point serves its packets in random order.
+    /// Random numbers for the choice of the next packet, if the access point serves its packets in
+    /// random order.
     mixing: Option<Stream>,
-    /// Whether several classes share the queue of the access point.
+    /// Whether several classes of flows share the queue of the access point.
     shares: bool,
-    /// Whether packets may have to wait in front of the queues, because some stations sleep or
-    /// there is a pull qdisc.
+    /// Whether packets may have to wait before they are in a queue, because some stations sleep or
+    /// the cell has a pull qdisc.
     guarded: bool,
     /// Packets that are kept for stations that sleep; `None` if no station sleeps.
     power_save: Option<Box<PowerSave>>,
-    /// Time of the next beacon for which a packet waits.
+    /// Time of the next beacon that must release packets.
     beacon: Time,
     /// Time of the next timer: `beacon`, or the earlier time at which a receiver stops waiting for
     /// a missing MPDU.
@@ -101,29 +103,29 @@ struct Port {
 }
 
 impl<X: ?Sized> Cell<X> {
-    /// Counts a data packet of `flow` that the air has carried, in the queues of the access point
-    /// that classes share.
+    /// Counts a data packet of `flow` that was delivered over the air, in the shared queues of the
+    /// access point.
     #[inline(never)]
     fn count_shares(&mut self, flow: u32) {
         let ap = self.ports.iter_mut().filter(|port| port.node == self.ap);
         ap.for_each(|port| port.queue.carried(flow));
     }
 
-    /// Returns whether [`Cell::take_lost`] has a packet to return.
+    /// Returns whether [`Cell::take_lost`] would return a packet.
     #[inline(always)]
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// Returns a packet that was given up on the air, or that a queue dropped after it had accepted
-    /// the packet; `None` if there is no such packet.
+    /// Removes and returns a lost packet: a packet that was given up on the air, or that a queue
+    /// dropped after it had accepted the packet. `None`: no packet is lost.
     #[inline]
     pub fn take_lost(&mut self) -> Option<Packet> {
         self.lost.pop()
     }
 
-    /// Returns the medium. It has counters, and the number of a contender is also the number of its
-    /// queue.
+    /// Returns the medium, which has the counters of the contenders. The number of a contender is
+    /// also the number of its queue.
     pub fn medium(&self) -> &Dcf {
         &self.medium
     }
@@ -143,8 +145,8 @@ impl<X: ?Sized> Cell<X> {
         self.ports[number].marks
     }
 
-    /// Returns the name of queue `number`: the name of its node, followed by the category if this
-    /// is not best effort.
+    /// Returns the name of queue `number`: the name of its node, followed by the access category if
+    /// the category is not best effort.
     pub fn queue_name(&self, number: usize) -> &str {
         &self.ports[number].name
     }
@@ -162,12 +164,12 @@ impl<X: ?Sized> Cell<X> {
 }
 
 impl<X: ExchangeCounters + ?Sized> Cell<X> {
-    /// Returns the state of the aggregates; `None` in a cell of single frames.
+    /// Returns the state of the exchanges with aggregates; `None` in a cell of single frames.
     pub fn aggregates(&self) -> Option<&Aggregating> {
         self.exchange.aggregates()
     }
 
-    /// Returns the transmission counters of queue `number`.
+    /// Returns the transmission counters of the contender with queue `number`.
     pub fn frames(&self, number: usize) -> NodeCounters {
         let number = number as u32;
         self.exchange.frames(number, self.medium.counters(number))
@@ -179,8 +181,8 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
         self.exchange.down_counters(station)
     }
 
-    /// Returns the counters of the aggregates from queue `number`; `None` in a cell of single
-    /// frames.
+    /// Returns the counters of the aggregates that the contender with queue `number` sent; `None`
+    /// in a cell of single frames.
     pub fn sent(&self, number: usize) -> Option<AggregateCounters> {
         Some(self.aggregates()?.senders.sent(number as u32))
     }
@@ -199,8 +201,8 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
         Some(senders.air_ns(station, now, &self.medium))
     }
 
-    /// Returns the packets of queue `number` that are in an aggregate on the air, wait to be sent
-    /// again, or wait in the pull qdisc.
+    /// Returns the packets in service that belong to queue `number`: packets in an aggregate on the
+    /// air, packets to be sent again, and packets in the pull qdisc.
     pub fn in_service(&self, number: usize) -> impl Iterator<Item = &Packet> {
         let own = self.aggregates().into_iter();
         let in_device = own.flat_map(move |own| own.senders.in_service(number as u32));
@@ -208,20 +210,20 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
     }
 
     /// Returns the packets that are in no queue: packets in an aggregate on the air, packets that a
-    /// receiver holds until earlier packets arrive, and packets in the pull qdisc.
+    /// receiver stores until earlier packets arrive, and packets in the pull qdisc.
     pub fn in_aggregates(&self) -> impl Iterator<Item = &Packet> {
         let own = self.aggregates().into_iter();
         let inside = own.flat_map(|own| own.senders.inside());
         inside.chain(self.in_pull_qdisc(None))
     }
 
-    /// Returns the number of packets in the pull qdisc that count as packets of queue `number` and
-    /// whose fate the discipline decides only on departure.
+    /// Returns the number of packets in the pull qdisc that belong to queue `number` and that the
+    /// queue discipline may still drop or mark when they leave.
     pub fn unjudged_in_pull_qdisc(&self, number: usize) -> u64 {
         self.in_pull_qdisc(Some(number as u32)).count() as u64
     }
 
-    /// Returns the contents of the exchange that began last, one entry per transmitter. The list is
+    /// Returns the contents of the exchange that began last, one item per transmitter. The list is
     /// empty if contents are not recorded.
     pub fn transmissions(&self) -> &[Transmission] {
         let own = self.aggregates().and_then(|own| own.transmissions.as_ref());
@@ -234,8 +236,8 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
         self.aggregates()?.senders.on_air(contender)
     }
 
-    /// Returns whether each MPDU of the exchange that ended last was received. The list is empty if
-    /// there were several transmitters.
+    /// Returns, for each MPDU of the exchange that ended last, whether the MPDU was received. The
+    /// list is empty if there were several transmitters.
     pub fn judged(&self) -> &[bool] {
         self.aggregates().map_or(&[], |own| &own.senders.judged)
     }

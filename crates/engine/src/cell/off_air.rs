@@ -1,21 +1,21 @@
-//! Packets that have come off the air, with the place where they are.
+//! Packets that have been received over the air, with the node that has received them.
 
-/// Number and place of the packets that have come off the air.
+/// Result of an exchange: the number of packets received, and the node that has received them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OffAir {
-    /// No packet has come off the air.
+    /// No packet was received.
     Nothing,
-    /// One packet is at its station.
+    /// One packet was received by its station.
     AtStation,
-    /// One packet is at the access point.
+    /// One packet was received by the access point.
     AtAccessPoint,
-    /// Any number of packets, which [`super::Cell::swap_received`] returns.
+    /// Any number of packets were received, which [`super::Cell::swap_received`] returns.
     Several,
 }
 
 impl OffAir {
-    /// Returns the place of a packet that comes off the air: a station if the packet goes `down`,
-    /// else the access point.
+    /// Returns the receiver of a packet: a station if the packet is sent `down`, else the access
+    /// point.
     pub(super) fn of(down: bool) -> OffAir {
         match down {
             true => OffAir::AtStation,

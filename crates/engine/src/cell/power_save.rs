@@ -13,17 +13,17 @@
 //! - while the access point has a packet for the station in its queues: each frame announces
 //!   whether another frame follows (More Data);
 //! - for a time after the last frame to or from the station, if [`Station::power_save`] sets this
-//!   time. Linux likewise stays in active mode for its `dynamic_ps_timeout` of 100 ms. The first
-//!   frame of the station tells the access point that the station is awake. The access point then
-//!   immediately releases the kept packets. If the time is zero, a frame of the station wakes the
-//!   station only for its MAC ACK.
+//!   time. In Linux, this time is the `dynamic_ps_timeout` of 100 ms. The first frame of the
+//!   station informs the access point that the station is awake. The access point then immediately
+//!   releases the kept packets. If the time is zero, a frame of the station wakes the station only
+//!   for its MAC ACK.
 //!
-//! Beacons are sent at multiples of their interval. Released packets join the queue after the
-//! packets that are already in the queue. They are released in order of arrival, for all stations
-//! together. The discipline of the queue treats released packets as if they came from the wire. A
-//! Linux access point (mac80211) keeps and loses packets in the same way, up to 64 packets per
-//! station and category. It passes released packets to its driver after the packets that the driver
-//! already has, and before later packets.
+//! Beacons are sent at multiples of their interval. Packets are released in order of arrival, for
+//! all stations together. Released packets join the queue after the packets that are already in the
+//! queue. The discipline of the queue treats released packets as if they came from the wire. A
+//! Linux access point (mac80211) also keeps packets and drops the oldest packet, with a limit of 64
+//! packets per station and category. It passes released packets to its driver after the packets
+//! that the driver already has, and before later packets.
 //!
 //! Differs from the standard in: beacons take no air time, are never lost, and are never late
 //! because the medium is busy; every station wakes for each beacon (listen interval 1); no PS-Poll
@@ -44,36 +44,37 @@ use crate::queue::{QueueCounters, Waits};
 pub(super) struct PowerSave {
     interval: Span,
     limit_packets: usize,
-    /// Number of packets that have been kept so far.
+    /// Number of packets that have been kept since the start of the run.
     taken: u64,
     pub(super) sleepers: Vec<Sleeper>,
-    /// Index of each station in `sleepers`; `None` if the station never sleeps.
+    /// For each station, its index in `sleepers`; `None` if the station never sleeps.
     pub(super) of_station: Vec<Option<usize>>,
 }
 
-/// State of a station that sleeps.
+/// State of a station that may sleep (a sleeper).
 #[derive(Clone, Debug)]
 pub(super) struct Sleeper {
     pub(super) node: NodeId,
     pub(super) name: Box<str>,
     /// Time for which the station stays awake after its last frame.
     pub(super) awake: Span,
-    /// Time until which the station stays awake after its last frame.
+    /// Time until which the station stays awake, unless another frame to or from the station
+    /// follows.
     pub(super) until: Time,
     pub(super) packets: VecDeque<Kept>,
-    /// Number of packets for the station in the queues of the access point. It is used only in a
-    /// cell of single frames.
+    /// Number of packets for the station in the queues of the access point. The number is used only
+    /// in a cell of single frames.
     pub(super) waiting: u32,
     pub(super) counters: QueueCounters,
     pub(super) waits: Waits,
 }
 
-/// A packet that is kept.
+/// A packet that is kept for a station that sleeps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
-    /// Number of the packet among all packets that have been kept.
+    /// Number of the packet in the sequence of all packets that have been kept.
     order: u64,
-    /// Number of the queue that the packet is released to.
+    /// Number of the queue in which the released packet is enqueued.
     pub(super) queue: u32,
     pub(super) packet: Packet,
 }
@@ -85,7 +86,8 @@ impl PowerSave {
         self.sleepers[sleeper].waiting
     }
 
-    /// Returns the stations that sleep, without kept packets; `None` if no station sleeps.
+    /// Returns the state of the stations that may sleep, without kept packets; `None` if no station
+    /// sleeps.
     pub(super) fn new(bss: &Bss, stations: &[Station]) -> Option<Box<PowerSave>> {
         let sleeper = |(&node, station): (&NodeId, &Station)| {
             Some(Sleeper {
@@ -122,8 +124,9 @@ impl PowerSave {
         Time::ZERO + self.interval * (passed + 1)
     }
 
-    /// Keeps `packet`, which is for queue `queue`. If the limit is exceeded, returns the oldest
-    /// packet of the station, which is lost.
+    /// Keeps `packet` for a sleeper. After its release, the packet will be enqueued in queue number
+    /// `queue`. If the limit is exceeded, removes and returns the oldest packet of the sleeper,
+    /// which is lost.
     pub(super) fn keep(
         &mut self,
         now: Time,
@@ -160,7 +163,7 @@ impl PowerSave {
 }
 
 impl Sleeper {
-    /// Removes and returns all packets that are kept for this station.
+    /// Removes and returns all packets that are kept for this sleeper.
     pub(super) fn take(&mut self, now: Time) -> VecDeque<Kept> {
         let packets = std::mem::take(&mut self.packets);
         for Kept { packet, .. } in &packets {

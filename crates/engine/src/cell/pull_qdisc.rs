@@ -1,5 +1,5 @@
-//! Packets in front of a device that forms aggregates. A queue discipline decides when packets
-//! leave.
+//! Pull qdisc: packets that wait in front of a device that forms aggregates. The device pulls the
+//! packets, and a queue discipline chooses the next packet.
 //!
 //! ```text
 //!   offer --> pull qdisc: Mac80211, or a scheduler --pull--> txqs --an exchange begins--> PPDU
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The device pulls packets whenever a packet arrives, and whenever an exchange of the device has
-//! ended. It sends packets in the order in which it has pulled them, and packets for one receiver
-//! together. The queue of a Linux access point serves the whole radio (`pull_qdisc/linux.rs`). Any
+//! ended. It sends packets in the order in which it has pulled them, but combines packets for one
+//! receiver. The queue of a Linux access point serves the whole radio (`pull_qdisc/linux.rs`). Any
 //! other discipline has one queue per contender (`pull_qdisc/scheduled.rs`), from which the device
 //! pulls as many packets as fill two aggregates.
 
@@ -26,21 +26,21 @@ use crate::mac::dcf::Dcf;
 use crate::packet::Packet;
 use crate::queue::{QueueSetting, Scheduler};
 
-/// Packets in front of all devices of a cell.
+/// Packets that wait in front of the devices of a cell.
 #[derive(Clone, Debug)]
 pub(super) struct PullQdisc {
     /// Node number of the access point.
     ap: NodeId,
     pub(super) linux: Option<Linux>,
-    /// Packets of each contender under its own discipline; `None` if the discipline does not decide
-    /// when packets leave.
+    /// Packets of each contender under the queue discipline of the contender; `None` if the
+    /// discipline does not decide when packets leave.
     pub(super) scheduled: Vec<Option<Scheduled>>,
     pub(super) dropped: Vec<Packet>,
 }
 
 impl PullQdisc {
-    /// Returns an empty pull qdisc for a cell; `None` if no queue of the cell decides when packets
-    /// leave.
+    /// Returns an empty pull qdisc for a cell; `None` if no queue discipline of the cell decides
+    /// when packets leave.
     pub(super) fn new(
         hotspot: Hotspot,
         medium: &Dcf,
@@ -67,7 +67,7 @@ impl PullQdisc {
         })
     }
 
-    /// Returns the place where packets of `contender` of `node` wait.
+    /// Returns the queue in which the packets of `contender` wait. The contender belongs to `node`.
     pub(super) fn place(&mut self, contender: u32, node: NodeId) -> Place<'_> {
         match (&mut self.linux, &mut self.scheduled[contender as usize]) {
             (Some(linux), _) if node == self.ap => Place::Linux(linux),
@@ -76,8 +76,8 @@ impl PullQdisc {
         }
     }
 
-    /// Returns whether packets wait in front of the device for txq `txq` of `contender`, a
-    /// contender of the access point.
+    /// Returns whether packets for the transmit queue `txq` of `contender` wait in front of the
+    /// device. The caller ensures that `contender` is a contender of the access point.
     pub(super) fn has_for(&self, contender: u32, txq: u32) -> bool {
         match (&self.linux, &self.scheduled[contender as usize]) {
             (Some(linux), _) => linux.has_for(contender, txq),
@@ -86,15 +86,16 @@ impl PullQdisc {
         }
     }
 
-    /// Records that the packets in the device of `contender` have changed.
+    /// Records that the number of packets in the device of `contender` has changed.
     pub(super) fn begin(&mut self, contender: u32) {
         if let Some(own) = &mut self.scheduled[contender as usize] {
             own.held = None;
         }
     }
 
-    /// Changes the queue setting of `contender` of `node` to `to`, as far as it can change during a
-    /// run. Returns whether the packets of the contender wait in the pull qdisc.
+    /// Changes the queue setting of `contender`, which belongs to `node`, to `to`, as far as the
+    /// setting can change during a run. Returns whether the packets of the contender wait in the
+    /// pull qdisc.
     pub(super) fn change(&mut self, contender: u32, node: NodeId, to: &QueueSetting) -> bool {
         match self.place(contender, node) {
             Place::Linux(linux) => linux.change(to),
@@ -105,10 +106,11 @@ impl PullQdisc {
     }
 }
 
-/// Place where packets of a contender wait.
+/// Queue in which packets of a contender wait.
 pub(super) enum Place<'a> {
     Linux(&'a mut Linux),
     Scheduled(&'a mut Scheduled),
-    /// Packets wait only in the txqs of the device.
+    /// No queue in front of the device: packets wait only in the transmit queues (txqs) of the
+    /// device.
     Device,
 }

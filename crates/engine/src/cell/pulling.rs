@@ -7,8 +7,8 @@ use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 impl Cell<Aggregating> {
-    /// Puts a packet into queue `number`, in front of the device or in the device. Returns false if
-    /// the packet is refused.
+    /// Enqueues a packet of queue `number`, in front of the device or in the device. Returns false
+    /// if the packet is refused.
     #[inline(never)]
     pub(super) fn enqueue_in_qdisc(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         let port = &mut self.ports[number as usize];
@@ -37,10 +37,10 @@ impl Cell<Aggregating> {
         true
     }
 
-    /// Lets the device of queue `number` pull packets. If the device was empty, its contender then
-    /// contends. A contender that has given up its packet in an internal collision keeps it until
-    /// the exchange on the air ends. Until then its device is not empty, so that it does not
-    /// contend.
+    /// Makes the device of queue `number` pull packets. If the device was empty (`was_empty`), its
+    /// contender then contends. After an internal collision, a contender that has given up a packet
+    /// stores this packet until the exchange on the air ends. Until that time its device is not
+    /// empty, so that the contender does not contend.
     fn pull_and_contend(&mut self, now: Time, number: u32, was_empty: bool) {
         self.pull(now, number);
         if was_empty {
@@ -48,7 +48,7 @@ impl Cell<Aggregating> {
         }
     }
 
-    /// Counts the packets that the queue of the access point has lost.
+    /// Counts the packets that the queue of a Linux access point has dropped.
     fn count_lost_in_qdisc(&mut self, now: Time) {
         while let Some(qdisc) = self.exchange.pull_qdisc.as_mut()
             && let Some((contender, packet)) = qdisc.linux.as_mut().and_then(Linux::take_lost)
@@ -60,7 +60,7 @@ impl Cell<Aggregating> {
         }
     }
 
-    /// Updates the rates of `stations` in the queue of a Linux access point.
+    /// Updates the rates of the links to `stations` in the queue of a Linux access point.
     pub(super) fn update_rates(&mut self, stations: std::ops::Range<usize>) {
         if let Some(qdisc) = &mut self.exchange.pull_qdisc
             && let Some(linux) = &mut qdisc.linux
@@ -69,7 +69,7 @@ impl Cell<Aggregating> {
         }
     }
 
-    /// Lets the device of queue `number` pull as many packets as it may.
+    /// Makes the device of queue `number` pull as many packets as its limits permit.
     fn pull(&mut self, now: Time, number: u32) {
         let port = &mut self.ports[number as usize];
         let senders = &self.exchange.senders;
@@ -90,9 +90,10 @@ impl Cell<Aggregating> {
         qdisc.dropped = dropped;
     }
 
-    /// Charges the air time of an exchange in which `contender` sent. If `given_up` is a txq, the
-    /// contender sent nothing, and gave up a packet of this txq. The device then pulls more
-    /// packets.
+    /// Updates the queue in front of the device after an exchange of `contender`, and then makes
+    /// the device pull packets. The air time of the exchange is charged to its station. If
+    /// `given_up` is a transmit queue, the contender sent nothing, but gave up a packet of this
+    /// transmit queue.
     pub(super) fn pull_after_exchange(&mut self, now: Time, contender: u32, given_up: Option<u32>) {
         let port = &mut self.ports[contender as usize];
         let senders = &self.exchange.senders;
@@ -104,13 +105,13 @@ impl Cell<Aggregating> {
                     Some(_) => {}
                 }
             }
-            qdisc.begin(contender); // the device holds fewer packets now
+            qdisc.begin(contender); // there are now fewer packets in the device
         }
         self.pull(now, contender);
     }
 
-    /// Lets the device of the access point pull packets after an exchange, for the categories that
-    /// took no part in the exchange.
+    /// Makes the device of the access point pull packets after an exchange, for the access
+    /// categories that did not take part in the exchange.
     pub(super) fn pull_others(&mut self, now: Time) {
         let count = self.linux().map_or(0, |linux| linux.contenders.len());
         for index in 0..if count > 1 { count } else { 0 } {
@@ -129,7 +130,8 @@ impl Cell<Aggregating> {
 }
 
 impl<X: ExchangeCounters + ?Sized> Cell<X> {
-    /// Returns the packets in front of the device for queue `number`; `None`: for all queues.
+    /// Returns the packets that wait in front of the device for queue `number`; `None`: the packets
+    /// for all queues.
     pub(super) fn in_pull_qdisc(&self, number: Option<u32>) -> impl Iterator<Item = &Packet> {
         let own = self.aggregates().and_then(|own| own.pull_qdisc.as_ref());
         own.into_iter().flat_map(move |qdisc| {

@@ -7,9 +7,9 @@
 //!      received in order: handed up  <---------- reordering <--+
 //! ```
 //!
-//! The exchange of a contender is for the receiver of its oldest packet. The contents are chosen
-//! when the exchange begins. Packets that arrive at this instant are too late. A BlockAckReq that
-//! is due is sent before data.
+//! A contender sends to the receiver of its oldest packet. The contents of an exchange are chosen
+//! when the exchange begins. Packets that arrive at this instant are not included. A BlockAckReq
+//! that is due is sent before data.
 
 mod air;
 mod filling;
@@ -47,10 +47,10 @@ pub(super) struct Senders {
     pub(super) adapts: bool,
     /// Random numbers of the rate control.
     stream: Stream,
-    /// Links whose receiver holds packets until a missing MPDU arrives. A link is given by its
-    /// contender and txq.
+    /// Links whose receiver stores packets until a missing MPDU arrives. Each link is identified by
+    /// its contender and its transmit queue.
     reordering: Vec<(u32, u32)>,
-    /// Time at which the first receiver of `reordering` stops waiting.
+    /// Earliest time at which a receiver of a link in `reordering` stops waiting.
     pub(super) deadline: Time,
     /// Packets that receivers have handed up.
     pub(super) received: Received,
@@ -60,24 +60,27 @@ pub(super) struct Senders {
     pub(super) down: Vec<DownCounters>,
     /// Time for which PPDUs to each station collided with PPDUs from the same station. [ns]
     overlaps_ns: Vec<u64>,
-    /// Whether each MPDU of the exchange that ended last was received; empty if there were several
-    /// transmitters.
+    /// For each MPDU of the exchange that ended last, whether it was received. The list is empty if
+    /// there were several transmitters.
     pub(super) judged: Vec<bool>,
 }
 
-/// State of one contender.
+/// State of one contender, as a sender of aggregates.
 #[derive(Clone, Debug)]
 struct Sender {
     node: NodeId,
-    /// Link of each txq.
+    /// Link of each transmit queue to its receiver.
     links: Vec<Link>,
-    /// Contents of the exchange of the contender on the air.
+    /// Contents of the exchange that the contender has on the air.
     sending: Sending,
-    /// Txq for which a BlockAckReq is due, and the number of attempts at the BlockAckReq so far.
+    /// Transmit queue for which a BlockAckReq is due, and the number of attempts at the BlockAckReq
+    /// so far.
     bar: Option<(u32, u32)>,
-    /// Txq of the exchange that began last, and air time of the PPDU with data in this exchange.
+    /// Transmit queue of the exchange that began last, and air time of the PPDU with data in this
+    /// exchange.
     last: (u32, Span),
-    /// Number of packets acknowledged. `discarded` is the number of packets given up.
+    /// Number of packets that were acknowledged. `discarded` is the number of packets that were
+    /// given up.
     delivered: u64,
     discarded: u64,
 }
@@ -87,14 +90,14 @@ struct Sender {
 enum Sending {
     /// No exchange is on the air.
     Nothing,
-    /// MPDUs of a txq, given by its number.
+    /// MPDUs of a transmit queue, given by its number.
     Data(u32),
-    /// A BlockAckReq to the receiver of a txq, given by its number.
+    /// A BlockAckReq to the receiver of a transmit queue, given by its number.
     Bar(u32),
 }
 
 impl Senders {
-    /// Returns the contenders of a cell, before anything is sent.
+    /// Returns the state of the contenders of a cell at the start of a run.
     pub(super) fn new(hotspot: Hotspot, medium: &Dcf, streams: &Streams) -> Senders {
         let Hotspot { bss, stations, .. } = hotspot;
         let cell = &bss.cell;
@@ -134,7 +137,8 @@ impl Senders {
         }
     }
 
-    /// Returns the number of txqs of a contender of `node`, and the number of the txq of each flow.
+    /// Returns the number of transmit queues of a contender of `node`, and the number of the
+    /// transmit queue of each flow.
     pub(super) fn txqs(hotspot: Hotspot, node: NodeId, stations: &[NodeId]) -> (usize, Arc<[u32]>) {
         let bss = hotspot.bss;
         if node != bss.ap {
@@ -158,8 +162,8 @@ impl Senders {
         }
     }
 
-    /// Returns the counters of `contender`. Acknowledged and given-up frames are counted in
-    /// packets.
+    /// Returns the counters of `contender`. Acknowledgements and discards are counted in packets,
+    /// not in MPDUs.
     pub(super) fn counters(&self, contender: u32, medium: NodeCounters) -> NodeCounters {
         let sender = &self.senders[contender as usize];
         NodeCounters {
@@ -208,13 +212,14 @@ impl Senders {
         })
     }
 
-    /// Returns the packets in service, and the packets that receivers hold.
+    /// Returns the packets in service, and the packets that receivers store until earlier packets
+    /// arrive.
     pub(super) fn inside(&self) -> impl Iterator<Item = &Packet> {
         let links = self.senders.iter().flat_map(|sender| &sender.links);
         links.flat_map(|link| link.window.inside())
     }
 
-    /// Returns whether `contender` has packets of txq `txq` in service.
+    /// Returns whether packets of the transmit queue `txq` of `contender` are in service.
     pub(super) fn is_serving(&self, contender: u32, txq: u32) -> bool {
         let sender = &self.senders[contender as usize];
         sender.links[txq as usize].window.waits()
@@ -227,10 +232,10 @@ impl Senders {
     }
 }
 
-/// Exchange that a contender has on the air.
+/// Exchange of a contender that is on the air.
 #[derive(Clone, Copy, Debug)]
 pub struct OnAir<'a> {
-    /// Node that receives the exchange.
+    /// Node to which the exchange is sent.
     pub to: NodeId,
     /// Window of the MPDUs on the air ([`BlockAckWindow::ppdu`]); `None`: the exchange is a
     /// BlockAckReq.

@@ -76,8 +76,8 @@ impl CellExchange for SingleFrame {
 }
 
 impl Cell<SingleFrame> {
-    /// Lets a contender contend for `packet`. Its queue was empty before, and `packet` is the first
-    /// packet in the queue.
+    /// Makes the contender with queue `number` contend for `packet`. The queue was empty before,
+    /// and `packet` is the first packet in the queue.
     #[inline(always)]
     fn contend(&mut self, now: Time, number: u32, packet: &Packet) {
         let node = self.ports[number as usize].node;
@@ -126,9 +126,9 @@ impl Cell<SingleFrame> {
         }
     }
 
-    /// Removes the packet that `contender` has delivered or given up, and writes it to `packet`.
-    /// Its place in the queue is free from `done` on. The queue of a contender that sends always
-    /// has a packet.
+    /// Removes the packet that `contender` has delivered or given up from its queue, and writes the
+    /// packet to `packet`. Another packet can use the free room in the queue from `done` on. The
+    /// caller ensures that the queue is not empty.
     fn take_head(
         &mut self,
         contender: u32,

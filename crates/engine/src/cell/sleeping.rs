@@ -27,8 +27,8 @@ impl<X: CellExchange> Cell<X> {
 
     /// Handles the timers that are due at the deadline, `now`. At a beacon, the access point
     /// releases the packets that it keeps. At the timeout of a missing MPDU, a receiver hands up
-    /// the packets that it holds. Returns whether a timer was due. If not, an exchange begins or
-    /// ends.
+    /// the packets that it stores. Returns whether a timer was due. If no timer was due, an
+    /// exchange begins or ends at `now`.
     #[inline(always)]
     pub fn timer(&mut self, now: Time) -> bool {
         self.timer <= now && self.expire(now)
@@ -62,8 +62,8 @@ impl<X: CellExchange> Cell<X> {
         }
     }
 
-    /// Wakes the station of `packet` and releases the packets that are kept for it. `packet` has
-    /// come off the air, at the place `off`, in a frame whose MAC ACK ends at `done`.
+    /// Wakes the station of `packet` and releases the packets that are kept for this station.
+    /// `packet` has been received by the node `off`, in a frame whose MAC ACK ends at `done`.
     #[cold]
     #[inline(never)]
     pub(super) fn wake(&mut self, now: Time, done: Time, off: OffAir, packet: &Packet) {
@@ -95,8 +95,8 @@ impl<X: CellExchange> Cell<X> {
         station.packets.is_empty() && (now < station.until || has_packet)
     }
 
-    /// Returns whether the access point has a packet for `node`. This method searches all packets
-    /// of the access point.
+    /// Returns whether the access point has a packet for `node`, by a search of all packets of the
+    /// access point. Only a debug assertion uses this slow method.
     fn is_found(&self, node: NodeId) -> bool {
         self.queues_of_access_point().any(|queue| {
             let waiting = self.ports[queue as usize].queue.packets();
@@ -107,7 +107,7 @@ impl<X: CellExchange> Cell<X> {
 }
 
 impl<X: ?Sized> Cell<X> {
-    /// Updates the number of packets for a sleeper after `packet` has left queue `number`, in a
+    /// Decreases the number of packets for a sleeper after `packet` has left queue `number`, in a
     /// cell of single frames.
     #[cold]
     #[inline(never)]
@@ -117,9 +117,9 @@ impl<X: ?Sized> Cell<X> {
         }
     }
 
-    /// Returns the counter of packets in the queues of the access point for the station of
-    /// `packet`; `None` if this station does not sleep, or queue `number` does not belong to the
-    /// access point.
+    /// Returns the counter of the packets that wait in the queues of the access point for the same
+    /// station as `packet`. `None`: this station never sleeps, or queue `number` does not belong to
+    /// the access point.
     pub(super) fn waiting_like(&mut self, number: u32, packet: &Packet) -> Option<&mut u32> {
         let sleeper = self.sleeper(self.station_of(packet))?;
         let own = self
@@ -134,7 +134,8 @@ impl<X: ?Sized> Cell<X> {
         own.of_station[self.roles.station_of(node)?]
     }
 
-    /// Returns the index of the station, counted from 0, that is sleeper number `sleeper`.
+    /// Returns the index of the station, counted from 0, whose number among the sleepers is
+    /// `sleeper`.
     pub(super) fn station_of_sleeper(&self, sleeper: usize) -> Option<u32> {
         let own = self.power_save.as_ref()?;
         Some(self.roles.index_of(own.sleepers[sleeper].node) as u32)

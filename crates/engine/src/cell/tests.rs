@@ -1,4 +1,4 @@
-//! Tests of the cell without an agenda, flows or a clock.
+//! Tests of the cell, without an event queue, flows or a real-time clock.
 
 use proptest::prelude::*;
 
@@ -83,7 +83,7 @@ fn frames_given_up_are_returned_as_lost() {
     assert_eq!(cell.queue(0).packets().count(), 0);
 }
 
-/// A greedy source with the number of packets that are left.
+/// A greedy source with a limited number of remaining packets.
 struct Supply(u32);
 
 impl Greedy for Supply {
@@ -129,7 +129,7 @@ fn numbers(received: &[(Time, Packet, OffAir)]) -> Vec<u32> {
         .collect()
 }
 
-/// Returns whether `at` is shortly after `since`.
+/// Returns whether `at` is within the duration of one frame after `since`.
 fn soon(since: u64, at: Time) -> bool {
     (since..since + FRAME).contains(&at.0)
 }
@@ -216,7 +216,7 @@ fn a_packet_that_arrives_while_others_are_sent_is_sent_with_them() {
     let (others, _) = run(&mut cell, &mut (), Time(BEACONS[0] + 60 * MS));
     received.extend(others);
     assert_eq!(numbers(&received), (0..11).collect::<Vec<u32>>());
-    // then the station sleeps again
+    // at this time the station sleeps again
     assert!(cell.offer(Time(BEACONS[0] + 60 * MS), 0, &packet(0, 11)));
     assert_eq!(cell.deadline(), Time(BEACONS[1]));
 }
@@ -252,8 +252,8 @@ fn a_frame_from_a_station_that_sleeps_until_beacons_does_not_wake_it() {
     let ends = cell.deadline();
     let (received, _) = run(&mut cell, &mut (), ends);
     assert_eq!(numbers(&received), [7]);
-    // the station is not awake even while it receives its MAC ACK: the packet would overtake the
-    // kept packet
+    // while the station receives its MAC ACK, it is not awake yet: the new packet would otherwise
+    // overtake the kept packet
     assert!(cell.offer(received[0].0 + Span(1), 0, &packet(0, 1)));
     assert_eq!(cell.power_save_packets().count(), 2);
     let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
@@ -278,7 +278,8 @@ const AWAKE: [Option<u64>; 3] = [Some(0), Some(20 * MS), None];
 /// Upper bound of the duration of SIFS and a MAC ACK. The test does not need the exact duration.
 const MAC_ACK: u64 = MS / 2;
 
-/// Checks that packets are kept as the rules require, given the observed frames of each station.
+/// Offers packets at random times, and checks for each packet that the access point keeps it if,
+/// and only if, its station sleeps.
 fn obey(arrivals: &[(u64, usize, bool)]) {
     let mut cell = cell(
         "[station.s0]\ndownload = 1\nupload = 1\npower_save = \"0 s\"\n\
@@ -321,7 +322,8 @@ fn obey(arrivals: &[(u64, usize, bool)]) {
             (Some(_), None) if !up => assert!(is_kept, "no frame of it was observed"),
             (Some(awake), Some(last)) if !up && at > last + awake + MAC_ACK => assert!(is_kept),
             (Some(awake), Some(last)) if !up && awake > 0 && at < last + awake => assert!(!is_kept),
-            (Some(_), Some(_)) if !up => {} // the station falls asleep at about this time
+            // the station falls asleep at about this time, so that both results are possible
+            (Some(_), Some(_)) if !up => {}
             (_, _) => assert!(!is_kept),
         }
     }

@@ -6,7 +6,7 @@ use crate::mac::dcf::PlannedExchange;
 use crate::mac::ppdu::Modulation;
 use crate::packet::Packet;
 
-/// Exchange of one contender, as it was when its contents were chosen.
+/// Record of the exchange of one contender, made when the contents of the exchange were chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transmission {
     /// Contender that sends the exchange.
@@ -15,7 +15,7 @@ pub struct Transmission {
     pub planned: PlannedExchange,
     /// Modulation of the data; `None`: the data are in frames of 802.11a, b or g.
     pub modulation: Option<Modulation>,
-    /// Parameters of the block acknowledgement with the receiver.
+    /// Parameters of the block acknowledgement agreement with the receiver.
     pub parameters: BlockAckParameters,
     /// Lowest MPDU number that is neither acknowledged nor given up.
     pub start: u32,
@@ -29,7 +29,7 @@ pub struct Transmission {
     pub packets: Vec<Packet>,
 }
 
-/// An MPDU of an exchange.
+/// An MPDU of a recorded exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Formed {
     /// Number of the MPDU.
@@ -41,7 +41,7 @@ pub struct Formed {
 }
 
 impl Transmission {
-    /// Returns the record of the exchange of `contender` that begins.
+    /// Returns the record of the exchange that `contender` begins.
     pub(super) fn begin(contender: u32, planned: PlannedExchange, on_air: &OnAir) -> Transmission {
         let mut packets = Vec::new();
         let mut mpdus = Vec::new();

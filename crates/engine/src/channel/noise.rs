@@ -3,11 +3,11 @@
 //!
 //! OFDM rates (IEEE 802.11-2016, 17.3.5): the bit error rate of the modulation, then the union
 //! bound of the convolutional code with hard decisions (Chernoff bound of each path). The weights
-//! of the paths are those of Haccoun and Begin 1989 and Frenger et al. 1999. The model equals Pei
-//! and Henderson 2010 ("NIST"), which ns-3 uses. The signal-to-noise ratio is that of a subcarrier.
-//! DSSS rates (15.4): differential detection of 11-chip symbols, Proakis 2001, section 5.2.8.
-//! CCK rates (16.3.6): the union bound over the code words, Heegard et al. 2001. A test counts the
-//! distances of the code words. The signal-to-noise ratio is that of a chip.
+//! of the paths are those of Haccoun and Begin 1989 and Frenger et al. 1999. The model is that of
+//! Pei and Henderson 2010 ("NIST"), which ns-3 uses. The signal-to-noise ratio is that of a
+//! subcarrier. DSSS rates (15.4): differential detection of 11-chip symbols, Proakis 2001, section
+//! 5.2.8. CCK rates (16.3.6): the union bound over the code words, Heegard et al. 2001. A test
+//! computes the distances between the code words. The signal-to-noise ratio is that of a chip.
 //!
 //! Differs from a real receiver in: the preamble is always detected; the errors of different frames
 //! are independent.
@@ -26,13 +26,13 @@ pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
         11_000_000 => (code_word(snr, CCK_11), bits / 8.0),
         _ => (ofdm(rate_bps, snr), bits),
     };
-    // 1 - (1 - error)^pieces, exact for small errors
+    // the probability 1 - (1 - error)^pieces, without loss of precision for small errors
     -libm::expm1(pieces * libm::log1p(-error.min(1.0)))
 }
 
-/// Returns the probability that noise destroys a frame of `bytes`. The constellation of a
-/// subcarrier has this number of `points` (a power of 4, or 2). `code` is the rate of the
-/// convolutional code, as numerator and denominator. [-]
+/// Returns the probability that noise destroys a frame of `bytes`. `points` is the number of points
+/// of the constellation (a power of 4, or 2). `code` is the rate of the convolutional code, as
+/// numerator and denominator. [-]
 pub fn coded_frame_error(points: u32, code: (u64, u64), bytes: u32, snr_db: f64) -> f64 {
     let snr = libm::pow(10.0, snr_db / 10.0);
     let code = match code {
@@ -45,24 +45,25 @@ pub fn coded_frame_error(points: u32, code: (u64, u64), bytes: u32, snr_db: f64)
     -libm::expm1(8.0 * f64::from(bytes) * libm::log1p(-error.min(1.0)))
 }
 
-/// Returns the probability that a standard normal variable exceeds `x`. [-]
+/// Returns the Gaussian tail probability Q(x): the probability that a standard normal variable
+/// exceeds `x`. [-]
 fn q(x: f64) -> f64 {
     0.5 * libm::erfc(x / std::f64::consts::SQRT_2)
 }
 
-/// Returns the bit error rate of DBPSK over 11 chips. [-]
+/// Returns the bit error rate of DBPSK with 11 chips per symbol. [-]
 fn dbpsk(snr: f64) -> f64 {
     0.5 * libm::exp(-11.0 * snr)
 }
 
-/// Returns the bit error rate of Gray-coded DQPSK over 11 chips. [-]
+/// Returns the bit error rate of Gray-coded DQPSK with 11 chips per symbol. [-]
 fn dqpsk(snr: f64) -> f64 {
     let angle = std::f64::consts::PI / (4.0 * std::f64::consts::SQRT_2);
     q(libm::sqrt(22.0 * snr) * libm::sin(angle))
 }
 
-/// List of the distances between a code word and the other code words: half of the squared
-/// distance, for chips of energy 1, and the number of code words at this distance.
+/// Distances between a CCK code word and the other code words. Each pair contains half of the
+/// squared distance, for chips of energy 1, and the number of code words at this distance.
 type Distances = &'static [(f64, f64)];
 
 const CCK_5_5: Distances = &[(8.0, 14.0), (16.0, 1.0)];
@@ -75,8 +76,8 @@ const CCK_11: Distances = &[
     (16.0, 1.0),
 ];
 
-/// Returns the union bound of the error probability of a code word. `distances` belong to the code.
-/// [-]
+/// Returns the union bound of the error probability of a code word, given the `distances` of its
+/// code. [-]
 fn code_word(snr: f64, distances: Distances) -> f64 {
     let terms = distances.iter();
     let terms = terms.map(|&(half_square, count)| count * q(libm::sqrt(half_square * snr)));
@@ -92,7 +93,8 @@ enum Code {
     FiveSixths,
 }
 
-/// Returns the number of points of the constellation, and the convolutional code, of an OFDM rate.
+/// Returns the number of points of the constellation, and the convolutional code, that an OFDM rate
+/// uses.
 fn scheme(rate_bps: u64) -> Option<(u32, Code)> {
     Some(match rate_bps / MBPS {
         6 => (2, Code::Half),
@@ -107,7 +109,8 @@ fn scheme(rate_bps: u64) -> Option<(u32, Code)> {
     })
 }
 
-/// Returns the bit error rate of an OFDM rate after decoding; 0 for a rate that is not OFDM. [-]
+/// Returns the bit error rate of an OFDM rate after decoding; 0 if `rate_bps` is not an OFDM rate.
+/// [-]
 fn ofdm(rate_bps: u64, snr: f64) -> f64 {
     let Some((points, code)) = scheme(rate_bps) else {
         return 0.0;
@@ -229,8 +232,9 @@ mod tests {
         }
     }
 
-    /// Returns half of the squared distances between the first CCK code word (16.3.6.6) and the
-    /// other code words, with the number of code words at each distance.
+    /// Returns the distances between the first of the CCK code `words` (16.3.6.6) and the other
+    /// code words. Each pair contains half of the squared distance, and the number of code words at
+    /// this distance.
     fn counted(words: &[[(i32, i32); 8]]) -> Vec<(i32, usize)> {
         let mut counts = std::collections::BTreeMap::new();
         for other in &words[1..] {
@@ -245,7 +249,7 @@ mod tests {
         counts.into_iter().collect()
     }
 
-    /// Returns the code word of four phases. [quarter turns]
+    /// Returns the CCK code word for four phases. [quarter turns]
     fn word(phases: [i32; 4]) -> [(i32, i32); 8] {
         let [p1, p2, p3, p4] = phases;
         let turns = [
@@ -281,8 +285,9 @@ mod tests {
         }
     }
 
-    /// A rate of 802.11n and later has the errors of the OFDM rate with the same constellation and
-    /// code. Each denser constellation, and each weaker code, needs a higher signal-to-noise ratio.
+    /// An MCS of 802.11n and later has the same error probability as the OFDM rate with the same
+    /// constellation and code. Each denser constellation, and each weaker code, needs a higher
+    /// signal-to-noise ratio.
     #[test]
     fn faster_mcs_need_more() {
         for (rate, points, code) in [
@@ -317,7 +322,8 @@ mod tests {
         for pair in ratios_db.windows(2) {
             assert!(pair[0] + 0.5 < pair[1], "{ratios_db:?}");
         }
-        // four times as many points need nearly four times the power
+        // with four times as many points, a constellation needs nearly four times the power (6.02
+        // dB)
         for (few, many) in [(0, 2), (1, 3), (2, 4), (3, 5)] {
             assert!(
                 (ratios_db[many] - ratios_db[few] - 6.02).abs() < 0.3,
@@ -342,7 +348,7 @@ mod tests {
             low
         };
         let ratios_db: Vec<f64> = RATES.iter().map(|&rate| half(rate)).collect();
-        // computed once with the same formulas in another language
+        // results of the same formulas, computed once in another language
         let expected = [
             -1.0, 3.6, 3.1, 6.1, 3.3, 6.2, 6.3, 9.2, 12.8, 15.9, 20.6, 21.8,
         ];

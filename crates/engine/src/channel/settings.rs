@@ -1,4 +1,5 @@
-//! Channel of a station and its changes during a run: types, tables and checks.
+//! Channel of a station and its changes during a run: types, tables of the scenario file, and
+//! checks.
 
 use crate::kernel::time::Span;
 use crate::notation::changes::Instants;
@@ -82,9 +83,9 @@ pub struct Channel {
     /// Probability that a frame with only a TCP ACK to the station is lost to channel errors, per
     /// attempt. [-]
     pub ack_error_down: f64,
-    /// Signal-to-noise ratio. If it is set, it decides the errors of every frame by the rate and
-    /// length of the frame. The four probabilities are then those of full segments and of ACKs at
-    /// the nominal rates. [dB]
+    /// Signal-to-noise ratio. If the ratio is set, the error probability of a frame follows from
+    /// the ratio, and from the rate and length of the frame. The four probabilities are then those
+    /// of full segments and of ACKs at the nominal rates. [dB]
     pub snr_db: Option<f64>,
 }
 
@@ -100,14 +101,14 @@ pub struct ChannelChange {
 /// Quality of a link in one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quality {
-    /// Given probabilities of loss, independent of rate and length of the frames.
+    /// Given error probabilities, independent of the rate and length of a frame.
     Given {
-        /// Probability for frames with data. [-]
+        /// Error probability of frames with data. [-]
         data: f64,
-        /// Probability for frames with only a TCP ACK. [-]
+        /// Error probability of frames with only a TCP ACK. [-]
         ack: f64,
     },
-    /// Losses to noise, at a signal-to-noise ratio.
+    /// Errors due to noise, at a signal-to-noise ratio.
     Snr {
         /// Signal-to-noise ratio. [dB]
         db: f64,
@@ -142,7 +143,7 @@ impl Channel {
     }
 }
 
-/// Keys of error probabilities. The table of a change has the same keys as the table of a station.
+/// Keys of error probabilities. A station and a change of its channel have the same keys.
 const ERRORS: [KeyOf<Option<f64>>; 6] = [
     ErrorKeys::error,
     ErrorKeys::error_up,
@@ -153,7 +154,8 @@ const ERRORS: [KeyOf<Option<f64>>; 6] = [
 ];
 
 impl Channel {
-    /// Checks the channel in the table of a station, for a run of this `duration`.
+    /// Checks the channel settings in the table of a station. `duration` is the duration of the
+    /// run.
     pub(crate) fn check(station: &Section, duration: Option<Span>, problems: &mut Problems) {
         check_ratio(station, problems);
         let mut instants = Instants::within(duration);
@@ -170,15 +172,16 @@ impl Channel {
         }
     }
 
-    /// Returns the channel that the tables describe, nearest table first. A signal-to-noise ratio
-    /// is read only from the first table.
+    /// Returns the channel that the tables describe, in order of precedence. A signal-to-noise
+    /// ratio is read only from the first table.
     ///
     /// # Errors
     /// A value has been refused.
     pub(crate) fn read(tables: &[&Section]) -> Result<Channel, Refused> {
         let layers = Layers(tables);
-        // the nearest table that sets any key of a rank decides; within that table the first key of
-        // the rank decides
+        // Each list in `ranks` contains keys, and earlier lists precede later lists. For each list,
+        // the first table that sets one of its keys applies. Within a table, the first key of the
+        // list applies.
         let nearest = |ranks: &[&[KeyOf<Option<f64>>]]| {
             for keys in ranks {
                 for table in tables {
@@ -206,7 +209,7 @@ impl Channel {
         })
     }
 
-    /// Returns the changes of the channel of a station, in the order of their times.
+    /// Returns the changes of the channel of a station, in order of time.
     ///
     /// # Errors
     /// A value has been refused.
@@ -221,9 +224,9 @@ impl Channel {
         Ok(changes)
     }
 
-    /// Sets the error probabilities of frames of `data_bytes` with data and of `ack_bytes` with an
-    /// ACK, headers included, if there is a signal-to-noise ratio. `error` returns a probability,
-    /// given direction, length and signal-to-noise ratio.
+    /// Computes the error probabilities from the signal-to-noise ratio, if one is set. Frames with
+    /// data have `data_bytes`, and frames with an ACK have `ack_bytes`, headers included. `error`
+    /// returns the error probability for a direction, a length and a signal-to-noise ratio.
     pub(crate) fn hear_noise(
         &mut self,
         data_bytes: u32,
@@ -240,13 +243,13 @@ impl Channel {
     }
 }
 
-/// Checks that a table with a signal-to-noise ratio has no error probability: the ratio decides all
-/// errors.
+/// Checks that a table with a signal-to-noise ratio sets no error probability, because the ratio
+/// determines all errors.
 fn check_ratio(table: &Section, problems: &mut Problems) {
     let Some(snr) = table.said(ErrorKeys::snr_db) else {
         return;
     };
-    // an error of 0 does not contradict the ratio: 0 is the default of `error`
+    // `error` = 0 does not contradict the ratio, because 0 is the default
     let errors = ERRORS.into_iter().filter_map(|key| table.said(key));
     for error in errors.filter(|error| error.value != Some(0.0)) {
         let snr = &snr.shown;

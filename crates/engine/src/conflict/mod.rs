@@ -2,12 +2,13 @@
 //! front of each link. The length of the queue determines the aggressiveness of the link (paper
 //! 001).
 //!
-//! The medium is used like a [`Cell`](crate::cell::Cell): it is given packets and the time, and
-//! returns its next deadline and the packets that have left. The first link numbers are the links
-//! of the scenario. If ACKs contend, return links follow, one return link per link. A return link
-//! conflicts with the same links as its forward link, and with the forward link itself.
+//! The medium is used like a [`Cell`](crate::cell::Cell). Its inputs are packets and the time. It
+//! returns the time of its next event (its deadline) and the packets that were delivered or lost.
+//! The first link numbers are those of the links of the scenario. If ACKs contend for the channel,
+//! each link also has a return link, with a higher number. A return link conflicts with the same
+//! links as its forward link, and with the forward link itself.
 //!
-//! | question | place |
+//! | subject | code |
 //! |---|---|
 //! | transmission times | [`crate::mac::graph`] |
 //! | aggressiveness of a link | [`Conflict::set_prices`] |
@@ -45,12 +46,12 @@ pub struct Conflict {
     /// Aggressiveness of each link.
     drives: Vec<Drive>,
     price: CsmaPrice,
-    /// Whether the aggressiveness of a link follows its queue.
+    /// Whether the aggressiveness of a link depends on the length of its queue.
     adapts: bool,
     beta: f64,
     /// Length of the longest packets. [bytes]
     packet_bytes: f64,
-    /// Next time at which the prices are set.
+    /// Time of the next update of the aggressiveness (the price) of all links.
     next_prices: Time,
     /// Packets that were given up since the last call of [`Conflict::take_lost`].
     lost: Vec<Packet>,
@@ -60,12 +61,12 @@ pub struct Conflict {
 #[derive(Clone, Debug)]
 pub struct Drive {
     r: f64,
-    /// Whether the scenario sets `r`. If so, `r` does not follow the queue.
+    /// Whether the scenario sets `r`. If false, `r` depends on the length of the queue.
     fixed: bool,
     since: Time,
     /// Time integral of `r` up to `since`. [ns]
     integral_ns: f64,
-    /// Numbers of the users whose packets cross the link.
+    /// Numbers of the flows whose packets cross the link.
     passes: Vec<u32>,
 }
 
@@ -80,7 +81,7 @@ impl Drive {
         self.integral_ns + self.r * now.since(self.since).0 as f64
     }
 
-    /// Returns the numbers of the users whose packets cross the link.
+    /// Returns the numbers of the flows whose packets cross the link.
     pub fn passes(&self) -> &[u32] {
         &self.passes
     }
@@ -92,7 +93,7 @@ impl Drive {
     }
 }
 
-/// Returns the latest instant that the medium of these links can represent.
+/// Returns the latest instant that the medium of the links in `csma` can represent.
 pub(crate) fn horizon(csma: &Csma) -> Time {
     Graph::horizon_of(vertex_count(csma))
 }
@@ -145,7 +146,7 @@ impl Conflict {
         enters
     }
 
-    /// Lets greedy sources begin to fill the queue of link `number`.
+    /// Makes greedy sources fill the queue of link `number` from `now` on.
     pub fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
         let queue = &mut self.queues[number as usize];
         let was_empty = queue.head().is_none();
@@ -155,8 +156,8 @@ impl Conflict {
         }
     }
 
-    /// Handles the event at the deadline, `now`: a backoff or a transmission ends. Returns the
-    /// packet that has been received, if any. [`Conflict::take_lost`] returns the packets that were
+    /// Handles the event at the deadline, `now`: a backoff or a transmission ends. If a packet has
+    /// been received, returns the packet. [`Conflict::take_lost`] returns the packets that were
     /// given up.
     #[inline]
     pub fn advance(&mut self, now: Time, sources: &mut impl Greedy) -> Option<Packet> {
@@ -175,25 +176,25 @@ impl Conflict {
         }
     }
 
-    /// Returns whether [`Conflict::take_lost`] has a packet to return.
+    /// Returns whether [`Conflict::take_lost`] would return a packet.
     #[inline(always)]
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// Returns a packet that was given up; `None` if there is no such packet.
+    /// Removes and returns a packet that was given up; `None` if no packet was given up.
     #[inline]
     pub fn take_lost(&mut self) -> Option<Packet> {
         self.lost.pop()
     }
 
-    /// Returns when [`Conflict::set_prices`] is due.
+    /// Returns the time at which [`Conflict::set_prices`] must be called next.
     pub fn prices_due(&self) -> Time {
         self.next_prices
     }
 
-    /// Sets the aggressiveness of each link according to its queue (paper 001, algorithm 1, line
-    /// 3).
+    /// Updates the aggressiveness (the price) of each link from the length of its queue (paper 001,
+    /// algorithm 1, line 3).
     pub fn set_prices(&mut self, now: Time) {
         self.next_prices = now + self.price.interval;
         if !self.adapts {
@@ -214,7 +215,7 @@ impl Conflict {
         }
     }
 
-    /// Returns the medium, which has the counters of the links.
+    /// Returns the medium, which contains the counters of the links.
     pub fn medium(&self) -> &Graph {
         &self.medium
     }

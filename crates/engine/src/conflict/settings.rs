@@ -13,10 +13,10 @@ use crate::notation::setting::{
 use crate::notation::table::Curve;
 use crate::{table, words};
 
-/// Largest coordinate and range. [mm]
+/// Largest coordinate of a node, and largest range. [mm]
 const FARTHEST: u64 = 100_000_000;
 
-/// Curve of a marginal utility, which must decrease.
+/// Syntax of the points of a marginal utility, which must decrease.
 pub(crate) static MARGINAL_UTILITY: Curve = Curve {
     most: MOST_POINTS,
     expected: "2 to 1000 points [rate in packets/s, marginal utility] above 0, with rising rates \
@@ -231,18 +231,18 @@ pub struct Csma {
     pub transmission_range_m: f64,
     /// Distance up to which a frame can be sensed. [m]
     pub sensing_range_m: f64,
-    /// Distance from its transmitter up to which a frame destroys other frames. [m]
+    /// Distance from its transmitter within which a frame destroys other frames. [m]
     pub interference_range_m: f64,
-    /// Whether the file requires a connected conflict graph. The checks ensure that the graph is
-    /// then connected.
+    /// Whether the file requires a connected conflict graph. If so, the checks have ensured that
+    /// the graph is connected.
     pub connected: bool,
     /// The flows.
     pub flows: Vec<CsmaFlow>,
-    /// Channel access of all links.
+    /// Channel access algorithm, which all links share.
     pub access: CsmaAccess,
     /// Air time of packets, and the number of attempts per packet.
     pub air: CsmaAir,
-    /// Factor of the aggressiveness r in the exponent of the mean backoff.
+    /// Factor beta of the aggressiveness r in the mean backoff, exp(-beta r).
     pub beta: f64,
     /// Dependence of the aggressiveness r on the queue.
     pub price: CsmaPrice,
@@ -267,13 +267,13 @@ pub struct CsmaLink {
     pub conflicts: BTreeSet<usize>,
     /// Indices of the links whose frames this link can read, given the positions of the nodes.
     pub reads: BTreeSet<usize>,
-    /// Indices of the links whose frames this link destroys although their transmitters do not
-    /// sense this link (hidden nodes).
+    /// Indices of the links whose frames this link destroys (hidden nodes). The transmitters of
+    /// those links do not sense this link.
     pub disturbs: BTreeSet<usize>,
     /// Names of the transmitter and the receiver, if the positions of the nodes determine the
     /// conflicts.
     pub ends: Option<[String; 2]>,
-    /// Aggressiveness r, if it does not follow the queue.
+    /// Aggressiveness r, if the scenario sets it; `None`: r depends on the length of the queue.
     pub r: Option<f64>,
     /// Probability that a frame is lost to channel errors, per attempt. [-]
     pub error: f64,
@@ -290,7 +290,8 @@ pub struct CsmaFlow {
     pub route: Vec<Hop>,
     /// Weight of the utility of the flow.
     pub weight: f64,
-    /// Marginal utility of the flow; `None`: a power of the rate ([`Connections::Utility`]).
+    /// Marginal utility of the flow, as points; `None`: a power of the rate
+    /// ([`Connections::Utility`]).
     pub marginal_utility: Option<Marginals>,
     /// Transport of the flow: TCP or datagrams.
     pub transport: Transport,
@@ -347,10 +348,10 @@ pub enum Hop {
     Wired(usize),
 }
 
-/// Channel access of all links.
+/// Channel access algorithm, which all links share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CsmaAccess {
-    /// The mean backoff of each link follows its queue.
+    /// The mean backoff of each link depends on the length of its queue.
     Adaptive(Pace),
     /// All links have the same mean backoff.
     Legacy {
@@ -379,11 +380,13 @@ pub enum Connections {
         /// Number of connections divided by the round-trip time. [1/s]
         k: f64,
     },
-    /// The number of connections makes the rate of the flow optimal for its utility.
+    /// The number of connections is chosen so that the rate of the flow is optimal for its utility.
     Utility {
-        /// Factor k of the number of connections, as for [`Connections::Rtt`]. [1/s]
+        /// Number of connections divided by the round-trip time, before the adjustment to the
+        /// utility. [1/s]
         k: f64,
-        /// Exponent of the marginal utility for flows that do not list points; above 0. [-]
+        /// Exponent of the marginal utility, above 0, for flows whose utility is not given by
+        /// points. [-]
         fairness: f64,
     },
     /// The number of connections is `k` times the round-trip time, and larger if the channel loses

@@ -1,5 +1,5 @@
-//! Vertices of the conflict graph, and the rules that all vertices share, as the scenario sets
-//! them.
+//! Vertices of the conflict graph, and the rules that all vertices share, computed from the
+//! scenario.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub(super) fn longest_bytes(csma: &Csma) -> u32 {
 /// that sends no dummy packets. [bytes]
 pub(super) fn dummies_of(csma: &Csma, links: usize, longest: u32) -> Vec<Option<u16>> {
     let dummy = |index| match index < csma.links.len() {
-        true => longest as u16, // the checks ensure that it is at most 65535
+        true => longest as u16, // the checks ensure that the length is at most 65535
         false => ack_bytes(csma),
     };
     let sends = |index| csma.dummy && !passing(csma, index).is_empty();
@@ -25,7 +25,7 @@ pub(super) fn dummies_of(csma: &Csma, links: usize, longest: u32) -> Vec<Option<
         .collect()
 }
 
-/// Returns the users whose packets cross link `index`, which may be a return link.
+/// Returns the numbers of the flows whose packets cross link `index`, which may be a return link.
 pub(super) fn passing(csma: &Csma, index: usize) -> Vec<u32> {
     let back = index >= csma.links.len();
     let link = Hop::Wireless(index % csma.links.len());
@@ -38,11 +38,11 @@ pub(super) fn passing(csma: &Csma, index: usize) -> Vec<u32> {
 
 fn ack_bytes(csma: &Csma) -> u16 {
     let headers = csma.flows.iter().map(|flow| flow.header_bytes());
-    headers.max().unwrap_or(1) as u16 // the checks ensure that it is at most 256
+    headers.max().unwrap_or(1) as u16 // the checks ensure that the length is at most 256
 }
 
-/// Returns the rules that all links share. Packets of length `longest` are sent at the service
-/// rate.
+/// Returns the settings that all links share. Packets of length `longest` [bytes] are sent at the
+/// service rate.
 pub(super) fn rules_of(csma: &Csma, longest: u32) -> Rules {
     let longest_ns = 1e9 / csma.air.service_rate_pps;
     let overhead_ns = csma.air.overhead.0 as f64;
@@ -76,7 +76,7 @@ fn directions(csma: &Csma) -> impl Iterator<Item = bool> + use<> {
     [false, true].into_iter().take(1 + usize::from(is_double))
 }
 
-/// Returns the links of the medium. The return links follow the forward links.
+/// Returns the links of the medium, as vertices. The return links follow the forward links.
 pub(super) fn vertices_of(csma: &Csma) -> Vec<Vertex> {
     let count = csma.links.len() as u32;
     let is_double = csma.acks == CsmaAcks::Contend;
@@ -119,7 +119,8 @@ pub(super) fn vertices_of(csma: &Csma) -> Vec<Vertex> {
     both.map(|(link, back)| vertex(link, back)).collect()
 }
 
-/// Returns the mean backoff divided by the mean air time (paper 001, algorithm 1, line 7).
+/// Returns the mean backoff divided by the mean air time, exp(-beta r), for the aggressiveness `r`
+/// (paper 001, algorithm 1, line 7).
 pub(super) fn patience(beta: f64, r: f64) -> f64 {
     libm::exp(-beta * r)
 }

@@ -1,17 +1,17 @@
 //! The base round-trip time of a path: the round-trip time without a queue.
 //!
-//! Paper 002, appendix IV: the minimum of every 8 samples becomes the base. This rule mistakes a
-//! queue that lasts for 8 samples for a longer path. Taking more samples would not help, because a
-//! small buffer can be kept between half full and full indefinitely.
+//! In paper 002, appendix IV, the minimum of every 8 samples becomes the base. This rule mistakes a
+//! queue that lasts for 8 samples for a longer path. More samples would not help, because a small
+//! buffer can remain between half full and full indefinitely.
 //!
-//! Differs from the paper in two points. The base falls with the first sample below it. The base
-//! rises only to the minimum of 8 samples that met no queue, and the caller decides which samples
-//! met no queue. If no sample has been near the base for long, [`BaseRtt::is_doubtful`] reports
-//! that the base is in doubt.
+//! Differs from the paper in two points. The base falls to the first sample that is below the base.
+//! It rises only to the minimum of 8 samples that met no queue; the caller decides which samples
+//! met no queue. If no sample has been near the base for a long time, [`BaseRtt::is_doubtful`]
+//! reports that the base is in doubt.
 
 use crate::kernel::time::Span;
 
-/// Samples whose minimum becomes the base (N of appendix IV).
+/// Number of samples whose minimum becomes the base (N of paper 002, appendix IV).
 const SAMPLES: u32 = 8;
 
 /// Running estimate of a base round-trip time.
@@ -19,7 +19,7 @@ const SAMPLES: u32 = 8;
 pub struct BaseRtt {
     /// Round-trip time up to which a sample always confirms the base.
     floor: Span,
-    /// Difference from the base up to which a sample confirms it.
+    /// Largest difference of a sample from the base with which the sample confirms the base.
     tolerance: Span,
     base: Option<Span>,
     /// Number of samples since the base was last confirmed, and the longest of these samples.
@@ -31,11 +31,12 @@ pub struct BaseRtt {
 }
 
 impl BaseRtt {
-    /// Number of consecutive samples away from the base after which the base is in doubt.
+    /// Number of consecutive samples that do not confirm the base, after which the base is in
+    /// doubt.
     pub const MEMORY: u32 = 64;
 
-    /// Returns the state before the first sample. The base is then considered to be at most
-    /// `floor`. A sample up to `tolerance` above the base confirms the base.
+    /// Returns the state before the first sample. Before the first sample, the base is considered
+    /// to be at most `floor`. A sample up to `tolerance` above the base confirms the base.
     pub fn new(floor: Span, tolerance: Span) -> BaseRtt {
         BaseRtt {
             floor,
@@ -53,8 +54,8 @@ impl BaseRtt {
         self.base
     }
 
-    /// Returns whether no sample has been near the base for long: either the base has risen, or
-    /// there is a queue.
+    /// Returns whether the base is in doubt: no sample has been near the base for a long time.
+    /// Either the path has become longer, or there is a queue.
     pub fn is_doubtful(&self) -> bool {
         self.unconfirmed >= BaseRtt::MEMORY
     }
@@ -64,8 +65,8 @@ impl BaseRtt {
         self.longest
     }
 
-    /// Adds a sample. `without_queue` says whether the sample met no queue. Returns the relation of
-    /// the sample to the base.
+    /// Adds a sample of the round-trip time. `without_queue` is whether the sample met no queue.
+    /// Returns how the sample relates to the base.
     pub fn add(&mut self, rtt: Span, without_queue: bool) -> Evidence {
         let base = self.base.unwrap_or(self.floor);
         if rtt <= self.floor || rtt < base {
@@ -100,12 +101,12 @@ impl BaseRtt {
     }
 }
 
-/// The relation of a sample to the base.
+/// Relation of a sample to the base round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The sample is near the base or below the base.
     Confirmed,
-    /// The sample is above the base.
+    /// The sample is above the base, and does not raise the base.
     Unconfirmed,
     /// The sample completes the series of samples that raises the base.
     Risen,
@@ -158,7 +159,8 @@ mod tests {
         assert_eq!(base.estimate(), None);
         assert_eq!(feed(&mut base, [25], true), Evidence::Risen);
         assert_eq!(base.estimate(), Some(Span(25 * MS)));
-        // seven samples without a queue, interrupted by a queue, are not enough
+        // seven samples without a queue are not enough if a sample with a queue interrupts the
+        // series
         feed(&mut base, [90; 64], false);
         feed(&mut base, [50; 7], true);
         feed(&mut base, [90], false);

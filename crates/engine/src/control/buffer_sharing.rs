@@ -1,12 +1,13 @@
-//! Virtual buffer sharing (paper 000, section V): computes how often packets of each class are
-//! blocked. The aim is that the queue holds a fraction c of its capacity B, and that each class has
-//! its target share of the queue.
+//! Virtual buffer sharing (paper 000, section V): computes the probability that packets of each
+//! class are blocked. The aim is that the queue contains a fraction c of its capacity B, and that
+//! each class has its target share of the queue.
 //!
-//! Each step reads the backlog Q and the share h_i of each class. It returns the probability p_i
-//! that an arriving packet of class i is blocked.
+//! Each step reads the backlog Q and the share h_i of each class in the backlog. It returns the
+//! probability p_i that an arriving packet of class i is blocked.
 //!
 //! - [`Law::Corrected`] is Algorithm 1 as the authors must have meant it. While (Q - cB)^2 > tol,
-//!   p_i = 1 if Q >= cB and h_i >= h_i*, else 0. Within the tolerance p_i does not change.
+//!   p_i = 1 if Q >= cB and h_i >= h_i* (the target share), else 0. Within the tolerance p_i does
+//!   not change.
 //! - [`Law::Printed`] is Algorithm 1 as printed: p_i = 1 if h_i >= h_i*, even if the queue is
 //!   short.
 //! - [`Law::Regulated`] is a proportional-integral controller of the virtual buffer of each class.
@@ -57,39 +58,40 @@ words! {
     }
 }
 
-/// The inputs of a step.
+/// Inputs of a step of the controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'a> {
-    /// Packets in the queue, Q; with [`Law::Partition`] only the packets of the classes. [packets]
+    /// Backlog Q, the number of packets in the queue; with [`Law::Partition`] only the packets of
+    /// the classes. [packets]
     pub backlog_packets: f64,
-    /// Current share h_i of each class. [-]
+    /// Present share h_i of each class in the backlog. [-]
     pub shares: &'a [f64],
     /// Whether each class has had traffic recently.
     pub present: &'a [bool],
-    /// Packets that have left the queue since the last step. [packets]
+    /// Number of packets that have left the queue since the last step. [packets]
     pub served_packets: f64,
 }
 
-/// Targets and state of the controller.
+/// Controller of virtual buffer sharing, with its targets and its state.
 #[derive(Clone, Debug)]
 pub struct Controller {
     law: Law,
-    /// Target occupancy, c B. [packets]
+    /// Target occupancy c B of the queue. [packets]
     occupancy: f64,
-    /// Squared distance from the target occupancy within which Algorithm 1 changes nothing.
-    /// [packets^2]
+    /// Squared distance from the target occupancy within which Algorithm 1 does not change the
+    /// blocking probabilities. [packets^2]
     tol: f64,
     /// Target share of each class, h_i*. [-]
     targets: Vec<f64>,
     /// Blocking probability of each class, p_i. [-]
     blocking: Vec<f64>,
-    /// Integral term of each blocking probability: the sum of the errors. Only [`Law::Regulated`]
-    /// has one. [-]
+    /// Integral term of the blocking probability of each class: the sum of the errors. Only
+    /// [`Law::Regulated`] uses this term. [-]
     integral: Vec<f64>,
 }
 
 impl Controller {
-    /// Returns a controller that blocks no packets yet.
+    /// Returns a controller whose blocking probabilities are zero.
     pub fn new(law: Law, occupancy: f64, tol: f64, targets: Vec<f64>) -> Controller {
         Controller {
             law,
@@ -106,12 +108,12 @@ impl Controller {
         (self.occupancy, self.tol) = (occupancy, tol);
     }
 
-    /// Returns the blocking probability of each class after the last step. [-]
+    /// Returns the blocking probability of each class, as computed by the last step. [-]
     pub fn blocking(&self) -> &[f64] {
         &self.blocking
     }
 
-    /// Returns the integral term of each blocking probability. [-]
+    /// Returns the integral term of the blocking probability of each class. [-]
     #[cfg(test)]
     pub(crate) fn integrals(&self) -> &[f64] {
         &self.integral
@@ -139,7 +141,7 @@ impl Controller {
         error * error <= self.tol
     }
 
-    /// Updates the blocking probabilities from an observation and returns them.
+    /// Updates the blocking probabilities from the observation `seen`, and returns them.
     pub fn step(&mut self, seen: &Observation) -> &[f64] {
         let sum: f64 = (self.targets.iter().zip(seen.present))
             .filter(|&(_, &present)| present)
@@ -176,7 +178,8 @@ impl Controller {
         let virtual_buffer = target * self.occupancy;
         let excess = seen.backlog_packets * seen.shares[class] - virtual_buffer;
         // The window is computed from the integral term only, which changes slowly. If the gain
-        // oscillated with the queue, the errors of one oscillation would not add up to zero.
+        // also oscillated with the queue, the sum of the errors over one oscillation would not be
+        // zero.
         let integral = &mut self.integral[class];
         let window = libm::sqrt(1.0 / (BETA * integral.max(LEAST_PROBABILITY)));
         let gain = PI / (6.0 * BETA * window * virtual_buffer.max(1.0));
@@ -186,10 +189,11 @@ impl Controller {
     }
 }
 
-/// Returns the constants of the regulator for Linux. The first is the smallest probability from
-/// which gains are computed. The second is pi / (6 sqrt(beta)): times the root of a probability,
-/// divided by V, it is the gain k. The third is pi / 3: times a probability, divided by V c B, it
-/// is k times the pole.
+/// Returns the constants of the regulator for Linux. beta is the fraction by which TCP reduces its
+/// window, p a blocking probability, V the backlog of a class, and cB the target occupancy. The
+/// first constant is the smallest p from which gains are computed. The second constant is pi / (6
+/// sqrt(beta)): multiplied by sqrt(p) / V, it is the gain k. The third constant is pi / 3:
+/// multiplied by p / (V cB), it is k times the pole.
 #[cfg(test)]
 pub(crate) fn constants() -> (f64, f64, f64) {
     (LEAST_PROBABILITY, PI / (6.0 * libm::sqrt(BETA)), PI / 3.0)
@@ -215,7 +219,7 @@ mod tests {
         assert_eq!(step(&mut corrected, 61.0, &[0.9, 0.1]), [1.0, 0.0]);
         assert_eq!(step(&mut corrected, 61.0, &[0.5, 0.5]), [1.0, 1.0]);
         assert_eq!(step(&mut corrected, 99.0, &[0.4, 0.6]), [0.0, 1.0]);
-        // exactly at the target, the loop of Algorithm 1 has ended
+        // exactly at the target occupancy, Algorithm 1 no longer changes the probabilities
         assert_eq!(step(&mut corrected, 60.0, &[0.9, 0.1]), [0.0, 1.0]);
     }
 
@@ -237,7 +241,8 @@ mod tests {
             step(&mut partition, 34.0, &[30.0 / 34.0, 4.0 / 34.0]),
             [1.0, 0.0]
         );
-        // the class is blocked below the target occupancy, and also within the tolerance around it
+        // the class is blocked below the target occupancy, and also within the tolerance around the
+        // target
         assert_eq!(step(&mut partition, 60.0, &[0.5, 0.5]), [1.0, 1.0]);
         // a class that is the only present class may use the whole occupancy
         let alone = Observation {
@@ -276,7 +281,7 @@ mod tests {
             });
             (blocking[0], blocking[1])
         };
-        // the targets are two thirds and one third of the target occupancy
+        // the targets of the present classes are two thirds and one third of the target occupancy
         assert_eq!(blocking([0.66, 0.34, 0.0]), (0.0, 1.0));
         assert_eq!(blocking([0.67, 0.33, 0.0]), (1.0, 0.0));
     }
@@ -289,7 +294,7 @@ mod tests {
         }
         let held = regulated.blocking().to_vec();
         assert!(held[0] > 0.01 && held[1] == 0.0, "{held:?}");
-        // no error, no change
+        // without an error, the probabilities do not change
         step(&mut regulated, 60.0, &[0.6, 0.4]);
         let settled = regulated.blocking().to_vec();
         for _ in 0..100 {
@@ -303,8 +308,8 @@ mod tests {
         assert_eq!(regulated.blocking(), [0.0, 0.0]);
     }
 
-    /// Checks the loop of the regulator around the linearised (23) by its frequency response. The
-    /// phase margin is 60 degrees at any window and share.
+    /// Checks the loop of the regulator, with the linearised window equation (23) of paper 000, by
+    /// its frequency response. The phase margin is 60 degrees at any window and share.
     #[test]
     fn the_regulated_loop_has_a_phase_margin_of_sixty_degrees() {
         for (window, flows, rtt) in [(6.0, 5.0, 0.05), (12.0, 2.5, 0.1), (2.0, 20.0, 0.02)] {
@@ -312,7 +317,8 @@ mod tests {
             let gain = PI / (6.0 * BETA * window * buffer);
             let pole = 2.0 / (window * rtt);
             let plant_gain = BETA * window * window / rtt * flows;
-            // |L(jw)|; bisection finds the w at which it is 1, then arg L(jw) gives the margin
+            // magnitude of the loop L(jw); bisection finds the w at which it is 1, and arg L(jw) at
+            // this w gives the phase margin
             let magnitude = |w: f64| {
                 let lag = plant_gain / libm::hypot(w, pole);
                 lag * gain * libm::hypot(1.0, pole / w)

@@ -1,5 +1,5 @@
-//! The estimator of the capacity C with either rule. The simulator, the emulator and the gateway
-//! call it.
+//! The estimator of the capacity C, with either of the two rules "agreement" and "paper". The
+//! simulator, the emulator and the gateway use this type.
 
 use std::collections::VecDeque;
 
@@ -15,9 +15,9 @@ const MAX_OUTSTANDING: usize = 1 << 16;
 /// An estimator of the capacity downstream of a bottleneck.
 #[derive(Clone, Debug)]
 pub enum Capacity {
-    /// The median of stations, rule "agreement".
+    /// Rule "agreement": C follows the median of the queueing delays of stations.
     Median(Box<MedianEstimator>),
-    /// The estimator of paper 002, rule "paper".
+    /// Rule "paper": the estimator of paper 002.
     Paper(Box<PaperEstimator>),
 }
 
@@ -28,9 +28,9 @@ pub struct PaperEstimator {
     wce: Wce,
     draws: Stream,
     last_number: u32,
-    /// Number and departure of pings without a reply.
+    /// Number and departure of each ping that has no reply yet.
     outstanding: VecDeque<(u32, Time)>,
-    /// Whether a reply has arrived since the last ping.
+    /// Whether a reply has arrived since the last ping was sent.
     has_reply: bool,
     last_step: Option<Step>,
 }
@@ -55,7 +55,7 @@ impl Capacity {
         })
     }
 
-    /// Returns C. [bit/s]
+    /// Returns the capacity C. [bit/s]
     pub fn bps(&self) -> u64 {
         match self {
             Capacity::Median(estimator) => estimator.capacity_bps(),
@@ -63,7 +63,7 @@ impl Capacity {
         }
     }
 
-    /// Returns the name of the last step, if there was a step.
+    /// Returns the name of the last step of C; `None` before the first step.
     pub fn last_step(&self) -> Option<&'static str> {
         match self {
             Capacity::Median(estimator) => Some(estimator.last_step().name()),
@@ -71,10 +71,10 @@ impl Capacity {
         }
     }
 
-    /// Returns the pings of an interval. Must be called once per interval.
+    /// Returns the pings to be sent in an interval. The caller calls this method once per interval.
     ///
     /// `stations` are the stations that may be pinged, in ascending order. `passed_bytes` is the
-    /// number of bytes that have left the bottleneck since the beginning.
+    /// total number of bytes that have left the bottleneck.
     pub fn tick(&mut self, now: Time, stations: &[u32], passed_bytes: u64) -> Vec<Probe> {
         match self {
             Capacity::Median(estimator) => estimator.tick(now, stations, passed_bytes),
@@ -82,11 +82,13 @@ impl Capacity {
         }
     }
 
-    /// Processes the reply to the ping whose number has these lowest 16 bits.
+    /// Processes the reply to a ping. `number` contains the lowest 16 bits of the number of the
+    /// ping.
     ///
-    /// `rtt` is the round-trip time if it is known more exactly than from `now`. `passed_bytes` is
-    /// the number of bytes that have left the bottleneck since the beginning. Returns the
-    /// round-trip time and further pings, or `None` if no such ping is without a reply.
+    /// `rtt` is the round-trip time, if it was measured more exactly than by the time `now`.
+    /// `passed_bytes` is the total number of bytes that have left the bottleneck. Returns the
+    /// round-trip time and further pings to be sent. `None`: no ping with this number waits for a
+    /// reply.
     pub fn answer(
         &mut self,
         now: Time,
@@ -100,7 +102,8 @@ impl Capacity {
         }
     }
 
-    /// Returns the stations whose segments are to be timed until the next tick, for [`Capacity::overhear`].
+    /// Returns the stations to listen to: until the next tick, the caller measures the round trips of segments to these
+    /// stations and calls [`Capacity::overhear`].
     pub fn listening(&self) -> &[u32] {
         match self {
             Capacity::Median(estimator) => estimator.listening(),
@@ -108,8 +111,8 @@ impl Capacity {
         }
     }
 
-    /// Processes the round trip of a segment and returns further pings. `passed_bytes` is the
-    /// number of bytes that have left the bottleneck since the beginning.
+    /// Processes the round trip of a TCP segment, and returns further pings to be sent.
+    /// `passed_bytes` is the total number of bytes that have left the bottleneck.
     pub fn overhear(&mut self, now: Time, trip: RoundTrip, passed_bytes: u64) -> Vec<Probe> {
         match self {
             Capacity::Median(estimator) => estimator.overhear(now, trip, passed_bytes),
@@ -152,7 +155,7 @@ impl PaperEstimator {
         Some(rtt)
     }
 
-    /// Returns the algorithm without its pings.
+    /// Returns the estimator that computes C from round-trip times. It sends no pings itself.
     pub fn wce(&self) -> &Wce {
         &self.wce
     }

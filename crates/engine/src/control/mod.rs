@@ -1,5 +1,5 @@
-//! Controllers: pure steps from an observation to a setting, without clock or I/O. The same code runs in
-//! the simulator, in the emulator and on a Linux gateway.
+//! Controllers: each step computes a setting from an observation, without a clock or I/O. The same code runs in the
+//! simulator, in the emulator and on a Linux gateway.
 
 mod base_rtt;
 pub mod buffer_sharing;

@@ -1,48 +1,51 @@
-//! The number of TCP connections that a user keeps open (paper 001, section 5). It is chosen so
-//! that the rate of the user depends only on the price of its route, not on its round-trip time.
+//! The number of TCP connections that a user keeps open (paper 001, section 5). With this number,
+//! the rate of the user depends only on the price of its route, not on its round-trip time T.
 //!
 //! **Channel errors in addition to interference** (the outlook of section 7.2 of the paper). The
-//! equilibrium window is `W = sqrt(2 / p)` for losses and marks alike. If links mark packets with
-//! their price r and the channel loses a fraction e of them, then `p = r + e`. `k T` connections
-//! send `k sqrt(2 / (r + e))`. This is less than the `k sqrt(2 / r)` of (5.2), so that a route with
-//! errors gets a smaller rate. With `n = k T sqrt(1 + e / r)` connections the rate is `n W / T = k
-//! sqrt(2 / r)` again, and the equilibrium is that of (5.1) to (5.4). The ratio e / r is the ratio
-//! of the window reductions by losses to the window reductions by marks.
+//! equilibrium window of a connection is `W = sqrt(2 / p)`, where p is the fraction of packets that
+//! are lost or marked. If links mark packets with their price r and the channel loses a fraction e,
+//! then `p = r + e`. With `k T` connections, the rate of the user is `k sqrt(2 / (r + e))`. Without
+//! errors, the rate is `k sqrt(2 / r)` (5.2). A route with errors therefore gets a smaller rate.
+//! With `n = k T sqrt(1 + e / r)` connections the rate is `n W / T = k sqrt(2 / r)` again, and the
+//! equilibrium is that of (5.1) to (5.4). The ratio e / r is the ratio of the window reductions by
+//! losses to the window reductions by marks.
 
 use super::utility::Utility;
 
-/// The objective of the number of connections.
+/// Rule for the number of connections.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Aim {
-    /// `k T` connections (5.1), where T is the round-trip time.
+    /// The number is `k T` (5.1), where T is the round-trip time.
     Rtt {
-        /// Factor k. [1/s]
+        /// Factor k: number of connections per second of round-trip time. [1/s]
         k: f64,
     },
-    /// The number that maximises a utility times its weight (5.29).
+    /// The number maximises a utility of the rate, multiplied by a weight (5.29).
     Utility {
-        /// Factor k. [1/s]
+        /// Factor k: number of connections per second of round-trip time, before the adjustment to
+        /// the utility. [1/s]
         k: f64,
         /// Utility of the rate. The rate is in packets/s.
         utility: Utility,
         /// Weight of the utility, above zero.
         weight: f64,
     },
-    /// `k T sqrt(1 + losses / marks)` connections, for a channel that also loses packets.
+    /// The number is `k T sqrt(1 + losses / marks)`, where T is the round-trip time, for a channel
+    /// that also loses packets.
     Marks {
-        /// Factor k. [1/s]
+        /// Factor k: number of connections per second of round-trip time, without losses. [1/s]
         k: f64,
     },
-    /// One connection, always.
+    /// The number is always one.
     One,
 }
 
 /// Measurements of the connections of a user since the last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
-    /// Mean round-trip time, if there was a sample. [s]
+    /// Mean round-trip time; `None` without a sample. [s]
     pub rtt_s: Option<f64>,
-    /// Sum of the rates delivered by the connections. [packets/s]
+    /// Goodput of all connections together. [packets/s]
     pub rate_pps: f64,
     /// Number of window reductions of the connections.
     pub falls: Falls,
@@ -51,19 +54,20 @@ pub struct Seen {
 /// Number of window reductions, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Falls {
-    /// Window reductions by losses, followed by a recovery or a timeout.
+    /// Number of window reductions by losses: by fast recovery or by timeout.
     pub by_losses: u64,
-    /// Window reductions by marks.
+    /// Number of window reductions by marks.
     pub by_marks: u64,
 }
 
-/// Weight of the earlier losses and marks in the running sums of which the ratio is taken. [-]
+/// Weight of earlier losses and marks in their running sums. The rule uses the ratio of these sums.
+/// [-]
 const MEMORY: f64 = 0.9;
 
 /// Maximum number of connections of one user, because ports are limited.
 pub const MOST_CONNECTIONS: u32 = 10_000;
 
-/// The rule of a user, and its current number of connections.
+/// Number of connections of a user: the rule, and the current number.
 #[derive(Clone, Debug)]
 pub struct MultiConnection {
     aim: Aim,
@@ -77,9 +81,9 @@ pub struct MultiConnection {
 }
 
 impl MultiConnection {
-    /// Returns the rule with one connection. `smoothing`, from 0 to below 1, is the weight of the
-    /// previous number in the next number. The next number is rounded to the `nearest` integer, or
-    /// rounded down.
+    /// Returns the state of a user that has one connection. `smoothing`, from 0 to below 1, is the
+    /// weight of the previous number in the next number. If `nearest`, the next number is rounded
+    /// to the nearest integer; if not, it is rounded down.
     pub fn new(aim: Aim, smoothing: f64, nearest: bool) -> MultiConnection {
         MultiConnection {
             aim,
@@ -90,8 +94,8 @@ impl MultiConnection {
         }
     }
 
-    /// Returns the next number of connections, at least one. The number does not change without a
-    /// round-trip time, or without a rate if the rule needs a rate.
+    /// Returns the next number of connections, at least one. The number does not change if there is
+    /// no round-trip time, or if the rule needs a rate and there is no rate.
     pub fn step(&mut self, seen: Seen) -> u32 {
         let falls = [seen.falls.by_losses, seen.falls.by_marks];
         for (known, new) in self.falls.iter_mut().zip(falls) {
@@ -119,7 +123,7 @@ impl MultiConnection {
             Aim::Rtt { k } => Some(*k * rtt_s),
             Aim::Marks { k } => {
                 let [losses, marks] = self.falls;
-                // before the first mark, the frequency of marks is unknown
+                // before the first mark, the ratio is computed with one mark
                 Some(*k * rtt_s * libm::sqrt(1.0 + losses / marks.max(1.0)))
             }
             Aim::Utility { k, utility, weight } => {
@@ -172,8 +176,8 @@ mod tests {
         };
         assert_eq!(user.step(falls(0, 0)), 20);
         assert_eq!(user.step(falls(3, 0)), 40, "as if there had been a mark");
-        // the running sums of 0.9 x 3 + 0.3 losses and 1 mark would give a ratio of 3; with 6 and
-        // 3: sqrt(1 + 8.7 / 3)
+        // the running sums are 0.9 x 3 + 6 = 8.7 losses and 3 marks, and 20 sqrt(1 + 8.7 / 3) is
+        // 39.5
         assert_eq!(user.step(falls(6, 3)), 39);
         for _ in 0..200 {
             user.step(falls(15, 5));
@@ -185,7 +189,7 @@ mod tests {
     fn smoothing_takes_the_mean_of_the_last_two() {
         let mut user = MultiConnection::new(Aim::Rtt { k: 10.0 }, 0.5, false);
         let numbers = [2.0, 1.0, 1.0].map(|rtt| user.step(seen(rtt, 1.0)));
-        assert_eq!(numbers, [20, 15, 12]); // 12.5
+        assert_eq!(numbers, [20, 15, 12]); // the last number is 12.5, rounded down
     }
 
     #[test]
@@ -195,16 +199,17 @@ mod tests {
             utility: Utility::AlphaFair { fairness },
             weight,
         };
-        // U = -1/x gives k T / sqrt 2 at any rate
+        // with the utility U = -1/x, the number is k T / sqrt 2 at any rate
         for rate in [1.0, 300.0] {
             let mut user = MultiConnection::new(aim(2.0, 1.0), 0.0, false);
             assert_eq!(user.step(seen(3.0, rate)), 21);
         }
-        // 4 log x at 50 packets/s: U' x^2 = 200, 10 * 0.3 * 10
+        // with the utility 4 log x at x = 50 packets/s, U' x^2 = 200, and the number is 10 x 0.3 x
+        // sqrt(200 / 2) = 30
         let mut user = MultiConnection::new(aim(1.0, 4.0), 0.0, true);
         assert_eq!(user.step(seen(0.3, 50.0)), 30);
         assert_eq!(user.step(seen(0.3, 0.0)), 30, "no rate tells nothing");
-        // 4 U'(x) = 8 / x, interpolated between points
+        // the weighted marginal utility 4 U'(x) is 8 / x, interpolated between points
         let points = Marginals::new(vec![(1.0, 2.0), (20.0, 0.1)]).unwrap();
         let aim = Aim::Utility {
             k: 10.0,

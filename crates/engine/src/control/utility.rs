@@ -1,7 +1,7 @@
 //! The utility of a rate to a user: concave utilities, defined by their derivatives (paper 001,
 //! section 5.3.1).
 
-/// Maximum number of points of a table.
+/// Maximum number of points of a marginal utility.
 pub const MOST_POINTS: usize = 1_000;
 
 /// A strictly concave, increasing utility U(x) of a rate x in packets/s, defined by its derivative
@@ -19,7 +19,7 @@ pub enum Utility {
 }
 
 impl Utility {
-    /// Returns `U'(x) x^2` at a rate x above zero.
+    /// Returns `U'(x) x^2`, where U' is the marginal utility at a rate x above zero.
     pub fn worth(&self, rate_pps: f64) -> f64 {
         match self {
             Utility::AlphaFair { fairness } => libm::pow(rate_pps, 2.0 - fairness),
@@ -28,23 +28,24 @@ impl Utility {
     }
 }
 
-/// A marginal utility U'(x), interpolated between points. Between two points it is a power of the
-/// rate. Before the first and after the last point, the exponent of the nearest interval applies.
-/// U'(x) is above zero and decreases, so that the utility is increasing and strictly concave.
+/// A marginal utility U'(x), interpolated between points. Between two points the marginal utility
+/// is a power of the rate. Before the first and after the last point, the exponent of the nearest
+/// interval applies. U'(x) is above zero and decreases, so that the utility is increasing and
+/// strictly concave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marginals {
     points: Vec<(f64, f64)>,
-    /// Logarithms of the rate and of the marginal utility of each point.
+    /// Logarithm of the rate and logarithm of the marginal utility, for each point.
     logs: Vec<(f64, f64)>,
 }
 
 impl Marginals {
-    /// Returns the marginal utility through points of rate and marginal utility.
+    /// Returns a marginal utility that is interpolated between `points`. Each point contains a rate
+    /// and the marginal utility at this rate.
     ///
     /// # Errors
-    /// A phrase that states what is wrong with the points: fewer than two points, too many points,
-    /// a number that is not above zero, rates that do not increase, or marginal utilities that do
-    /// not decrease.
+    /// A message about the points: fewer than two points, too many points, a number that is not
+    /// above zero, rates that do not increase, or marginal utilities that do not decrease.
     pub fn new(points: Vec<(f64, f64)>) -> Result<Marginals, String> {
         if points.len() < 2 {
             return Err("has fewer than two points".to_owned());
@@ -80,7 +81,7 @@ impl Marginals {
         Ok(Marginals { points, logs })
     }
 
-    /// Returns the points of rate and marginal utility.
+    /// Returns the points, each with a rate and a marginal utility.
     pub fn points(&self) -> &[(f64, f64)] {
         &self.points
     }

@@ -1,11 +1,10 @@
 //! Pending events: one deadline per slot, the earliest first.
 //!
-//! Every component that can have a pending event owns a slot, which is an index. A binary
-//! tournament over the slots keeps the earliest deadline at the root. To move one deadline costs
-//! log2(slots) comparisons and allocates no memory, so that the agenda is also used as an index of
-//! timers.
+//! Every component that can have a pending event owns a slot, which is an index. A tournament tree
+//! over the slots has the earliest deadline at its root. A change of one deadline costs log2(slots)
+//! comparisons and allocates no memory. The agenda is therefore also used for timers.
 //!
-//! Order: by time; events at equal times by slot number, lowest first.
+//! Events are in order of time. Events at the same time are in order of slot number, lowest first.
 
 use super::time::Time;
 
@@ -14,13 +13,14 @@ fn leaves(slots: usize) -> usize {
     slots.next_power_of_two().max(2)
 }
 
-/// Returns the latest instant that fits into a key with `slot_bits` bits for the slot.
+/// Returns the latest instant that a key of the tree can store if `slot_bits` of its bits are used
+/// for the slot.
 #[inline]
 fn latest(slot_bits: u32) -> Time {
     Time((u64::MAX >> slot_bits) - 1)
 }
 
-/// Deadlines of all slots.
+/// Pending events: the deadline of each slot.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     /// Tournament tree: `tree[1]` is the root, and the leaves begin at index `leaves`. A key is
@@ -31,7 +31,7 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// Returns an agenda of `slots` slots, all idle.
+    /// Returns an agenda of `slots` slots without deadlines.
     pub fn new(slots: usize) -> Agenda {
         let leaves = leaves(slots);
         Agenda {
@@ -41,13 +41,13 @@ impl Agenda {
         }
     }
 
-    /// Returns the latest instant that an agenda of `slots` slots can hold.
+    /// Returns the latest instant that an agenda of `slots` slots can store.
     pub fn horizon_of(slots: usize) -> Time {
         latest(leaves(slots).trailing_zeros())
     }
 
-    /// Makes room for `slots` slots and keeps the pending deadlines. Returns false, and changes
-    /// nothing, if the agenda could then no longer hold the instant `end`.
+    /// Increases the number of slots to `slots`, with the pending deadlines unchanged. Returns
+    /// false, and changes nothing, if the agenda could then no longer store the instant `end`.
     pub fn grow(&mut self, slots: usize, end: Time) -> bool {
         if slots <= self.leaves {
             return true;
@@ -63,13 +63,13 @@ impl Agenda {
         true
     }
 
-    /// Returns the latest instant that this agenda can hold. A later deadline counts as
+    /// Returns the latest instant that this agenda can store. A later deadline is stored as
     /// `Time::NEVER`.
     pub fn horizon(&self) -> Time {
         latest(self.slot_bits)
     }
 
-    /// Sets the deadline of `slot`; `Time::NEVER` makes the slot idle.
+    /// Sets the deadline of `slot`; `Time::NEVER` removes the deadline.
     #[inline]
     pub fn set(&mut self, slot: usize, at: Time) {
         let key = if at > self.horizon() {
@@ -98,7 +98,7 @@ impl Agenda {
         self.time_of(self.tree[self.leaves + slot])
     }
 
-    /// Returns the earliest deadline and its slot; `Time::NEVER` if all slots are idle.
+    /// Returns the earliest deadline and its slot; `Time::NEVER` if no slot has a deadline.
     #[inline]
     pub fn first(&self) -> (Time, usize) {
         let key = self.tree[1];
@@ -146,7 +146,8 @@ mod tests {
         agenda.set(2, Time::NEVER);
         assert_eq!(agenda.first(), (Time(4), 99));
         assert_eq!(agenda.deadline(1), Time(9));
-        // 128 leaves take 7 bits of a key
+        // a tree with 128 leaves uses 7 bits of a key for the slot, so that 2^56 ns is not
+        // representable
         assert!(!agenda.grow(200, Time(1 << 56)));
         assert_eq!(agenda.first(), (Time(4), 99));
     }

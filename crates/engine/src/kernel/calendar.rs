@@ -1,65 +1,68 @@
-//! Events that are never cancelled: each event is put in once, with an item, and leaves at its
-//! time.
+//! Calendar queue of events that are never cancelled: each event is inserted once, with an item,
+//! and is removed at its time.
 //!
-//! This is a calendar queue. Time is divided into days of equal width, and days into years. An
-//! event that is due in the next [`DAYS`] days is in the unsorted list of its day: such a day is in
-//! sight. An event that is due in the next [`YEARS`] years is in the unsorted list of its year.
-//! Later events are in a heap. Only days that have begun are sorted, so that the cost per event
-//! does not depend on the number of pending events. For timers, whose deadlines change, see
-//! [`super::agenda`].
+//! Time is divided into days of equal width, and [`DAYS`] days are a year. The next [`DAYS`] days
+//! are called "in sight". An event in these days is in the unsorted list of its day. An event in
+//! the next [`YEARS`] years is in the unsorted list of its year. Later events are in a heap. The
+//! events of a day are sorted only when the day begins, so that the cost per event does not depend
+//! on the number of pending events. For timers, whose deadlines change, see [`super::agenda`].
 //!
-//! Order: by time; events at equal times by rank, lowest first; events of equal rank in the order
-//! in which they were put in.
+//! Events are in order of time. Events at the same time are in order of rank, lowest first. Events
+//! of the same rank are in the order in which they were inserted.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::time::{Span, Time};
 
-/// Number of days in sight, and of days per year: a power of two of at most 64 times 64.
+/// Number of days for which the calendar has a list each (days in sight), and of days per year. The
+/// number is a power of two, and at most 64 times 64.
 const DAYS: usize = 1024;
 const WORD: usize = 64;
-/// Number of years after the present year that have a list each.
+/// Number of years after the present year for which the calendar has a list each.
 const YEARS: u64 = 64;
 /// Shortest width of a day. [ns]
 const SHORTEST_DAY: u64 = 1_000;
-/// Index that stands for no entry.
+/// Index that means "no entry".
 const NONE: u32 = u32::MAX;
-/// Flag of the first entry of a day that has further events.
+/// Flag in the index of the first entry of a day: the day has more than one event.
 const MORE: u32 = 1 << 31;
-/// Number of events from which a day counts as a day with many events.
+/// Number of events from which [`Calendar::takes_fresh`] reports a day.
 const MANY: usize = 8;
-/// Number of the low bits of `order` that count insertions; the higher bits are the rank.
+/// Number of the low bits of `order` that contain the number of the insertion. The higher bits
+/// contain the rank.
 const COUNT_BITS: u32 = 40;
 
 /// Pending events, each with an item.
 #[derive(Clone, Debug)]
 pub struct Calendar<T> {
-    /// Entries of the events with their items.
+    /// Pending events with their items, and free entries.
     entries: Vec<Entry<T>>,
     free: u32,
     /// Events of the days that have begun, latest event first.
     begun: Vec<Due>,
     /// Number of the first day that has not begun.
     today: u64,
-    /// First entry of each day in sight, at the number of the day modulo [`DAYS`], with the flag
-    /// [`MORE`] if the day has further events. The further events are in `rest`.
+    /// Index in `entries` of the first event of each day in sight. The flag [`MORE`] means that the
+    /// day has further events, which are in `rest`. The position of a day is its number modulo
+    /// [`DAYS`].
     days: Box<[u32; DAYS]>,
     rest: Vec<Vec<Due>>,
-    /// Whether a day with many events has begun since the last call of [`Calendar::takes_fresh`].
+    /// Whether a day with at least [`MANY`] events has begun since the last call of
+    /// [`Calendar::takes_fresh`].
     fresh: bool,
-    /// A bit for each day in sight that has an entry. `words` has a bit for each word of `marked`
+    /// A bit for each day in sight that has an event. `words` has a bit for each word of `marked`
     /// that is not 0.
     marked: [u64; DAYS / WORD],
     words: u64,
-    /// Events of the years after the present year, at the number of the year modulo [`YEARS`].
-    /// `marked_years` has a bit for each year with events.
+    /// Events of each of the years after the present year. The position of a year is its number
+    /// modulo [`YEARS`]. `marked_years` has a bit for each year with events.
     years: Box<[Vec<Due>; YEARS as usize]>,
     marked_years: u64,
     later: BinaryHeap<Reverse<Due>>,
-    /// Number of the first day after the days in sight that may have events: the first day of the
-    /// next year with a list, or the first day in the heap `later`, whichever is earlier; the
-    /// largest number if there are no such events.
+    /// Lower bound of the day of the events that are not in sight. The bound is the first day of
+    /// the first year in `years` with events, or the day of the first event in `later`, whichever
+    /// is earlier. `u64::MAX`: all events are in sight.
     later_day: u64,
     day_bits: u32,
     count: u64,
@@ -70,12 +73,12 @@ pub struct Calendar<T> {
 #[repr(align(64))]
 struct Entry<T> {
     due: Due,
-    /// Place of the next free entry, if this entry is free.
+    /// Index of the next free entry, if this entry is free.
     next_free: u32,
     item: T,
 }
 
-/// Time at which an event leaves, and the place of the entry of the event.
+/// Time of an event, its order among events at the same time, and the index of its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     at: Time,
@@ -90,7 +93,7 @@ impl Due {
 }
 
 impl<T: Copy> Calendar<T> {
-    /// Returns an empty calendar. Most events are put in at most `reach` before they are due.
+    /// Returns an empty calendar. Most events must be inserted at most `reach` before their time.
     pub fn new(reach: Span) -> Calendar<T> {
         let day_ns = (8 * reach.0 / DAYS as u64)
             .max(SHORTEST_DAY)
@@ -114,7 +117,7 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Puts an event in. `rank` is below 2^24.
+    /// Inserts an event at time `at`. `rank` is below 2^24.
     #[inline(always)]
     pub fn push(&mut self, at: Time, rank: usize, item: T) {
         let order = (rank as u64) << COUNT_BITS | self.count;
@@ -140,7 +143,7 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Puts in an event that is due on a day in sight.
+    /// Inserts an event on a day in sight (one of the next [`DAYS`] days).
     #[inline(always)]
     fn show(&mut self, day: u64, due: Due) {
         let index = day as usize % DAYS;
@@ -154,7 +157,7 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Puts in an event that is due on a day that has begun.
+    /// Inserts an event on a day that has begun.
     #[inline(never)]
     fn push_begun(&mut self, due: Due) {
         let earlier = self.begun.iter().rev();
@@ -162,7 +165,7 @@ impl<T: Copy> Calendar<T> {
         self.begun.insert(self.begun.len() - behind, due);
     }
 
-    /// Puts in an event that is due after the days in sight.
+    /// Inserts an event after the days in sight, into the list of its year or into the heap.
     #[inline(never)]
     fn push_later(&mut self, due: Due, day: u64) {
         let year = day / DAYS as u64;
@@ -182,8 +185,8 @@ impl<T: Copy> Calendar<T> {
         self.today / DAYS as u64
     }
 
-    /// Returns the first day of the next year that has a list; the largest number if no year has a
-    /// list.
+    /// Returns the first day of the next year in `years` that has events; `u64::MAX` if no year in
+    /// `years` has events.
     fn next_year(&self) -> u64 {
         if self.marked_years == 0 {
             return u64::MAX;
@@ -193,13 +196,13 @@ impl<T: Copy> Calendar<T> {
         (this + u64::from(ahead.trailing_zeros())) * DAYS as u64
     }
 
-    /// Returns the first day of the events in the heap; the largest number if the heap is empty.
+    /// Returns the day of the first event in the heap; `u64::MAX` if the heap is empty.
     fn next_in_heap(&self) -> u64 {
         let next = self.later.peek();
         next.map_or(u64::MAX, |due| due.0.at.0 >> self.day_bits)
     }
 
-    /// Returns the index of a free entry, or the index after all entries.
+    /// Returns the index of a free entry; if no entry is free, the index after the last entry.
     #[inline]
     fn place(&mut self) -> u32 {
         let place = self.free;
@@ -232,7 +235,7 @@ impl<T: Copy> Calendar<T> {
         Some(entry.item)
     }
 
-    /// Begins the next day that has an event.
+    /// Begins the next day that has an event: the events of this day are moved to `begun`.
     #[inline(always)]
     fn begin(&mut self) {
         let day = self.next_in_sight();
@@ -248,7 +251,7 @@ impl<T: Copy> Calendar<T> {
         }
     }
 
-    /// Begins a day in sight with the first event of the day. Returns whether the day has more
+    /// Begins a day in sight by moving its first event to `begun`. Returns whether the day has more
     /// events.
     #[inline]
     fn take_day(&mut self, day: u64) -> bool {
@@ -263,7 +266,7 @@ impl<T: Copy> Calendar<T> {
         first & MORE != 0
     }
 
-    /// Adds the further events of `day` to the events that have begun, and sorts them.
+    /// Moves the further events of `day` to `begun`, and sorts `begun`.
     #[inline(never)]
     fn begin_rest(&mut self, day: u64) {
         let rest = &mut self.rest[day as usize % DAYS];
@@ -273,8 +276,9 @@ impl<T: Copy> Calendar<T> {
         self.fresh = self.begun.len() >= MANY;
     }
 
-    /// Begins the first day that was not in sight, or its year. `in_sight` is the next day in sight
-    /// that has events. It may be the same day.
+    /// Begins the first day with an event that is not in sight, or moves the events of its year to
+    /// the lists of their days. `in_sight` is the next day in sight that has events, which may be
+    /// the same day.
     #[cold]
     fn begin_later(&mut self, in_sight: u64) {
         let (year, day) = (self.next_year(), self.next_in_heap());
@@ -296,7 +300,8 @@ impl<T: Copy> Calendar<T> {
         self.begin_rest(day);
     }
 
-    /// Brings all events of the year that begins with `day` in sight. No event is due before `day`.
+    /// Moves all events of the year that begins with `day` to the lists of their days. No pending
+    /// event is before `day`.
     fn begin_year(&mut self, day: u64) {
         self.today = self.today.max(day);
         let index = day / DAYS as u64 % YEARS;
@@ -308,19 +313,19 @@ impl<T: Copy> Calendar<T> {
         self.later_day = self.next_year().min(self.next_in_heap());
     }
 
-    /// Returns whether a day with many events has begun since the last call.
+    /// Returns whether a day with at least [`MANY`] events has begun since the last call.
     #[inline(always)]
     pub fn takes_fresh(&mut self) -> bool {
         std::mem::take(&mut self.fresh)
     }
 
-    /// Returns the items of the days that have begun, latest first.
+    /// Returns the items of the pending events in the days that have begun, latest event first.
     pub fn begun(&self) -> impl Iterator<Item = &T> {
         let begun = self.begun.iter();
         begun.map(|due| &self.entries[due.place as usize].item)
     }
 
-    /// Returns the next day in sight with an event; the largest number if there is none.
+    /// Returns the next day in sight with an event; `u64::MAX` if no day in sight has an event.
     #[inline]
     fn next_in_sight(&self) -> u64 {
         if self.words == 0 {
@@ -332,8 +337,8 @@ impl<T: Copy> Calendar<T> {
         let index = if rest != 0 {
             word * WORD + rest.trailing_zeros() as usize
         } else {
-            // words after the present word, else from the first word on; the earlier days of the
-            // present word come last
+            // the words after the present word come first, then the earlier words; the earlier days
+            // of the present word come last
             let behind = self.words & u64::MAX.checked_shl(word as u32 + 1).unwrap_or(0);
             let words = if behind != 0 { behind } else { self.words };
             let next = words.trailing_zeros() as usize;
@@ -343,7 +348,7 @@ impl<T: Copy> Calendar<T> {
         self.today + ahead as u64
     }
 
-    /// Returns the pending items, in no order.
+    /// Returns the items of all pending events, in no particular order.
     pub fn items(&self) -> impl Iterator<Item = &T> {
         let begun = self.begun.iter().map(|due| due.place);
         let later = self.later.iter().map(|due| due.0.place);
@@ -377,7 +382,7 @@ mod tests {
     }
 
     proptest! {
-        /// Events are put in for any time ahead, including times before the earliest pending event.
+        /// Events are inserted at any later time, also before the earliest pending event.
         #[test]
         fn events_leave_as_from_a_plain_list(
             reach in prop_oneof![Just(0_u64), Just(5_000), Just(1 << 40)],
@@ -388,7 +393,7 @@ mod tests {
             let mut now = Time::ZERO;
             for (number, (kind, ahead, scale, rank)) in moves.into_iter().enumerate() {
                 if kind > 0 {
-                    let at = now + Span((ahead << scale) >> 12); // today, in sight, in years, in the heap
+                    let at = now + Span((ahead << scale) >> 12); // a time in the present day, in sight, in a list of a year, or in the heap
                     calendar.push(at, rank, number);
                     plain.push((at, rank, number));
                 } else {

@@ -12,17 +12,18 @@ pub struct Streams {
     replication: u32,
 }
 
-/// Random number generator of one component (PCG XSH RR 64/32).
+/// Random number generator of one component (algorithm PCG XSH RR 64/32).
 #[derive(Clone, Debug)]
 pub struct Stream(Pcg32);
 
 impl Streams {
-    /// Returns the source of the streams of one replication of a seeded experiment.
+    /// Returns the source of the random streams of one replication. `seed` is the seed of the
+    /// scenario.
     pub fn new(seed: u64, replication: u32) -> Streams {
         Streams { seed, replication }
     }
 
-    /// Returns the stream of the component called `name`.
+    /// Returns the random stream of the component called `name`.
     pub fn stream(&self, name: &str) -> Stream {
         let (seed, replication) = (self.seed.to_le_bytes(), self.replication.to_le_bytes());
         let hash = fnv1a(seed.into_iter().chain(replication).chain(name.bytes()));
@@ -30,13 +31,13 @@ impl Streams {
     }
 }
 
-/// Returns the hash of bytes, which is the same on every platform (FNV-1a).
+/// Returns the FNV-1a hash of bytes, which is the same on every platform.
 pub(crate) fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
     let eat = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     bytes.fold(0xcbf2_9ce4_8422_2325, eat)
 }
 
-/// Returns the result of the finaliser of SplitMix64, which spreads nearby keys over all bits.
+/// Returns the output of the SplitMix64 finaliser, which makes similar keys very different.
 fn mix(key: u64) -> u64 {
     let key = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let key = (key ^ (key >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -112,7 +113,8 @@ mod tests {
 
     #[test]
     fn bounded_draws_are_uniform() {
-        // 32 values, 320,000 draws: each count is within 5 standard deviations (98.4) of 10,000
+        // of 320,000 draws, each of the 32 values is expected 10,000 times, within 5 standard
+        // deviations of 98.4
         let mut stream = Streams::new(7, 0).stream("backoff");
         let mut counts = [0_i32; 32];
         for _ in 0..320_000 {
@@ -131,7 +133,8 @@ mod tests {
 
     #[test]
     fn normal_has_mean_zero_and_variance_one() {
-        // 100,000 draws: the standard errors of mean and variance are 0.0032 and 0.0045
+        // with 100,000 draws, the standard errors of the mean and the variance are 0.0032 and
+        // 0.0045
         let mut stream = Streams::new(3, 0).stream("noise");
         let draws: Vec<f64> = (0..100_000).map(|_| stream.normal()).collect();
         let mean = draws.iter().sum::<f64>() / 1e5;
@@ -142,7 +145,7 @@ mod tests {
 
     #[test]
     fn exponential_has_mean_one() {
-        // 100,000 draws: standard error 0.0032
+        // with 100,000 draws, the standard error of the mean is 0.0032
         let mut stream = Streams::new(3, 0).stream("poisson");
         let sum: f64 = (0..100_000).map(|_| stream.exponential()).sum();
         assert!((sum / 100_000.0 - 1.0).abs() < 0.013);

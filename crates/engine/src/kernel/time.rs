@@ -14,7 +14,7 @@ pub struct Span(pub u64);
 impl Time {
     /// Instant at the start of the run.
     pub const ZERO: Time = Time(0);
-    /// Instant later than every event; the deadline of a timer that is off.
+    /// Instant later than every event. A timer that is off has this deadline.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// Returns the time since the start of the run. [s]
@@ -22,8 +22,8 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
-    /// Returns the instant `span` after this instant, which must not be [`Time::NEVER`]. This is
-    /// not checked.
+    /// Returns the instant `span` after this instant. This instant must not be [`Time::NEVER`],
+    /// which is not checked.
     #[inline(always)]
     pub fn plus(self, span: Span) -> Time {
         debug_assert!(self != Time::NEVER, "nothing comes after never");
@@ -48,7 +48,7 @@ impl Span {
     /// Returns the duration, which must be less than 2^63 ns. [ns]
     #[inline(always)]
     pub fn nanoseconds(self) -> f64 {
-        self.0.cast_signed() as f64 // one instruction; the conversion of an unsigned number takes several
+        self.0.cast_signed() as f64 // this conversion is one instruction; the conversion of an unsigned number takes several
     }
 
     /// Returns the duration of `ns` nanoseconds: a whole number, not negative and less than 2^63.
@@ -93,7 +93,7 @@ impl Add for Span {
 
 impl Sub for Span {
     type Output = Span;
-    /// Returns the difference; zero if `other` is longer.
+    /// Returns this duration minus `other`; zero if `other` is longer.
     fn sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }

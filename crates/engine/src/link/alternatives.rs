@@ -5,8 +5,8 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{FileTable, KeyOf, Setting};
 
-/// Returns the setting of the nearest table under `key`, as a table or a value; `None` if no table
-/// sets it.
+/// Returns the setting of `key`, given as a table or as a single value. The first table in `layers`
+/// that contains a table `key` applies. `None`: no table sets `key`.
 ///
 /// # Errors
 /// The setting has been refused.
@@ -22,8 +22,8 @@ pub(super) fn nearest<T: FileTable + Setting>(
     layers.value(key)
 }
 
-/// Checks that the table under `key`, if it is a table, sets exactly one key. `kind` is the noun
-/// for a key in a message.
+/// Checks that the table `key` sets exactly one key, if the value of `key` is a table. `kind` is
+/// the noun for a key in messages.
 pub(super) fn check<T: FileTable>(
     table: &Section,
     key: KeyOf<T>,

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use crate::kernel::time::{Span, Time};
 
-/// Busy time of a link in bins of equal width. The first bin begins with the run. Only the smallest
-/// busy time is kept.
+/// Busy time of a link in bins of equal width. The first bin begins at the start of the run. Only
+/// the smallest busy time of all bins is stored.
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
     width_ns: u64,
-    /// Numbers of the bins that lie in the measured period.
+    /// Numbers of the bins that are completely in the measured period.
     counted: Range<u64>,
     /// Number of the bin in which the last busy time was recorded.
     current: u64,
@@ -49,8 +49,8 @@ impl Bins {
         }
     }
 
-    /// Closes the current bin and all bins before bin number `next`. The link was idle in the bins
-    /// after the current one.
+    /// Ends the current bin and all bins before bin number `next`. The link was idle in the bins
+    /// between the current bin and bin `next`.
     #[cold]
     fn turn(&mut self, next: u64) {
         self.least_ns = self.least_with_current(next);

@@ -2,16 +2,17 @@
 //! has no losses and no counters.
 //!
 //! A host may add a random delay to each packet that it sends, as real hosts do. Without this
-//! delay, deterministic packets meet a drop-tail queue in a fixed phase. The phase then decides
-//! which flow finds the queue full (Floyd and Jacobson, "On traffic phase effects in
-//! packet-switched gateways", Internetworking: Research and Experience 3, 1992).
+//! delay, packets arrive at a drop-tail queue in a fixed phase relative to its departures. The
+//! phase then decides which flow's packets arrive when the queue is full (Floyd and Jacobson, "On
+//! traffic phase effects in packet-switched gateways", Internetworking: Research and Experience 3,
+//! 1992).
 //!
 //! The delay is the sum of a fast part and a slow part. Each part is uniform between 0 and the
 //! setting. The fast part is drawn for each packet, like `overhead_` of ns-2. If the setting is the
 //! packet time of the bottleneck, the fast part removes only half of the effect: a flow whose
 //! round-trip time is a whole number of packet times keeps its phase. The slow part is drawn once
-//! per second, and moves every flow through all phases. Packets keep their order: no packet arrives
-//! before the packet in front of it.
+//! per second, and moves every flow through all phases. Packets stay in order: no packet arrives
+//! before an earlier packet.
 
 use super::LinkSettings;
 use super::model::LinkModel;
@@ -20,7 +21,7 @@ use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
-/// Link of the host of a flow.
+/// Link between the host of a flow and the network.
 #[derive(Clone, Debug)]
 pub struct Host {
     /// Rate; 0: packets have no serialisation time. [bit/s]
@@ -31,10 +32,10 @@ pub struct Host {
     jitter: Option<Box<Jitter>>,
 }
 
-/// Random delay of each packet.
+/// Random delay (jitter) that a host adds to each packet.
 #[derive(Clone, Debug)]
 struct Jitter {
-    /// Largest value of the fast part, and of the slow part. [ns]
+    /// Largest value of the fast part of the delay, and also of the slow part. [ns]
     most: u32,
     draws: Stream,
     /// Slow part of the delay, and the time until which the slow part applies.
@@ -43,8 +44,8 @@ struct Jitter {
     last_arrival: Time,
 }
 
-/// Time for which a value of the slow part applies: many round-trip times, but short compared with
-/// a run.
+/// Time for which a value of the slow part applies. This time is long compared with round-trip
+/// times, but short compared with a run.
 const SLOW: Span = Span(1_000_000_000);
 
 impl Host {
@@ -68,8 +69,8 @@ impl Host {
         }
     }
 
-    /// Returns when `packet` arrives at the far end. The packet enters at `at`, not before the
-    /// packet in front of it.
+    /// Returns when `packet` arrives at the far end of the link. The packet enters the link at
+    /// `at`, not before an earlier packet.
     #[inline]
     pub fn enter(&mut self, at: Time, packet: &Packet) -> Time {
         let mut departs = at;
@@ -99,7 +100,8 @@ impl LinkModel for Host {
 }
 
 impl Jitter {
-    /// Returns when a packet arrives with jitter, given its `arrival` without jitter.
+    /// Returns when a packet arrives with jitter. Without jitter, the packet would arrive at
+    /// `arrival`.
     fn after(&mut self, arrival: Time) -> Time {
         if arrival >= self.holds_until {
             self.slow = self.draw();
@@ -139,14 +141,14 @@ mod tests {
             let at = Time(ms * 1_000_000);
             apart.enter(at, &Packet::SAMPLE).since(at + Span(1_000)).0 as f64 / 120_000.0
         };
-        // ten packets in each of 1000 seconds
+        // delays of ten packets in each of 1000 seconds
         let seconds: Vec<[f64; 10]> = (0..1_000_u64)
             .map(|k| std::array::from_fn(|packet| late(2_000 * k + packet as u64)))
             .collect();
         let all = || seconds.iter().flatten();
         assert!(all().all(|part| (0.0..=2.0).contains(part)));
-        // within a second only the fast part varies: variance 1/12; between seconds the slow part
-        // varies too
+        // The delay is the sum of two uniform parts, each with variance 1/12. Within a second only
+        // the fast part varies; between seconds the slow part varies too.
         let mean = all().sum::<f64>() / 10_000.0;
         let of = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let inside = |values: &[f64; 10]| {
@@ -157,11 +159,12 @@ mod tests {
         let means = seconds.iter().map(|values| of(values) - mean);
         let variance = means.map(|off| off * off).sum::<f64>() / 999.0;
         let between = variance * 12.0 - within / 10.0;
-        // tolerances of five standard deviations: 0.29/sqrt(1000) and less; relative 0.9/sqrt(n)
+        // The tolerances are at least five standard deviations: 0.29/sqrt(1000) or less for the
+        // mean, and a fraction 0.9/sqrt(n) for a variance of n values.
         assert!((mean - 1.0).abs() < 0.05, "{mean}");
         assert!((within - 1.0).abs() < 0.05, "{within}");
         assert!((between - 1.0).abs() < 0.15, "{between}");
-        // the packets are closer together than the jitter: no packet overtakes another
+        // packets are sent at shorter intervals than the jitter, but no packet may overtake another
         let mut close = host("close", Some(1_000_000_000), Span(120_000));
         let arrivals: Vec<Time> = (0..1_000_u64)
             .map(|k| close.enter(Time(k * 12_000), &Packet::SAMPLE))

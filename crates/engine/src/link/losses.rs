@@ -1,4 +1,5 @@
-//! Losses of a link: segments and datagrams that enter it and do not arrive. ACKs are never lost.
+//! Losses of a link: segments and datagrams that enter the link and do not arrive. ACKs are never
+//! lost.
 //!
 //! Periodic losses are the losses of the model by M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The
 //! macroscopic behavior of the TCP congestion avoidance algorithm", Computer Communication Review
@@ -27,9 +28,10 @@ table! {
 /// Rule for the losses of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
-    /// Each packet is lost with this probability, independently of other packets. [-]
+    /// Each packet is lost with the given probability, independently of the others. [-]
     Random(f64),
-    /// The last packet of each period is lost. The length of the period is at least 2. [packets]
+    /// The last packet of each period is lost. The value is the length of the period, at least 2.
+    /// [packets]
     Every(u32),
 }
 
@@ -141,7 +143,8 @@ mod tests {
         assert_eq!(lost(Loss::Every(3), segments), [2, 5, 8]);
         let mixed = [PacketKind::Segment, PacketKind::Ack, PacketKind::Datagram];
         let mixed = mixed.into_iter().cycle().take(12);
-        // the segments and datagrams are the packets 0, 2, 3, 5, 6, 8, 9, 11
+        // the packets 0, 2, 3, 5, 6, 8, 9 and 11 are segments and datagrams; the other packets are
+        // ACKs
         assert_eq!(lost(Loss::Every(3), mixed), [3, 8]);
     }
 

@@ -1,11 +1,11 @@
 //! One direction of a wired link: rate, propagation time and queue. Packets arrive in order.
 //!
-//! A link reports when a packet will arrive. Until this time the packet is in a
-//! [calendar](crate::kernel::calendar) of the caller. There are four kinds of links. A [`Pipe`]
-//! knows the departure of a packet when the packet enters. A [`Served`] link has an event for each
-//! departure, because its queue decides or reorders when packets depart. A [`Traced`] link sends at
-//! the opportunities of a trace. A [`Host`] is the link of the host of a flow and only delays
-//! packets.
+//! A link returns the time at which a packet will arrive. Until this time the caller stores the
+//! packet in a [calendar](crate::kernel::calendar). There are four kinds of links. A [`Pipe`]
+//! computes the departure of a packet when the packet enters. A [`Served`] link has an event for
+//! each departure, because its queue decides or reorders when packets depart. A [`Traced`] link
+//! sends at the opportunities of a trace. A [`Host`] is the link of the host of a flow and only
+//! delays packets.
 
 mod alternatives;
 mod bins;
@@ -42,9 +42,9 @@ use crate::queue::{Admission, Egress, HeadQueue, Managed, Scheduler};
 pub enum Link {
     /// Link of a host, which only delays packets.
     Host(Host),
-    /// Link whose queue decides only on arrival.
+    /// Link whose queue decides about a packet (accept, drop or mark) only on arrival.
     Pipe(Box<Pipe>),
-    /// Link whose queue also decides on departure.
+    /// Link whose queue also decides about packets on departure.
     Served(Box<Served>),
     /// Link that sends at the opportunities of a trace.
     Traced(Box<Traced>),
@@ -98,7 +98,7 @@ impl Link {
             (Managed::OnDeparture(scheduler), Some(rate_bps)) => {
                 return Link::served(settings, rate_bps, scheduler, streams, measured, bin);
             }
-            // without a rate there is no queue
+            // a link without a rate never uses its queue
             (Managed::OnDeparture(_), None) => Admission::DropTail(settings.queue.limit_packets),
             (Managed::OnArrival(admission), _) => admission,
         };
@@ -122,8 +122,8 @@ impl Link {
         Link::Served(Box::new(served))
     }
 
-    /// Lets `packet` enter at `at`. This time is `now`, or later if the link is a pipe
-    /// ([`Pipe::enter`]).
+    /// Enqueues `packet` at `at`. The time `at` equals `now`, except that a pipe also accepts a
+    /// later time ([`Pipe::enter`]).
     #[inline]
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         match self {
@@ -134,8 +134,8 @@ impl Link {
         }
     }
 
-    /// Returns whether data of `flow` that enter at `now` find room in a queue that their source
-    /// may fill.
+    /// Returns whether a greedy source may enqueue a packet of `flow` at `now`, because the queue
+    /// has room.
     pub fn has_room(&mut self, now: Time, flow: u32) -> bool {
         match self {
             Link::Host(_) => false,
@@ -145,7 +145,8 @@ impl Link {
         }
     }
 
-    /// Returns when the link has room again after a source has filled its queue.
+    /// Returns the next time at which the queue has room, after a greedy source has filled the
+    /// queue.
     pub fn room_again(&self) -> Time {
         match self {
             Link::Pipe(pipe) => pipe.next_departure(),
@@ -153,12 +154,14 @@ impl Link {
         }
     }
 
-    /// Returns whether each departure is an event. Packets then cannot enter with lookahead.
+    /// Returns whether each departure is an event. Packets then cannot enter with lookahead, that
+    /// is, before their time of entry.
     pub fn is_served(&self) -> bool {
         matches!(self, Link::Served(_) | Link::Traced(_))
     }
 
-    /// Returns the time of the next departure, or attempt to depart, if departures are events.
+    /// Returns the time of the next event of the link. At this time the packet in service departs,
+    /// or the queue may have a packet again. `Time::NEVER` if departures are not events.
     #[inline]
     pub fn deadline(&self) -> Time {
         match self {
@@ -168,8 +171,8 @@ impl Link {
         }
     }
 
-    /// Lets the packet in service depart if it is due. Returns the packet and the time of its
-    /// arrival at the far end.
+    /// Dequeues the packet in service if its departure is due. Returns the packet and the time of
+    /// its arrival at the far end.
     #[inline]
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         match self {
@@ -179,7 +182,8 @@ impl Link {
         }
     }
 
-    /// Returns the next packet that the link has lost by `now`, on arrival or on departure.
+    /// Returns the next packet that the link has lost or dropped by `now`, on arrival or on
+    /// departure.
     #[inline]
     pub fn settle(&mut self, now: Time) -> Option<Packet> {
         match self {

@@ -4,32 +4,33 @@ use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{QueueCounters, QueueSetting, Waits};
 
-/// Result of the entry of a packet into a link.
+/// Result of the attempt to enqueue a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transit {
-    /// The packet arrives at the far end at this time.
+    /// The packet arrives at the far end at the given time.
     Arrives(Time),
     /// The queue has no room for the packet.
     Refused,
     /// The packet is lost on the link.
     Lost,
-    /// The link keeps the packet and decides later about it.
+    /// The link stores the packet. Its arrival or loss is decided later.
     Kept,
 }
 
-/// Settings and counters of a link of any kind. The defaults are those of a link that only delays.
+/// Settings and counters of a link of any kind. The default implementations describe a link that
+/// only delays packets.
 pub trait LinkModel {
     /// Returns the delay of all packets, if the link only delays packets.
     fn mere_delay(&self) -> Option<Span> {
         None
     }
 
-    /// Returns the delay of all packets, if the link has no rate.
+    /// Returns the delay of all packets, if the link has no rate (no serialisation time).
     fn unrated_delay(&self) -> Option<Span> {
         None
     }
 
-    /// Returns whether a link without a rate ever loses a packet.
+    /// Returns whether a link without a rate can lose packets.
     fn loses_some(&self) -> bool {
         false
     }
@@ -42,14 +43,14 @@ pub trait LinkModel {
     /// Calls `visit` for each packet that is inside the link.
     fn each_packet(&self, _visit: &mut dyn FnMut(&Packet)) {}
 
-    /// Changes the setting of the queue to `to` at `now`, as far as a queue can change during a run
-    /// ([`QueueSetting::moved_to`]).
+    /// Changes the setting of the queue to `to` at `now`, as far as this change is possible during
+    /// a run ([`QueueSetting::moved_to`]).
     fn change_queue(&mut self, _now: Time, _to: &QueueSetting) {}
 
-    /// Sets the rate of a served link, which applies from the next packet on. [bit/s]
+    /// Sets the rate of a served link. The rate applies from the next packet on. [bit/s]
     fn set_rate(&mut self, _rate_bps: u64) {}
 
-    /// Returns the totals of each leaf of the queue, if the queue has leaves.
+    /// Returns the counters of each leaf of the queue, if the queue has leaves.
     fn leaves(&self) -> Vec<QueueCounters> {
         Vec::new()
     }
@@ -59,25 +60,26 @@ pub trait LinkModel {
         0
     }
 
-    /// Returns the totals of the queue at `now`.
+    /// Returns the counters of the queue at `now`.
     fn counters(&self, _now: Time) -> QueueCounters {
         QueueCounters::default()
     }
 
-    /// Returns the times that datagrams have spent in the queue. A pipe records only the datagrams
-    /// that leave the queue in the measured period.
+    /// Returns the times that datagrams were in the queue. A pipe records only the datagrams that
+    /// leave the queue in the measured period.
     fn waits(&self) -> Option<&Waits> {
         None
     }
 
-    /// Returns the number of packets in the queue whose fate the discipline decides only on
-    /// departure.
+    /// Returns the number of packets in the queue that the queue discipline may still drop or mark
+    /// when they depart.
     fn unjudged(&self) -> u64 {
         0
     }
 
-    /// Returns the used and the offered capacity up to `now`: busy time and time [ns], or carried
-    /// bytes and bytes of the opportunities of a trace [bytes].
+    /// Returns how much of the capacity was used up to `now`, and the capacity: busy time and total
+    /// time [ns]. For a trace, returns the bytes that were sent and the bytes that all
+    /// opportunities allowed [bytes].
     fn used(&self, now: Time) -> [u64; 2] {
         [0, now.0]
     }
@@ -87,8 +89,8 @@ pub trait LinkModel {
         0
     }
 
-    /// Returns the largest number of packets in the queue that an arriving packet has seen in the
-    /// measured period.
+    /// Returns the largest length of the queue at the arrival of a packet in the measured period.
+    /// [packets]
     fn longest(&self) -> usize {
         0
     }

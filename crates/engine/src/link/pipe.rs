@@ -1,14 +1,14 @@
-//! A link whose queue decides on arrival only.
+//! A link whose queue decides about a packet (accept, drop or mark) only on arrival.
 //!
 //! The queue is a FIFO, in which no later packet changes the order. The departure of a packet is
 //! therefore known when the packet enters. Departures need no events: the queue is the list of
 //! future departures.
 //!
-//! For the same reason a packet may enter with lookahead, that is, before the time of its entry. If
-//! packets reach a link in the order in which their arrivals become known, they enter immediately.
-//! The next event is then the arrival of a packet at the far end. The counters are exact at any
-//! time. A packet is counted as offered when the time of its entry has passed, and as departed when
-//! the time of its departure has passed.
+//! For the same reason a packet may enter with lookahead: the caller calls [`Pipe::enter`] before
+//! the time of entry. This is possible if packets reach the link in the order in which their
+//! arrivals become known. The next event is then the arrival of the packet at the far end. The
+//! counters are exact at any time. A packet is counted as offered when the time of its entry has
+//! passed, and as departed when the time of its departure has passed.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -29,17 +29,19 @@ pub struct Pipe {
     propagation: Span,
     admission: Admission,
     losses: Losses,
-    /// Residences in the queue. Some residences may begin in the future.
+    /// Time of entry and time of departure of each packet in the queue. The time of entry may be in
+    /// the future.
     residences: Residences,
-    /// Counters of the queue, for packets inside the queue and for packets that enter in the
-    /// future.
+    /// Counters of the queue, including packets that will enter in the future.
     passage: Passage,
-    /// Times in the queue of the datagrams that depart in the measured period.
+    /// Times that datagrams were in the queue, for the datagrams that depart in the measured
+    /// period.
     waits: Waits,
     marked: u64,
     refused: u64,
     last_departure: Time,
-    /// Service time of the packets with this [`size_key`].
+    /// Length and kind of the last packet, as [`size_key`] encodes them, and its serialisation
+    /// time.
     last_sent: (u32, Span),
     busy_ns: u64,
     /// Measured period.
@@ -52,9 +54,9 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// Returns an empty link whose queue has the discipline `admission`, with these `losses`.
-    /// `measured` is the time from the end of the warm-up to the end of the run. `bin` is the width
-    /// of the bins for the smallest utilisation, if the utilisation is measured.
+    /// Returns an empty link with the queue discipline `admission` and with `losses`. `measured` is
+    /// the time from the end of the warm-up to the end of the run. `bin` is the width of the bins
+    /// for the smallest utilisation, if the utilisation is measured.
     pub fn new(
         settings: &LinkSettings,
         admission: Admission,
@@ -82,10 +84,10 @@ impl Pipe {
         }
     }
 
-    /// Lets `packet` enter at `at`, which is `now` or later, and not before the packet in front of
-    /// it. The caller accounts for a packet that is lost at `now`. The link keeps a packet that
-    /// will be lost later until the time of the loss ([`Pipe::settle`]). The caller keeps a packet
-    /// that arrives, or lets it enter the next link immediately.
+    /// Enqueues `packet` at `at`, which is `now` or later, and not before an earlier packet. If the
+    /// packet is lost at `now`, the caller counts the loss. If the packet will be lost later, the
+    /// link stores it until then ([`Pipe::settle`]). If the packet arrives, the caller stores it,
+    /// or passes it to the next link immediately.
     #[inline]
     pub fn enter(&mut self, now: Time, at: Time, packet: &mut Packet) -> Transit {
         let fate = self.pass(now, at, packet);
@@ -95,8 +97,7 @@ impl Pipe {
         fate
     }
 
-    /// Returns whether a packet that enters at `now` finds room in a queue that its source may
-    /// fill.
+    /// Returns whether a greedy source may enqueue a packet at `now`, because the queue has room.
     pub fn has_room(&mut self, now: Time) -> bool {
         self.residences.retire(now);
         let waiting = self.residences.waiting();
@@ -109,7 +110,7 @@ impl Pipe {
         (self.residences.in_service()).map_or(Time::NEVER, |residence| residence.departs)
     }
 
-    /// Accounts for a packet that is lost now, or keeps a packet that will be lost later.
+    /// Counts the refusal of a packet that is lost now, or stores a packet that will be lost later.
     #[inline(never)]
     fn doom(&mut self, now: Time, at: Time, packet: &Packet, fate: Transit) {
         if at > now {
@@ -166,14 +167,15 @@ impl Pipe {
         Transit::Arrives(departs.plus(self.propagation))
     }
 
-    /// Prepares the entry of `packet` at `at`. The packet is a datagram, or its length or kind
-    /// differs from the packet before.
+    /// Computes the serialisation time of `packet`, which enters at `at`. The caller calls this
+    /// method if the packet is a datagram, or if its length or kind differs from the previous
+    /// packet.
     #[inline(never)]
     fn prepare(&mut self, at: Time, packet: &Packet, rate_bps: u64) {
         let service = service(packet.bytes, rate_bps);
         self.last_sent = (size_key(packet), service);
         if packet.kind == PacketKind::Datagram {
-            self.last_sent.0 = 0; // no packet has this key, so that every datagram is prepared
+            self.last_sent.0 = 0; // no packet has key 0, so that this method is called for every datagram
             let departs = self.last_departure.max(at).plus(service);
             if departs > self.measured.start && departs <= self.measured.end {
                 self.waits.add(packet.flow, at, departs);
@@ -181,7 +183,8 @@ impl Pipe {
         }
     }
 
-    /// Returns the decision of a discipline other than drop-tail about `packet`.
+    /// Returns the decision of the queue discipline about `packet`, for disciplines other than
+    /// drop-tail.
     #[inline(never)]
     fn judge(&mut self, at: Time, packet: &Packet) -> Verdict {
         let residences = &self.residences;
@@ -212,7 +215,7 @@ impl Pipe {
         Some(packet)
     }
 
-    /// Returns the packets inside the link that will be lost.
+    /// Returns the packets that entered with lookahead and will be lost.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.doomed.iter().map(|(_, packet, _)| packet)
     }
@@ -283,7 +286,7 @@ impl LinkModel for Pipe {
     }
 }
 
-/// Returns a number that stands for the length and the kind of a packet.
+/// Returns a key that identifies the length and the kind of a packet.
 #[inline(always)]
 fn size_key(packet: &Packet) -> u32 {
     u32::from(packet.bytes) << 8 | packet.kind as u32
@@ -385,7 +388,7 @@ mod tests {
 
     #[test]
     fn the_least_utilisation_is_that_of_the_emptiest_bin_measured() {
-        // the bins 1, 2 and 3 are in the measured period: 1 ms to 4 ms
+        // the measured period is 1 ms to 4 ms, which are the bins 1, 2 and 3
         let mut link = link(Some(8_000_000), 10);
         for (at, bytes) in [(MS, 900), (2 * MS, 1000), (3 * MS, 700), (4 * MS, 100)] {
             enter(&mut link, at, bytes);

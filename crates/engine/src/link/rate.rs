@@ -52,8 +52,8 @@ pub enum LinkRate {
 }
 
 impl LinkRate {
-    /// Returns the rate; for a trace the mean rate of full packets; `None` if the rate is
-    /// unlimited. [bit/s]
+    /// Returns the rate. For a trace, returns the mean rate of packets of 1,500 bytes. `None`: the
+    /// rate is unlimited. [bit/s]
     pub fn bps(&self) -> Option<u64> {
         match self {
             LinkRate::Unlimited => None,
@@ -70,8 +70,8 @@ impl LinkRate {
         }
     }
 
-    /// Returns the rate of the nearest table under `key`, as a table or a value; `None` if no table
-    /// sets it.
+    /// Returns the rate that `key` sets, given as a table or as a single value. The first table in
+    /// `layers` that contains a table `key` applies. `None`: no table sets `key`.
     ///
     /// # Errors
     /// The rate has been refused.

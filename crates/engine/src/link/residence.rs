@@ -3,7 +3,7 @@
 use crate::kernel::time::Time;
 use crate::queue::Held;
 
-/// The stay of a packet in the queue: the arrival and departure of the packet.
+/// Residence of a packet in the queue: the times of its entry and of its departure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Residence {
     pub(super) entered: Time,
@@ -12,18 +12,19 @@ pub(super) struct Residence {
     pub(super) marked: bool,
 }
 
-/// Residences in order of departure. A residence remains in the ring after its end, because the
-/// last packet may have entered with lookahead. It is overwritten when its place is needed.
+/// Residences of packets in the queue, in order of departure. A residence is stored even after the
+/// departure, because the last packet may have entered with lookahead. It is overwritten when the
+/// ring needs space.
 #[derive(Clone, Debug)]
 pub(super) struct Residences {
-    /// Ring buffer; its length is a power of two. The index of a residence is its number, modulo
-    /// this length. Numbers count all residences since the start, modulo 2^64.
+    /// Ring buffer, whose length is a power of two. Residences are numbered from the start, modulo
+    /// 2^64. The index of a residence is its number modulo the length of the ring.
     ring: Box<[Residence]>,
     first: usize,
-    /// Number of the first residence that had not ended when the last packet entered.
+    /// Number of the oldest residence that had not ended when the last packet entered.
     serving: usize,
     next: usize,
-    /// Total length of the packets whose residence has not ended. [bytes]
+    /// Total length of the packets that had not departed when the last packet entered. [bytes]
     bytes: u64,
 }
 
@@ -43,7 +44,7 @@ impl Residences {
         &self.ring[number & (self.ring.len() - 1)]
     }
 
-    /// Returns the number of residences that had not ended when the last packet entered.
+    /// Returns the number of packets in the queue, or in service, when the last packet entered.
     #[inline]
     pub(super) fn waiting(&self) -> usize {
         self.next.wrapping_sub(self.serving)
@@ -56,13 +57,13 @@ impl Residences {
         self.bytes
     }
 
-    /// Returns the residence of the packet in service.
+    /// Returns the residence of the packet that was in service when the last packet entered.
     #[inline]
     pub(super) fn in_service(&self) -> Option<&Residence> {
         (self.serving != self.next).then(|| self.residence(self.serving))
     }
 
-    /// Ends the residences that depart by `at`, which is the time of entry of the next packet.
+    /// Ends the residences of packets that depart by `at`, the time of entry of the next packet.
     #[inline]
     pub(super) fn retire(&mut self, at: Time) {
         while let Some(&residence) = self.in_service()
@@ -73,8 +74,8 @@ impl Residences {
         }
     }
 
-    /// Adds the residence of a packet that departs after all others. The caller never asks for the
-    /// state of the queue before `now`.
+    /// Adds the residence of a packet that departs after all other packets. From now on, the caller
+    /// asks only for states of the queue at `now` or later.
     #[inline]
     pub(super) fn push(&mut self, now: Time, residence: Residence) {
         if self.next.wrapping_sub(self.first) == self.ring.len() {
@@ -86,8 +87,8 @@ impl Residences {
         self.bytes += u64::from(residence.bytes);
     }
 
-    /// Removes residences that have ended by `now`. Doubles the ring if more than half of the
-    /// residences have not ended, so that calls are rare.
+    /// Removes residences that have ended by `now`. If more than half of the ring is still in use,
+    /// doubles the ring, so that this method is rarely called.
     #[cold]
     fn make_room(&mut self, now: Time) {
         let over = self.number_before(|residence| residence.departs > now);
@@ -116,7 +117,7 @@ impl Residences {
         entered - self.number_before(|residence| residence.departs > now)
     }
 
-    /// Returns the number of residences before the first residence for which `is_later` holds, by
+    /// Returns the number of residences before the first residence for which `is_later` is true, by
     /// bisection.
     fn number_before(&self, is_later: impl Fn(&Residence) -> bool) -> usize {
         let (mut low, mut high) = (0, self.next.wrapping_sub(self.first));
@@ -131,8 +132,8 @@ impl Residences {
         low
     }
 
-    /// Returns the content of the queue at `instant`, which is not before the last entry of a
-    /// packet.
+    /// Returns the packets and bytes in the queue at `instant`, which is not before the last entry
+    /// of a packet.
     pub(super) fn held_at(&self, instant: Time) -> Held {
         let waiting = (0..self.waiting()).map(|k| self.residence(self.serving.wrapping_add(k)));
         let inside = waiting.filter(|residence| residence.departs > instant);
@@ -150,13 +151,13 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Compares the ring with a plain list, which keeps every residence until its end.
+        /// Compares the ring with a plain list, which stores every residence until its end.
         #[test]
         fn a_ring_holds_what_a_plain_list_does(
             entries in prop::collection::vec((0_u64..30, 0_u64..40, 1_u64..60), 1..120),
         ) {
             let mut residences = Residences::new();
-            residences.first = usize::MAX - 40; // the numbers wrap around
+            residences.first = usize::MAX - 40; // during the test, the numbers wrap around
             (residences.serving, residences.next) = (residences.first, residences.first);
             let mut plain: VecDeque<Residence> = VecDeque::new();
             let (mut now, mut at, mut free) = (0, 0, 0);

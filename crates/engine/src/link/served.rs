@@ -1,4 +1,4 @@
-//! A link whose queue decides on departure: the queue picks the next packet, or drops packets.
+//! A link whose queue decides on departure: the queue chooses the next packet, or drops packets.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub struct Served {
     scheduler: Scheduler,
     /// Packet in service, and the time of its departure.
     in_service: Option<(Time, Packet)>,
-    /// Time at which the scheduler will have a packet again, if no packet is in service.
+    /// Time at which the scheduler may have a packet to send again, if no packet is in service.
     ready: Time,
     counters: QueueCounters,
     waits: Waits,
@@ -32,13 +32,14 @@ pub struct Served {
     measured: Range<Time>,
     longest: usize,
     bins: Option<Bins>,
-    /// Packets that the discipline has dropped and that the caller has not yet accounted for.
+    /// Packets that the queue discipline has dropped, and that [`Served::settle`] has not returned
+    /// yet.
     dropped: Vec<Packet>,
 }
 
 impl Served {
-    /// Returns an empty link of `rate_bps`, with these `losses`. For `measured` and `bin` see
-    /// [`super::Link::new`].
+    /// Returns an empty link of `rate_bps`, with `losses`. [`super::Link::new`] describes
+    /// `measured` and `bin`.
     pub fn new(
         settings: &LinkSettings,
         rate_bps: u64,
@@ -67,8 +68,8 @@ impl Served {
         }
     }
 
-    /// Lets `packet` enter the queue. If the queue drops `packet` or another packet,
-    /// [`Served::settle`] returns the dropped packet.
+    /// Enqueues `packet`. If the queue drops `packet` or another packet, [`Served::settle`] returns
+    /// the dropped packet.
     pub fn enter(&mut self, now: Time, packet: Packet) -> Transit {
         if self.losses.take(&packet) {
             return Transit::Lost;
@@ -87,15 +88,15 @@ impl Served {
         Transit::Kept
     }
 
-    /// Subtracts the dropped packets from the totals of the queue, except for the first `known`
-    /// dropped packets.
+    /// Subtracts the dropped packets from the counters of the queue. The first `known` packets of
+    /// `dropped` have already been subtracted.
     fn count_dropped(&mut self, now: Time, known: usize) {
         for _ in known..self.dropped.len() {
             self.counters.withdraw(now);
         }
     }
 
-    /// Puts the next packet of the scheduler in service.
+    /// Dequeues the next packet of the scheduler, and begins its service.
     fn serve(&mut self, now: Time) {
         let known = self.dropped.len();
         let next = self.scheduler.dequeue(now, &mut self.dropped);
@@ -114,18 +115,18 @@ impl Served {
         }
     }
 
-    /// Returns whether data of `flow` find room in a queue that their source may fill.
+    /// Returns whether a greedy source may enqueue a packet of `flow`, because the queue has room.
     pub fn has_room(&self, flow: u32) -> bool {
         self.rate_bps != FREE && self.scheduler.has_room(flow)
     }
 
-    /// Returns the time at which the packet in service departs, or at which the scheduler will have
-    /// a packet.
+    /// Returns the time at which the packet in service departs; without such a packet, the time at
+    /// which the scheduler may have a packet again.
     pub fn deadline(&self) -> Time {
         self.in_service.map_or(self.ready, |(departs, _)| departs)
     }
 
-    /// Lets the packet in service depart if it is due. Returns the packet and the time of its
+    /// Ends the service of a packet if its departure is due. Returns the packet and the time of its
     /// arrival at the far end.
     pub fn depart(&mut self, now: Time) -> Option<(Time, Packet)> {
         if self.in_service.is_none() && self.ready <= now {

@@ -91,7 +91,7 @@ impl LinkSettings {
         alternatives::check(link, LinkSettings::loss, "rule", problems);
     }
 
-    /// Returns the other direction of the link, with the given rate and queue.
+    /// Returns the opposite direction of the link, with the given rate and queue.
     pub fn back(&self, rate: LinkRate, queue: QueueSetting) -> LinkSettings {
         LinkSettings {
             name: format!("{}/back", self.name),

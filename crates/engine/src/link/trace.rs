@@ -14,24 +14,24 @@ use crate::kernel::time::Time;
 use crate::notation::setting::{Json, MS, Setting};
 use crate::notation::value::Value;
 
-/// Number of bytes that an opportunity carries. [bytes]
+/// Number of bytes that can be sent at one opportunity. [bytes]
 pub(super) const OPPORTUNITY_BYTES: u64 = 1504;
 
 /// Number of bytes that each packet uses in addition to its length. [bytes]
 pub(super) const HEADER_BYTES: u64 = 4;
 
-/// Opportunities to send, which repeat in rounds. The n-th opportunity of round k is `ms[n]` after
-/// the end of round k - 1.
+/// Opportunities to send, which repeat in rounds. Opportunity n of round k is `ms[n]` after the end
+/// of round k - 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// Times of the opportunities, in order. The last time is above 0, and is the length of a
-    /// round. [ms]
+    /// Times of the opportunities of a round, in order. The last time is above 0, and is the length
+    /// of a round. [ms]
     ms: Arc<[u32]>,
 }
 
 impl Trace {
-    /// Returns a trace with opportunities at the times `ms`, which are in order. The last time is
-    /// above 0. [ms]
+    /// Returns a trace with opportunities at the times `ms`. The times are in order, and the last
+    /// time is above 0. [ms]
     pub fn new(ms: impl Into<Arc<[u32]>>) -> Trace {
         Trace { ms: ms.into() }
     }
@@ -73,7 +73,7 @@ impl Setting for Trace {
         Some(Trace::new(Arc::clone(ms)))
     }
 
-    /// Returns the trace as JSON, with the fields in which traces differ.
+    /// Returns the trace as JSON, with the fields that distinguish traces.
     fn json(&self) -> Json {
         let bytes = self.ms.iter().flat_map(|ms| ms.to_le_bytes());
         json!({

@@ -5,12 +5,11 @@
 //!   sent             small small |large ...          |... large, the rest of the opportunity wasted
 //! ```
 //!
-//! An opportunity without a packet is wasted. If the queue becomes empty, the rest of the present
-//! opportunity is wasted too. A packet that arrives at the time of an opportunity is too late for
-//! this opportunity. A packet that begins in an opportunity may end in a later opportunity, and
-//! then leaves at the time of the later opportunity. The queue works as in front of a link with a
-//! rate: the link takes the next packet when the packet before has left. A packet stays in the
-//! queue until it is sent.
+//! An opportunity without a packet is wasted. If the queue becomes empty, the remaining bytes of the present
+//! opportunity are wasted too. A packet that arrives at the time of an opportunity is too late for this opportunity. A
+//! packet that begins in an opportunity may end in a later opportunity, and then leaves at the time of the later
+//! opportunity. As on a link with a constant rate, the next packet is dequeued when the previous packet has left. A
+//! packet stays in the queue until it is sent.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -27,16 +26,16 @@ use crate::queue::{HeadQueue, QueueCounters, QueueSetting, Waits};
 #[derive(Clone, Debug)]
 pub struct Traced {
     trace: Trace,
-    /// Number of the next opportunity, if a packet waits for the opportunity.
+    /// Number of the next opportunity that will be used.
     next: u64,
     queue: HeadQueue,
     /// Number of bytes of the first packet that are still to be sent; 0 before the packet has
     /// begun. [bytes]
     left_bytes: u64,
-    /// Total number of bytes that opportunities have carried. [bytes]
+    /// Total number of bytes that were sent at opportunities. [bytes]
     carried_bytes: u64,
-    /// Packets that have left the queue, with the time of departure, until [`Traced::depart`]
-    /// returns them.
+    /// Packets that have left the queue and that [`Traced::depart`] has not returned yet, with
+    /// their times of departure.
     departed: VecDeque<(Time, Packet)>,
     propagation: Span,
     losses: Losses,
@@ -46,8 +45,8 @@ pub struct Traced {
 }
 
 impl Traced {
-    /// Returns an empty link with this `queue` and these `losses` that follows `trace`. `measured`
-    /// is the time from the end of the warm-up to the end of the run.
+    /// Returns an empty link that follows `trace`, with `queue` and `losses`. `measured` is the
+    /// time from the end of the warm-up to the end of the run.
     pub fn new(
         settings: &LinkSettings,
         trace: Trace,
@@ -69,8 +68,8 @@ impl Traced {
         }
     }
 
-    /// Lets `packet` enter the queue, or refuses it. If the queue drops another packet,
-    /// [`Traced::settle`] returns the dropped packet.
+    /// Enqueues `packet`, or refuses it. If the queue drops another packet, [`Traced::settle`]
+    /// returns the dropped packet.
     pub fn enter(&mut self, now: Time, packet: Packet) -> Transit {
         if self.losses.take(&packet) {
             return Transit::Lost;
@@ -101,7 +100,7 @@ impl Traced {
         }
     }
 
-    /// Sends as many bytes as the opportunity at `at` carries.
+    /// Sends as many bytes as the opportunity at `at` allows.
     fn send(&mut self, at: Time) {
         let mut room = OPPORTUNITY_BYTES;
         while room > 0
@@ -121,15 +120,14 @@ impl Traced {
         }
     }
 
-    /// Returns whether a packet that enters at `now` finds room in a queue that its source may
-    /// fill.
+    /// Returns whether a greedy source may enqueue a packet at `now`, because the queue has room.
     pub fn has_room(&mut self, now: Time) -> bool {
         self.catch_up(now);
         !self.queue.is_full(now)
     }
 
-    /// Returns the time of a departure that [`Traced::depart`] has not returned yet; otherwise the
-    /// time of the next opportunity.
+    /// Returns the time of the first departure that [`Traced::depart`] has not returned yet. If
+    /// there is no such departure, returns the time of the next opportunity.
     pub fn deadline(&self) -> Time {
         match (self.departed.front(), self.queue.head()) {
             (Some(&(at, _)), _) => at,
@@ -145,13 +143,13 @@ impl Traced {
         Some((at + self.propagation, packet))
     }
 
-    /// Returns the next packet that the discipline has dropped.
+    /// Returns the next packet that the queue discipline has dropped.
     pub fn settle(&mut self) -> Option<Packet> {
         self.queue.take_dropped()
     }
 
-    /// Returns the packets in the queue, and the packets that have left the queue but are not yet
-    /// returned.
+    /// Returns the packets in the queue, and the departed packets that [`Traced::depart`] has not
+    /// returned yet.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let departed = self.departed.iter().map(|(_, packet)| packet);
         self.queue.packets().chain(departed)
@@ -230,8 +228,8 @@ mod tests {
         link.enter(Time(at), packet)
     }
 
-    /// Lets all packets depart that depart before `until`. Appends the number and departure of each
-    /// packet to `departures`.
+    /// Calls [`Traced::depart`] for all departures before `until`. Appends the number and departure
+    /// of each packet to `departures`.
     fn depart(link: &mut Traced, until: u64, departures: &mut Vec<(u32, u64)>) {
         while link.deadline() < Time(until) {
             let due = link.deadline();
@@ -241,10 +239,10 @@ mod tests {
         }
     }
 
-    /// Returns the fates of packets as a plain loop over all opportunities computes them, with a
-    /// list of packets, like `mm-link` of mahimahi. `arrivals` has the arrival and length of each
-    /// packet. The result has the number and departure of each packet; the departure is `None` if
-    /// the packet found `limit` packets in the queue.
+    /// Returns the number and departure of each packet, computed by a plain loop over all
+    /// opportunities with a list of packets, like `mm-link` of mahimahi. The departure is `None` if
+    /// the packet arrived when the queue had `limit` packets. `arrivals` contains the arrival and
+    /// length of each packet.
     fn by_opportunities(
         ms: &[u32],
         limit: usize,
@@ -285,7 +283,7 @@ mod tests {
     }
 
     proptest! {
-        /// Packets arrive at any time; many arrive exactly at the time of an opportunity.
+        /// Packets arrive at any time, often exactly at the time of an opportunity.
         #[test]
         fn packets_depart_as_by_a_plain_loop_over_opportunities(
             gaps in prop::collection::vec(prop_oneof![Just(0_u32), 1..6_u32, 6..60_u32], 1..12),
@@ -338,7 +336,7 @@ mod tests {
         }
         let mut departures = Vec::new();
         depart(&mut link, 70 * MS, &mut departures);
-        // the last packet takes two opportunities, both at 35 ms
+        // the last packet uses two opportunities, both at 35 ms
         let expected = [(0, 10), (1, 10), (2, 10), (3, 25), (4, 35)];
         assert_eq!(departures, expected.map(|(number, at)| (number, at * MS)));
         assert_eq!(link.used(Time(35 * MS)), [5 * 1504, 5 * 1504]);

@@ -1,18 +1,19 @@
-//! Flows for packets that belong to no flow of a scenario: the packets of programs at a place, and
-//! of the connections of web sources.
+//! Flows for packets that belong to no flow of a scenario: packets of programs on a host or
+//! station, and packets of the connections of web sources.
 
 use crate::scenario::{Direction, Ends, Flow, Scenario, Transport};
 
-/// A host or station at which programs run.
+/// A host or station of the network on which programs run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Name of the place. The flows of the place are called NAME/program.
+    /// Name of the host or station. The flows of its programs are called NAME/program.
     pub name: String,
-    /// Position of the place in the network.
+    /// Position of the host or station in the network.
     pub at: At,
 }
 
-/// The position of a place, which also determines its peer.
+/// Position of a host or station in the network. The position also determines the peer of its
+/// connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
     /// The station with this index. Its peers are the servers.
@@ -30,13 +31,13 @@ pub enum Carrier {
     Udp,
 }
 
-/// Number of connections per place and transport protocol with a separate flow. Further connections
-/// share these flows.
+/// Number of connections that have a flow of their own, per host or station and per transport
+/// protocol. Further connections share these flows.
 pub const CONNECTIONS: usize = 64;
-/// Number of flows per connection: one for the data from the place, and one for the data to it.
+/// Number of flows per connection: one for each direction.
 const DIRECTIONS: usize = 2;
 
-/// Returns all flows of a scenario by number, including flows over a conflict graph.
+/// Returns all flows of a scenario in order of flow number, including flows over a conflict graph.
 pub fn flows(scenario: &Scenario) -> Vec<Flow> {
     let flows = scenario.flows.iter().cloned();
     flows.chain(scenario.users()).collect()
@@ -48,8 +49,8 @@ pub fn web_sources(scenario: &Scenario) -> impl Iterator<Item = usize> {
     flows.filter_map(|(index, flow)| matches!(flow.transport, Transport::Web(_)).then_some(index))
 }
 
-/// Returns `scenario` with additional flows: first for the connections of `places`, then for the
-/// connections of its web sources.
+/// Returns `scenario` with additional flows. The flows of the connections of `places` precede the
+/// flows of the connections of web sources.
 pub fn open(scenario: &Scenario, places: &[Place]) -> Scenario {
     let mut opened = scenario.clone();
     let webs = web_sources(scenario).map(|index| Place {
@@ -71,7 +72,8 @@ pub fn open(scenario: &Scenario, places: &[Place]) -> Scenario {
     opened
 }
 
-/// Returns a flow that carries data from a place if `leaves` is true, and to the place otherwise.
+/// Returns a flow whose data are sent by `place` if `leaves` is true; if false, the data are sent
+/// to `place`.
 fn of_place(scenario: &Scenario, place: &Place, leaves: bool, transport: Transport) -> Flow {
     let name = format!("{}/program", place.name);
     match place.at {
@@ -96,9 +98,9 @@ fn of_place(scenario: &Scenario, place: &Place, leaves: bool, transport: Transpo
     }
 }
 
-/// Returns the index of a flow of connection number `connection` of place number `place`. The data
-/// of the flow leave the place if `leaves` is true, and otherwise arrive there. Web sources are
-/// numbered after the places.
+/// Returns the index of the flow of connection number `connection` of place number `place`. If
+/// `leaves` is true, the place sends the data of the flow; if false, it receives the data. Web
+/// sources have the place numbers after those of the places.
 pub fn flow_of(
     scenario: &Scenario,
     place: usize,

@@ -48,7 +48,8 @@ fn hosts_ask_for_what_a_simulation_asks_for() {
     let (begun, finished) = world.flows().webs().sources()[0].totals();
     assert_eq!((begun, finished), (planned.len() as u64, begun));
     assert!(begun > 50, "{begun}");
-    // within the stagger of 1 s after the flow's start
+    // the first connection is 0.5 s to 1.5 s after the start of the run: the flow starts at 0.5 s,
+    // with a random stagger of up to 1 s
     assert!((ms(500)..ms(1500)).contains(&planned[0].0));
     assert!(
         planned
@@ -77,7 +78,7 @@ fn connections_of_hosts_cross_both_ways_and_are_the_classes() {
         panic!("nobody interrupts")
     };
     live.send(&segment(0, own(false)));
-    // two packets more than the queue and the link hold
+    // the queue and the link have room for 100 packets, so that two packets are lost
     (1..=102).for_each(|number| live.send(&segment(number, own(true))));
     let _ = live.run_until(ms(1000));
     assert_eq!(live.losses().count(), 2);
@@ -92,7 +93,7 @@ fn connections_of_hosts_cross_both_ways_and_are_the_classes() {
     let classes = measures.lists.iter().find(|(list, _)| *list == "classes");
     let users = classes.and_then(|(_, items)| items.iter().find(|item| item.name == "users"));
     let known = users.map(|item| item.values.clone());
-    // the source sends nothing, so no other quantity of the flow is known
+    // the web source itself sends nothing, so that no other quantity of the flow is measured
     assert_eq!(known, Some(vec![LOSS_PROBABILITY.of(2.0 / 102.0)]));
 }
 
@@ -117,7 +118,8 @@ fn links_of_a_conflict_graph_carry_packets_of_hosts_at_their_prices() {
     }
     let _ = live.run_until(ms(190));
     let sent = live.arrivals().count();
-    // 2 ms per packet, one link at a time; the pauses are shorter if the queues are longer
+    // a packet takes 2 ms, and only one link can send at a time; with longer queues the backoffs
+    // are shorter
     assert!((60..=95).contains(&sent), "{sent}");
     live.send(&Sent {
         kind: PacketKind::Ack,

@@ -1,4 +1,5 @@
-//! Transactions of the users of a web source, identical to those of a simulation.
+//! Transactions of the users of a web source. The transactions are those of a simulation of the
+//! scenario.
 
 use crate::app::web::{Transaction, WebSource};
 use crate::kernel::streams::Streams;
@@ -6,12 +7,13 @@ use crate::kernel::time::Time;
 use crate::scenario::{Scenario, Transport};
 use crate::world::start_of;
 
-/// The connections of a web source in order, each with its start time. They are those of the first
-/// replication.
+/// Connections of a web source in order of time, each with its start time. The random numbers are
+/// those of the first replication.
 #[derive(Clone, Debug)]
 pub struct Transactions {
     source: WebSource,
-    /// End of the run or of the source. No connection begins at or after this time.
+    /// End of the run, or the time at which the web source stops. No connection begins at or after
+    /// this time.
     until: Time,
 }
 

@@ -1,4 +1,4 @@
-//! Access parameters of the categories of a node: AIFSN, contention window and TXOP.
+//! Access parameters of the access categories of a node: AIFSN, contention window and TXOP.
 
 use super::aggregation::AggregationKeys;
 use super::ppdu_keys::{EdcaDefaults, PpduKeys};
@@ -11,7 +11,7 @@ use crate::notation::problem::Refused;
 use crate::notation::setting::{FileTable, Json, S, US, count, duration, inner};
 use crate::table;
 
-/// Values that are accepted for AIFSN, for messages. 2 is DIFS, the smallest value at a station. 15
+/// Accepted values of AIFSN, as messages print them. 2 is DIFS, the smallest value at a station. 15
 /// is the largest value that 802.11e can announce.
 pub(crate) const AIFSN_EXPECTED: &str =
     "a whole number from 2 to 15, and 1, which is PIFS, for the access point only";
@@ -106,7 +106,7 @@ pub struct Access {
     pub txop_limit: Option<Span>,
 }
 
-/// Default access parameters, which apply to the parameters that no table sets.
+/// Default access parameters of one node. A parameter has its default if no table sets it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AccessDefaults {
     pub(super) phy: PhyKind,
@@ -126,8 +126,8 @@ impl Access {
         }
     }
 
-    /// Returns these parameters with a limit of the duration of a TXOP, and with any number of
-    /// frames per TXOP. `None`: one frame per TXOP, and no limit of the duration.
+    /// Returns these parameters with `txop_limit` as the limit of the duration of a TXOP, and with
+    /// any number of frames per TXOP. `None`: one frame per TXOP, and no limit of the duration.
     const fn up_to(self, txop_limit: Option<Span>) -> Access {
         Access {
             txop_packets: if txop_limit.is_some() { None } else { Some(1) },
@@ -136,9 +136,9 @@ impl Access {
         }
     }
 
-    /// Returns the tables with the keys of a category, nearest table first. For best effort these
-    /// are the tables `node` of the node and the cell. For another category they are the tables
-    /// with the name of the category in `node`.
+    /// Returns the tables that contain the access parameters of `category`, in order of precedence.
+    /// For best effort these are `node`, the tables of the node and the cell. For another category
+    /// they are the tables in `node` that have the name of the category.
     pub(crate) fn tables<'a>(node: &[&'a Section], category: Category) -> Vec<&'a Section> {
         match category {
             Category::BestEffort => node.to_vec(),
@@ -149,8 +149,8 @@ impl Access {
         }
     }
 
-    /// Returns the access parameters of `category` at the node. `node` has the tables of the node,
-    /// nearest table first.
+    /// Returns the access parameters of `category` at the node. `node` contains the tables of the
+    /// node, in order of precedence.
     ///
     /// # Errors
     /// A value has been refused.
@@ -181,11 +181,8 @@ impl Access {
 }
 
 impl AccessDefaults {
-    /// Returns the default access parameters at the access point of a cell, or at the stations of
-    /// the cell.
-    ///
-    /// # Errors
-    /// A value has been refused.
+    /// Returns the default access parameters of a cell: those at the access point if `at_ap`, else
+    /// those at the stations.
     pub(crate) fn of(cell: &Layers, at_ap: bool) -> Result<AccessDefaults, Refused> {
         Ok(AccessDefaults {
             phy: cell.need(Phy::kind)?,
@@ -228,8 +225,8 @@ impl AccessDefaults {
     }
 }
 
-/// Returns the access parameters that the tables set. Parameters that no table sets are those of
-/// `defaults`. The keys of all categories have the same names.
+/// Returns the access parameters that the tables set. A parameter that no table sets is copied from
+/// `defaults`. The keys have the same names in all categories.
 fn set_over(tables: &[&Section], defaults: Access) -> Result<Access, Refused> {
     let layers = Layers(tables);
     let txop_limit = layers.value(Contention::txop_limit)?;

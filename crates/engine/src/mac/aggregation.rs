@@ -114,7 +114,8 @@ impl Aggregation {
         reorder_timeout: None,
     };
 
-    /// Returns the aggregation that the tables of `layers` set, nearest table first.
+    /// Returns the aggregation that the tables of `layers` set. If several tables set a key, the
+    /// first table applies.
     ///
     /// # Errors
     /// A value has been refused.
@@ -132,8 +133,8 @@ impl Aggregation {
         })
     }
 
-    /// Returns the aggregation for frames to or from a station of this generation; `None`: a
-    /// station that does not support aggregates.
+    /// Returns the aggregation for frames to or from a station whose physical layer is of the given
+    /// generation; `None`: a station that does not support aggregates.
     pub fn with(&self, generation: Option<Generation>) -> Aggregation {
         let Some(generation) = generation else {
             return Aggregation {
@@ -171,7 +172,7 @@ impl Aggregation {
 }
 
 impl Aggregations {
-    /// Returns aggregations that are the same in every category.
+    /// Returns aggregations with the settings `own` in every category.
     pub const fn alike(own: Aggregation) -> Aggregations {
         Aggregations([own; Category::ALL.len()])
     }
@@ -181,7 +182,7 @@ impl Aggregations {
         &self.0[category as usize]
     }
 
-    /// Returns these aggregations, changed to `own` in a category.
+    /// Returns these aggregations, with the settings of one category replaced by `own`.
     #[must_use]
     pub const fn with(mut self, category: Category, own: Aggregation) -> Aggregations {
         self.0[category as usize] = own;
@@ -189,8 +190,8 @@ impl Aggregations {
     }
 }
 
-/// Returns the length of an A-MSDU after a subframe is added to it. The length before is
-/// `subframes`. The subframe contains an MSDU of `msdu_bytes`, LLC header included. [bytes]
+/// Returns the length of an A-MSDU of length `subframes` after a subframe is added to it. The
+/// subframe contains an MSDU of `msdu_bytes`, LLC header included. [bytes]
 pub const fn amsdu_bytes(subframes: u32, msdu_bytes: u32) -> u32 {
     subframes.next_multiple_of(4) + SUBFRAME_HEADER + msdu_bytes
 }
@@ -204,8 +205,8 @@ pub const fn psdu_of_one(generation: Generation, mpdu_bytes: u32) -> u32 {
     }
 }
 
-/// Returns the length of an A-MPDU after an MPDU of `mpdu_bytes` with its delimiter is added to it.
-/// The length before is `subframes`. [bytes]
+/// Returns the length of an A-MPDU of length `subframes` after an MPDU of `mpdu_bytes` is added to
+/// it with its delimiter. [bytes]
 pub const fn ampdu_bytes(subframes: u32, mpdu_bytes: u32) -> u32 {
     subframes.next_multiple_of(4) + DELIMITER + mpdu_bytes
 }

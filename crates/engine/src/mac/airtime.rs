@@ -34,12 +34,13 @@ impl Phy {
         }
     }
 
-    /// Returns the arbitration interframe space, AIFS = SIFS + AIFSN slot (paper 003, eq. 1).
+    /// Returns the arbitration interframe space: AIFS = SIFS + AIFSN times the slot time (paper
+    /// 003, eq. 1).
     pub fn aifs(&self, aifsn: u32) -> Span {
         self.sifs + self.slot * u64::from(aifsn)
     }
 
-    /// Returns the first part of EIFS, which precedes AIFS: SIFS and a MAC ACK at the EIFS rate.
+    /// Returns EIFS minus AIFS: SIFS and the duration of a MAC ACK at the EIFS rate.
     pub fn eifs_lead(&self) -> Span {
         self.sifs + self.airtime(ACK_BYTES, self.eifs_rate_bps)
     }
@@ -52,7 +53,8 @@ impl Cell {
     }
 
     /// Returns the duration of an undisturbed exchange of an IP packet, from the start of the first
-    /// frame to the end of the MAC ACK. The first frame is an RTS if the packet needs one.
+    /// frame to the end of the MAC ACK. The first frame is an RTS if the MAC frame is longer than
+    /// the RTS threshold.
     pub fn exchange(&self, ip_bytes: u32, rates: Rates) -> Span {
         let bytes = self.frame_bytes(ip_bytes);
         let response = self.phy.airtime(ACK_BYTES, rates.response_bps);
@@ -90,12 +92,12 @@ mod tests {
         assert_eq!(phy.airtime(78, 11_000_000), Span(248_727));
         assert_eq!(phy.airtime(ACK_BYTES, 2_000_000), Span(248_000));
         assert_eq!(phy.aifs(2), Span(50_000));
-        assert_eq!(phy.eifs_lead() + phy.aifs(2), Span(364_000)); // EIFS of ns-2
+        assert_eq!(phy.eifs_lead() + phy.aifs(2), Span(364_000)); // ns-2 computes the same EIFS
     }
 
     #[test]
     fn frames_of_paper_000() {
-        // Table II: EIFS 308 us; T_data 839.6 us = frame + SIFS + ACK + DIFS
+        // paper 000, Table II: EIFS is 308 us, and T_data = frame + SIFS + ACK + DIFS is 839.6 us
         let phy = phy(PhyKind::Dot11gLong, 20, 192, 2_000_000);
         assert_eq!(phy.eifs_lead() + phy.aifs(2), Span(308_000));
         let ack = phy.airtime(ACK_BYTES, 2_000_000);
@@ -105,13 +107,13 @@ mod tests {
 
     #[test]
     fn ofdm_frames_are_whole_symbols_and_a_signal_extension() {
-        // 1536 bytes at 54 Mb/s: 22 + 12288 bits at 216 bits per symbol, thus 57 symbols
+        // 1536 bytes at 54 Mb/s are 22 + 12288 bits, which fill 57 symbols of 216 bits
         let phy = phy(PhyKind::Dot11g, 9, 20, 6_000_000);
         assert_eq!(
             phy.airtime(1536, 54_000_000),
             Span(20_000 + 57 * 4_000 + 6_000)
         );
-        // ACK at 24 Mb/s: 134 bits at 96 bits per symbol, thus 2 symbols
+        // an ACK at 24 Mb/s has 134 bits, which fill 2 symbols of 96 bits
         assert_eq!(
             phy.airtime(ACK_BYTES, 24_000_000),
             Span(20_000 + 8_000 + 6_000)

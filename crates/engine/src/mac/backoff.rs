@@ -7,11 +7,11 @@
 //! are in a ring of buckets, one bucket per slot. A bit per bucket shows whether the bucket has a
 //! contender. The next transmission is at the first set bit from the present slot on.
 
-/// Number that stands for no node.
+/// Value that means "no node" in the lists of the nodes of a bucket.
 const NONE: u32 = u32::MAX;
 
-/// Contenders with the same arbitration interframe space, by the idle slot in which they will
-/// transmit.
+/// Contenders with the same arbitration interframe space (AIFS), sorted by the idle slot in which
+/// each contender will transmit.
 #[derive(Clone, Debug)]
 pub struct BackoffRing {
     heads: Vec<u32>,
@@ -35,8 +35,8 @@ impl BackoffRing {
         }
     }
 
-    /// Enlarges the ring for backoffs of up to `most` slots. Contenders keep their slots and their
-    /// order.
+    /// Enlarges the ring for backoffs of up to `most` slots. The slots of the contenders and their
+    /// order do not change.
     #[cold]
     #[inline(never)]
     pub fn widen(&mut self, most: u32) {
@@ -61,14 +61,15 @@ impl BackoffRing {
         self.passed
     }
 
-    /// Counts `slots` more idle slots. No contender has a slot before the last of these slots.
+    /// Counts `slots` more idle slots. The caller ensures that no contender would transmit before
+    /// these slots have passed.
     #[inline]
     pub fn pass(&mut self, slots: u64) {
         self.passed += slots;
     }
 
-    /// Lets `node` contend for idle slot number `target`, which is at most one contention window
-    /// after the present slot.
+    /// Adds `node` to the ring. The node will transmit in idle slot number `target`, which is at
+    /// most one contention window after the present slot.
     #[inline]
     pub fn add(&mut self, node: u32, target: u64) {
         let bucket = self.bucket(target);
@@ -78,7 +79,7 @@ impl BackoffRing {
         self.contenders += 1;
     }
 
-    /// Returns the number of idle slots until the next transmission; `None` if there are no
+    /// Returns the number of idle slots until the next transmission; `None` if the ring has no
     /// contenders.
     #[inline]
     pub fn slots_ahead(&self) -> Option<u64> {
@@ -86,7 +87,7 @@ impl BackoffRing {
             return None;
         }
         let start = self.bucket(self.passed);
-        let last = self.used.len() - 1; // one less than a power of two, for use as a mask
+        let last = self.used.len() - 1; // one less than a power of two, so that `& last` computes the remainder
         let mut word = start / 64;
         let mut bits = self.used[word] & (u64::MAX << (start % 64));
         debug_assert!(self.used.iter().any(|&word| word != 0), "no contender");
@@ -116,7 +117,7 @@ impl BackoffRing {
         }
     }
 
-    /// Removes all nodes that contend for the present slot, and calls `taken` for each.
+    /// Removes all nodes that contend for the present slot. Calls `taken` for each of these nodes.
     #[inline(always)]
     pub fn take_present(&mut self, mut taken: impl FnMut(u32)) {
         let bucket = self.bucket(self.passed);

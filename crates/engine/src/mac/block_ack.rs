@@ -11,24 +11,24 @@
 //!
 //! BlockAcks are never lost, so that the sender knows which MPDUs the receiver has. The receiver
 //! stops waiting for MPDUs that the sender has given up for one of three reasons: a BlockAckReq, an
-//! MPDU beyond the window of the receiver, or a timeout. One object contains the state of both
-//! ends, and stores each packet once.
+//! MPDU beyond the window of the receiver, or a timeout. One object contains the state of the
+//! sender and of the receiver, and stores each packet once.
 
 use std::collections::VecDeque;
 
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
-/// State of one MPDU at both ends.
+/// State of one MPDU at the sender and at the receiver.
 #[derive(Clone, Copy, Debug)]
 struct Mpdu {
     /// Number of the first packet in the MPDU; packets are counted from 0.
     first: u32,
     packets: u16,
     attempts: u8,
-    /// Whether the sender still has to send the MPDU.
+    /// Whether the sender still has to send the MPDU, for the first time or again.
     waits: bool,
-    /// Whether the receiver holds the MPDU until earlier MPDUs arrive.
+    /// Whether the receiver stores the MPDU until earlier MPDUs arrive.
     held: bool,
     /// Whether a packet in the MPDU has data of a transport protocol.
     has_data: bool,
@@ -40,7 +40,8 @@ struct Mpdu {
 /// Parameters of a block acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockAckParameters {
-    /// Largest number of MPDUs that may be sent before the first of them is acknowledged. [MPDUs]
+    /// Largest number of MPDUs that may be sent before the first of these MPDUs is acknowledged.
+    /// [MPDUs]
     pub window: u32,
     /// Largest number of attempts for each MPDU; `None`: no limit.
     pub attempts: Option<u32>,
@@ -51,7 +52,7 @@ pub struct BlockAckParameters {
     pub agreed: bool,
 }
 
-/// State of both ends of the link from a contender to a receiver.
+/// State of the sender and of the receiver of the packets from one contender to one receiver.
 #[derive(Clone, Debug)]
 pub struct BlockAckWindow {
     parameters: BlockAckParameters,
@@ -65,27 +66,28 @@ pub struct BlockAckWindow {
     start: u32,
     /// Lowest MPDU number that the receiver waits for.
     expected: u32,
-    /// Number of MPDUs that the receiver holds.
+    /// Number of MPDUs that the receiver stores until earlier MPDUs arrive.
     held: u32,
     /// Number of MPDUs that the sender still has to send.
     waiting: u32,
-    /// Number of MPDUs in the PPDU on the air, which are the first of the MPDUs that the sender
-    /// still has to send.
+    /// Number of MPDUs in the PPDU on the air. These are the first MPDUs that the sender still has
+    /// to send.
     on_air: u32,
 }
 
-/// Receiver of the events of packets at the end of an exchange.
+/// Handler of the packet events that a window reports at the end of an exchange.
 pub trait BlockAckEvents {
-    /// Records that `packet` is settled at the sender: acknowledged, or given up.
+    /// Records that `packet` is acknowledged, or that the sender has given it up.
     fn settled(&mut self, packet: &Packet, acknowledged: bool);
-    /// Records that the receiver hands `packet` up to the upper layer.
+    /// Records that the receiver passes `packet` to the upper layer (hands it up).
     fn handed_up(&mut self, packet: &Packet);
-    /// Records that the receiver now hands up an MPDU with this number of packets. The receiver has
-    /// held the MPDU since `received`.
+    /// Records that the receiver now hands up an MPDU with `packets` packets. The receiver has
+    /// stored the MPDU since `received`.
     fn released(&mut self, packets: u32, received: Time);
-    /// Records that `packet` was received and acknowledged, but too late to be handed up.
+    /// Records that `packet` was received and acknowledged, but too late to be handed up: the
+    /// receiver has stopped waiting for this packet.
     fn too_late(&mut self, packet: &Packet);
-    /// Records that all of these packets were acknowledged and handed up immediately.
+    /// Records that all `packets` were acknowledged and immediately handed up.
     fn carried(&mut self, packets: &[Packet]) {
         for packet in packets {
             self.settled(packet, true);
@@ -127,7 +129,7 @@ impl BlockAckWindow {
         (self.start + self.parameters.window).saturating_sub(self.next())
     }
 
-    /// Returns the number of the next MPDU that is begun.
+    /// Returns the number that the next new MPDU gets.
     #[inline]
     fn next(&self) -> u32 {
         self.base + self.mpdus.len() as u32
@@ -160,7 +162,8 @@ impl BlockAckWindow {
         waiting.next().map_or(0, |mpdu| u32::from(mpdu.attempts))
     }
 
-    /// Begins an MPDU of `bytes` with `packet`. The caller ensures that the window has room.
+    /// Adds a new MPDU of `bytes` that contains `packet`. The caller ensures that the window has
+    /// room.
     #[inline(always)]
     pub fn begin(&mut self, packet: Packet, bytes: u32) {
         self.mpdus.push_back(Mpdu {
@@ -177,7 +180,7 @@ impl BlockAckWindow {
         self.waiting += 1;
     }
 
-    /// Adds `packet` to the MPDU that was begun last. The length of this MPDU is then `bytes`.
+    /// Adds `packet` to the newest MPDU, whose length is then `bytes`.
     pub fn join(&mut self, packet: Packet, bytes: u32) {
         if let Some(last) = self.mpdus.back_mut() {
             last.packets += 1;
@@ -187,7 +190,7 @@ impl BlockAckWindow {
         }
     }
 
-    /// Puts the first `count` MPDUs that are still to be sent on the air.
+    /// Begins the transmission of the first `count` MPDUs that are still to be sent.
     #[inline]
     pub fn go(&mut self, count: u32) {
         self.on_air = count;
@@ -198,8 +201,8 @@ impl BlockAckWindow {
         self.on_air
     }
 
-    /// Returns the MPDUs on the air, in order. Each has a number, the number of earlier attempts,
-    /// and packets.
+    /// Returns the MPDUs on the air, in order. Each item contains the number of the MPDU, the
+    /// number of earlier attempts at the MPDU, and its packets.
     pub fn ppdu(&self) -> impl Iterator<Item = (u32, u32, impl Iterator<Item = &Packet>)> {
         let numbered = (self.base..)
             .zip(&self.mpdus)
@@ -219,8 +222,8 @@ impl BlockAckWindow {
         from..from + usize::from(mpdu.packets)
     }
 
-    /// Ends the PPDU on the air, if neither end has an MPDU that is not in this PPDU. All its MPDUs
-    /// are received. Returns whether the PPDU has ended.
+    /// Ends the PPDU on the air with all its MPDUs received. Does nothing and returns false if the
+    /// sender or the receiver stores an MPDU that is not in this PPDU.
     #[inline]
     pub fn receive_all(&mut self, events: &mut impl BlockAckEvents) -> bool {
         if self.on_air as usize != self.mpdus.len() || self.start != self.expected {
@@ -238,8 +241,9 @@ impl BlockAckWindow {
         true
     }
 
-    /// Ends the PPDU on the air at `now`. `is_lost` decides whether an MPDU is lost, given its
-    /// length [bytes] and whether it contains data. Returns the number of MPDUs received.
+    /// Ends the PPDU on the air at `now`. `is_lost` decides whether an MPDU is lost, from the
+    /// length of the MPDU [bytes] and whether the MPDU contains data. Returns the number of MPDUs
+    /// received.
     pub fn receive(
         &mut self,
         now: Time,
@@ -272,8 +276,8 @@ impl BlockAckWindow {
         received
     }
 
-    /// Does the work of [`BlockAckWindow::receive`] in the case that all MPDUs in the window are on
-    /// the air and the receiver holds no MPDU. MPDUs before the first lost MPDU are removed
+    /// Performs [`BlockAckWindow::receive`] in the simple case: all MPDUs in the window are on the
+    /// air and the receiver stores no MPDU. MPDUs before the first lost MPDU are removed
     /// immediately.
     #[inline]
     fn receive_in_order(
@@ -317,7 +321,7 @@ impl BlockAckWindow {
         received
     }
 
-    /// Records that MPDU `number`, at `index` in the list, is received at `now`.
+    /// Records that MPDU `number`, at `index` in `mpdus`, is received at `now`.
     #[inline]
     fn acknowledge(
         &mut self,
@@ -352,8 +356,8 @@ impl BlockAckWindow {
         self.hand_up(beyond, events);
     }
 
-    /// Makes the receiver stop waiting for MPDUs below `min`. The receiver hands up the MPDUs that
-    /// are then in order.
+    /// Makes the receiver stop waiting for MPDUs with numbers below `min`. The receiver hands up
+    /// the MPDUs that are then in order.
     fn hand_up(&mut self, min: u32, events: &mut impl BlockAckEvents) {
         while self.held > 0 || self.expected < min {
             let index = (self.expected - self.base) as usize;
@@ -393,8 +397,8 @@ impl BlockAckWindow {
         self.on_air = 0;
     }
 
-    /// Gives up the MPDUs that have used their attempts, or, if `all`, every MPDU that is still to
-    /// be sent. Returns whether the receiver needs a BlockAckReq.
+    /// Gives up the MPDUs that have used all their attempts, or, if `all`, every MPDU that is still
+    /// to be sent. Returns whether a BlockAckReq must inform the receiver.
     pub fn give_up(&mut self, all: bool, events: &mut impl BlockAckEvents) -> bool {
         let max = self.parameters.attempts.filter(|_| self.parameters.agreed);
         if !all && max.is_none() {
@@ -428,7 +432,8 @@ impl BlockAckWindow {
         self.waiting < before && self.expected < self.start
     }
 
-    /// Moves the start of the window of the sender past the MPDUs that are settled.
+    /// Moves the start of the window of the sender past the MPDUs that are acknowledged or given
+    /// up.
     fn advance(&mut self) {
         let next = self.next();
         while self.start < next && !self.mpdus[(self.start - self.base) as usize].waits {
@@ -437,7 +442,8 @@ impl BlockAckWindow {
         self.release();
     }
 
-    /// Removes the MPDUs that are settled at the sender and that the receiver no longer waits for.
+    /// Removes the MPDUs that are acknowledged or given up, and for which the receiver no longer
+    /// waits.
     #[inline]
     fn release(&mut self) {
         let done = self.start.min(self.expected);
@@ -452,8 +458,8 @@ impl BlockAckWindow {
         }
     }
 
-    /// Returns the number of packets, since the start of the run, in all MPDUs below the start of
-    /// the window of the sender.
+    /// Returns the number of packets, since the start of the run, in the MPDUs before the start of
+    /// the window of the sender. All these packets are acknowledged or given up.
     #[inline]
     pub fn settled_in_order(&self) -> u32 {
         let index = (self.start - self.base) as usize;
@@ -463,8 +469,8 @@ impl BlockAckWindow {
         }
     }
 
-    /// Skips the number of the next packet. This packet was given up before an MPDU was begun for
-    /// it. The window contains no MPDU.
+    /// Skips the number of the next packet, because the sender gave up this packet before the
+    /// packet was in an MPDU. The caller ensures that the window contains no MPDU.
     pub fn skip_packet(&mut self) {
         self.packets_base += 1;
     }
@@ -486,7 +492,8 @@ impl BlockAckWindow {
         }
     }
 
-    /// Returns the number of the first MPDU that the receiver holds, and the time of its reception.
+    /// Returns the number of the first MPDU that the receiver stores, and the time of its
+    /// reception.
     fn first_held(&self) -> Option<(u32, Time)> {
         if self.held == 0 {
             return None;
@@ -498,7 +505,8 @@ impl BlockAckWindow {
             .map(|(number, mpdu)| (number, mpdu.received))
     }
 
-    /// Makes the receiver stop waiting for the missing MPDUs, at its deadline.
+    /// Makes the receiver stop waiting for missing MPDUs. The caller calls this method at
+    /// [`BlockAckWindow::deadline`].
     pub fn time_out(&mut self, events: &mut impl BlockAckEvents) {
         if let Some((number, _)) = self.first_held() {
             self.hand_up(number, events);
@@ -506,14 +514,14 @@ impl BlockAckWindow {
         }
     }
 
-    /// Returns all packets in the window: packets that are not yet settled at the sender, and
-    /// packets that the receiver holds.
+    /// Returns all packets in the window: packets that are neither acknowledged nor given up, and
+    /// packets that the receiver stores.
     pub fn inside(&self) -> impl Iterator<Item = &Packet> {
         let mpdus = self.mpdus.iter().filter(|mpdu| mpdu.waits || mpdu.held);
         mpdus.flat_map(|mpdu| self.packets.range(self.packets_of(mpdu)))
     }
 
-    /// Returns the packets that are not yet settled at the sender.
+    /// Returns the packets that are neither acknowledged nor given up.
     pub fn unsettled(&self) -> impl Iterator<Item = &Packet> {
         let mpdus = self.mpdus.iter().filter(|mpdu| mpdu.waits);
         mpdus.flat_map(|mpdu| self.packets.range(self.packets_of(mpdu)))

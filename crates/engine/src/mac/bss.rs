@@ -7,15 +7,15 @@ use super::Cell;
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// Returns the index of this node in a list of all nodes.
+    /// Returns the index of the node in a list of all nodes.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Roles of the nodes of a scenario. The lowest numbers are those of the access points, in the
-/// order of their BSSs. The numbers of stations follow, in the order of the scenario.
+/// Roles of the nodes of a scenario. The access points have the lowest numbers, in the order of
+/// their BSSs. The stations have the next numbers, in the order of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Roles {
     access_points: u32,

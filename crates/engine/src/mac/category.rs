@@ -9,7 +9,7 @@ use crate::notation::value::Value;
 pub enum Category {
     /// Background (AC_BK).
     Background,
-    /// Best effort (AC_BE). It is also the category of the DCF.
+    /// Best effort (AC_BE), which is also the category of the DCF.
     BestEffort,
     /// Video (AC_VI).
     Video,

@@ -63,12 +63,12 @@ impl Cell {
 }
 
 /// Checks that CWmin is not above CWmax in any category. Only nodes that set CWmin or CWmax in
-/// their own tables are checked. The problem is reported at the nearest table that sets one of the
-/// two keys.
+/// their own tables are checked. The problem is reported at the first table that sets CWmin or
+/// CWmax.
 fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
     let cell = &node[node.len() - 1..];
     let Ok(defaults) = AccessDefaults::of(&Layers(cell), at_ap) else {
-        return; // the problem has been reported before
+        return; // the refused value has been reported
     };
     let sets = |table: &Section| {
         table.said(Contention::cwmin).is_some() || table.said(Contention::cwmax).is_some()
@@ -76,7 +76,7 @@ fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
     for category in Category::ALL {
         let tables = Access::tables(node, category);
         let Ok(Access { cwmin, cwmax, .. }) = Access::read(node, defaults, category) else {
-            continue; // the problem has been reported before
+            continue; // the refused value has been reported
         };
         let Some(nearest) = tables.iter().find(|table| sets(table)) else {
             continue;

@@ -73,13 +73,13 @@ pub struct DownCounters {
     pub discarded: u64,
 }
 
-/// Numbers of idle slots and idle periods, as the contenders with the same interframe space count
-/// them.
+/// Numbers of idle slots and idle periods that a group of contenders (with the same AIFS) has
+/// counted since the start of the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SlotCount {
-    /// Number of idle slots passed.
+    /// Number of idle slots.
     pub(super) passed: u64,
-    /// Number of idle periods that lasted at least the interframe space.
+    /// Number of idle periods that lasted at least AIFS.
     pub(super) openings: u64,
 }
 
@@ -93,13 +93,14 @@ pub struct Contender {
     pub(super) errors: Stream,
     /// Index of the group of contenders with the same AIFS.
     pub(super) group: usize,
-    /// Number of the idle slot, as the group counts slots, in which the backoff ends.
+    /// Number of the idle slot in which the backoff ends. The group counts idle slots from the
+    /// start of the run.
     pub(super) target: u64,
-    /// Value of `openings` of the group when the backoff was drawn.
+    /// Number of idle periods that the group had counted when the backoff was drawn.
     pub(super) drawn_at: u64,
     pub(super) backlogged: bool,
-    /// Whether the contender counts slots from another instant than its group, until the next
-    /// transmission.
+    /// Whether the contender counts slots from another instant than its group. The state ends at
+    /// the next transmission.
     pub(super) off_grid: bool,
     pub(super) cw: u32,
     cwmin: u32,
@@ -112,14 +113,14 @@ pub struct Contender {
     pub(super) may_follow: u32,
     pub(super) txop_limit: Option<Span>,
     pub(super) frame: Frame,
-    /// Planned exchange of the frame. With single frames, the receiver is unused.
+    /// Planned exchange of the frame. For a single frame, the field `to` is unused.
     pub(super) planned: PlannedExchange,
     /// Rates of the last exchange, if the rate control may have changed the rates at the end of the
     /// exchange.
     pub(super) sent_at: Option<Rates>,
-    /// TXVECTOR of the frame, if the rate control may change it.
+    /// TXVECTOR of the present frame, if the rate control may change the TXVECTOR.
     pub(super) tx_vector: TxVector,
-    /// Whether the contender gives up at its attempt limit.
+    /// Whether the contender gives up a frame at the attempt limit.
     pub(super) gives_up: bool,
     /// Probability that channel errors destroy the data frame. [-]
     pub(super) error: f64,
@@ -175,8 +176,8 @@ impl Contender {
         }
     }
 
-    /// Sets contention windows and limits of transmission opportunities. The windows apply from the
-    /// next draw of a backoff, with the window that follows from the number of failures so far.
+    /// Sets the contention windows and the TXOP limits. The next draw of a backoff uses the new
+    /// CWmin, doubled once per failure so far, up to the new CWmax.
     #[cold]
     #[inline(never)]
     pub(super) fn set_access(&mut self, access: &Access) {
@@ -197,13 +198,13 @@ impl Contender {
         self.gives_up = minimum.gives_up;
     }
 
-    /// Returns EIFS less AIFS after a frame of the exchange is lost: the first frame if `first`,
-    /// else the data frame.
+    /// Returns EIFS minus AIFS after the loss of a frame. The lost frame is the first frame of the
+    /// exchange if `first`, else the data frame.
     pub(super) fn eifs_lead(&self, first: bool) -> Span {
         self.planned.eifs_leads[usize::from(!(first && self.planned.protect))]
     }
 
-    /// Returns the air time of the first frame of the exchange.
+    /// Returns the air time of the first frame of the exchange, which is the RTS if there is one.
     pub(super) fn first_air(&self) -> Span {
         match self.planned.protect {
             true => self.planned.rts_air,
@@ -216,8 +217,8 @@ impl Contender {
         self.short_failures + self.long_failures
     }
 
-    /// Counts a failure of the present frame and draws the next backoff. Returns whether all
-    /// attempts are used up.
+    /// Counts a failure of the present frame and draws the next backoff. Returns whether the frame
+    /// has used all its attempts.
     pub(super) fn fail(&mut self, long: bool, count: SlotCount) -> bool {
         let (failures, attempts) = if long {
             (&mut self.long_failures, self.attempts_long)
@@ -250,14 +251,15 @@ impl Contender {
     }
 }
 
-/// Returns the number of frames that may follow the first frame in a transmission opportunity.
+/// Returns the number of frames that may follow the first frame in a transmission opportunity,
+/// given the access parameters.
 fn may_follow(access: &Access) -> u32 {
     access.txop_packets.map_or(u32::MAX, |most| most - 1)
 }
 
 /// Returns the contenders of `bss`: first best effort at each node, then the other categories in
-/// use, at the access point and at the stations of the flows. `categories` has the index of the
-/// station of each flow, counted from 0, and the category of the flow.
+/// use, at the access point and at the stations of the flows. For each flow, `categories` contains
+/// the index of its station, counted from 0, and its category.
 pub(super) fn contenders_of(
     bss: &Bss,
     categories: impl Iterator<Item = (usize, Category)>,

@@ -1,10 +1,10 @@
-//! Countdown of idle slots. It finds the next transmitter if the medium stays idle, and the
-//! remaining backoff of each contender if the medium becomes busy.
+//! Countdown of idle slots. The countdown determines the next transmitter if the medium stays idle,
+//! and the remaining backoff of each contender if the medium becomes busy.
 //!
 //! Contenders with the same AIFS count the same idle slots, so they form a group that shares one
 //! [`BackoffRing`]. A contender counts from another instant than its group only after a failure
-//! with its own ACK timeout. The contender is then off the slot grid of its group until the next
-//! transmission.
+//! with its own ACK timeout. Until the next transmission, this contender is then "off the slot
+//! grid" of its group.
 //!
 //! A DCF counter decreases at the end of each idle slot (IEEE 802.11-2016, 10.3.4.3). An EDCA
 //! counter decreases at the beginning of each slot (10.22.2.4), so that the slot in which another
@@ -20,8 +20,8 @@ use crate::kernel::time::{Span, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Countdown {
     slot: Span,
-    /// Number of steps by which a counter has decreased at the beginning of a slot, in addition to
-    /// the idle slots before: 1 in EDCA, 0 in the DCF.
+    /// Number of slots by which each counter decreases when the medium becomes busy, in addition to
+    /// the idle slots: 1 in EDCA, 0 in the DCF.
     lead: u64,
     groups: Vec<Group>,
     off_grid: Vec<OffGridContender>,
@@ -36,12 +36,13 @@ struct Group {
     /// Number of idle periods in which the group began to count slots.
     openings: u64,
     ring: BackoffRing,
-    /// Number of idle slots to the next transmission of the group, as planned.
+    /// Planned number of idle slots before the next transmission of the group; `None` if no
+    /// contender of the group has a frame.
     ahead: Option<u64>,
 }
 
-/// A contender that begins to count at another time than its group, in the present idle period
-/// only.
+/// A contender that is off the slot grid: in the present idle period, it begins to count at another
+/// time than its group.
 #[derive(Clone, Copy, Debug)]
 struct OffGridContender {
     contender: u32,
@@ -94,7 +95,8 @@ impl Countdown {
         self.groups[group].resume
     }
 
-    /// Makes the medium idle at `end`. Each contender begins to count after `wait` and its AIFS.
+    /// Records that the medium becomes idle at `end`. Each contender begins to count slots after
+    /// `wait` and its AIFS.
     #[inline]
     pub(super) fn release(&mut self, end: Time, wait: Span) {
         let after = end.plus(wait);
@@ -122,7 +124,8 @@ impl Countdown {
         start
     }
 
-    /// Returns the next transmitter if it is obvious that there is only one; otherwise `None`.
+    /// Returns the next transmitter if only one contender can be next. `None`: there are several
+    /// groups, off-grid contenders or simultaneous transmitters, or no contender has a frame.
     #[inline]
     pub(super) fn only_next(&self) -> Option<u32> {
         match (&self.groups[..], &self.off_grid[..]) {
@@ -131,8 +134,8 @@ impl Countdown {
         }
     }
 
-    /// Adds to `ready` the contenders whose counters will be zero at `start`, which is the start of
-    /// the next transmission.
+    /// Adds to `ready` the contenders whose counters reach zero at `start`, the start of the next
+    /// transmission.
     pub(super) fn ready(&self, start: Time, contenders: &[Contender], ready: &mut Vec<u32>) {
         for group in &self.groups {
             if let Some(ahead) = group.ahead
@@ -161,7 +164,7 @@ impl Countdown {
         ready: &mut Vec<u32>,
     ) {
         let (slot, lead) = (self.slot, self.lead);
-        // with `each` the closure would not be inlined
+        // a call of `each` would not inline the closure
         match &mut self.groups[..] {
             [only] => only.freeze(start, slot, lead, ready),
             several => {
@@ -174,8 +177,8 @@ impl Countdown {
         }
     }
 
-    /// Adds to `ready` the off-grid contenders whose counters are zero. The other off-grid
-    /// contenders return to their groups.
+    /// Adds to `ready` the off-grid contenders whose counters are zero. Each of the other off-grid
+    /// contenders counts with its group again.
     #[cold]
     #[inline(never)]
     fn rejoin(&mut self, start: Time, contenders: &mut [Contender], ready: &mut Vec<u32>) {
@@ -204,9 +207,10 @@ impl Countdown {
         self.groups[state.group].ring.add(contender, state.target);
     }
 
-    /// Makes `contender` wait for AIFS from `from` on after a failure; `None`: like its group. If
-    /// it then begins to count at another time than its group, it is off the slot grid. Otherwise
-    /// it joins the ring of the group if it has a frame.
+    /// Makes `contender` wait for AIFS after a failure. The wait begins at `from`; `None`: when the
+    /// wait of its group begins. If the contender then begins to count at another time than its
+    /// group, the contender is off the slot grid. If not, and if it has a frame, it joins the ring
+    /// of the group.
     pub(super) fn resume_after_failure(
         &mut self,
         contender: u32,
@@ -228,9 +232,9 @@ impl Countdown {
         }
     }
 
-    /// Lets `contender`, which had no frame, contend for a frame that arrives. Returns true if its
-    /// post-backoff has ended and the medium is idle, so that it may send immediately. Otherwise
-    /// the contender joins the ring of its group.
+    /// Lets `contender`, which had no frame, contend for a frame that arrives. Returns true if the
+    /// post-backoff of the contender has ended and the medium is idle, so that the frame may be
+    /// sent immediately. If not, the contender joins the ring of its group.
     #[inline(always)]
     pub(super) fn arrive(
         &mut self,
@@ -296,7 +300,7 @@ impl Group {
             }
             Some(_) | None => self.ring.pass(start.since(self.resume).0 / slot.0),
         }
-        // the counter of a remaining contender is above zero, so that at least this slot and one
+        // the counter of each remaining contender is above zero, so that this slot and at least one
         // more slot precede its transmission
         self.ring.pass(lead);
     }

@@ -67,7 +67,7 @@ pub use super::exchange::{
 pub use super::frame_exchange::FrameExchange;
 pub use super::single_frame::SingleFrame;
 
-/// The contender that may continue its transmission opportunity after the MAC ACK.
+/// The contender that may continue its transmission opportunity (TXOP) after the present MAC ACK.
 #[derive(Clone, Copy, Debug)]
 struct TxopHolder {
     contender: u32,
@@ -88,8 +88,8 @@ enum Phase {
 
 /// One contention domain.
 ///
-/// Contender number n is category best effort at node n. The contenders of the other access
-/// categories in use have the numbers after these.
+/// The number of a best-effort contender is the number of its node. The contenders of the other
+/// access categories in use have higher numbers.
 #[derive(Clone, Debug)]
 pub struct Dcf {
     phy: Phy,
@@ -104,25 +104,26 @@ pub struct Dcf {
     nodes: usize,
     /// Start of the transmission that is planned or on the air.
     start: Time,
-    /// End of the data frame of this transmission; if several frames collide, the end of the
-    /// longest first frame.
+    /// End of the data frame that is planned or on the air; if several frames collide, the end of
+    /// the longest first frame.
     end: Time,
     phase: Phase,
-    /// Start of the present transmission opportunity. `followed` is the number of exchanges in it
-    /// before the exchange on the air.
+    /// Start of the present transmission opportunity (TXOP). `followed` is the number of exchanges
+    /// of this TXOP before the exchange on the air.
     opportunity: Time,
     followed: u32,
-    /// Whether contenders or their times have changed since the last plan.
+    /// Whether the plan of the next transmission is out of date, because contenders or their times
+    /// have changed.
     stale: bool,
     transmitters: Vec<u32>,
     /// Buffer for the transmitters of the planned transmission.
     candidates: Vec<u32>,
-    /// Contenders that gave up a frame in an internal collision when the transmission on the air
-    /// began.
+    /// Contenders that gave up a frame after an internal collision, when the transmission on the
+    /// air began.
     discarded_inside: Vec<u32>,
     discarded: Vec<u32>,
     holder: Option<TxopHolder>,
-    /// CF-End frame that follows the last exchange unless the TXOP holder continues.
+    /// CF-End frame that follows the last exchange, unless the TXOP holder sends another frame.
     closing: Option<CfEnd>,
     /// CF-End frame that was sent between the last two exchanges that have ended.
     closed: Option<CfEnd>,
@@ -133,8 +134,8 @@ pub struct Dcf {
 }
 
 impl Dcf {
-    /// Returns the medium of `bss` with its `stations`, idle. `categories` has the index of the
-    /// station of each flow, counted from 0, and the category of the flow.
+    /// Returns the idle medium of `bss` with its `stations`. For each flow, `categories` contains
+    /// the index of its station, counted from 0, and its category.
     pub fn new(
         bss: &Bss,
         stations: &[Station],
@@ -196,9 +197,9 @@ impl Dcf {
         }
     }
 
-    /// Returns the time at which the next exchange ends, or at which it begins if its contents are
-    /// chosen then. This method plans the next transmission. It must be called whenever frames have
-    /// arrived or an exchange has ended.
+    /// Returns the time of the next event: the end of an exchange, or its start if the contents of
+    /// exchanges are chosen at the start. This method plans the next transmission. It must be
+    /// called whenever frames have arrived or an exchange has ended.
     #[inline]
     pub fn deadline<X: FrameExchange>(&mut self, _kind: &X) -> Time {
         if self.stale {
@@ -207,14 +208,14 @@ impl Dcf {
         self.end
     }
 
-    /// Returns whether the deadline is reached. [`Dcf::deadline`] must have been called since the
-    /// last change.
+    /// Returns whether the next event of the medium is due by `now`. The caller has called
+    /// [`Dcf::deadline`] after the last change of the medium.
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
         self.end <= now
     }
 
-    /// Informs the medium that `contender`, which had nothing to send, has `next` to send from
+    /// Informs the medium that `contender`, which had nothing to send, wants to send `next` from
     /// `now` on. Returns whether an exchange begins immediately and its contents must be chosen
     /// now.
     #[inline]
@@ -225,8 +226,8 @@ impl Dcf {
         next: X::Next,
         kind: &mut X,
     ) -> bool {
-        // if the plan is stale, all contenders have arrived at this instant, and none of them can
-        // begin at it
+        // a stale plan means that all contenders have arrived at this instant, so that none of them
+        // can begin to send at this instant
         if self.phase == Phase::Planned && !self.stale && self.start <= now {
             self.begin_apart::<X>();
         }
@@ -249,8 +250,8 @@ impl Dcf {
     }
 
     /// Begins the exchange that is due, if no exchange is on the air. Returns whether the contents
-    /// of the exchange must be chosen now. If not, the exchange on the air is due to end
-    /// ([`Dcf::end_exchange`]).
+    /// of the exchange must be chosen now. If the contents are known already, the exchange on the
+    /// air is due to end ([`Dcf::end_exchange`]).
     #[inline(always)]
     pub fn begins<X: FrameExchange>(&mut self, _kind: &X) -> bool {
         if self.phase == Phase::Planned {
@@ -268,7 +269,7 @@ impl Dcf {
         self.contenders[contender as usize].planned = *planned;
     }
 
-    /// Puts the exchange on the air. The caller has loaded the exchanges of all transmitters.
+    /// Begins to transmit the exchange. The caller has loaded the exchanges of all transmitters.
     pub fn launch(&mut self) {
         self.phase = Phase::OnAir;
         let span = match self.transmitters[..] {
@@ -278,18 +279,18 @@ impl Dcf {
         self.end = self.start + span;
     }
 
-    /// Returns whether channel errors destroy an MPDU of `contender`. `probability` is the error
-    /// probability of the MPDU.
+    /// Returns whether channel errors destroy an MPDU of `contender`, at random with the given
+    /// `probability`.
     pub fn is_lost(&mut self, contender: u32, probability: f64) -> bool {
         self.contenders[contender as usize]
             .errors
             .chance(probability)
     }
 
-    /// Sets what `contender` sends next after [`Dcf::end_exchange`]; `None`: nothing. The caller
-    /// calls this method for the sender of a delivered frame and for the contenders of
-    /// [`Dcf::discarded`]. If contents are chosen when an exchange begins, the caller calls it for
-    /// every transmitter.
+    /// Sets `next` as the next frame or data of `contender` after [`Dcf::end_exchange`]; `None`:
+    /// nothing to send. The caller calls this method for the sender of a delivered frame and for
+    /// the contenders of [`Dcf::discarded`]. If contents are chosen when an exchange begins, this
+    /// method must be called for every transmitter.
     #[inline]
     pub fn proceed<X: FrameExchange>(
         &mut self,
@@ -321,8 +322,8 @@ impl Dcf {
         state.backlogged = true;
     }
 
-    /// Continues the transmission opportunity of `holder` with its loaded exchange, if the exchange
-    /// fits into the TXOP limit. Returns whether it fits.
+    /// Continues the transmission opportunity of `holder` with the exchange that the holder has
+    /// loaded, if this exchange fits into the TXOP limit. Returns whether the exchange fits.
     fn follow<X: FrameExchange>(&mut self, holder: TxopHolder) -> bool {
         let state = &self.contenders[holder.contender as usize];
         let start = holder.done + self.phy.sifs;

@@ -35,8 +35,8 @@ impl Modulation {
     }
 
     /// Returns two PSDU lengths for PPDUs of at most the duration `longest`. A PSDU up to the first
-    /// length always fits, and a PSDU above the second length never fits. For a length between
-    /// them, [`Modulation::duration`] decides. [bytes]
+    /// length always fits, and a PSDU above the second length never fits. For a length between the
+    /// two values, [`Modulation::duration`] decides. [bytes]
     pub fn bounds(&self, longest: Span) -> (u32, u32) {
         let extension = if self.signal_extension { 6 * US } else { 0 };
         let around = self.preamble().0 + extension;
@@ -45,8 +45,8 @@ impl Modulation {
             let bytes = (symbols * self.data_bits()).saturating_sub(bits) / 8;
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
-        let at_end = 4 * US + self.padding.0; // rounding of the data, and packet extension
-        let one_less = symbols(at_end).saturating_sub(1); // LDPC may need one more symbol
+        let at_end = 4 * US + self.padding.0; // time at the end of a PPDU for the rounding of the data and for the packet extension
+        let one_less = symbols(at_end).saturating_sub(1); // one symbol less, because LDPC may add a symbol
         let surely = bytes(one_less, SERVICE + TAIL * self.encoders());
         (surely, bytes(symbols(0), SERVICE))
     }
@@ -99,7 +99,7 @@ impl Modulation {
             }
             (false, generation, Coding::Ldpc) => {
                 let count = payload.div_ceil(per_symbol);
-                // VHT fills its symbols before it encodes (21.3.10.5.4); HT does not (19.3.11.7.5)
+                // VHT pads its symbols before encoding (21.3.10.5.4); HT does not (19.3.11.7.5)
                 let encoded = match generation {
                     Generation::Vht => count * per_symbol,
                     Generation::Ht | Generation::He => payload,
@@ -110,7 +110,7 @@ impl Modulation {
         Symbols { count, quarters: 4 }
     }
 
-    /// Returns the number of symbols of an HE PPDU. The code ends after a number of quarters of the
+    /// Returns the number of symbols of an HE PPDU. The coded bits fill a number of quarters of the
     /// last symbol (27.3.12.5).
     fn he_symbols(&self, payload: u64) -> Symbols {
         let tail = match self.coding {
@@ -142,8 +142,9 @@ impl Modulation {
         }
     }
 
-    /// Returns whether the `encoded` bits need more room than `room` coded bits, because too many
-    /// parity bits would be punctured (19.3.11.7.5, steps b to d).
+    /// Returns whether LDPC must add a symbol, because too many parity bits would be punctured
+    /// (19.3.11.7.5, steps b to d). The code has `encoded` bits, and `room` is the number of coded
+    /// bits that the symbols contain.
     fn needs_more(&self, encoded: u64, room: u64) -> bool {
         let (_, data, of) = MCS[self.mcs as usize];
         let parity = of - data;

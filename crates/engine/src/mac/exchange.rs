@@ -1,4 +1,4 @@
-//! Frame exchanges: the frames that the medium is given, and the results of exchanges.
+//! Frame exchanges: the frames that contenders pass to the medium, and the results of exchanges.
 
 use super::{NodeId, Rates};
 use crate::kernel::time::{Span, Time};
@@ -14,7 +14,7 @@ pub enum TxStatus {
     RtsFailed,
 }
 
-/// A data frame that the medium is given.
+/// A data frame that a contender passes to the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// Node that receives the frame.
@@ -25,7 +25,8 @@ pub struct Frame {
     pub content: Content,
 }
 
-/// The exchange of one contender. With aggregates, its contents are chosen when it begins.
+/// An exchange that a contender plans to send. With aggregates, the contents are chosen when the
+/// exchange begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlannedExchange {
     /// Node that receives the data.
@@ -42,7 +43,7 @@ pub struct PlannedExchange {
     pub data_air: Span,
     /// Air time of the response to the data.
     pub response_air: Span,
-    /// EIFS less AIFS after a lost RTS, and EIFS less AIFS after lost data.
+    /// EIFS minus AIFS after a lost RTS, and after lost data.
     pub eifs_leads: [Span; 2],
 }
 
@@ -70,8 +71,7 @@ pub enum Content {
 /// Result of a medium event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The receiver has the frame. The frame leaves the queue of the sender at the end of the MAC
-    /// ACK, `done`.
+    /// The receiver has the frame. The sender dequeues the frame at the end of the MAC ACK, `done`.
     Delivered {
         /// Contender that sent the frame.
         from: u32,
@@ -93,7 +93,7 @@ pub struct Exchange {
     pub start: Time,
     /// End of the data frame; if frames collided, the end of the longest frame.
     pub end: Time,
-    /// Whether the exchange followed another exchange in the same transmission opportunity.
+    /// Whether the exchange is not the first exchange of its transmission opportunity.
     pub follows: bool,
 }
 
@@ -102,7 +102,7 @@ pub struct Exchange {
 pub struct CfEnd {
     /// Start of the frame, SIFS after the last MAC ACK.
     pub start: Time,
-    /// Contender that held the opportunity.
+    /// Contender that held the transmission opportunity.
     pub from: u32,
     /// Rate of the frame. [bit/s]
     pub rate_bps: u64,

@@ -6,17 +6,17 @@ use super::exchange::TxStatus;
 use crate::kernel::time::Time;
 
 /// The kind of exchanges in a contention domain: single frames, or aggregates. An implementation
-/// decides what each exchange carries, and is informed how the exchange has ended.
+/// chooses the contents of each exchange, and is informed of the result of each exchange.
 pub trait FrameExchange: Sized {
-    /// Type of what a contender declares when it has something to send.
+    /// Declaration that a contender makes when it has something to send, such as its next frame.
     type Next: Copy;
 
-    /// Whether the contents of an exchange are chosen when the exchange begins. If not, the
+    /// Whether the contents of an exchange are chosen when the exchange begins. If false, the
     /// contents are the frame that the contender has declared.
     const FORMED_AT_START: bool;
 
-    /// Sets the air times of the exchange that `contender` sends next. `next` is its declaration at
-    /// `now`.
+    /// Sets the air times of the exchange that `contender` sends next. `next` is the declaration of
+    /// the contender at `now`.
     fn load(&mut self, now: Time, contender: &mut Contender, next: Self::Next, phy: &Phy);
 
     /// Returns whether the receiver has received any data of `contender`, which is the only

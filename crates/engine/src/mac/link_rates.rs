@@ -9,7 +9,7 @@ use crate::kernel::time::Time;
 /// Rates of a link. `T` is the type of the air times of a TXVECTOR.
 #[derive(Clone, Debug)]
 pub struct LinkRates<T> {
-    /// Air times of each TXVECTOR, in order of rate. The entry of the present TXVECTOR is in
+    /// Air times of each TXVECTOR, in order of rate. The air times of the present TXVECTOR are in
     /// `timing` instead.
     timings: Vec<T>,
     /// TXVECTOR of the next data frame. `timing` has its air times.
@@ -44,7 +44,7 @@ impl<T: Clone> LinkRates<T> {
     }
 
     /// Lets the rate control choose the TXVECTOR of the next data frame. `retry` is the number of
-    /// failed attempts at this frame.
+    /// failed attempts at the frame.
     pub fn choose(&mut self, now: Time, retry: u32, stream: &mut Stream) -> TxVector {
         if self.timings.len() > 1 {
             let chosen = self.controller.get().tx_vector(now, retry, stream);
@@ -84,7 +84,7 @@ impl<T: Clone> LinkRates<T> {
         std::iter::once(&mut self.timing).chain(&mut self.timings)
     }
 
-    /// Returns the quality of the link.
+    /// Returns the quality of the link, which determines its frame errors.
     #[inline(always)]
     pub fn quality(&self) -> Quality {
         self.quality

@@ -1,8 +1,9 @@
 //! The shared medium: timing of the physical layer, and medium access. Each access method is in its
 //! own file.
 //!
-//! A medium is one object per contention domain, without I/O. It is given the backlog of contenders
-//! and the time. It returns its next deadline, and reports the exchange that ends at the deadline.
+//! A medium is an object without I/O; there is one object per contention domain. Its inputs are the
+//! backlog of the contenders and the time. It returns the time of its next event (its deadline),
+//! and reports the exchange that ends at the deadline.
 
 mod access;
 pub mod aggregation;

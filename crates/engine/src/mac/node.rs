@@ -70,14 +70,14 @@ impl Node {
         }
     }
 
-    /// Returns the aggregation of `category`. It is [`Aggregation::OFF`] in a cell without
-    /// aggregates.
+    /// Returns the aggregation of `category`; [`Aggregation::OFF`] in a cell without aggregates.
     pub fn aggregation(&self, category: Category) -> &Aggregation {
         let own = self.aggregation.as_ref();
         own.map_or(&Aggregation::OFF, |own| own.of(category))
     }
 
-    /// Returns the medium access of the node that the tables describe, nearest table first.
+    /// Returns the medium access of the node that the tables describe. If several tables set a key,
+    /// the first table applies.
     ///
     /// # Errors
     /// A value has been refused.
@@ -130,9 +130,9 @@ impl Node {
 }
 
 impl Aggregations {
-    /// Returns the aggregation that the tables of a node set, nearest table first. The tables of a
-    /// category precede the tables of the node, as for access parameters. For voice, the number of
-    /// MPDUs is read only from the tables of voice.
+    /// Returns the aggregation that the tables of a node set, in order of precedence. The tables of
+    /// a category precede the tables of the node. For voice, the number of MPDUs is read only from
+    /// the tables of voice.
     ///
     /// # Errors
     /// A value has been refused.

@@ -38,7 +38,7 @@ pub struct Departures {
     pub ltf_of_8_us: bool,
     /// HE PPDUs have no packet extension.
     pub no_packet_extension: bool,
-    /// Symbols are counted as for a convolutional code, with one encoder in HE PPDUs.
+    /// Symbols are counted as for a convolutional code; HE PPDUs have one encoder.
     pub bcc_throughout: bool,
 }
 
@@ -95,9 +95,9 @@ pub const MCS: [(u64, u64, u64); 12] = [
     (10, 5, 6),
 ];
 
-/// Numbers of convolutional encoders that do not follow from the rate. Each entry has the width
-/// [MHz], the number of streams, the MCS and the number of encoders. IEEE 802.11-2020, tables 21-30
-/// to 21-61.
+/// Number of convolutional encoders, where the number does not follow from the rate. Each row
+/// contains the width [MHz], the number of streams, the MCS and the number of encoders. IEEE
+/// 802.11-2020, tables 21-30 to 21-61.
 const ENCODERS: [(u32, u32, u32, u64); 15] = [
     (80, 7, 2, 3),
     (80, 7, 7, 6),
@@ -117,7 +117,7 @@ const ENCODERS: [(u32, u32, u32, u64); 15] = [
 ];
 
 /// Returns the number of points of the constellation of an MCS, and its code rate as numerator and
-/// denominator; `None` if there is no such MCS.
+/// denominator; `None` if no MCS has this index.
 pub fn constellation_and_code(mcs: u32) -> Option<(u32, (u64, u64))> {
     let &(bits, data, of) = MCS.get(mcs as usize)?;
     Some((1 << bits, (data, of)))
@@ -217,7 +217,7 @@ impl Modulation {
         }
     }
 
-    /// Returns the numbers of coded bits and of data bits of a symbol that has this number of
+    /// Returns the numbers of coded bits and of data bits of a symbol with the given number of
     /// subcarriers.
     pub(super) fn bits(&self, subcarriers: u64) -> (u64, u64) {
         let (bits, data, of) = MCS[self.mcs as usize];
@@ -257,7 +257,7 @@ impl Modulation {
 pub(super) mod tests {
     use super::*;
 
-    /// Returns a modulation with a BCC and the differences of ns-3.
+    /// Returns a modulation with a binary convolutional code, and with the duration rules of ns-3.
     pub(in crate::mac) fn of(
         generation: Generation,
         width_mhz: u32,
@@ -281,7 +281,8 @@ pub(super) mod tests {
 
     #[test]
     fn rates_are_those_of_the_standards_tables() {
-        // 600 Mb/s (HT40, four streams), 866.7 (VHT80, two), 1201.0 (HE80, two), 143.4 (HE20)
+        // expected rates in Mb/s: 600 (HT40, four streams), 866.7 (VHT80, two), 1201.0 (HE80, two),
+        // 143.4 (HE20)
         let rate = |modulation: Modulation| modulation.rate_bps() / 100_000;
         assert_eq!(rate(of(Generation::Ht, 40, 7, 4, 400)), 6_000);
         assert_eq!(rate(of(Generation::Vht, 80, 9, 2, 400)), 8_666);

@@ -19,7 +19,7 @@ use crate::queue::ApQueue;
 /// Physical layers whose cells aggregate, in order of generation.
 const AGGREGATING: [PhyKind; 3] = [PhyKind::Dot11n, PhyKind::Dot11ac, PhyKind::Dot11ax];
 
-/// Part of a message: the physical layers whose cells aggregate.
+/// End of a message about a key: the physical layers with which the key is accepted.
 const ACCEPTED: &str = "accepted with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"";
 
 /// Checks the 802.11n, ac and ax settings in the table of a cell, without its stations.
@@ -297,7 +297,7 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
     check_streams(&[station, cell], modulation, phy, problems);
 }
 
-/// Keys in the own table of a station that concern its physical layer.
+/// Keys of the physical layer that a station sets in its own table.
 pub(crate) struct Own<'a> {
     /// Key `phy`.
     pub(crate) phy: Option<Said<'a, Option<PhyKind>>>,

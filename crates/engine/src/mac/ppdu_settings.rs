@@ -25,7 +25,7 @@ pub struct Ppdus {
     pub width: Width,
     /// Modulation of a single stream with MCS 0. Stations set the MCS and the number of streams.
     pub modulation: Modulation,
-    /// Rules for the computation of durations.
+    /// Rules by which durations are computed.
     pub durations: DurationRules,
     /// Response whose duration is contained in EIFS.
     pub eifs: EifsRule,
@@ -85,8 +85,8 @@ impl Ppdus {
         }))
     }
 
-    /// Returns the modulation of a station of this generation; `None` if the generation is newer
-    /// than that of the cell.
+    /// Returns the modulation of a station whose physical layer is of the given generation; `None`
+    /// if the generation is newer than that of the cell.
     pub(crate) fn of_generation(&self, generation: Generation) -> Option<Modulation> {
         let own = self.modulation;
         let (guard_interval, coding) = match own.generation {
@@ -154,13 +154,13 @@ impl Generation {
     }
 }
 
-/// Returns the signal-to-noise ratio of each stream. The `streams` streams share the ratio
-/// `snr_db`. [dB]
+/// Returns the signal-to-noise ratio of one stream, if `streams` streams share the ratio `snr_db`.
+/// [dB]
 fn of_stream_db(snr_db: f64, streams: u32) -> f64 {
     snr_db - 10.0 * libm::log10(f64::from(streams))
 }
 
-/// Returns the probability that noise destroys an MPDU of `bytes`; `None` if there is no such MCS.
+/// Returns the probability that noise destroys an MPDU of `bytes`; `None` if no MCS has this index.
 /// The MPDU is sent with `mcs` on `streams` streams, which share the signal-to-noise ratio
 /// `snr_db`. [-]
 pub fn mcs_frame_error(mcs: u32, streams: u32, bytes: u32, snr_db: f64) -> Option<f64> {
@@ -170,27 +170,28 @@ pub fn mcs_frame_error(mcs: u32, streams: u32, bytes: u32, snr_db: f64) -> Optio
 }
 
 impl Modulation {
-    /// Returns the highest MCS that is allowed with this number of streams and this width.
+    /// Returns the highest MCS that is allowed with the number of streams and the width of this
+    /// modulation.
     pub fn highest_mcs(&self) -> u32 {
         self.with_each_mcs().last().map_or(0, |highest| highest.mcs)
     }
 
-    /// Returns the probability that noise destroys an MPDU of `bytes`. The streams share the
-    /// signal-to-noise ratio `snr_db`. [-]
+    /// Returns the probability that noise destroys an MPDU of `bytes`. The streams of this
+    /// modulation share the signal-to-noise ratio `snr_db`. [-]
     pub fn frame_error(&self, bytes: u32, snr_db: f64) -> f64 {
         let snr_db = of_stream_db(snr_db, self.streams);
         coded_frame_error(self.points(), self.code(), bytes, snr_db)
     }
 
-    /// Returns this modulation with each MCS that its number of streams and its width allow, in
-    /// order of rate.
+    /// Returns one modulation per MCS that is allowed with the number of streams and the width of
+    /// this modulation, in order of rate.
     pub fn with_each_mcs(self) -> impl Iterator<Item = Modulation> {
         let all = (0..=self.generation.highest_mcs()).map(move |mcs| Modulation { mcs, ..self });
         all.filter(Modulation::is_allowed)
     }
 
     /// Returns this modulation with the best MCS for a signal-to-noise ratio: the MCS with the
-    /// highest goodput of MPDUs of 1,538 bytes. This is the choice of an ideal rate control.
+    /// highest goodput of MPDUs of 1,538 bytes. An ideal rate control would choose this MCS.
     pub fn best_for(&self, snr_db: f64) -> Modulation {
         let carries = |own: &Modulation| {
             own.rate_bps() as f64 * (1.0 - own.frame_error(TYPICAL_MPDU, snr_db))

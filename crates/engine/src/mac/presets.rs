@@ -55,7 +55,7 @@ const OFDM_RATES: &[u64] = &[
 
 const DSSS_RATES: &[u64] = &[MBPS, 2 * MBPS, 5_500_000, 11 * MBPS];
 
-/// Preset of 802.11b. The other presets with the DCF are given as differences from it.
+/// Preset of 802.11b. The presets of the other physical layers with the DCF are derived from it.
 const DCF: Preset = Preset {
     kind: PhyKind::Dot11b,
     slot: Span(20_000),
@@ -75,7 +75,7 @@ const DCF: Preset = Preset {
     control_rate_bps: 2 * MBPS,
 };
 
-/// Preset of 802.11a. The other presets with OFDM are given as differences from it.
+/// Preset of 802.11a. The presets of the other physical layers with OFDM are derived from it.
 const OFDM: Preset = Preset {
     kind: PhyKind::Dot11a,
     slot: Span(9_000),

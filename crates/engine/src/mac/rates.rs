@@ -21,14 +21,15 @@ pub struct Rates {
 }
 
 /// Returns the rates of data frames of the physical layer with the name `phy`, slowest rate first;
-/// `None` if there is no such physical layer. [bit/s]
+/// `None` if no physical layer has this name. [bit/s]
 pub fn data_rates(phy: &str) -> Option<&'static [u64]> {
     let kind = PhyKind::ALL.into_iter().find(|kind| kind.name() == phy)?;
     Some(Preset::of(kind).rates)
 }
 
 impl Cell {
-    /// Returns the rates of the frames between the access point and `station`, in this direction.
+    /// Returns the rates of the frames between the access point and `station`, in the given
+    /// direction.
     pub fn rates(&self, station: &Station, direction: Direction) -> Rates {
         match &station.modulation {
             Some(modulation) => self.rates_of(station, direction, modulation),
@@ -36,7 +37,7 @@ impl Cell {
         }
     }
 
-    /// Returns the rates of the frames of an exchange whose data have this modulation.
+    /// Returns the rates of the frames of an exchange, given the modulation of its data.
     pub fn rates_of(
         &self,
         station: &Station,
@@ -74,7 +75,8 @@ impl Cell {
     }
 }
 
-/// Returns the rate of data frames if there is no rate control. [bit/s]
+/// Returns the nominal rate of data frames between the access point and `station`, which is used
+/// without rate control. [bit/s]
 fn nominal_bps(station: &Station, direction: Direction) -> u64 {
     match direction {
         Direction::Down => station.downlink_rate_bps,
@@ -83,8 +85,8 @@ fn nominal_bps(station: &Station, direction: Direction) -> u64 {
 }
 
 impl Phy {
-    /// Returns the highest control rate that exceeds neither `limit_bps` nor `data_bps`; if there
-    /// is none, the lowest control rate.
+    /// Returns the highest control rate that exceeds neither `limit_bps` nor `data_bps`; if all
+    /// control rates exceed these limits, the lowest control rate.
     fn control_rate(&self, limit_bps: u64, data_bps: u64) -> u64 {
         let rates = Preset::of(self.kind).control_rates;
         let mut fastest_first = rates.iter().rev().copied();

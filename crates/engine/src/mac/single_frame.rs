@@ -13,7 +13,7 @@ use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Direction;
 
-/// Exchanges of single frames. The state has the rates of each link.
+/// State of the exchanges of single frames, including the rates of each link.
 #[derive(Clone, Debug)]
 pub struct SingleFrame {
     mac_bytes: u32,
@@ -42,8 +42,8 @@ struct FrameTiming {
     rates: Rates,
     rts_air: Span,
     response_air: Span,
-    /// Lengths, air times and error probabilities of the two most recent frame lengths. The error
-    /// probabilities are those due to noise.
+    /// The two most recent frame lengths, each with its air time and its probability of an error
+    /// due to noise.
     known: [(u32, Span, f64); 2],
 }
 
@@ -58,7 +58,7 @@ impl Links {
 }
 
 impl FrameTiming {
-    /// Value of `known` before any frame was sent.
+    /// Value of `known` before the first frame is sent.
     const UNKNOWN: [(u32, Span, f64); 2] = [(0, Span::ZERO, 0.0); 2];
 
     fn new(phy: &Phy, rates: Rates) -> FrameTiming {
@@ -146,7 +146,8 @@ impl SingleFrame {
         }
     }
 
-    /// Lets the rate control choose the TXVECTOR of the frame that `contender` loads.
+    /// Lets the rate control choose the TXVECTOR of the frame that `contender` sends next to node
+    /// `to`.
     #[inline(never)]
     fn choose(&mut self, now: Time, contender: &mut Contender, to: NodeId) {
         let link = self.links.between(contender.node, to);

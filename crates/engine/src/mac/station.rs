@@ -1,4 +1,4 @@
-//! A station of a cell, as the settings describe it.
+//! Settings of a station of a cell.
 
 use super::ppdu::Modulation;
 use super::{Node, PhyKind};
@@ -35,9 +35,9 @@ pub struct Station {
     /// Time for which the station stays awake after its last frame; `None` if the station never
     /// sleeps.
     pub power_save: Option<Span>,
-    /// Replies to pings at the start of the run.
+    /// Replies of the station to pings at the start of the run.
     pub echo: Echo,
-    /// Later changes of the replies to pings, in order of time.
+    /// Later changes of these replies to pings, in order of time.
     pub echo_changes: Vec<EchoChange>,
 }
 
@@ -54,8 +54,8 @@ impl Station {
         self.channel.snr_db.is_some()
     }
 
-    /// Returns the probability that noise destroys a frame of `bytes` in this direction, at the
-    /// signal-to-noise ratio `snr_db`. [-]
+    /// Returns the probability that noise destroys a frame of `bytes` in the given direction, at
+    /// the signal-to-noise ratio `snr_db`. [-]
     pub fn frame_error(&self, direction: Direction, bytes: u32, snr_db: f64) -> f64 {
         match (&self.modulation, direction) {
             (Some(modulation), _) if self.mcs_by_snr => {

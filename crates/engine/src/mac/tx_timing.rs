@@ -24,21 +24,22 @@ pub struct TxTiming {
     template: PlannedExchange,
     block_ack_air: Span,
     bar_air: Span,
-    /// Length of a PSDU above which RTS/CTS precede it. [bytes]
+    /// Length above which RTS/CTS precede a PSDU. [bytes]
     rts_above: u32,
     /// Largest length of the PSDU of an aggregate. [bytes]
     max_bytes: u32,
-    /// Largest length of a PSDU in the first exchange of a transmission opportunity, including an
-    /// RTS if the PSDU needs one. The first value is for one MPDU, the second for several MPDUs.
-    /// `None`: no limit. [bytes]
+    /// Largest length of a PSDU with which the first exchange of a transmission opportunity,
+    /// including RTS/CTS if needed, ends within the TXOP limit. The first value is for one MPDU,
+    /// the second for several MPDUs. `None`: no limit. [bytes]
     opening: Option<[u32; 2]>,
-    /// Lengths and air times of the two most recent single MPDUs. `sent` has the length and air
-    /// time of the PSDU sent last.
+    /// Lengths and air times of the two most recent single MPDUs. `sent` stores the length and air
+    /// time of the PSDU that was sent last.
     known: [(u32, Span); 2],
     sent: (u32, Span),
 }
 
-/// Limits of a PSDU. The first value is for one MPDU, the second for several MPDUs.
+/// Limits of a PSDU. In each field, the first value is for a PSDU with one MPDU, and the second
+/// value for a PSDU with several MPDUs.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     /// Length up to which a PSDU always fits. [bytes]
@@ -162,8 +163,8 @@ impl TxTiming {
         }
     }
 
-    /// Returns whether a PSDU of this length fits into `room`. `several` is whether the PSDU has
-    /// several MPDUs.
+    /// Returns whether a PSDU of length `psdu_bytes` is within the limits of `room`. `several` is
+    /// whether the PSDU has several MPDUs.
     #[inline]
     pub fn fits(&self, room: &Room, psdu_bytes: u32, several: bool) -> bool {
         let of = usize::from(several);
@@ -180,7 +181,7 @@ impl TxTiming {
         }
     }
 
-    /// Returns the air time of the PPDU that contains a PSDU of this length.
+    /// Returns the air time of the PPDU that contains a PSDU of length `psdu_bytes`.
     pub fn air(&self, psdu_bytes: u32) -> Span {
         match self.modulation {
             Some(modulation) => modulation.duration(psdu_bytes),
@@ -234,7 +235,7 @@ impl TxTiming {
         }
     }
 
-    /// Returns the exchange of a BlockAckReq with node `to`.
+    /// Returns the exchange in which a BlockAckReq is sent to node `to`.
     pub fn bar_exchange(&self, to: NodeId) -> PlannedExchange {
         let template = self.template;
         PlannedExchange {
@@ -252,8 +253,9 @@ impl TxTiming {
 
     /// Returns the air time of packets on the link as a Linux access point estimates it
     /// (`ieee80211_calc_expected_tx_airtime`). `aggregated` is whether the packets are in
-    /// aggregates. The estimate uses the data rate. It counts only a fraction of the preamble,
-    /// which is smaller at higher data rates, because fast stations send longer aggregates.
+    /// aggregates. The estimate uses the data rate. The estimate includes only a fraction of the
+    /// preamble. This fraction is smaller at higher data rates, because fast stations send longer
+    /// aggregates.
     pub fn estimate(&self, aggregated: bool) -> Estimate {
         let rate_bps = self.template.rates.data_bps;
         let Some(modulation) = self.modulation else {
@@ -335,8 +337,8 @@ impl LinkRates<TxTiming> {
         link
     }
 
-    /// Returns the goodput that a sender may expect: the data rate times the probability that an
-    /// MPDU of 1,200 bytes is received. [bit/s]
+    /// Returns the expected goodput: the data rate multiplied by the probability that an MPDU of
+    /// 1,200 bytes is received. [bit/s]
     pub fn expected_bps(&self) -> f64 {
         self.timing().template.rates.data_bps as f64 * (1.0 - self.error(1_200, true))
     }
@@ -368,7 +370,8 @@ fn expected_response(points: u32) -> Span {
     })
 }
 
-/// Returns the duration of the expected response after another frame: a MAC ACK.
+/// Returns the duration of the expected response after a frame that is not an HT, VHT or HE PPDU: a
+/// MAC ACK.
 fn expected_ack(rate_bps: u64) -> Span {
     Span(match rate_bps {
         1_000_000 => 304_000,

@@ -13,22 +13,22 @@ use crate::mac::ppdu::Generation;
 use crate::packet::Packet;
 use crate::queue::{Discipline, Lost, Mac80211, QueueSetting, TxQueues};
 
-/// Packets in front of the device of a Linux access point, for all its contenders.
+/// Queue in front of the device of a Linux access point, with the packets of all its contenders.
 #[derive(Clone, Debug)]
 pub(in crate::cell) struct Linux {
     roles: Roles,
     queue: Mac80211,
     /// Contender of each access category at the access point.
     pub(in crate::cell) contenders: Vec<u32>,
-    /// Index in `contenders` of the contender with the same category, for each contender of the
-    /// cell; `None`: the access point sends nothing in this category.
+    /// For each contender of the cell, the index in `contenders` of the contender with the same
+    /// category. `None`: the access point sends nothing in this category.
     category: Vec<Option<u32>>,
     /// Lost packets that the caller has not counted yet.
     lost: Vec<Lost>,
 }
 
-/// Largest number of aggregates that a device holds, including the aggregate on the air, if no air
-/// time limits the number.
+/// Largest number of aggregates in a device, including the aggregate on the air. The limit applies
+/// if no air time limits the number.
 const DEPTH: u32 = 2;
 
 impl Linux {
@@ -64,14 +64,14 @@ impl Linux {
         })
     }
 
-    /// Changes the queue setting to `to`, as far as it can change during a run.
+    /// Changes the queue setting to `to`, as far as the setting can change during a run.
     pub(in crate::cell) fn change(&mut self, to: &QueueSetting) {
         if let Discipline::Mac80211(own) = to.discipline {
             self.queue.change(to, own);
         }
     }
 
-    /// Updates the estimates of air time and rate for the `stations`.
+    /// Updates the estimates of the air time and the rate of the links to these `stations`.
     pub(in crate::cell) fn update_rates(
         &mut self,
         stations: Range<usize>,
@@ -111,7 +111,8 @@ impl Linux {
         Some((self.contenders[category as usize], packet))
     }
 
-    /// Lets the device of `contender` pull as many packets as it may into `txqs`.
+    /// Makes the device of `contender` pull as many packets as its limits permit. The pulled
+    /// packets are enqueued in `txqs`.
     pub(in crate::cell) fn pull(
         &mut self,
         now: Time,
@@ -149,7 +150,7 @@ impl Linux {
     }
 
     /// Charges the air time of an exchange to its station. The exchange of `contender` of `node`
-    /// has ended, so that the device of the access point holds fewer packets.
+    /// has ended. If `node` is the access point, the number of packets in its device is updated.
     pub(in crate::cell) fn account(
         &mut self,
         now: Time,
@@ -172,7 +173,8 @@ impl Linux {
         self.hold(contender, txq, senders, txqs);
     }
 
-    /// Updates the number of packets and bytes that the device of `contender` holds for a txq.
+    /// Updates the number of packets and bytes in the device of `contender` that belong to a
+    /// transmit queue.
     pub(in crate::cell) fn hold(
         &mut self,
         contender: u32,
@@ -192,7 +194,7 @@ impl Linux {
         category.is_some_and(|category| self.queue.waits(category, station))
     }
 
-    /// Returns the waiting packets of `contender`; `None`: of all contenders.
+    /// Returns the waiting packets of `contender`; `None`: the waiting packets of all contenders.
     pub(in crate::cell) fn packets(&self, contender: Option<u32>) -> impl Iterator<Item = &Packet> {
         let category = contender.and_then(|contender| self.category[contender as usize]);
         self.queue.packets(category)

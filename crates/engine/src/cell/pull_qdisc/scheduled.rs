@@ -5,23 +5,23 @@ use crate::kernel::time::Time;
 use crate::packet::Packet;
 use crate::queue::{Scheduler, TxQueues};
 
-/// Number of longest aggregates that the device holds, including the aggregate on the air: the next
-/// aggregate, and one to follow.
+/// Limit of the packets in the device, in units of the longest aggregate: the aggregate on the air
+/// (or the next aggregate), and one more aggregate.
 const DEPTH: f64 = 2.0;
 
-/// Packets of one contender in front of its device.
+/// Queue in front of the device of one contender.
 #[derive(Clone, Debug)]
 pub(in crate::cell) struct Scheduled {
     pub(in crate::cell) scheduler: Scheduler,
-    /// Number of longest aggregates that the packets in the device would fill; `None`: unknown,
-    /// because an exchange has begun or ended.
+    /// Amount of packets in the device, in units of the longest aggregate. `None`: unknown, because
+    /// an exchange has begun or ended.
     pub(in crate::cell) held: Option<f64>,
-    /// Number of packets that wait for each txq of the device.
+    /// Number of packets in the scheduler for each transmit queue of the device.
     pub(in crate::cell) of_txq: Vec<u32>,
 }
 
 impl Scheduled {
-    /// Returns `scheduler` in front of an empty device that has `txqs` txqs.
+    /// Returns an empty device with `txqs` transmit queues, which pulls packets from `scheduler`.
     pub(in crate::cell) fn new(scheduler: Scheduler, txqs: usize) -> Scheduled {
         Scheduled {
             scheduler,
@@ -30,7 +30,8 @@ impl Scheduled {
         }
     }
 
-    /// Enqueues `packet`, which is for a txq of `queue`. Lost packets are appended to `lost`.
+    /// Enqueues `packet`, which belongs to a transmit queue of `queue`. Lost packets are appended
+    /// to `lost`.
     pub(in crate::cell) fn enqueue(
         &mut self,
         now: Time,
@@ -50,7 +51,8 @@ impl Scheduled {
         }
     }
 
-    /// Lets the device of `contender` pull packets until the device holds [`DEPTH`] aggregates.
+    /// Makes the device of `contender` pull packets until the amount of packets in the device is
+    /// [`DEPTH`].
     pub(in crate::cell) fn pull(
         &mut self,
         now: Time,

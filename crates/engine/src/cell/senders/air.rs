@@ -7,8 +7,8 @@ use crate::mac::dcf::Dcf;
 
 impl Senders {
     /// Returns the time for which PPDUs with data to or from a station have been on the air by
-    /// `now`. `station` is the index of the station, counted from 0. Two PPDUs that collide are
-    /// counted once. [ns]
+    /// `now`. `station` is the index of the station, counted from 0. The time of two PPDUs that
+    /// overlap is counted once. [ns]
     pub(in crate::cell) fn air_ns(&self, station: usize, now: Time, medium: &Dcf) -> u64 {
         let node = self.roles.node_of(station);
         let own = medium.categories_of(node);
@@ -22,7 +22,7 @@ impl Senders {
     }
 
     /// Counts the overlap of PPDUs to and from the same station in the collision that has just
-    /// ended. The collision is not settled yet.
+    /// ended. The caller has not called [`Senders::settle`] yet for this collision.
     pub(in crate::cell) fn count_overlap(&mut self, medium: &Dcf) {
         let data = |&&contender: &&u32| {
             let sends = matches!(self.senders[contender as usize].sending, Sending::Data(_));

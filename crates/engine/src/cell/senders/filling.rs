@@ -5,27 +5,27 @@ use crate::mac::block_ack::BlockAckWindow;
 use crate::mac::tx_timing::{Room, TxTiming};
 use crate::queue::TxQueues;
 
-/// PPDU that is filled with MPDUs.
+/// PPDU to which MPDUs are added.
 pub(super) struct Filling<'a> {
     pub(super) timing: &'a TxTiming,
     pub(super) room: Room,
     pub(super) mpdus: u32,
     pub(super) count: u32,
-    /// Length of the subframes of the A-MPDU so far. [bytes]
+    /// Length of all subframes of the A-MPDU so far. [bytes]
     pub(super) subframes: u32,
     pub(super) psdu: u32,
 }
 
 impl Filling<'_> {
-    /// Adds an MPDU if the PPDU has room for it. Returns whether it has room. The first MPDU always
-    /// fits.
+    /// Adds an MPDU, unless the PPDU would exceed its limits of MPDUs or length. Returns whether
+    /// the MPDU was added. The first MPDU always fits.
     #[inline(always)]
     pub(super) fn add(&mut self, mpdu_bytes: u32) -> bool {
         (self.count == 0 || self.count < self.mpdus) && self.put(mpdu_bytes)
     }
 
-    /// Adds an MPDU if the PSDU has room for it. Returns whether it has room. The caller checks the
-    /// number of MPDUs.
+    /// Adds an MPDU, unless the PSDU would exceed its limit of length. Returns whether the MPDU was
+    /// added. The caller checks the number of MPDUs.
     #[inline(always)]
     pub(super) fn put(&mut self, mpdu_bytes: u32) -> bool {
         if self.count == 0 {
@@ -43,8 +43,9 @@ impl Filling<'_> {
         true
     }
 
-    /// Adds further packets to the last MPDU to form an A-MSDU of at most `max` bytes. With only
-    /// one packet, the length of the MPDU is `bytes`.
+    /// Adds packets of the transmit queue `txq` to the last MPDU, to form an A-MSDU of at most
+    /// `max` bytes. When this method is called, the MPDU contains one packet and has a length of
+    /// `bytes`.
     pub(super) fn widen(
         &mut self,
         bytes: u32,

@@ -33,7 +33,7 @@ impl Senders {
             link.rates.choose(now, retry, &mut self.stream);
         }
         let (data_air, response_air) = match medium.has_limit(contender) {
-            false => (Span::ZERO, Span::ZERO), // unused without a time limit
+            false => (Span::ZERO, Span::ZERO), // the air times are not used without a time limit
             true => {
                 let first = link.window.first_waiting();
                 let new = queue.first(txq);
@@ -48,7 +48,7 @@ impl Senders {
         })
     }
 
-    /// Chooses the contents of the exchange of `contender`, which begins.
+    /// Chooses the packets and MPDUs of the exchange that `contender` begins.
     pub(in crate::cell) fn form(
         &mut self,
         contender: u32,
@@ -64,7 +64,8 @@ impl Senders {
                 let Link { to, rates, .. } = &sender.links[txq as usize];
                 return rates.timing().bar_exchange(*to);
             }
-            (None, txq) => txq.unwrap_or(0), // a contender that sends always has a txq with packets
+            // a contender that sends always has a transmit queue with packets
+            (None, txq) => txq.unwrap_or(0),
         };
         let Link {
             to,

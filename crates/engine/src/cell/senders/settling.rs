@@ -1,4 +1,4 @@
-//! End of an exchange, and timeouts of packets that receivers hold.
+//! End of an exchange, and timeouts of packets that receivers store until earlier packets arrive.
 
 use super::sorting::{HandingUp, Sorting};
 use super::{Link, Senders, Sending};
@@ -76,9 +76,9 @@ impl Senders {
         received > 0
     }
 
-    /// Settles the packets that `contender` sent in the exchange that ended at `now`. If the
-    /// contender has given up its packets in an internal collision (`discarded` but not `sent`),
-    /// settles these packets.
+    /// Settles the packets that `contender` sent in the exchange that ended at `now`: they are
+    /// acknowledged, given up, or to be sent again. Also settles packets that the contender has
+    /// `discarded` after an internal collision, without having `sent` them.
     pub(in crate::cell) fn settle(
         &mut self,
         now: Time,
@@ -91,7 +91,9 @@ impl Senders {
         let sending = match sent {
             true => std::mem::replace(&mut sender.sending, Sending::Nothing),
             false => match queue.next() {
-                Some(txq) => Sending::Data(txq), // the contender would have sent packets of this txq
+                // without the internal collision, the contender would have sent packets of this
+                // transmit queue
+                Some(txq) => Sending::Data(txq),
                 None => Sending::Nothing,
             },
         };
@@ -181,7 +183,8 @@ impl Senders {
         self.track_reordering(now, contender, txq);
     }
 
-    /// Updates the list of links whose receivers hold packets, for one txq.
+    /// Updates the list `reordering` of links whose receivers store packets, for the link of one
+    /// transmit queue.
     #[inline]
     fn track_reordering(&mut self, now: Time, contender: u32, txq: u32) {
         let window = &self.senders[contender as usize].links[txq as usize].window;
@@ -203,13 +206,13 @@ impl Senders {
         }
         reordering.retain(|&link| deadline(link) < Time::NEVER);
         let first = reordering.iter().map(|&link| deadline(link)).min();
-        // a receiver may have reached its deadline before this link was settled; it is then due
-        // immediately
+        // the deadline of a receiver may have passed before this link was settled; the timeout is
+        // then due immediately
         self.deadline = first.map_or(Time::NEVER, |first| first.max(now));
         self.reordering = reordering;
     }
 
-    /// Makes the receivers whose deadline has passed at `now` hand up the packets that they hold.
+    /// Makes the receivers whose deadline has passed at `now` hand up the packets that they store.
     pub(in crate::cell) fn time_out(&mut self, now: Time) {
         self.reordering.sort_unstable();
         for &(contender, txq) in &self.reordering {

@@ -1,4 +1,4 @@
-//! Events at the two ends of a link, and the lists and counters that record them.
+//! Recorders of the events at the sender and at the receiver of a link.
 
 use crate::cell::OffAir;
 use crate::kernel::time::Time;
@@ -7,17 +7,17 @@ use crate::mac::dcf::AggregateCounters;
 use crate::packet::Packet;
 use crate::queue::TxQueues;
 
-/// Packets that receivers have handed up, in the order of each receiver.
+/// Packets that receivers have handed up. The packets of each receiver are in order.
 pub(in crate::cell) type Received = Vec<(OffAir, Packet)>;
 
-/// Recorder of the events at both ends of a link when an exchange ends.
+/// Recorder of the events at the sender and at the receiver of a link when an exchange ends.
 pub(super) struct Sorting<'a> {
     pub(super) queue: &'a mut TxQueues,
     pub(super) received: &'a mut Received,
     pub(super) lost: &'a mut Vec<Packet>,
     pub(super) off: OffAir,
     pub(super) now: Time,
-    /// End of the response, when acknowledged packets leave their places in the queue.
+    /// End of the response. At this time, acknowledged packets are removed from the queue.
     pub(super) done: Time,
     pub(super) delivered: u64,
     pub(super) discarded: u64,

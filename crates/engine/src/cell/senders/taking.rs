@@ -1,4 +1,4 @@
-//! Number of packets and aggregates in a device that pulls packets.
+//! Amount of packets in a device that pulls packets, as a number of packets or of aggregates.
 
 use super::{Link, Senders, Sending};
 use crate::kernel::time::Span;
@@ -6,7 +6,7 @@ use crate::mac::aggregation::ampdu_bytes;
 use crate::packet::Packet;
 use crate::queue::TxQueues;
 
-/// Room for packets in one aggregate.
+/// Aggregate that is planned, and its limits in packets and bytes.
 pub(in crate::cell) struct AggregateRoom {
     packets: u32,
     bytes: u32,
@@ -18,14 +18,14 @@ pub(in crate::cell) struct AggregateRoom {
 }
 
 impl AggregateRoom {
-    /// Returns whether the aggregate has no room for another packet as long as the longest packet
-    /// so far.
+    /// Returns whether the aggregate has no room for another packet. The other packet is assumed to
+    /// be as long as the longest packet of the aggregate.
     pub(in crate::cell) fn is_full(&self) -> bool {
         let with_another = ampdu_bytes(self.bytes, self.longest);
         self.packets >= self.max_packets || self.packets > 0 && with_another > self.max_bytes
     }
 
-    /// Adds a packet to the aggregate.
+    /// Adds a packet to the planned aggregate.
     pub(in crate::cell) fn add(&mut self, packet: &Packet) {
         self.packets += 1;
         let mpdu = u32::from(packet.bytes) + self.headers;
@@ -45,13 +45,13 @@ impl Senders {
         self.senders[contender as usize].sending != Sending::Nothing
     }
 
-    /// Returns the txq of the last exchange of `contender`, and the air time of the PPDU with data
-    /// in this exchange.
+    /// Returns the transmit queue of the last exchange of `contender`, and the air time of the PPDU
+    /// with data in this exchange.
     pub(in crate::cell) fn last(&self, contender: u32) -> (u32, Span) {
         self.senders[contender as usize].last
     }
 
-    /// Returns the room in an empty aggregate from `contender` to a station.
+    /// Returns an empty aggregate from `contender` to a station, with its limits.
     pub(in crate::cell) fn room_for_aggregate(
         &self,
         contender: u32,
@@ -71,8 +71,8 @@ impl Senders {
         }
     }
 
-    /// Returns the number of aggregates that can be formed from the packets in `queue`. Aggregates
-    /// have packets for one station each.
+    /// Returns the number of aggregates that can be formed from the packets in `queue`. The packets
+    /// of one aggregate are for one station.
     pub(in crate::cell) fn held(&self, contender: u32, queue: &TxQueues) -> u32 {
         let count = |txq: u32| {
             let mut room = self.room_for_aggregate(contender, txq);
@@ -89,7 +89,7 @@ impl Senders {
         queue.waiting_txqs().into_iter().map(count).sum()
     }
 
-    /// Returns the fraction of the longest aggregate to its receiver that `packet` fills. [-]
+    /// Returns the fraction of the longest possible aggregate that `packet` fills. [-]
     pub(in crate::cell) fn part_of_aggregate(
         &self,
         contender: u32,
@@ -102,7 +102,7 @@ impl Senders {
         of_packets.max(f64::from(room.bytes) / f64::from(room.max_bytes))
     }
 
-    /// Returns the number of longest aggregates that the packets in `queue` would fill. [-]
+    /// Returns the amount of packets in `queue`, in units of the longest aggregate. [-]
     pub(in crate::cell) fn aggregates_held(&self, contender: u32, queue: &TxQueues) -> f64 {
         let txqs = queue.waiting_txqs().into_iter();
         let packets = txqs.flat_map(|txq| queue.of_txq(txq).map(move |packet| (txq, packet)));
@@ -111,8 +111,8 @@ impl Senders {
             .sum()
     }
 
-    /// Returns the number of packets of a txq that the device of `contender` holds and has not
-    /// settled, and their number of bytes.
+    /// Returns the number of packets, and of their bytes, in the device of `contender` that belong
+    /// to a transmit queue and are neither acknowledged nor given up.
     pub(in crate::cell) fn inside_of(
         &self,
         contender: u32,

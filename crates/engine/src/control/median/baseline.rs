@@ -2,17 +2,18 @@
 //!
 //! | sample | new baseline |
 //! |---|---|
-//! | below the baseline by more than the tolerance, after a rise | the baseline before the rise |
-//! | below the baseline otherwise | the sample |
+//! | below the baseline by more than the tolerance, after the baseline has risen | the baseline before the rise |
+//! | below the baseline in any other case | the sample |
 //! | above the baseline by more than the tolerance, with an empty queue, several times in a row | the smallest of these samples |
 //! | any other sample | unchanged |
 
 use crate::kernel::time::Span;
 
-/// Number of consecutive samples with an empty queue after which the baseline may rise, at most.
+/// Upper limit of the number of consecutive samples with an empty queue after which the baseline
+/// rises.
 const RISE_AFTER: u32 = 8;
 
-/// The limits below which a delay is considered to be without a queue.
+/// Limits of a round-trip time below which the queue is considered empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NearBase {
     /// Round-trip time up to which the queue is considered empty whatever the baseline is.
@@ -25,9 +26,10 @@ pub(super) struct NearBase {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Baseline {
     rtt: Option<Span>,
-    /// Baseline before the last rise, if it has risen.
+    /// Value of the baseline before its last rise; `None` if the baseline has not risen.
     before_rise: Option<Span>,
-    /// Number and minimum of the latest consecutive samples above the baseline with an empty queue.
+    /// Number and minimum of the latest consecutive samples that were above the baseline with an
+    /// empty queue. This minimum may become the baseline.
     candidate: Option<(u32, Span)>,
 }
 
@@ -40,12 +42,12 @@ impl Baseline {
     /// Adds a round-trip time and returns its queueing delay. The delay is computed as if the
     /// baseline were at most `floor`.
     ///
-    /// If the queue is known to be empty, `rise_after` is the number of consecutive samples above
-    /// the baseline that raise it.
+    /// `rise_after` is the number of consecutive samples above the baseline after which the
+    /// baseline rises; `None`: the queue may not be empty.
     pub fn add(&mut self, rtt: Span, near: NearBase, rise_after: Option<u32>) -> Span {
         let NearBase { floor, tolerance } = near;
         if self.rtt.is_some_and(|base| rtt + tolerance < base) {
-            // the path is the path before the rise again, and may have a queue
+            // the path is again the path before the rise; this sample may include a queueing delay
             self.rtt = self.before_rise.take().or(self.rtt);
         }
         let base = self.rtt.unwrap_or(floor);

@@ -1,4 +1,4 @@
-//! The estimate: the lower median of the last samples of several stations.
+//! The estimate of the queueing delay: the lower median of the last samples of several stations.
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,12 @@ use super::sample::{DelaySample, FRESH_FOR, SampleSource, TOLERANCE, WINDOW, low
 use super::station::Stations;
 use crate::kernel::time::{Span, Time};
 
-/// The last sample of each recently sampled station, oldest first.
+/// Last sample of each recently sampled station, oldest sample first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SampleWindow(VecDeque<DelaySample>);
 
 impl SampleWindow {
-    /// Adds a sample, which replaces the previous sample of the station.
+    /// Adds a sample, which replaces the previous sample of the same station.
     pub fn push(&mut self, now: Time, sample: DelaySample) {
         self.0
             .retain(|other| other.station != sample.station && now.since(other.sent) < FRESH_FOR);
@@ -26,10 +26,12 @@ impl SampleWindow {
         self.0.retain(|sample| sample.station != station);
     }
 
-    /// Returns the sample that C follows after the `newest` sample.
+    /// Returns the estimate after the `newest` sample: the sample with the median delay. C follows
+    /// this sample.
     ///
-    /// A station with an outstanding ping is late by at least the time since that ping. If such a
-    /// time is the median, the newest sample is returned, unless it is shorter than the median.
+    /// For a station with an outstanding ping, the delay is at least the time since this ping was
+    /// sent. If the median is such a time, the newest sample is returned, unless its delay is below
+    /// the median.
     pub fn median(
         &self,
         now: Time,
@@ -57,7 +59,8 @@ impl SampleWindow {
             .or((newest.delay >= median).then_some(newest))
     }
 
-    /// Returns the only sample of a window with one sample.
+    /// Returns the sample of the only station in the window; `None` if the window has several
+    /// stations.
     pub fn single(&self) -> Option<&DelaySample> {
         self.0.front().filter(|_| self.0.len() == 1)
     }

@@ -1,4 +1,4 @@
-//! The capacity C by the median: follows the queueing delay that active stations have in common.
+//! The estimator of the capacity C by a median. C follows the queueing delay that the active stations have in common.
 //!
 //! The estimator of paper 002 follows each reply to a ping. Therefore a single station that replies
 //! late, because it sleeps or lies, lowers the rate of all stations. This estimator follows a
@@ -6,16 +6,16 @@
 //!
 //! - **Sample** ([`sampling`], [`baseline`]). The queueing delay of a station is its round-trip
 //!   time minus the baseline of the station, so that a long path is not mistaken for a queue.
-//! - **Estimate** ([`estimate`]). The estimate is the lower median of the last samples of five
-//!   different stations. With one station it is the sample of this station, with two stations the
-//!   smaller sample. A delay of only one station, because it sleeps or has a separate queue at the
-//!   access point, is not in the common queue.
+//! - **Estimate** ([`estimate`]). The estimate is the lower median of the last samples of five different stations. With
+//!   one station the estimate is the sample of this station, and with two stations it is the smaller sample. A single
+//!   station may be late because it sleeps, or because it has a separate queue at the access point. The median ignores
+//!   such a delay.
 //! - **Poll** ([`poll`]). If one sample shows a long queue and the median does not, all other
 //!   stations are sampled simultaneously, at most 31 by pings. The result is the lower median of
 //!   all samples.
-//! - **Outlier rule** ([`lateness`], [`suspicion`]). A station that is late in a poll, or late on
-//!   average, is doubted. Its samples are ignored until the station has been as fast as the others
-//!   for 10 s. At most half of the stations can be doubted.
+//! - **Outlier rule** ([`lateness`], [`suspicion`]). A station that is late in a poll, or late on average, is doubted:
+//!   its samples are ignored until the station has been as fast as the others for 10 s. At most half of the stations
+//!   can be doubted.
 //!
 //! [`rate`] describes how C follows the estimate.
 //!
@@ -25,44 +25,41 @@
 //! |---|---|---|
 //! | a doubted station | compared with samples of others | compared with samples of others |
 //! | a member of the poll, late by more than 25 ms | the station is doubted from now on | added to the poll |
-//! | another station; the median is long, or the sample is short | C follows the median | added to the poll if the station is a member |
-//! | another station; the sample is above `high`, the median is not | a poll starts | added to the poll if the station is a member |
+//! | another station; the median delay is long, or the delay of the sample is short | C follows the median | added to the poll if the station is a member |
+//! | another station; the delay of the sample is above `high`, and the median delay is not | a poll starts | added to the poll if the station is a member |
 //!
 //! # Limits
-//! Of m stations, up to (m - 1)/2 late, sleeping or silent stations do not affect C. A reply to a
-//! ping cannot be early, because requests contain data that cannot be guessed. A station whose
-//! baseline was raised, or that acknowledges segments early, can pretend that there is no queue.
-//! Such a station is not detected. Therefore medians of other stations are upper medians: one of
-//! two stations can neither make a third station late nor turn the queue of a third station into a
-//! longer path. At most five stations decide. If there are many stations, three stations that are
-//! early together may be sampled in a row.
+//! If there are m stations, up to (m - 1)/2 late, sleeping or silent stations do not affect C. A reply to a ping cannot
+//! be early, because requests contain data that cannot be guessed. A station whose baseline was raised, or that
+//! acknowledges segments early, can pretend that there is no queue. Such a station is not detected. Therefore the
+//! median of the other stations is an upper median. One of two stations can then neither make a third station appear
+//! late nor make its queue appear to be a longer path. The samples of at most five stations determine the median. If
+//! there are many stations, three stations that are early may happen to be sampled in a row.
 //!
 //! # Stations that do not reply to pings
-//! A station that has not replied to five pings is **overheard** ([`reachability`]). When it is its
-//! turn, the estimator times segments of the flows of the station, from the bottleneck to the ACK
-//! that covers the segment. These samples are processed like replies, with four exceptions:
+//! A station that has not replied to five pings is **overheard** ([`reachability`]). When this station is to be
+//! sampled, the estimator measures the time from the departure of a segment at the bottleneck to the ACK of the
+//! segment. These samples are processed like replies, with four exceptions:
 //!
-//! - They have a separate baseline, because an ACK may be delayed.
-//! - No poll waits for them, because a segment may not pass soon, and its ACK may be delayed.
-//! - They are added to a poll only if the segment left after the start of the poll.
+//! - These samples have a separate baseline, because an ACK may be delayed.
+//! - No poll waits for these samples, because the next segment may pass late, and its ACK may be delayed.
+//! - Such a sample is added to a poll only if the segment left after the start of the poll.
 //! - The station is still pinged, rarely, and is sampled by pings again after its first reply.
 //!
-//! An ACK of data that has not arrived yet ("optimistic") is early. The first such ACK lowers the
-//! baseline, so that honest ACKs are late from then on. A station that always sends optimistic ACKs
-//! pretends that there is no queue. A minority of such stations changes nothing, and a single
-//! active station harms only itself.
+//! An ACK of data that has not arrived yet ("optimistic") is early. The first such ACK lowers the baseline, so that
+//! later honest ACKs appear late. A station that always sends optimistic ACKs pretends that there is no queue. A
+//! minority of such stations changes nothing, and a single active station harms only itself.
 //!
 //! # A single station
-//! C follows the samples of a single station. If that station is found to be late afterwards, C
-//! returns to its value before it followed that station.
+//! C follows the samples of a single station. If this station is later found to be late in comparison with other
+//! stations, C returns to its value before it followed that station.
 //!
 //! # A standing queue does not raise a baseline
-//! A queue that never drains looks like a longer path ([`standing_queue`]). After 64 consecutive
-//! samples above the baseline, C is reduced by measurement until a sample is near the baseline. If
-//! no sample is near it, although C has been at its minimum for twice the longest delay, the path
-//! is longer. Baselines then rise to the samples, and C returns to its earlier value. The baseline
-//! of a single station rises without this test, to the minimum of 8 samples during which the others
-//! had no queue.
+//! A queue that never drains looks like a longer path ([`standing_queue`]). After 64 consecutive samples above the
+//! baseline, C is reduced by measurement (see [`rate`]) until a sample is near the baseline. If no sample is near the
+//! baseline, although C has been at its minimum for twice the longest delay, the path is longer. Baselines then rise to
+//! the samples, and C returns to its earlier value. If only one station is affected, its baseline rises without this
+//! test. It rises to the minimum of 8 samples during which the other stations had no queue.
 
 mod baseline;
 mod estimate;
@@ -91,7 +88,7 @@ use super::wce::{Cycle, WceSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// The estimator.
+/// Estimator of the capacity C that follows the median of the queueing delays of the stations.
 #[derive(Clone, Debug)]
 pub struct MedianEstimator {
     settings: WceSettings,
@@ -103,7 +100,7 @@ pub struct MedianEstimator {
     standing_queue: StandingQueue,
     rate: RateControl,
     last_step: Step,
-    /// Whether the last estimate was above the threshold `high`.
+    /// Whether the last estimate of the queueing delay was above the threshold `high`.
     is_congested: bool,
 }
 
@@ -124,20 +121,20 @@ impl MedianEstimator {
         }
     }
 
-    /// Returns C. [bit/s]
+    /// Returns the capacity C. [bit/s]
     pub fn capacity_bps(&self) -> u64 {
         self.rate.rate_bps()
     }
 
-    /// Returns the step of the last sample that counted.
+    /// Returns the last step of C.
     pub fn last_step(&self) -> Step {
         self.last_step
     }
 
-    /// Returns the pings of an interval. Must be called once per interval.
+    /// Returns the pings to be sent in an interval. The caller calls this method once per interval.
     ///
-    /// `active` are the stations that have had traffic recently. `passed_bytes` is the number of
-    /// bytes that have left the bottleneck since the beginning.
+    /// `active` are the stations that have had traffic recently. `passed_bytes` is the total number
+    /// of bytes that have left the bottleneck.
     pub fn tick(&mut self, now: Time, active: &[u32], passed_bytes: u64) -> Vec<Probe> {
         self.sampler.begin_interval(now);
         self.stations.mark_active(now, active);
@@ -150,16 +147,19 @@ impl MedianEstimator {
             .regular(now, &mut self.stations, self.is_congested, passed_bytes)
     }
 
-    /// Returns the stations whose segments are to be timed until the next tick, for [`MedianEstimator::overhear`].
+    /// Returns the stations to listen to: until the next tick, the caller measures the round trips of segments to these
+    /// stations and calls [`MedianEstimator::overhear`].
     pub fn listening(&self) -> &[u32] {
         self.sampler.listening()
     }
 
-    /// Processes the reply to the ping whose number has these lowest 16 bits.
+    /// Processes the reply to a ping. `number` contains the lowest 16 bits of the number of the
+    /// ping.
     ///
-    /// `rtt` is the round-trip time if it is known more exactly than from `now`. `passed_bytes` is
-    /// the number of bytes that have left the bottleneck since the beginning. Returns the
-    /// round-trip time and further pings, or `None` if no such ping is without a reply.
+    /// `rtt` is the round-trip time, if it was measured more exactly than by the time `now`.
+    /// `passed_bytes` is the total number of bytes that have left the bottleneck. Returns
+    /// the round-trip time and further pings to be sent. `None`: no ping with this number waits for
+    /// a reply.
     pub fn answer(
         &mut self,
         now: Time,
@@ -176,11 +176,11 @@ impl MedianEstimator {
         Some((trip.rtt, probes))
     }
 
-    /// Processes the round trip of a segment and returns further pings. `passed_bytes` is the
-    /// number of bytes that have left the bottleneck since the beginning.
+    /// Processes the round trip of a TCP segment, and returns further pings to be sent.
+    /// `passed_bytes` is the total number of bytes that have left the bottleneck.
     ///
-    /// The sample is used if the station does not reply to pings, and once each time that the
-    /// estimator listens to the flows of the station.
+    /// The sample is used only if the station does not reply to pings. Each time the estimator
+    /// listens to the flows of a station, it uses one sample.
     pub fn overhear(&mut self, now: Time, trip: RoundTrip, passed_bytes: u64) -> Vec<Probe> {
         let state = self.stations.get(trip.station);
         let is_expected = state.is_some_and(|state| {
@@ -233,8 +233,8 @@ impl MedianEstimator {
         Vec::new()
     }
 
-    /// Returns the number of consecutive samples with an empty queue after which a baseline rises,
-    /// or `None` if the queue may not be empty.
+    /// Returns the number of consecutive samples with an empty queue after which the baseline of
+    /// the station of `trip` rises. `None`: the queue may not be empty, or baselines are fixed.
     fn samples_for_rise(&self, now: Time, trip: RoundTrip) -> Option<u32> {
         if !self.settings.follows_base {
             return None;
@@ -248,7 +248,7 @@ impl MedianEstimator {
         is_longer_path.then(|| (8 / active).max(2))
     }
 
-    /// Returns the longest delay that is considered to be an empty queue.
+    /// Returns the longest queueing delay for which the queue is considered empty.
     fn longest_near_base(&self) -> Span {
         let thresholds = self.settings.thresholds;
         thresholds.low + thresholds.near_base()
@@ -258,7 +258,8 @@ impl MedianEstimator {
         self.poll.as_ref().is_some_and(Poll::is_open)
     }
 
-    /// Starts a poll and returns its pings, if there are other stations.
+    /// Starts a poll of the stations other than that of the sample `cause`. Returns the pings of
+    /// the poll; `None` if there are no other stations.
     fn start_poll(
         &mut self,
         now: Time,
@@ -278,7 +279,8 @@ impl MedianEstimator {
         Some(pinged.into_iter().map(ping).collect())
     }
 
-    /// Adds a sample to the poll. Returns whether the sample needs no further processing.
+    /// Adds a sample to the poll, if there is a poll to which it belongs. Returns whether the
+    /// sample needs no further processing.
     fn add_to_poll(&mut self, now: Time, sample: DelaySample) -> bool {
         let Some(poll) = &mut self.poll else {
             return false;
@@ -293,8 +295,8 @@ impl MedianEstimator {
         }
     }
 
-    /// Decides the poll if that is possible. C then follows the median of the poll, and late
-    /// members are doubted.
+    /// Decides the poll, if enough stations have replied or its time is over. C then follows the
+    /// median of the poll, and stations that are late in the poll are doubted.
     fn decide_poll(&mut self, now: Time) {
         let Some(poll) = &mut self.poll else {
             return;
@@ -319,8 +321,8 @@ impl MedianEstimator {
         self.follow(now, decisive);
     }
 
-    /// Doubts a station if its sample exceeds the median of a poll. Returns whether the sample
-    /// does.
+    /// Doubts the station of a sample whose delay exceeds the median delay of a poll. Returns
+    /// whether the delay exceeds the median.
     fn reject_if_late(&mut self, now: Time, sample: DelaySample, median: Span) -> bool {
         let is_late = sample.delay > median + TOLERANCE;
         if is_late && let Some(state) = self.stations.get_mut(sample.station) {
@@ -330,7 +332,7 @@ impl MedianEstimator {
         is_late
     }
 
-    /// Removes the effect of a station that is doubted from now on.
+    /// Removes the effect of a station on C, because the station is doubted from now on.
     fn reject(&mut self, now: Time, station: u32) {
         self.window.remove(station);
         if let Some(bps) = self.suspicion.end_single(now, station)
@@ -340,7 +342,7 @@ impl MedianEstimator {
         }
     }
 
-    /// Adapts C to an estimate.
+    /// Adapts C to an estimate of the queueing delay.
     fn follow(&mut self, now: Time, estimate: DelaySample) {
         if estimate.delay > self.longest_near_base() {
             self.standing_queue.on_late_sample(estimate.delay);
@@ -358,16 +360,17 @@ impl MedianEstimator {
         self.standing_queue.on_rate(now, is_min);
     }
 
-    /// Returns the active stations that are doubted, each with its mean lateness.
+    /// Returns the active stations that are doubted (their samples are ignored), each with its mean
+    /// lateness.
     pub fn doubted(&self) -> impl Iterator<Item = (u32, Span)> {
         self.stations.doubted()
     }
 
-    /// Returns the single station that C follows and its queueing delay, if this station keeps C
-    /// low.
+    /// If C follows a single station and this station keeps C low, returns the station and its
+    /// queueing delay.
     ///
-    /// The station keeps C low if C has fallen by more than a quarter since C follows it, and would
-    /// fall further.
+    /// The station keeps C low on two conditions: C has fallen by more than a quarter since it
+    /// follows this station, and C would fall further.
     pub fn holds_down(&self) -> Option<(u32, Span)> {
         let single = self.suspicion.single()?;
         let sample = self.window.single()?;
@@ -383,13 +386,14 @@ impl MedianEstimator {
         state.base_rtt(self.sampler.last_tick()?)
     }
 
-    /// Returns the source of the samples of a station, if the station has been sampled.
+    /// Returns the source of the samples of a station (pings or flows); `None` if the station has
+    /// not been sampled.
     pub fn heard(&self, station: u32) -> Option<SampleSource> {
         let state = self.stations.get(station)?;
         state.reachability.source(self.sampler.last_tick()?)
     }
 
-    /// Forgets a station.
+    /// Deletes the state of a station.
     pub fn forget(&mut self, station: u32) {
         self.stations.forget(station);
         self.sampler.forget(station);
@@ -397,7 +401,7 @@ impl MedianEstimator {
         self.suspicion.forget(station);
     }
 
-    /// Returns the limit cycle around a WLAN of this capacity. [bit/s]
+    /// Returns the limit cycle of C around the capacity of a WLAN, `capacity_bps`.
     pub fn cycle(&self, capacity_bps: u64) -> Cycle {
         rate::limit_cycle(
             self.settings.thresholds,

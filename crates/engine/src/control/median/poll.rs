@@ -1,4 +1,4 @@
-//! The poll: samples all stations simultaneously, because one sample shows a long queue and the
+//! The poll: all stations are sampled simultaneously, because one sample shows a long queue and the
 //! median does not.
 //!
 //! ```text
@@ -14,69 +14,71 @@
 //! | an overheard member, of a segment that left after the start | added once | unrelated |
 //! | any other station | unrelated | unrelated |
 //!
-//! A member without a reply is later than the time that has passed. Therefore the median is known
-//! as soon as half of the members have replied and the middle delay is shorter than the time that
-//! has passed.
+//! Members are the stations that take part in the poll. The delay of a member without a reply is
+//! longer than the time since the start of the poll. Therefore the median is known as soon as half
+//! of the members have replied and the middle delay is shorter than this time.
 
 use super::sample::{DelaySample, SampleSource, TOLERANCE, WINDOW};
 use crate::kernel::time::{Span, Time};
 
-/// Minimum time that a poll is open. If the first delay is longer, the poll is open for that delay.
+/// Minimum duration of a poll. If the delay of the sample that started the poll is longer, the poll
+/// lasts for about this delay.
 const MIN_WAIT: Span = Span(300_000_000);
 
-/// Stations that are sampled simultaneously.
+/// A poll, in which several stations are sampled simultaneously.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Poll {
     started: Time,
-    /// The pinged stations, the station of the first sample, and stations that have been overheard since.
+    /// Number of members: the pinged stations, the station of the first sample, and the stations that have been
+    /// overheard since the start.
     members: usize,
-    /// Minimum number of samples that decide the poll while it is open.
+    /// Minimum number of samples with which the poll is decided before its time is over.
     quorum: usize,
     /// The sample that started the poll, then the samples of the members.
     samples: Vec<DelaySample>,
-    /// The median, in state Decided.
+    /// The median of the samples, once the poll is decided.
     median: Option<Span>,
 }
 
-/// The relation of a sample to a poll.
+/// Relation of a sample to a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     /// The sample is added to the poll.
     Counted,
-    /// The sample is from a member but arrived after the decision. The field is the median of the
-    /// poll.
+    /// The sample is from a member of the poll, but arrived after the decision. The field is the
+    /// median of the poll.
     Late(Span),
     /// The sample does not belong to the poll.
     Unrelated { is_open: bool },
 }
 
-/// The state after an attempt to decide.
+/// Result of an attempt to decide a poll.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum PollResult {
-    /// The poll is still open, or was decided before.
+    /// The poll is still open, or was already decided.
     Unchanged,
     /// Too few members have replied in time.
     Failed,
-    /// The poll is decided.
+    /// The poll is decided. The field contains its median.
     Decided(PollMedian),
 }
 
-/// The median of a poll.
+/// Result of a decided poll: the median delay, and the samples.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PollMedian {
     pub delay: Span,
-    /// All samples in the order of their arrival.
+    /// All samples of the poll, in order of arrival.
     pub samples: Vec<DelaySample>,
-    /// The sample that the rate follows.
+    /// The sample that C follows.
     pub decisive: DelaySample,
 }
 
 impl Poll {
     /// Starts a poll because of the sample `first`. The poll pings `pinged` other stations and
-    /// listens to `overheard` further stations.
+    /// listens to the flows of `overheard` further stations.
     ///
-    /// A station that is overheard becomes a member only with its sample, because it is unknown
-    /// whether a segment will pass.
+    /// An overheard station becomes a member of the poll only when a sample of its flows arrives,
+    /// because possibly no segment passes.
     pub fn start(now: Time, first: DelaySample, pinged: usize, overheard: usize) -> Poll {
         let quorum = match pinged {
             0 => WINDOW.min(1 + overheard),
@@ -118,7 +120,7 @@ impl Poll {
         Reply::Counted
     }
 
-    /// Decides the poll if its median is known, or if its time is over.
+    /// Decides the poll if its median is known, or if the time of the poll is over.
     pub fn decide(&mut self, now: Time) -> PollResult {
         if !self.is_open() {
             return PollResult::Unchanged;
@@ -144,8 +146,8 @@ impl Poll {
         };
         self.median = Some(delay);
         let samples = std::mem::take(&mut self.samples);
-        // if the first sample was right, its ping met the queue before the pings of the other
-        // members
+        // If the first sample is not an outlier, C follows it: its ping met the queue before the
+        // pings of the other members.
         let decisive = match samples.last() {
             Some(&last) if first.delay > delay + TOLERANCE => DelaySample { delay, ..last },
             Some(_) | None => first,

@@ -2,51 +2,51 @@
 //!
 //! | queueing delay downstream of the bottleneck | C |
 //! |---|---|
-//! | up to 5 ms, twice in a row | increases by 2 % per interval, if it is used |
-//! | up to 40 ms | increases by 2 % per second, if it is used |
+//! | up to 5 ms, twice in a row | increases by 2 % per interval, if C is used |
+//! | up to 40 ms | increases by 2 % per second, if C is used |
 //! | up to 100 ms | decreases by 8 % per second |
 //! | above 200 ms, or above 100 ms for 0.2 s | is set by measurement |
 //!
 //! # The measurement
-//! A FIFO that never runs empty delivers, between two replies, the bytes that entered it between
-//! the two requests. The requests leave at s1 and s2, with delays d1 and d2. Bytes leave the
-//! bottleneck at rate R between the requests. The capacity is
+//! The capacity K is the rate at which a FIFO downstream of the bottleneck is served. If this FIFO never runs empty,
+//! the bytes that it delivers between two replies are the bytes that entered between the two requests. The requests
+//! leave the bottleneck at times s1 and s2, and have the delays d1 and d2. Between the requests, bytes leave the
+//! bottleneck at rate R. The capacity is
 //!
 //! ```text
 //! K = R (s2 - s1) / ((s2 + d2) - (s1 + d1)) = R / (1 + (d2 - d1) / (s2 - s1))
 //! ```
 //!
-//! Two samples therefore measure K while there is a queue, however far C is above K. For example,
-//! the first sample after K falls from 20 to 6 Mbit/s sets C to 6 Mbit/s. If a buffer overflows, d
-//! is constant, and the measured K equals R. While the delay neither rises nor falls, it is
-//! therefore only known that C is not below K. C is then reduced by a factor until the delay falls.
-//! Otherwise C becomes K times
+//! Two samples therefore measure K while there is a queue, however far C is above K. For example, the first sample
+//! after K falls from 20 to 6 Mbit/s sets C to 6 Mbit/s. If a buffer overflows, the delay is constant, and the measured
+//! K equals R. A constant delay therefore shows only that C is not below K. C is then reduced by a factor until the
+//! delay falls. While the delay rises or falls, C becomes K multiplied by
 //!
 //! ```text
-//! 1 - (d - 40 ms) / 1 s, but at least 0.8, or 0.7 before the delay falls
+//! 1 - (d - 40 ms) / 1 s (d: the delay), but at least 0.8, or 0.7 before the delay falls
 //! ```
 //!
-//! which drains the queue in about a second. The next measurement begins with a request that is
-//! sent after the previous measurement took effect. After a measurement C follows this formula
-//! until the delay is at the threshold, where C equals K.
+//! which drains the queue in about a second. The first request of the next measurement must be sent after the previous
+//! measurement has changed C. After a measurement C follows this formula until the delay is at the threshold, where C
+//! equals K.
 //!
 //! # The fall of a queue
-//! K cannot be measured while a queue neither rises nor falls. C is then cut, usually by too much.
-//! K is measured while the queue falls after the cut. When the queue is short, C is set to K, but
-//! not above its value before the cut. Otherwise C would return by only 2 % per second.
+//! K cannot be measured while a queue neither rises nor falls. C is then cut, usually by too much. After the cut the
+//! queue falls, and K is measured. When the queue is short, C is set to K, but not above its value before the cut.
+//! Without this rule, C would increase by only 2 % per second.
 //!
 //! # Growth is taken back
-//! C may have grown while the request of a late sample was under way. That request left when C was
-//! smaller. C returns to its value at that time, because the queue has grown since.
+//! C may have increased since the request of a late sample left. C then returns to its value at the departure of this
+//! request, because the queue has grown since that time.
 //!
 //! # Stability margin with one station
-//! Between 5 and 100 ms the WLAN integrates C minus its capacity K. This algorithm integrates the
-//! sign of the threshold minus the delay, as [`Wce`](crate::control::Wce) does. [`limit_cycle`]
-//! computes the limit cycle with a fluid queue and steps in proportion to C. The margin is 100 ms
-//! divided by the longest queueing delay of the cycle. It is 1.8 for any K. Above 100 ms C is
-//! `K (1 - (d - h) / T)` with K measured, which is a loop of first order. With T = 1 s and a feedback
-//! delay g it is stable if `g < pi/2 T = 1.6 s`. The delay g is the sum of d, at most the length of
-//! the buffer, and the time between two requests.
+//! Between 5 and 100 ms the WLAN integrates C minus its capacity K. This algorithm integrates the sign of the threshold
+//! minus the delay, as [`Wce`](crate::control::Wce) does. [`limit_cycle`] computes the limit cycle with a fluid queue
+//! and steps in proportion to C. The margin is 100 ms divided by the longest queueing delay of the cycle. This margin
+//! is 1.8 for any K. Above 100 ms, C is `K (1 - (d - h) / T)`, where K is measured, d is the queueing delay, h is the
+//! threshold of 40 ms and T = 1 s. This is a loop of first order. With a feedback delay g the loop is stable if `g <
+//! pi/2 T = 1.6 s`. The feedback delay is the sum of d and the time between two requests. The delay d is at most the
+//! length of the buffer.
 
 use std::collections::VecDeque;
 
@@ -55,41 +55,44 @@ use super::super::wce::{Cycle, Thresholds, WceSettings};
 use super::sample::DelaySample;
 use crate::kernel::time::{Span, Time};
 
-/// Increase per interval while there is no queue.
+/// Relative increase of C per interval while there is no queue.
 const FAST_INCREASE: f64 = 0.02;
-/// Number of consecutive samples without a queue before the fast increase, because one such sample
-/// may be chance.
+/// Number of consecutive samples without a queue that must precede the fast increase. A single
+/// sample without a queue may be chance.
 const SLOW_STEPS: u32 = 1;
-/// Increase while the queue is short. [1/s]
+/// Relative increase of C while the queue is short. [1/s]
 const INCREASE: f64 = 0.02;
-/// Decrease while the queue is longer than the threshold. [1/s]
+/// Relative decrease of C while the queueing delay is above the threshold. [1/s]
 const DECREASE: f64 = 0.08;
 /// Time in which C drains a queue after a measurement. [s]
 const DRAIN_TIME_S: f64 = 1.0;
 /// Smallest ratio of C to the measured capacity. The first constant applies while the delay falls,
-/// the second while it does not.
+/// and the second constant at all other times.
 const MIN_PART_FALLING: f64 = 0.8;
 const MIN_PART_CONSTANT: f64 = 0.7;
-/// Slope of the delay above which two samples suffice for a measurement. [s/s]
+/// Slope of the delay above which two samples are enough to measure the capacity. [s/s]
 const RISING: f64 = 0.4;
-/// Slope above which a delay is considered long immediately, because the capacity has halved. [s/s]
+/// Slope of the delay above which a queue is considered long immediately. At this slope the
+/// capacity has halved. [s/s]
 const RISING_FAST: f64 = 1.0;
-/// Slope below which the delay falls. [s/s]
+/// Slope of the delay below which the queue is considered to fall. [s/s]
 const FALLING: f64 = -0.03;
-/// Minimum time over which a smaller slope, or a fall, is measured.
+/// Minimum time between two samples for the measurement of a slope that is not above [`RISING`].
 const SLOPE_TIME: Span = Span(150_000_000);
-/// Maximum time between two requests that are compared.
+/// Maximum time between two requests whose samples are compared.
 const HISTORY: Span = Span(600_000_000);
 /// Time for which a measured capacity is valid.
 const CAPACITY_VALID_FOR: Span = Span(1_000_000_000);
-/// Time after which a delay between `high` and twice `high` is considered long.
+/// Time for which delays must be above `high` until the queue is considered long. A delay above
+/// twice `high` is considered long immediately.
 const LONG_AFTER: Span = Span(200_000_000);
-/// Utilisation of C above which C may increase.
+/// Fraction of C that the traffic must use so that C may increase. [-]
 const MIN_UTILISATION: f64 = 0.75;
-/// Number of consecutive increases after which they are taken back.
+/// Number of consecutive increases of C after which C returns to its value at the departure of a
+/// late sample.
 const TAKEN_BACK_AFTER: u32 = 3;
 
-/// A cut of C while the queue neither rose nor fell.
+/// A reduction of C that was made while the queue neither rose nor fell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cut {
     /// C before the cut. [bit/s]
@@ -98,7 +101,7 @@ struct Cut {
     capacity_bps: Option<f64>,
 }
 
-/// The rate C and its history.
+/// Control of the rate C, with its recent history.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RateControl {
     thresholds: Thresholds,
@@ -106,18 +109,19 @@ pub(super) struct RateControl {
     min_bps: f64,
     max_bps: f64,
     rate_bps: f64,
-    /// Rates of the last second, each with its start time, oldest first.
+    /// Values of C during the last second, each with its start time, oldest first.
     rates: VecDeque<(Time, f64)>,
-    /// Estimates of the last second, oldest first.
+    /// Estimates of the queueing delay during the last second, oldest first.
     samples: VecDeque<DelaySample>,
-    /// Time of the last measurement. Requests that left later have met its effect.
+    /// Time at which a measurement last set C. Samples whose request left later show the effect of
+    /// the measurement.
     measured_at: Option<Time>,
-    /// Time and capacity [bit/s] of the last measurement, while its queue drains.
+    /// Time and result [bit/s] of the last measurement of the capacity, while the queue drains.
     measured: Option<(Time, f64)>,
-    /// Number of consecutive increases.
+    /// Number of consecutive increases of C.
     increases: u32,
     cut: Option<Cut>,
-    /// Since when delays have been long.
+    /// Time since which delays have been above the threshold `high`.
     long_since: Option<Time>,
 }
 
@@ -146,7 +150,7 @@ impl RateControl {
         self.rate_bps as u64
     }
 
-    /// Sets C to an earlier value. [bit/s]
+    /// Sets C to `rate_bps`, an earlier value. [bit/s]
     pub fn restore(&mut self, now: Time, rate_bps: u64) {
         self.measured = None;
         self.cut = None;
@@ -154,8 +158,8 @@ impl RateControl {
         self.set(now, rate_bps as f64);
     }
 
-    /// Adapts C to a sample that is known at `now`. If the baseline is in doubt, C is lowered until
-    /// any queue would have drained.
+    /// Adapts C to a sample that arrives at `now`. If the baseline is in doubt (`in_doubt`), C is
+    /// lowered until any queue must have drained.
     pub fn step(&mut self, now: Time, sample: DelaySample, in_doubt: bool) -> Step {
         self.forget(sample.sent);
         let is_used = self.is_used(sample);
@@ -193,7 +197,8 @@ impl RateControl {
         step
     }
 
-    /// Returns whether a delay is considered long, and records since when delays have been long.
+    /// Returns whether the queue is considered long, and records the time since which delays have
+    /// been above `high`.
     fn is_long(&mut self, sample: DelaySample, high: Span) -> bool {
         if sample.delay <= high {
             self.long_since = None;
@@ -216,8 +221,8 @@ impl RateControl {
         step
     }
 
-    /// Sets C by measurement if the request of the sample has met the effect of the last
-    /// measurement.
+    /// Sets C to the measured capacity, reduced so that the queue drains. Does nothing if the
+    /// request of the sample left before the last measurement changed C.
     fn measure(&mut self, now: Time, sample: DelaySample) -> Step {
         let since_measured = self.since_measured();
         let apart = since_measured
@@ -231,7 +236,7 @@ impl RateControl {
         let excess_s = (sample.delay - self.thresholds.threshold).seconds();
         let draining = |min: f64, in_s: f64| (1.0 - excess_s / in_s).max(min);
         let (capacity_bps, part) = if slope > RISING {
-            // half of what may be noise of the delay is subtracted
+            // half of the slope that noise may cause is subtracted
             let slope = slope - RISING / 2.0;
             (
                 rate_bps / (1.0 + slope),
@@ -243,7 +248,7 @@ impl RateControl {
                 draining(MIN_PART_FALLING, DRAIN_TIME_S),
             )
         } else {
-            // a station that is late without a queue must not reduce C much in one step
+            // a late reply of a station without a queue must not reduce C much in one step
             let capacity_bps = rate_bps.clamp(MIN_PART_CONSTANT * self.rate_bps, self.rate_bps);
             (
                 capacity_bps,
@@ -263,8 +268,8 @@ impl RateControl {
         Step::Measure
     }
 
-    /// Measures the capacity while the queue falls after a cut. When the queue is short, C is set to this capacity, but
-    /// not above its value before the cut.
+    /// Measures the capacity while the queue falls after a cut of C. When the queue is short, C is set to this
+    /// capacity, but not above its value before the cut.
     fn watch_fall(&mut self, now: Time, sample: DelaySample) {
         let Some(cut) = self.cut else {
             return;
@@ -287,7 +292,7 @@ impl RateControl {
         }
     }
 
-    /// Returns the samples whose requests have met the effect of the last measurement.
+    /// Returns the samples whose requests left after the last measurement changed C.
     fn since_measured(&self) -> impl DoubleEndedIterator<Item = &DelaySample> + Clone {
         let measured_at = self.measured_at.unwrap_or(Time::ZERO);
         self.samples
@@ -295,7 +300,7 @@ impl RateControl {
             .filter(move |sample| sample.sent >= measured_at)
     }
 
-    /// Returns whether two requests left at least half an interval apart.
+    /// Returns whether the requests of two samples left at least half an interval apart.
     fn is_apart(&self, earlier: DelaySample, later: DelaySample) -> bool {
         later.sent.since(earlier.sent).seconds() >= self.interval_s / 2.0
     }
@@ -305,7 +310,7 @@ impl RateControl {
         (now.since(at) <= CAPACITY_VALID_FOR).then_some(capacity_bps)
     }
 
-    /// Sets C to drain a queue whose capacity was measured.
+    /// Sets C to a fraction of the measured capacity, so that the queue drains.
     fn follow(&mut self, now: Time, delay: Span, capacity_bps: f64) -> Step {
         let threshold = self.thresholds.threshold;
         if delay <= threshold {
@@ -322,7 +327,7 @@ impl RateControl {
         self.rates.push_back((now, self.rate_bps));
     }
 
-    /// Returns C at the departure of a request.
+    /// Returns the value of C when a request left.
     fn rate_at(&self, sent: Time) -> f64 {
         let before = self.rates.iter().rev().find(|&&(since, _)| since <= sent);
         before
@@ -330,7 +335,7 @@ impl RateControl {
             .map_or(self.rate_bps, |&(_, rate_bps)| rate_bps)
     }
 
-    /// Returns whether C has limited the traffic.
+    /// Returns whether the traffic has used most of C, so that C may increase.
     fn is_used(&self, sample: DelaySample) -> bool {
         let Some(&first) = self.samples.front() else {
             return false;
@@ -356,7 +361,7 @@ impl RateControl {
     }
 }
 
-/// Returns the rate that left the bottleneck between two requests [bit/s] and the slope of the delay [s/s].
+/// Returns the rate at which bytes left the bottleneck between two requests [bit/s], and the slope of the delay [s/s].
 fn rate_and_slope(earlier: DelaySample, later: DelaySample) -> (f64, f64) {
     let between_s = later.sent.since(earlier.sent).seconds().max(1e-6);
     let passed = later.passed_bytes.saturating_sub(earlier.passed_bytes) as f64 * 8.0;
@@ -364,8 +369,8 @@ fn rate_and_slope(earlier: DelaySample, later: DelaySample) -> (f64, f64) {
     (passed / between_s, growth_s / between_s)
 }
 
-/// Returns the rate and the slope between the first of `samples` that left long enough before
-/// `later`, and `later`.
+/// Returns the rate and the slope between two samples: `later`, and the first of `samples` whose
+/// request left long enough before that of `later`.
 fn first_for_slope<'a>(
     mut samples: impl Iterator<Item = &'a DelaySample>,
     later: DelaySample,
@@ -374,8 +379,8 @@ fn first_for_slope<'a>(
     first.map(|earlier| rate_and_slope(*earlier, later))
 }
 
-/// Returns the limit cycle around a WLAN of `capacity_bps`, with the steps around the threshold
-/// only, and without taking back increases.
+/// Returns the limit cycle of C around a WLAN of `capacity_bps`. Only the steps just below and
+/// above the threshold are considered, and increases are not taken back.
 pub(super) fn limit_cycle(thresholds: Thresholds, interval: Span, capacity_bps: u64) -> Cycle {
     let capacity = capacity_bps as f64;
     let (up, down) = (INCREASE * capacity, DECREASE * capacity);

@@ -16,8 +16,9 @@
 use super::sample::SampleSource;
 use crate::kernel::time::{Span, Time};
 
-/// Number of attempts that must fail before a source is given up, and minimum time since the first
-/// of these attempts.
+/// Number of attempts to sample a station by pings or by its flows that must fail before the
+/// estimator gives up this source. The second constant is the minimum time since the first failed
+/// attempt.
 const MIN_FAILURES: u32 = 5;
 const MIN_FAILING_FOR: Span = Span(2_000_000_000);
 
@@ -68,30 +69,31 @@ impl Reachability {
         }
     }
 
-    /// Returns whether the estimator listens to the flows of the station and has no sample of these
-    /// flows yet.
+    /// Returns whether the estimator listens to the flows of the station, but has not received a
+    /// sample of these flows yet.
     pub fn is_listened_to(&self) -> bool {
         self.flows != FailureCount::default()
     }
 
-    /// Returns the time since which pings have had no reply, if any ping has been sent since the
-    /// last reply.
+    /// Returns the time since which pings to the station have had no reply; `None` if no ping was
+    /// sent after the last reply.
     pub fn unanswered_since(&self) -> Option<Time> {
         self.pings.0.map(|(_, first)| first)
     }
 
-    /// Returns whether the station does not reply to pings: state Overheard or Unreachable.
+    /// Returns whether the station does not reply to pings (state Overheard or Unreachable).
     pub fn is_silent(&self, now: Time) -> bool {
         self.pings.has_failed(now)
     }
 
-    /// Returns whether the station neither replies to pings nor has flows that can be overheard:
-    /// state Unreachable.
+    /// Returns whether the station is in state Unreachable: it does not reply to pings, and its
+    /// flows cannot be overheard.
     pub fn is_unreachable(&self, now: Time) -> bool {
         self.is_silent(now) && self.flows.has_failed(now)
     }
 
-    /// Returns the source of the samples of the station, if there is one.
+    /// Returns the source of the samples of the station (pings or flows); `None` in state
+    /// Unreachable.
     pub fn source(&self, now: Time) -> Option<SampleSource> {
         if !self.is_silent(now) {
             self.has_replied.then_some(SampleSource::Pings)

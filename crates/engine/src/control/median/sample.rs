@@ -3,19 +3,19 @@
 use crate::kernel::time::{Span, Time};
 use crate::words;
 
-/// Age above which activity and samples are ignored.
+/// Age above which samples, and the activity of stations, are ignored.
 pub(super) const FRESH_FOR: Span = Span(2_000_000_000);
 /// Number of stations whose last samples form the median.
 pub(super) const WINDOW: usize = 5;
 /// Difference between two delays that is attributed to noise.
 pub(super) const TOLERANCE: Span = Span(25_000_000);
 
-/// A ping to be sent.
+/// A ping that the caller must send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// Station to ping.
     pub station: u32,
-    /// Number of the ping, from 1.
+    /// Number of the ping, counted from 1.
     pub number: u32,
 }
 
@@ -24,11 +24,11 @@ pub struct Probe {
 pub struct RoundTrip {
     /// Station to which the ping or segment was sent.
     pub station: u32,
-    /// Departure of the ping, or of the segment from the bottleneck.
+    /// Departure of the ping, or departure of the segment from the bottleneck.
     pub sent: Time,
-    /// Time from departure until the reply, or until the ACK that covers the segment.
+    /// Time from the departure to the reply; for a segment, to the ACK that covers the segment.
     pub rtt: Span,
-    /// Bytes that had left the bottleneck between the beginning and the departure.
+    /// Total number of bytes that had left the bottleneck when the ping or segment departed.
     pub passed_bytes: u64,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct DelaySample {
     pub delay: Span,
     /// Departure of the ping or segment.
     pub sent: Time,
-    /// Bytes that had left the bottleneck between the beginning and the departure.
+    /// Total number of bytes that had left the bottleneck when the ping or segment departed.
     pub passed_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The choice of the stations that are pinged or overheard, and the pings without a reply.
+//! Choice of the stations that are pinged or overheard, and list of the pings without a reply.
 
 use std::collections::VecDeque;
 
@@ -7,12 +7,14 @@ use super::station::Stations;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// Maximum number of stations that a poll pings, including the first station, and maximum number
-/// that it listens to.
+/// Maximum number of stations that a poll pings (including the station that started the poll), and
+/// maximum number of stations that a poll listens to.
 const MAX_POLLED: usize = 32;
-/// Number of intervals without a tick that is considered a stall of the caller.
+/// Number of intervals without a call of [`Sampler::begin_interval`] after which the caller is
+/// considered stalled.
 const STALL: u64 = 5;
-/// Mean number of intervals between two pings to stations that are doubted or silent.
+/// Mean number of intervals between two pings to stations that are doubted or do not reply to
+/// pings.
 const RARELY: u32 = 10;
 
 /// A ping without a reply.
@@ -23,20 +25,21 @@ struct Outstanding {
     passed_bytes: u64,
 }
 
-/// The sampling of stations.
+/// Sampler, which chooses the stations to sample and matches replies to pings.
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
     draws: Stream,
     interval: Span,
     timeout: Span,
     last_tick: Option<Time>,
-    /// End of the last stall. Pings and segments that departed earlier are ignored.
+    /// End of the last stall of the caller. Pings and segments that departed earlier are ignored.
     resumed: Option<Time>,
-    /// Stations of the current round that have not been sampled.
+    /// Stations that have not been sampled in the current round. In a round, each station is
+    /// sampled once.
     round: Vec<u32>,
     outstanding: VecDeque<Outstanding>,
     last_number: u32,
-    /// Stations whose segments are timed at present.
+    /// Stations whose segments are currently timed, because they do not reply to pings.
     listening: Vec<u32>,
 }
 
@@ -55,7 +58,8 @@ impl Sampler {
         }
     }
 
-    /// Begins an interval. Detects a stall and gives up old pings.
+    /// Begins an interval. Detects a stall of the caller, and removes pings that are older than the
+    /// timeout.
     pub fn begin_interval(&mut self, now: Time) {
         let patience = self.interval * STALL;
         if self
@@ -77,12 +81,12 @@ impl Sampler {
         self.last_tick
     }
 
-    /// Returns the regular pings of an interval, and begins to listen to silent stations when it is
-    /// their turn.
+    /// Returns the regular pings of an interval. If a station to be sampled does not reply to
+    /// pings, begins to listen to its flows.
     ///
-    /// Trusted stations are sampled in rounds: each is sampled once, in random order, before any is
-    /// sampled again. While the queue is long (`is_congested`), each interval samples as many
-    /// stations as the median uses.
+    /// Stations that are not doubted are sampled in rounds: in each round, each of these stations
+    /// is sampled once, in random order. Each interval samples one station; while the queue is long
+    /// (`is_congested`), as many stations as the median uses.
     pub fn regular(
         &mut self,
         now: Time,
@@ -98,7 +102,8 @@ impl Sampler {
             .active()
             .filter(|&station| !stations.counts(station, now) || stations.is_silent(station, now))
             .collect();
-        // drawn at random, so that a station cannot predict when it must reply in time
+        // this choice is random, so that a doubted station cannot predict when it must reply in
+        // time
         let is_rare = self.draws.up_to(RARELY - 1) == 0;
         let mut pinged = Vec::new();
         if is_rare && !counting.is_empty() && !doubted_or_silent.is_empty() {
@@ -159,7 +164,7 @@ impl Sampler {
         (pinged, silent)
     }
 
-    /// Returns a ping to a station, which is outstanding from now on.
+    /// Returns a new ping to a station, and records the ping as outstanding.
     pub fn ping(
         &mut self,
         now: Time,
@@ -179,7 +184,7 @@ impl Sampler {
         probe
     }
 
-    /// Begins to listen to the flows of a station.
+    /// Begins to time segments of the flows of a station (to listen to the station).
     pub fn listen_to(&mut self, now: Time, station: u32, stations: &mut Stations) {
         if !self.listening.contains(&station) {
             self.listening.push(station);
@@ -187,23 +192,23 @@ impl Sampler {
         }
     }
 
-    /// Returns the stations whose flows are listened to.
+    /// Returns the stations whose segments are currently timed.
     pub fn listening(&self) -> &[u32] {
         &self.listening
     }
 
-    /// Ends listening to all stations.
+    /// Stops timing the segments of all stations.
     pub fn end_listening(&mut self) {
         self.listening.clear();
     }
 
-    /// Ends listening to one station.
+    /// Stops timing the segments of one station.
     pub fn end_listening_to(&mut self, station: u32) {
         self.listening.retain(|&other| other != station);
     }
 
-    /// Returns the round trip of the outstanding ping whose number has these lowest 16 bits. The
-    /// round trip ends at `now`.
+    /// Returns the round trip of an outstanding ping, which ends at `now`. `number` contains the
+    /// lowest 16 bits of the number of the ping.
     pub fn reply(&mut self, now: Time, number: u16, rtt: Option<Span>) -> Option<RoundTrip> {
         let mut outstanding = self.outstanding.iter();
         let place = outstanding.rposition(|ping| ping.probe.number as u16 == number)?;
@@ -220,14 +225,14 @@ impl Sampler {
         })
     }
 
-    /// Returns whether a round trip that ends at `now` is current: it is neither too long nor began
-    /// before a stall.
+    /// Returns whether a round trip that ends at `now` is valid: it is not longer than the timeout,
+    /// and did not begin before a stall.
     pub fn is_current(&self, now: Time, rtt: Span) -> bool {
         let left_before = self.resumed.is_some_and(|resumed| now.since(resumed) < rtt);
         rtt <= self.timeout && !left_before
     }
 
-    /// Forgets a station.
+    /// Deletes the state of a station.
     pub fn forget(&mut self, station: u32) {
         self.end_listening_to(station);
         self.outstanding

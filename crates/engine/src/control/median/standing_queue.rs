@@ -10,23 +10,26 @@ use crate::kernel::time::{Span, Time};
 
 /// Number of consecutive samples above the baseline after which the baseline is in doubt.
 const DOUBTED_AFTER: u32 = 64;
-/// Time at the minimum of C after which any queue has drained, in units of the longest delay.
+/// Time for which C must be at its minimum until any queue has drained, as a multiple of the
+/// longest delay.
 const DRAIN_DELAYS: u64 = 2;
 
-/// The samples since the last sample near its baseline, and C before these samples.
+/// State of the test for a standing queue: the samples since the last sample near its baseline, and
+/// C before these samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct StandingQueue {
-    /// Number of consecutive samples above the baseline, and the longest delay among them.
+    /// Number of consecutive samples above the baseline. `longest` is the longest delay of these
+    /// samples.
     late_samples: u32,
     longest: Span,
-    /// Time since which C has been at its minimum.
+    /// Time since which C has been at its minimum; `None` if C is above its minimum.
     at_min_since: Option<Time>,
-    /// C at the last sample near the baseline. [bit/s]
+    /// Value of C at the last sample near the baseline. [bit/s]
     confirmed_bps: u64,
 }
 
 impl StandingQueue {
-    /// Returns the state before the first sample, with C at `bps`. [bit/s]
+    /// Returns the state before the first sample. `bps` is the value of C. [bit/s]
     pub fn new(bps: u64) -> StandingQueue {
         StandingQueue {
             late_samples: 0,
@@ -36,7 +39,7 @@ impl StandingQueue {
         }
     }
 
-    /// Returns whether the baseline is in doubt.
+    /// Returns whether the baseline is in doubt, because many consecutive samples were above it.
     pub fn is_in_doubt(&self) -> bool {
         self.late_samples >= DOUBTED_AFTER
     }
@@ -47,9 +50,9 @@ impl StandingQueue {
         self.longest = self.longest.max(delay);
     }
 
-    /// Records a sample near the baseline while C is `bps`. [bit/s]
+    /// Records a sample near the baseline. `bps` is the present value of C. [bit/s]
     ///
-    /// If the test lowered C to its minimum, returns the rate to which C returns. [bit/s]
+    /// If the test has lowered C to its minimum, returns the value to which C must return. [bit/s]
     pub fn on_near_sample(&mut self, bps: u64) -> Option<u64> {
         let was_tested = self.is_in_doubt() && self.at_min_since.is_some();
         let before = was_tested.then(|| self.confirmed_bps.max(bps));
@@ -63,7 +66,8 @@ impl StandingQueue {
         self.at_min_since = is_min.then(|| self.at_min_since.unwrap_or(now));
     }
 
-    /// Returns whether the path is longer: any queue had drained before a ping left at `sent`.
+    /// Returns whether the path has become longer, given a late sample whose ping left at `sent`.
+    /// This is the case if any queue must have drained before the ping left.
     pub fn is_longer_path(&self, now: Time, sent: Time) -> bool {
         let drained = self
             .at_min_since

@@ -1,4 +1,4 @@
-//! The state of each station: activity, reachability, baselines and lateness.
+//! State of each station: activity, reachability, baselines and lateness.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::reachability::Reachability;
 use super::sample::{DelaySample, FRESH_FOR, RoundTrip, SampleSource, upper_median};
 use crate::kernel::time::{Span, Time};
 
-/// The state of one station.
+/// State of one station, as the estimator sees it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct StationState {
     pub reachability: Reachability,
     pub lateness: Lateness,
-    /// Baselines of the pings and of the flows of the station. An ACK may be delayed by up to 500
-    /// ms (RFC 9293, section 3.8.6.3).
+    /// Baseline of the pings of the station. `flow_baseline` is the baseline of its flows, in which
+    /// ACKs may be delayed by up to 500 ms (RFC 9293, section 3.8.6.3).
     ping_baseline: Baseline,
     flow_baseline: Baseline,
     /// Departure and queueing delay of the last sample of the station.
@@ -22,8 +22,8 @@ pub(super) struct StationState {
 }
 
 impl StationState {
-    /// Adds a round trip and returns its queueing delay. The parameters are those of
-    /// [`Baseline::add`].
+    /// Adds a round trip of the station and returns its queueing delay. The other parameters are
+    /// those of [`Baseline::add`].
     pub fn add(
         &mut self,
         trip: RoundTrip,
@@ -47,7 +47,7 @@ impl StationState {
         }
     }
 
-    /// Returns the baseline of the current source of samples.
+    /// Returns the baseline (the round-trip time without a queue) of the present source of samples.
     pub fn base_rtt(&self, now: Time) -> Option<Span> {
         match self.reachability.is_silent(now) {
             true => self.flow_baseline.rtt(),
@@ -56,7 +56,7 @@ impl StationState {
     }
 }
 
-/// All stations.
+/// State of all stations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stations {
     states: BTreeMap<u32, StationState>,
@@ -65,7 +65,8 @@ pub(super) struct Stations {
 }
 
 impl Stations {
-    /// Marks stations as active now, and drops those that have been inactive for too long.
+    /// Marks `stations` as active at `now`, and removes the activity of stations that have been
+    /// inactive for too long.
     pub fn mark_active(&mut self, now: Time, stations: &[u32]) {
         self.active
             .extend(stations.iter().map(|&station| (station, now)));
@@ -82,17 +83,18 @@ impl Stations {
         self.active.contains_key(&station)
     }
 
-    /// Returns the state of a station that has been sampled.
+    /// Returns the state of a station; `None` if the station has not been sampled.
     pub fn get(&self, station: u32) -> Option<&StationState> {
         self.states.get(&station)
     }
 
-    /// Returns the state of a station that has been sampled.
+    /// Returns the state of a station, as a mutable reference; `None` if the station has not been
+    /// sampled.
     pub fn get_mut(&mut self, station: u32) -> Option<&mut StationState> {
         self.states.get_mut(&station)
     }
 
-    /// Returns the state of a station, and creates the state if there is none.
+    /// Returns the state of a station. Creates the state if the station has none.
     pub fn entry(&mut self, station: u32) -> &mut StationState {
         self.states.entry(station).or_default()
     }
@@ -112,7 +114,7 @@ impl Stations {
         state.is_some_and(|state| state.reachability.is_silent(now))
     }
 
-    /// Returns whether a station is doubted.
+    /// Returns whether a station is doubted (its samples are ignored).
     pub fn is_doubted(&self, station: u32) -> bool {
         let state = self.get(station);
         state.is_some_and(|state| state.lateness.is_doubted())
@@ -129,7 +131,8 @@ impl Stations {
         }
     }
 
-    /// Returns the active stations that are doubted, each with its mean lateness.
+    /// Returns the active stations that are doubted (their samples are ignored), each with its mean
+    /// lateness.
     pub fn doubted(&self) -> impl Iterator<Item = (u32, Span)> {
         self.active().filter_map(|station| {
             let lateness = &self.get(station)?.lateness;
@@ -137,7 +140,7 @@ impl Stations {
         })
     }
 
-    /// Returns the upper median of the last delays of all other stations that are not doubted.
+    /// Returns the upper median of the last delays of the other stations, without doubted stations.
     pub fn median_of_others(&self, now: Time, station: u32) -> Option<Span> {
         let others = self
             .states
@@ -148,7 +151,7 @@ impl Stations {
         upper_median(fresh.map(|(_, delay)| delay))
     }
 
-    /// Forgets a station.
+    /// Deletes the state of a station.
     pub fn forget(&mut self, station: u32) {
         self.states.remove(&station);
         self.active.remove(&station);

@@ -2,7 +2,7 @@
 //! watches a single station that C follows.
 //!
 //! A sample is compared with samples of other stations that left shortly before it and shortly
-//! after it. Therefore a queue that grows or drains makes no station late.
+//! after it. Therefore a queue that grows or drains does not make any station appear late.
 
 use std::collections::VecDeque;
 
@@ -10,15 +10,17 @@ use super::sample::{DelaySample, FRESH_FOR, upper_median};
 use super::station::Stations;
 use crate::kernel::time::{Span, Time};
 
-/// Maximum difference of the departures of two samples that are compared.
+/// Maximum time between the departures of two samples that are compared.
 const COMPARED_WITHIN: Span = Span(600_000_000);
-/// Maximum number of other stations on either side with which a sample is compared.
+/// Maximum number of other stations with which a sample is compared, counted separately before and
+/// after the sample.
 const MAX_NEIGHBOURS: usize = 5;
-/// Required number of other stations on either side, if there are that many stations.
+/// Required number of other stations with samples before, and also after, a sample. If there are
+/// fewer other stations, all of them are required.
 const MIN_NEIGHBOURS: usize = 2;
 /// Maximum number of samples in the history.
 const MAX_HISTORY: usize = 64;
-/// Time for which the C from before a single-station period stays valid.
+/// Time for which the value of C before a single-station period remains valid.
 const SINGLE_STATION_FOR: Span = Span(600_000_000_000);
 
 /// A period in which C follows the samples of one station only.
@@ -30,16 +32,17 @@ pub(super) struct SingleStation {
     pub before_bps: u64,
 }
 
-/// The history of samples to compare, and the single-station period.
+/// Detector of outliers: the history of samples to compare, and the single-station period.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Suspicion {
-    /// Samples ordered by departure, each with a flag whether it has been compared.
+    /// Samples in order of departure. The flag of a sample is true if the sample has been compared.
     history: VecDeque<(DelaySample, bool)>,
     single: Option<SingleStation>,
 }
 
 impl Suspicion {
-    /// Adds a sample and updates the lateness of stations. Returns the stations that are doubted from now on.
+    /// Adds a sample and updates the lateness of stations. Returns the stations that are doubted from now on (their
+    /// samples are ignored).
     pub fn add(&mut self, now: Time, sample: DelaySample, stations: &mut Stations) -> Vec<u32> {
         self.insert(sample);
         let others = stations
@@ -81,8 +84,9 @@ impl Suspicion {
         }
     }
 
-    /// Returns the simultaneous delay of the other stations: the larger of the upper medians before
-    /// and after a sample.
+    /// Returns the delay of the other stations at the time of the sample `place` of the history.
+    /// The delay is the larger of two upper medians: over samples before it, and over samples after
+    /// it.
     fn neighbours(&self, place: usize, required: usize, stations: &Stations) -> Option<Span> {
         let (sample, _) = self.history[place];
         let is_neighbour = |(other, _): &&(DelaySample, bool)| {
@@ -101,12 +105,13 @@ impl Suspicion {
         upper_median(before.iter().map(delay)).max(upper_median(after.iter().map(delay)))
     }
 
-    /// Returns the current single-station period, or the last one.
+    /// Returns the current single-station period; if there is none, the last such period.
     pub fn single(&self) -> Option<SingleStation> {
         self.single
     }
 
-    /// Records that C, now `bps`, follows the samples of one station only. [bit/s]
+    /// Records that C follows the samples of one station only. `bps` is the present value of C.
+    /// [bit/s]
     pub fn on_single(&mut self, now: Time, station: u32, bps: u64) {
         if self.single.is_none_or(|single| single.station != station) {
             self.single = Some(SingleStation {
@@ -117,21 +122,21 @@ impl Suspicion {
         }
     }
 
-    /// Ends a single-station period of a station that is doubted. Returns the C from before the
-    /// period, if it is still valid. [bit/s]
+    /// Ends the single-station period, if it belongs to `station`, which is doubted. Returns the
+    /// value of C before the period, if this value is still valid. [bit/s]
     pub fn end_single(&mut self, now: Time, station: u32) -> Option<u64> {
         let single = self.single.take_if(|single| single.station == station)?;
         (now.since(single.since) < SINGLE_STATION_FOR).then_some(single.before_bps)
     }
 
-    /// Forgets a station.
+    /// Deletes the samples of a station.
     pub fn forget(&mut self, station: u32) {
         self.single.take_if(|single| single.station == station);
         self.history.retain(|(sample, _)| sample.station != station);
     }
 }
 
-/// Returns the first sample of each station, for at most `MAX_NEIGHBOURS` stations.
+/// Returns the first sample of each station in `samples`, for at most `MAX_NEIGHBOURS` stations.
 fn by_station<'a>(samples: impl Iterator<Item = &'a (DelaySample, bool)>) -> Vec<DelaySample> {
     let mut first: Vec<DelaySample> = Vec::new();
     for (sample, _) in samples {

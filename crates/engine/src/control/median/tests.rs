@@ -2,27 +2,28 @@ use super::*;
 use crate::control::WceRule;
 use crate::kernel::streams::Streams;
 
-/// A fluid model of a WLAN: a FIFO whose capacity changes, downstream of a bottleneck that is never
-/// idle.
+/// A fluid model of a WLAN: a FIFO whose capacity changes, downstream of a bottleneck that always
+/// has packets to send.
 struct Fluid {
     capacity_bps: fn(f64) -> f64,
     buffer_bytes: f64,
     /// Round-trip time without a queue. [s]
     base_s: f64,
-    /// Additional delay of a station at a time; infinite if it does not reply. [s]
+    /// Additional delay of a reply, as a function of station and time; infinite if the station does
+    /// not reply. [s]
     extra_s: Box<dyn Fn(u32, f64) -> f64>,
     stations: u32,
-    /// Number of stations that do not reply to pings and are overheard. They have the lowest
-    /// numbers.
-    overheard: u32,
-    /// Delay of an ACK at a time. [s]
-    delayed_ack_s: fn(f64) -> f64,
-    /// Number of overheard stations that acknowledge data that has not arrived yet. They have the
+    /// Number of stations that do not reply to pings and are overheard. These stations have the
     /// lowest numbers.
+    overheard: u32,
+    /// Delay of an ACK, as a function of time. [s]
+    delayed_ack_s: fn(f64) -> f64,
+    /// Number of overheard stations that acknowledge data that has not arrived yet. These stations
+    /// have the lowest numbers.
     early: u32,
 }
 
-/// An instant of a run: time [s], C [bit/s], queueing delay [s].
+/// State at an instant of a run: time [s], C [bit/s] and queueing delay [s].
 struct Instant {
     at_s: f64,
     rate_bps: f64,
@@ -123,7 +124,7 @@ fn during(instants: &[Instant], from_s: f64, to_s: f64) -> impl Iterator<Item = 
         .filter(move |instant| (from_s..to_s).contains(&instant.at_s))
 }
 
-/// Returns the minimum and the maximum of C. [Mbit/s]
+/// Returns the minimum and the maximum of C between two times. [Mbit/s]
 fn range(instants: &[Instant], from_s: f64, to_s: f64) -> (f64, f64) {
     let rates = during(instants, from_s, to_s).map(|instant| instant.rate_bps / 1e6);
     (
@@ -167,8 +168,9 @@ fn c_follows_a_capacity_that_falls_and_rises() {
             let (instants, _) = fluid.run(50.0);
             let case = format!("{stations} stations, {packets} packets");
             let (min, _) = range(&instants, 20.0, 35.0);
-            // Unlike TCP, these senders fill C whatever is lost. Therefore the bounds are wider
-            // than a tenth of either capacity. They were chosen from the results of this test.
+            // Unlike TCP, the senders of this test fill C even if packets are lost. Therefore the
+            // bounds of the test are wider than a tenth of either capacity. The bounds were chosen
+            // from the results of this test.
             let drained_s = 24.0 + (packets - 200.0_f64).max(0.0) / 100.0;
             let (low, high) = (
                 range(&instants, drained_s, 35.0),
@@ -181,7 +183,7 @@ fn c_follows_a_capacity_that_falls_and_rises() {
     }
 }
 
-/// Capacities that fall at different phases of the cycle of C.
+/// Capacity [bit/s] as a function of time: each function falls at another phase of the cycle of C.
 const FALLS: [fn(f64) -> f64; 8] = [
     |at| drop_and_rise(at - 0.09),
     |at| drop_and_rise(at - 0.5),
@@ -194,9 +196,10 @@ const FALLS: [fn(f64) -> f64; 8] = [
 ];
 
 /// The queue length after a fall of the capacity depends on the phase of the cycle of C at that
-/// time. Therefore the test uses the mean over several phases of the median queueing delay in five
-/// seconds. A FIFO of 200 packets of 1514 bytes is 0.404 s long at 6 Mbit/s. The bound of 0.224 s
-/// was chosen from the result of a single phase; of 40 phases some had medians up to 0.404 s.
+/// time. Therefore the test measures the median queueing delay in five seconds, and takes the mean
+/// over several phases. A FIFO of 200 packets of 1514 bytes is 0.404 s long at 6 Mbit/s. The bound
+/// of 0.224 s was chosen from the result of a single phase; of 40 phases some had medians up to
+/// 0.404 s.
 #[test]
 fn the_queue_is_short_soon_after_a_fall() {
     for stations in [2, 5, 20] {
@@ -223,7 +226,8 @@ fn the_queue_is_short_soon_after_a_fall() {
     }
 }
 
-/// A kind of station: its name, and the additional delay [s] of a reply at a time [s].
+/// Behaviour of a station: its name, and the additional delay [s] of a reply as a function of time
+/// [s].
 type Kind = (&'static str, fn(f64) -> f64);
 
 #[test]
@@ -392,7 +396,7 @@ fn a_station_that_replies_to_pings_is_not_overheard() {
         Some(Span(4_000_000)),
         "one sample per period of listening"
     );
-    // a reply to a ping has a different baseline
+    // replies to pings have another baseline than ACKs
     let mut tick = 30;
     let probe = loop {
         if let Some(probe) = estimator.tick(at(100 * tick), &[0], 0).first().copied() {

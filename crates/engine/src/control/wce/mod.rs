@@ -1,15 +1,15 @@
 //! The wireless capacity estimator (WCE): paper 002, section 4.2.1 and appendix IV.
 //!
-//! A virtual shared bottleneck of rate C is upstream of a WLAN. Pings bypass it. Their round-trip time shows
-//! whether a queue grows downstream, and C falls or rises by a step:
+//! A virtual shared bottleneck of rate C is upstream of a WLAN. Pings bypass the bottleneck. Their round-trip time
+//! shows whether a queue grows in the WLAN, and C falls or rises by a step:
 //!
 //! | round-trip time | step |
 //! |---|---|
-//! | up to 5 ms | C times `speed_up`, at least plus `increase` |
-//! | up to 40 ms | C plus `increase` |
-//! | up to 200 ms | C minus `decrease` |
-//! | above | C times `back_off`, at least minus `decrease`, once per round trip |
-//! | no reply, or one from before a stall | C holds |
+//! | up to 5 ms | C is multiplied by `speed_up`, and rises by at least `increase` |
+//! | up to 40 ms | C rises by `increase` |
+//! | up to 200 ms | C falls by `decrease` |
+//! | above 200 ms | C is multiplied by `back_off`, and falls by at least `decrease`, once per round trip |
+//! | no reply, or a reply to a ping from before a stall | C does not change |
 //!
 //! C stays between `min` and `max`. If the base round-trip time is above the lowest threshold (greedy
 //! uplink UDP makes every access to the channel slow), all three thresholds move up by the
@@ -27,11 +27,10 @@
 //!   drained any queue by then, so that the path is longer. The minimum of the 8 replies becomes
 //!   the base. C returns to its value at the last confirmation of the old base.
 //!
-//! A reply is near the base if it is at most [`Thresholds::near_base`] (9 ms) above it. A rise of
-//! the base is accepted after 64 samples, (`max` - `min`) / `decrease` further samples, the
-//! draining, and 8 samples. With the defaults this takes at most 6.4 s + 14.5 s + 0.8 s and two
-//! round trips. C is low during the last 15 s. In return the bottleneck never loses its queue
-//! permanently.
+//! A reply is near the base if its round-trip time is at most [`Thresholds::near_base`] (9 ms) above the base. A rise
+//! of the base is accepted after 64 samples, (`max` - `min`) / `decrease` further samples, the draining, and 8 samples.
+//! With the defaults this takes at most 6.4 s + 14.5 s + 0.8 s and two round trips. C is low during the last 15 s. The
+//! advantage is that the bottleneck never loses its queue permanently.
 //!
 //! Differs from the paper in: the sizes of the steps, which the paper does not give (see
 //! [`WceSettings`]); `decrease` above `increase`, which halves the overshoot; one `back_off` per
@@ -66,17 +65,17 @@ use super::base_rtt::{BaseRtt, Evidence};
 use super::step::Step;
 use crate::kernel::time::{Span, Time};
 
-/// The outcome of a ping. The estimator requires at least one outcome per interval, even one
-/// without a round-trip time, because an outcome shows that the prober is alive.
+/// Result of a ping. The estimator requires at least one result per interval, even without a
+/// round-trip time, because a result shows that the program that sends the pings has not stalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// Time at which the outcome is known. Times must not decrease.
+    /// Time at which the result is known. This time must not decrease from step to step.
     pub at: Time,
     /// Round-trip time, if there was a reply.
     pub rtt: Option<Span>,
 }
 
-/// The wireless capacity estimator. [`Wce::step`] updates it with each observation.
+/// The wireless capacity estimator (WCE). [`Wce::step`] updates the capacity C after each ping.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wce {
     settings: WceSettings,
@@ -84,20 +83,22 @@ pub struct Wce {
     base: BaseRtt,
     /// Time of the last observation.
     observed: Option<Time>,
-    /// End of the last stall of the prober. Replies to earlier pings are ignored.
+    /// End of the last stall of the program that sends the pings. Replies to earlier pings are
+    /// ignored.
     resumed: Option<Time>,
-    /// Time of the last exponential step down.
+    /// Time of the last exponential decrease of C.
     backed_off: Option<Time>,
     /// Time since which C has been at its minimum.
     at_min_since: Option<Time>,
-    /// C when the base was last confirmed. [bit/s]
+    /// Value of C when a sample last confirmed the base round-trip time. [bit/s]
     confirmed_bps: u64,
-    /// Whether the base has just risen, so that C returns to its earlier value.
+    /// Whether the base round-trip time has just risen, so that C must return to its earlier value.
     returns: bool,
 }
 
 impl Wce {
-    /// Number of intervals without an observation that is considered a stall of the prober.
+    /// Number of intervals without an observation after which the program that sends the pings is
+    /// considered stalled.
     const STALL: u64 = 5;
 
     /// Returns an estimator without observations; C is at its maximum.
@@ -119,17 +120,17 @@ impl Wce {
         })
     }
 
-    /// Returns the bounds, thresholds and steps.
+    /// Returns the settings: bounds, thresholds and steps.
     pub fn settings(&self) -> &WceSettings {
         &self.settings
     }
 
-    /// Returns C. [bit/s]
+    /// Returns the capacity C. [bit/s]
     pub fn capacity_bps(&self) -> u64 {
         self.capacity_bps
     }
 
-    /// Returns the base round-trip time, or `None` before it is known.
+    /// Returns the base round-trip time (without a queue), or `None` before the first sample.
     pub fn base_rtt(&self) -> Option<Span> {
         self.base.estimate()
     }
@@ -145,15 +146,15 @@ impl Wce {
         }
     }
 
-    /// Adapts C to `observation`. The step depends only on the observations up to this one. An
-    /// exponential step is never smaller than a linear step, even if C is small.
+    /// Adapts C to `observation`. The step depends only on this observation and earlier
+    /// observations. An exponential step is never smaller than a linear step, even if C is small.
     pub fn step(&mut self, observation: Observation) -> Step {
         let step = self.decide(observation);
         let bps = self.capacity_bps;
         let higher = bps.saturating_add(self.settings.increase_bps);
         let lower = bps.saturating_sub(self.settings.decrease_bps);
         let wanted = match step {
-            Step::Hold | Step::Measure => bps, // this algorithm does not measure
+            Step::Hold | Step::Measure => bps, // the step `Measure` does not occur in this algorithm
             Step::SpeedUp => higher.max((bps as f64 * self.settings.speed_up) as u64),
             Step::Increase => higher,
             Step::Decrease => lower,
@@ -175,7 +176,8 @@ impl Wce {
             self.resumed = Some(at);
         }
         self.observed = Some(at);
-        // after a stall it is unknown how long the reply waited before it was read
+        // replies to pings from before a stall are ignored, because they may have waited before
+        // they were read
         let left_before = |then: Option<Time>, rtt| then.is_some_and(|then| at.since(then) < rtt);
         let rtt = match rtt {
             Some(rtt) if rtt <= self.settings.timeout && !left_before(self.resumed, rtt) => rtt,
@@ -193,14 +195,14 @@ impl Wce {
         } else if rtt <= now.threshold && !self.base.is_doubtful() {
             Step::Increase
         } else if rtt <= now.high || left_before(self.backed_off, rtt) {
-            Step::Decrease // a ping that left before C fell does not show the fall
+            Step::Decrease // no second back-off: a ping that left before C fell does not show the fall
         } else {
             self.backed_off = Some(at);
             Step::BackOff
         }
     }
 
-    /// Compares a round-trip time with the base, which may rise.
+    /// Compares a round-trip time with the base round-trip time, which may rise.
     fn watch_base(&mut self, at: Time, rtt: Span) {
         let drained = self
             .at_min_since

@@ -1,4 +1,5 @@
-//! The parameters of the estimators of C, and the resulting limit cycle.
+//! Parameters of the estimators of the capacity C, and the limit cycle that results from the
+//! parameters.
 
 use thiserror::Error;
 
@@ -15,10 +16,11 @@ words! {
     }
 }
 
-/// Bounds, thresholds and steps.
+/// Settings of an estimator: bounds, thresholds and steps of the capacity C.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WceSettings {
-    /// Rule that sets C from round-trip times: [`super::Wce`] or [`crate::control::median`].
+    /// Rule that sets C from round-trip times. [`super::Wce`] and [`crate::control::median`]
+    /// implement the rules.
     pub rule: WceRule,
     /// Largest C, and its initial value. [bit/s]
     pub max_bps: u64,
@@ -29,21 +31,21 @@ pub struct WceSettings {
     /// Round-trip times at which the step changes, if the base round-trip time is below the lowest
     /// threshold.
     pub thresholds: Thresholds,
-    /// Linear step up. [bit/s]
+    /// Increase of C per linear step. [bit/s]
     pub increase_bps: u64,
-    /// Linear step down. [bit/s]
+    /// Decrease of C per linear step. [bit/s]
     pub decrease_bps: u64,
-    /// Factor of an exponential step up, above 1.
+    /// Factor by which C is multiplied in an exponential increase, above 1.
     pub speed_up: f64,
-    /// Factor of an exponential step down, below 1.
+    /// Factor by which C is multiplied in an exponential decrease, below 1.
     pub back_off: f64,
     /// Round-trip time above which a reply is ignored.
     pub timeout: Span,
-    /// Whether the thresholds move with the base round-trip time (appendix IV).
+    /// Whether the thresholds increase with the base round-trip time (paper 002, appendix IV).
     pub follows_base: bool,
 }
 
-/// Round-trip times at which the step changes.
+/// Thresholds of the round-trip time, at which the step of C changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// Round-trip time up to which C increases exponentially.
@@ -55,24 +57,24 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Returns the largest difference between a baseline and a round-trip time above it that still
-    /// confirms the baseline. It is a quarter of the difference between the second and the first
-    /// threshold.
+    /// Returns the largest difference between a round-trip time and the baseline with which the
+    /// round-trip time still confirms the baseline. The difference is a quarter of that between the
+    /// second and the first threshold.
     pub fn near_base(self) -> Span {
         Span((self.threshold - self.low).0 / 4)
     }
 }
 
 impl WceSettings {
-    /// Maximum C in the paper. [bit/s]
+    /// Maximum C in paper 002. [bit/s]
     pub const MAX_BPS: u64 = 6_000_000;
     /// Default time between pings.
     pub const INTERVAL: Span = Span(100_000_000);
 
-    /// Returns the settings, if they are consistent.
+    /// Returns these settings if they are consistent.
     ///
     /// # Errors
-    /// The first inconsistency.
+    /// The first inconsistency that is found.
     pub fn checked(self) -> Result<WceSettings, WceSettingsError> {
         use WceSettingsError as Fault;
         let times = self.thresholds;
@@ -94,7 +96,7 @@ impl WceSettings {
         broken.map_or(Ok(self), |(_, error)| Err(error))
     }
 
-    /// Returns the limit cycle around a WLAN of `capacity_bps` with linear steps only.
+    /// Returns the limit cycle of C around a WLAN of `capacity_bps`, with linear steps only.
     pub fn cycle(&self, capacity_bps: u64) -> Cycle {
         let interval = self.interval.seconds();
         let up = self.increase_bps as f64 / interval;
@@ -108,21 +110,21 @@ impl WceSettings {
     }
 }
 
-/// The limit cycle of C around the capacity of a WLAN with linear steps only.
+/// Limit cycle of C around the capacity of a WLAN, with linear steps of C only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cycle {
     /// Largest difference of C from the capacity. [bit/s]
     pub overshoot_bps: f64,
     /// Longest queueing delay in the WLAN. [s]
     pub queueing_s: f64,
-    /// High threshold divided by the longest queueing delay. Above 1 the oscillation cannot grow.
-    /// [-]
+    /// Stability margin: the high threshold divided by the longest queueing delay. With a margin
+    /// above 1, the oscillation cannot grow. [-]
     pub margin: f64,
 }
 
 impl Cycle {
-    /// Returns the limit cycle around a capacity [bit/s] for given slopes of increase and decrease
-    /// [bit/s per s].
+    /// Returns the limit cycle of C around a capacity [bit/s], for the given slopes of the increase
+    /// and the decrease [bit/s per s].
     pub(in crate::control) fn of(
         times: Thresholds,
         interval: Span,

@@ -50,16 +50,16 @@ table! {
 /// Key of the maximum C. Every estimator table has this key, each with a different default.
 const MAX: KeyOf<Option<u64>> = BottleneckWce::max;
 
-/// Largest default of the minimum C with a rule in which a few late stations cannot reduce C to the
-/// minimum. A configured maximum is often a guess, and the real capacity may be far below it.
-/// [bit/s]
+/// Largest default of the minimum C for rules in which a few late stations cannot reduce C to the
+/// minimum. The default is limited because a configured maximum is often a guess, and the real
+/// capacity may be far below the maximum. [bit/s]
 const MOST_LEAST_BPS: u64 = 1_000_000;
 
 impl WceKeys {
-    /// Returns the estimator with these steps and thresholds and a maximum C of `max_bps`. The
-    /// default thresholds are those of the paper. The default steps suit a WLAN whose capacity is
-    /// somewhat below `max_bps`: C increases by a sixtieth of `max_bps` per second, or decreases
-    /// four times as fast.
+    /// Returns these settings with a maximum C of `max_bps`, and with default steps for this
+    /// maximum. The default thresholds are those of the paper. The default steps suit a WLAN whose
+    /// capacity is somewhat below `max_bps`: C increases by a sixtieth of `max_bps` per second, or
+    /// decreases four times as fast.
     fn below(self, max_bps: u64) -> WceSettings {
         let in_a_second = |bps: u64| {
             let step = u128::from(bps) * u128::from(self.interval.0) / u128::from(S);
@@ -96,7 +96,8 @@ impl WceKeys {
 }
 
 impl WceSettings {
-    /// Returns the defaults of a rule for a maximum C of `max_bps` and one ping per `interval`.
+    /// Returns the default settings for a rule, a maximum C of `max_bps` and one ping per
+    /// `interval`.
     pub fn new(rule: WceRule, max_bps: u64, interval: Span) -> WceSettings {
         match WceKeys::usual() {
             Ok(usual) => WceKeys {
@@ -109,8 +110,8 @@ impl WceSettings {
         }
     }
 
-    /// Returns the estimator described by a table and the tables from which it inherits, nearest
-    /// first. If the tables do not set the maximum C, it is `usual_max_bps`.
+    /// Returns the settings that a table, and the tables from which it inherits, describe. If the
+    /// tables do not set the maximum C, the maximum is `usual_max_bps`.
     ///
     /// # Errors
     /// A value has been refused.
@@ -119,8 +120,8 @@ impl WceSettings {
         Ok(WceKeys::read(layers)?.below(max_bps))
     }
 
-    /// Checks that bounds and thresholds ascend. Later tables supply the keys that are missing in
-    /// the first table.
+    /// Checks that bounds and thresholds are in ascending order. A key that the first table does
+    /// not set is read from the later tables.
     pub fn check(tables: &[&Section], usual_max_bps: u64, problems: &mut Problems) {
         let steps = (WceKeys::increase, WceKeys::decrease);
         let in_order = [
@@ -134,9 +135,9 @@ impl WceSettings {
             return;
         }
         let Ok(settings) = WceSettings::of(&Layers(tables), usual_max_bps) else {
-            return; // an error has been reported
+            return; // the error has already been reported
         };
-        // the remaining problems are values that contradict a default computed from other keys
+        // next, explicit values are checked against the defaults that are computed from other keys
         let times = settings.thresholds;
         let (keys, allowed) = if settings.min_bps > settings.max_bps {
             ([WceKeys::min.name(), MAX.name()], "min up to max")
@@ -157,7 +158,7 @@ impl WceSettings {
         }
     }
 
-    /// Returns the settings in the normalised scenario.
+    /// Returns the settings as JSON for the normalised scenario.
     pub fn json(&self) -> Json {
         serde_json::json!({
             "rule": self.rule.name(),
@@ -176,8 +177,8 @@ impl WceSettings {
     }
 }
 
-/// Reports keys for the steps of the paper's rule if another rule is set, under which they have no
-/// effect.
+/// Refuses keys for the steps of rule "paper" if another rule is set, because these keys then have
+/// no effect.
 fn refuse_steps_without_effect(tables: &[&Section], problems: &mut Problems) {
     let rule = Layers(tables)
         .said(WceKeys::rule)
@@ -203,8 +204,8 @@ fn refuse_steps_without_effect(tables: &[&Section], problems: &mut Problems) {
     }
 }
 
-/// Checks that the longest threshold is between the second threshold and the timeout. Its default
-/// depends on the rule.
+/// Checks that the threshold `high` is between the second threshold and the timeout. The default of
+/// `high` depends on the rule.
 fn check_high(tables: &[&Section], problems: &mut Problems) -> bool {
     let layers = Layers(tables);
     let high = || {
@@ -225,8 +226,8 @@ fn named<'a, T>(name: &'static str, value: Option<Said<'a, T>>) -> Named<'a, T> 
     (name, value)
 }
 
-/// Reports an error if two values of the tables are not in ascending order, and returns whether
-/// they are. With `may_equal` they may be equal.
+/// Checks that two values of the tables are in ascending order, and reports an error if they are
+/// not. Returns whether they are in order. With `may_equal`, equal values are accepted.
 fn ascend<T: Setting + PartialOrd>(
     tables: &[&Section],
     (lower, upper): (KeyOf<T>, KeyOf<T>),
@@ -250,7 +251,7 @@ fn in_order<T: PartialOrd>(
         return true;
     }
     let own = |key: &str| tables[0].entry(key).is_some();
-    // a pair of inherited values has been checked in the table that sets them
+    // if both values are inherited, the table that sets them has already been checked
     if own(lower) || own(upper) {
         let (fault, order) = match may_equal {
             true => ("is above", "up to"),

@@ -10,7 +10,7 @@ fn settings() -> WceSettings {
     WceSettings::new(WceRule::Paper, WceSettings::MAX_BPS, WceSettings::INTERVAL)
 }
 
-/// Returns an estimator at `bps` that has just started.
+/// Returns an estimator that has just started, with C = `bps`.
 fn at(bps: u64) -> Wce {
     let mut wce = Wce::new(settings()).unwrap();
     wce.capacity_bps = bps;
@@ -24,7 +24,7 @@ fn seen(at_ms: u64, rtt_ms: impl Into<Option<u64>>) -> Observation {
     }
 }
 
-/// Feeds the round-trip times from `from_ms` on, one per interval.
+/// Passes round-trip times to the estimator, one per interval, from time `from_ms` on.
 fn feed(wce: &mut Wce, from_ms: u64, rtts_ms: impl IntoIterator<Item = u64>) -> u64 {
     let mut now = from_ms;
     for rtt in rtts_ms {
@@ -87,7 +87,8 @@ fn answers_that_lay_unread_through_a_stall_hold() {
     let mut wce = at(3_000_000);
     wce.step(seen(1000, 10));
     let before = wce.capacity_bps();
-    // the prober is stalled for 900 ms; then nine replies appear as old as the stall
+    // the program that sends the pings is stalled for 900 ms; then it reads nine replies, which
+    // appear to be as old as the stall
     for sent in 0..9 {
         let looks = 1900 - (1010 + 100 * sent);
         assert_eq!(wce.step(seen(1900, looks)), Step::Hold, "sent {sent}");
@@ -119,8 +120,8 @@ fn it_backs_off_once_for_each_round_trip() {
     assert_eq!(steps, expected);
 }
 
-/// Feeds `rtt_ms` until the estimator accepts it as the base, and returns the time that this took.
-/// [s]
+/// Passes the round-trip time `rtt_ms` to the estimator until it accepts this time as the base.
+/// Returns the duration. [s]
 fn believe(wce: &mut Wce, from_ms: u64, rtt_ms: u64) -> f64 {
     let mut now = from_ms;
     while wce.step(seen(now, rtt_ms)) != Step::Return {
@@ -141,7 +142,7 @@ fn a_base_above_the_low_threshold_moves_all_three() {
         high: Span(220 * MS),
     };
     assert_eq!(wce.thresholds(), expected);
-    // the first ping that is faster lowers the base again
+    // the first ping with a shorter round-trip time lowers the base again
     wce.step(seen(60_000, None));
     feed(&mut wce, 60_100, [3]);
     assert_eq!(wce.thresholds(), settings().thresholds);
@@ -157,7 +158,7 @@ fn a_longer_path_is_believed_in_22_seconds_and_c_returns() {
         assert_eq!(wce.base_rtt(), Some(Span(rtt_ms * MS)));
         assert_eq!(wce.capacity_bps(), 3_000_000, "{rtt_ms} ms");
     }
-    // a rise takes longest if C begins at its maximum
+    // the rise of the base takes longest if C begins at its maximum
     let mut wce = at(6_000_000);
     let took_s = believe(&mut wce, 1000, 25);
     assert!((21.5..22.4).contains(&took_s), "{took_s} s");
@@ -188,7 +189,7 @@ fn without_the_extension_the_thresholds_stay() {
 
 #[test]
 fn an_exponential_step_is_never_smaller_than_a_linear_one() {
-    let mut low = at(300_000); // 2 % of this is less than a linear step
+    let mut low = at(300_000); // 2 % of C is less than a linear step
     low.step(seen(1_000, 3));
     assert_eq!(low.capacity_bps(), 300_000 + settings().increase_bps);
 
@@ -198,7 +199,7 @@ fn an_exponential_step_is_never_smaller_than_a_linear_one() {
     })
     .unwrap();
     high.step(seen(1_000, 300));
-    assert_eq!(high.capacity_bps(), 4_000_000); // a fifth of C would be a smaller step
+    assert_eq!(high.capacity_bps(), 4_000_000); // a back-off alone would lower C by only a fifth, to 4.8 Mbit/s
 }
 
 #[test]

@@ -7,8 +7,8 @@ use super::{
 use crate::kernel::time::{Span, Time};
 
 impl Dcf {
-    /// Ends the exchange on the air, exactly at the deadline. The caller then calls
-    /// [`Dcf::proceed`].
+    /// Ends the exchange on the air. The present time is exactly the deadline. The caller then
+    /// calls [`Dcf::proceed`].
     #[inline(always)]
     pub fn end_exchange<X: FrameExchange>(&mut self, kind: &mut X) -> Outcome {
         self.phase = Phase::Planned;
@@ -48,7 +48,7 @@ impl Dcf {
             .plus(self.phy.sifs)
             .plus(state.planned.response_air);
         if !kind.is_received(state) {
-            // EIFS elapses regardless of the NAV, but after an RTS the NAV may end later
+            // the wait for EIFS does not depend on the NAV, but after an RTS the NAV may end later
             let nav = if protect {
                 ack_end.since(self.end)
             } else {
@@ -84,8 +84,8 @@ impl Dcf {
         }
     }
 
-    /// Returns when the medium becomes idle after the MAC ACK of `holder` if no frame follows:
-    /// immediately, or after a CF-End frame, which is as long as an RTS.
+    /// Returns when the medium becomes idle after the MAC ACK of `holder` if no frame follows: at
+    /// `ack_end`, or after a CF-End frame. A CF-End frame is as long as an RTS.
     #[inline(never)]
     fn close(&mut self, holder: u32, ack_end: Time, (rts_air, rts_bps): (Span, u64)) -> Time {
         let start = ack_end + self.phy.sifs;
@@ -129,8 +129,8 @@ impl Dcf {
         Outcome::Collided
     }
 
-    /// Returns EIFS less AIFS after the colliding frame that ends last; the largest value if
-    /// several frames end last.
+    /// Returns EIFS minus AIFS after the colliding frame that ends last. If several frames end
+    /// last, returns the largest value.
     fn longest_eifs_lead(&self, transmitters: &[u32]) -> Span {
         let last = self.ending_last(transmitters);
         let lead = last.map(|contender| self.contenders[contender as usize].eifs_lead(true));
@@ -148,14 +148,15 @@ impl Dcf {
     }
 
     /// Returns whether a collider waits as long as the nodes that only listened. This is the case
-    /// if the frame of another collider ended at `own_end`, the end of the frame of this collider,
-    /// or later.
+    /// if the frame of another collider ended at `own_end` or later, where `own_end` is the end of
+    /// the collider's own frame.
     fn hears_another_end(&self, own_end: Time, transmitters: &[u32]) -> bool {
         self.collider_wait == ColliderWait::Eifs
             && (own_end < self.exchange.end || self.ending_last(transmitters).count() > 1)
     }
 
-    /// Makes the medium idle at `end`. Each contender begins to count after `wait` and its AIFS.
+    /// Records that the medium becomes idle at `end`. Each contender begins to count slots after
+    /// `wait` and its AIFS.
     fn release_medium(&mut self, end: Time, wait: Span) {
         self.busy_ns += end.since(self.start).0;
         self.idle_since = end;
@@ -163,7 +164,8 @@ impl Dcf {
     }
 
     /// Counts a failure of `contender`, which doubles its contention window or gives up its frame.
-    /// The contender waits for AIFS from `resumes` on; `None`: like the other contenders.
+    /// The contender waits for AIFS from `resumes` on; `None`: at the same time as the other
+    /// contenders.
     fn fail<X: FrameExchange>(
         &mut self,
         contender: u32,
@@ -177,7 +179,7 @@ impl Dcf {
             self.discarded.push(contender);
             kind.on_discard(state);
         }
-        state.backlogged &= !X::FORMED_AT_START; // until the caller calls `proceed`
+        state.backlogged &= !X::FORMED_AT_START; // with aggregates, the contender has nothing to send until the caller calls `proceed`
         self.countdown
             .resume_after_failure(contender, state, resumes);
     }

@@ -3,7 +3,8 @@
 use super::{Contender, Dcf, FrameExchange, Phase, Span, Time, outranked};
 
 impl Dcf {
-    /// Returns the time from the start of an undisturbed exchange to the end of its data frame.
+    /// Returns the time from the start of an undisturbed exchange of `contender` to the end of its
+    /// data frame.
     #[inline(always)]
     pub(super) fn span_to_delivery(&self, contender: u32) -> Span {
         let planned = &self.contenders[contender as usize].planned;
@@ -14,7 +15,7 @@ impl Dcf {
         }
     }
 
-    /// Returns the largest air time of the first frames of these contenders.
+    /// Returns the largest air time of the first frames that `contenders` send.
     pub(super) fn longest_first(&self, contenders: &[u32]) -> Span {
         let first = |&contender: &u32| self.contenders[contender as usize].first_air();
         contenders.iter().map(first).max().unwrap_or(Span::ZERO)
@@ -36,8 +37,8 @@ impl Dcf {
         self.end = self.start + span; // the sum may be `Time::NEVER`
     }
 
-    /// Returns the time from the planned start to the end of the data frame, or to the end of the
-    /// longest colliding frame.
+    /// Returns the time from the planned start to the end of the data frame; if several contenders
+    /// begin, to the end of the longest colliding frame.
     fn longest_planned_span(&mut self) -> Span {
         self.candidates.clear();
         self.countdown
@@ -53,16 +54,17 @@ impl Dcf {
         }
     }
 
-    /// Begins the planned transmission: the counters stop, and the transmitters leave the rings of
-    /// their groups.
+    /// Begins the planned transmission: the backoff counters stop, and the transmitters leave the
+    /// rings of their groups.
     #[inline(always)]
     pub(super) fn begin<X: FrameExchange>(&mut self) {
         self.transmitters.clear();
         self.freeze::<X>();
     }
 
-    /// Begins the planned transmission like [`Dcf::begin`], in the rare cases: a frame arrives
-    /// before the planned end, or contents are chosen now. This call is not inlined.
+    /// Begins the planned transmission like [`Dcf::begin`], but is not inlined, for the rare cases.
+    /// Either a frame arrives before the planned end, or contents are chosen when the transmission
+    /// begins.
     pub(super) fn begin_apart<X: FrameExchange>(&mut self) {
         self.transmitters.clear();
         self.freeze_apart::<X>();
@@ -87,8 +89,8 @@ impl Dcf {
         self.freeze::<X>();
     }
 
-    /// Makes the medium busy from `start` on: the counters stop, and the contenders whose counters
-    /// are zero transmit.
+    /// Makes the medium busy from `start` on: the backoff counters stop, and the contenders whose
+    /// counters are zero transmit.
     #[inline(always)]
     fn freeze<X: FrameExchange>(&mut self) {
         self.phase = match X::FORMED_AT_START {

@@ -4,19 +4,20 @@ use super::{CfEnd, Contender, Dcf, Exchange, NodeCounters, Phase};
 use crate::kernel::time::{Span, Time};
 use crate::mac::{Category, NodeId, Rates};
 
-/// Backoff of a contender, in the slot count of the contenders with the same interframe space.
+/// Backoff of a contender. Slots and idle periods are counted per group of contenders with the same
+/// AIFS, since the start of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff {
-    /// Number of idle slots passed.
+    /// Number of idle slots that the group has counted.
     pub passed: u64,
-    /// Number of idle periods that lasted at least the interframe space.
+    /// Number of idle periods that lasted at least AIFS.
     pub openings: u64,
     /// Number of the idle slot in which the backoff ends.
     pub target: u64,
-    /// Number of idle periods when the backoff was drawn.
+    /// Value of `openings` when the backoff was drawn.
     pub drawn_at: u64,
-    /// Whether the contender counts slots from another instant than its group, until the next
-    /// transmission.
+    /// Whether the contender counts slots from another instant than its group. The state ends at
+    /// the next transmission.
     pub off_grid: bool,
     /// Time at which the other contenders of the group begin to count slots in the present idle
     /// period.
@@ -84,7 +85,7 @@ impl Dcf {
     }
 
     /// Returns the air times of the RTS and the CTS before the data in the last exchange of
-    /// `contender`; `None` if there were none.
+    /// `contender`; `None` if no RTS preceded the data.
     pub fn protection(&self, contender: u32) -> Option<(Span, Span)> {
         let state = &self.contenders[contender as usize];
         let protected = state.planned.protect && !self.exchange.follows;
@@ -127,8 +128,8 @@ impl Dcf {
         self.contenders[contender as usize].backlogged
     }
 
-    /// Returns whether the transmission opportunities of `contender` have a time limit. Only then
-    /// its minimum exchange matters.
+    /// Returns whether the transmission opportunities of `contender` have a time limit. If not, the
+    /// minimum exchange of the contender is not used.
     pub fn has_limit(&self, contender: u32) -> bool {
         self.contenders[contender as usize].txop_limit.is_some()
     }
@@ -145,7 +146,7 @@ impl Dcf {
         (left, self.followed == 0)
     }
 
-    /// Returns the end of the response to the data of `contender`. The data end at `now`.
+    /// Returns the end of the response to the data of `contender`. The data frame ends at `now`.
     pub fn response_end(&self, now: Time, contender: u32) -> Time {
         now + self.phy.sifs + self.contenders[contender as usize].planned.response_air
     }
@@ -155,8 +156,8 @@ impl Dcf {
         self.phase == Phase::OnAir
     }
 
-    /// Returns how long the data of `contender` have been on the air by `now`. `contender` is one
-    /// of the transmitters of an exchange that has not ended.
+    /// Returns how long the data of `contender` have been on the air by `now`. The caller ensures
+    /// that `contender` is a transmitter of an exchange that has not ended.
     pub fn data_on_air(&self, now: Time, contender: u32) -> Span {
         let state = &self.contenders[contender as usize];
         let begin = match self.transmitters[..] {
@@ -171,7 +172,8 @@ impl Dcf {
     /// Returns the time for which the medium was busy by `now`. [`Dcf::deadline`] must have been
     /// called for `now`. [ns]
     pub fn busy_ns_by(&self, now: Time) -> u64 {
-        // `busy_ns` counts an exchange when its data have ended, and then includes its response
+        // `busy_ns` contains an exchange, including its response, as soon as the data frame has
+        // ended
         let ended = self.busy_ns - self.idle_since.since(now).0;
         // busy time of the exchange on the air; if the exchange is only planned, its start is in
         // the future
@@ -189,13 +191,14 @@ impl Dcf {
         self.busy_ns
     }
 
-    /// Returns the idle time before the exchanges that have ended. It includes SIFS between the
-    /// exchanges of a transmission opportunity. [ns]
+    /// Returns the time for which the medium was idle before the last exchange. SIFS between the
+    /// exchanges of a transmission opportunity is included. [ns]
     pub fn idle_ns(&self) -> u64 {
         self.idle_ns
     }
 
-    /// Returns the end of the last exchange. Busy time and idle time add up to this time.
+    /// Returns the end of the last exchange. This time is the sum of [`Dcf::busy_ns`] and
+    /// [`Dcf::idle_ns`].
     pub fn idle_since(&self) -> Time {
         self.idle_since
     }

@@ -6,8 +6,8 @@ use crate::mac::{Access, NodeId};
 
 impl Dcf {
     /// Changes the contention windows and TXOP limits of `contender` at `now`. The windows apply
-    /// from its next draw of a backoff, and the limits from the next frame that may follow. The
-    /// AIFS does not change.
+    /// from the next draw of a backoff. The limits apply to the next frame that would continue a
+    /// TXOP. The AIFS does not change.
     #[cold]
     #[inline(never)]
     pub fn set_access<X: FrameExchange>(
@@ -17,7 +17,7 @@ impl Dcf {
         access: &Access,
         _kind: &X,
     ) {
-        // an exchange that has begun draws with the windows that applied when it began
+        // an exchange that has already begun uses the old contention windows
         if !X::FORMED_AT_START && self.phase == Phase::Planned && !self.stale && self.start <= now {
             self.begin_apart::<X>();
         }
@@ -25,9 +25,9 @@ impl Dcf {
         self.countdown.widen(access.cwmax.max(access.cwmin));
     }
 
-    /// Loads again, at `now`, the frames that wait for the link between the access point and
-    /// station `node`. The channel of this link has changed. A frame on the air is judged at its
-    /// end.
+    /// Loads the frames that wait for the link between the access point and station `node` again at
+    /// `now`, because the channel of this link has changed. For a frame on the air, the channel at
+    /// the end of the frame decides whether the frame is lost.
     pub fn reload<X: FrameExchange<Next = Frame>>(
         &mut self,
         now: Time,

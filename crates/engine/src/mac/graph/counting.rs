@@ -44,7 +44,7 @@ pub enum BackoffRule {
     /// The backoff is uniform on [0, CW] slots. The contention window doubles after a failure. The
     /// rule requires slots.
     Slotted {
-        /// Smallest contention window, which is also the first.
+        /// Smallest contention window, which applies to the first attempt.
         cwmin: u32,
         /// Largest contention window, at least `cwmin`.
         cwmax: u32,
@@ -52,9 +52,9 @@ pub enum BackoffRule {
 }
 
 impl Counting {
-    /// Returns a random backoff of a link whose contention window is `cw`, or whose mean backoff is
-    /// `mean_ns`. `None`: the link draws no backoff, because the rule requires a mean and the link
-    /// has nothing to send.
+    /// Returns a random backoff of a link. Its contention window is `cw`, or its mean backoff is
+    /// `mean_ns`, depending on the rule. `None`: the link draws no backoff, because the rule
+    /// requires a mean and the link has nothing to send.
     #[inline(always)]
     pub(super) fn backoff(
         &self,
@@ -76,8 +76,8 @@ impl Counting {
         Some(quantum * quanta)
     }
 
-    /// Returns the idle time before a backoff counts down. `unread` is whether the link could not
-    /// read the last transmission.
+    /// Returns the idle time before a backoff counts down. The time is EIFS if the link could not
+    /// read the last transmission (`unread`).
     #[inline(always)]
     pub(super) fn space(&self, unread: bool) -> Span {
         if unread {
@@ -94,7 +94,8 @@ impl Counting {
     }
 
     /// Returns the earliest time at which a packet that arrives is sent without a backoff. The
-    /// channel is idle since `idle_since`. `None`: no packet is sent without a backoff.
+    /// channel has been idle since `idle_since`. `None`: the rule requires a backoff for each
+    /// packet.
     #[inline(always)]
     pub(super) fn without_backoff(&self, idle_since: Time, unread: bool) -> Option<Time> {
         match self.backoff {
@@ -103,8 +104,8 @@ impl Counting {
         }
     }
 
-    /// Returns whether neighbours collide if their backoffs end at the same time. If not, one of
-    /// them, chosen at random, sends first.
+    /// Returns whether neighbours collide if their backoffs end at the same time. If false, one of
+    /// these neighbours, chosen at random, sends first.
     #[inline(always)]
     pub(super) fn collides(&self) -> bool {
         self.pace.slot.is_some()
@@ -200,7 +201,8 @@ mod tests {
             .map(|_| counting.backoff(Some(mean_ns), 0, &mut draws).unwrap().0)
             .inspect(|backoff| assert_eq!(backoff % slot.0, 0))
             .sum();
-        // mean in slots: e^(-s/2m) / (1 - e^(-s/m)), which is m/s = 3 slots within 0.5 %
+        // with slot s = 20 us and mean backoff m = 60 us, the mean in slots is e^(-s/2m) / (1 -
+        // e^(-s/m)), which differs from m/s = 3 by less than 0.5 %
         let q = libm::exp(-20.0 / 60.0);
         let expected_ns = 20_000.0 * q.sqrt() / (1.0 - q);
         let scatter_ns = 3.0 * mean_ns / f64::from(count).sqrt();

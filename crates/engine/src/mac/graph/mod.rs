@@ -108,10 +108,10 @@ enum State {
     Silent,
     /// A neighbour transmits. `left` is the remaining backoff.
     Frozen { left: Span },
-    /// The link counts down. The remaining backoff was `left` at `since`, which may be in the
+    /// The link counts down. The remaining backoff is `left` at time `since`, which may be in the
     /// future.
     Counting { since: Time, left: Span },
-    /// The link transmits. The agenda has the end of the transmission.
+    /// The link transmits. The agenda stores the end of the transmission.
     Sending,
 }
 
@@ -157,20 +157,19 @@ pub struct Graph {
     rules: Rules,
     links: Vec<Link>,
     neighbours: Lists,
-    /// Whether each neighbour of a link can read the frames of the link, at the index of the
-    /// neighbour in `neighbours`.
+    /// Whether a neighbour of a link can read the frames of the link, in the order of `neighbours`.
     is_read: Vec<bool>,
     disturbs: Lists,
-    /// Deadlines of the links. Slot `l` is the end of the transmission of link l. Slot `links + l`
-    /// is the end of the backoff of link l. At equal times, ends of transmissions therefore come
-    /// first.
+    /// Deadlines of the links. Slot number `l` of the agenda stores the end of the transmission of
+    /// link `l`. Slot number `links + l` stores the end of the backoff of link `l`. At equal times,
+    /// ends of transmissions therefore come first.
     agenda: Agenda,
     /// Buffer for the links that begin to transmit at the same time.
     ready: Vec<u32>,
     /// Random stream for the order of links whose backoffs end at the same time.
     ties: Stream,
-    /// Number of transmissions that began while a neighbour was on the air. A value above 0 is a
-    /// defect.
+    /// Number of transmissions that began while a neighbour was on the air. A value above 0 shows a
+    /// defect of this model.
     overlaps: u64,
 }
 
@@ -276,7 +275,8 @@ impl Graph {
     pub fn backlog(&mut self, now: Time, link: u32, bytes: u16) {
         let state = &mut self.links[link as usize];
         state.load = Some(bytes);
-        // the packet uses the backoff of the dummy packet, or the post-backoff, that is in progress
+        // a backoff is in progress (for a dummy packet, or a post-backoff), and the packet uses
+        // this backoff
         if state.state != State::Silent {
             return;
         }
@@ -296,8 +296,8 @@ impl Graph {
         }
     }
 
-    /// Handles the event at the deadline. Returns the link whose packet was delivered or given up,
-    /// if there is one, and the result. The caller then calls [`Graph::proceed`] for this link.
+    /// Handles the event at the deadline. If a packet was delivered or given up, returns its link
+    /// and the result. The caller then calls [`Graph::proceed`] for this link.
     #[inline]
     pub fn advance(&mut self) -> Option<(u32, Ended)> {
         let (now, slot) = self.agenda.first();
@@ -317,14 +317,14 @@ impl Graph {
         self.contend(now, link);
     }
 
-    /// Sets the mean backoff divided by the mean air time of `link`. The value applies from the
-    /// next backoff on.
+    /// Sets the ratio of the mean backoff of `link` to its mean air time. The value applies from
+    /// the next backoff on.
     pub fn set_patience(&mut self, link: u32, patience: f64) {
         self.links[link as usize].patience = patience;
     }
 
-    /// Draws the next backoff of `link`. If backoffs have a mean, only a link with something to
-    /// send draws one.
+    /// Draws the next backoff of `link`. If the rule of backoffs uses a mean, only a link with
+    /// something to send draws a backoff.
     #[inline]
     fn contend(&mut self, now: Time, link: u32) {
         let state = &mut self.links[link as usize];
@@ -370,8 +370,8 @@ impl Graph {
         self.ready = ready;
     }
 
-    /// Begins the transmissions of the `ready` links in random order. A link does not begin if a
-    /// neighbour has begun before it. In continuous time, equal times are only an effect of
+    /// Begins the transmissions of the `ready` links in random order. A link does not begin if one
+    /// of its neighbours has already begun. In continuous time, equal times are only an effect of
     /// rounding.
     #[inline]
     fn begin_by_lot(&mut self, now: Time, ready: &mut [u32]) {
@@ -471,7 +471,7 @@ impl Graph {
             let other = &mut self.links[neighbour as usize];
             other.busy -= 1;
             if other.busy == 0 {
-                // a link whose own transmission ends at this instant has not heard this
+                // a link whose own transmission ends at this instant has not heard the present
                 // transmission
                 let itself = other.idle_since == now && !other.unread;
                 other.idle_since = now;
@@ -525,8 +525,8 @@ impl Graph {
         self.links[link as usize].dummies
     }
 
-    /// Returns the time for which `link` has been on the air by `now`, and how much of this time
-    /// was used for dummy packets. [ns]
+    /// Returns the time for which `link` has been on the air by `now`, and the part of this time
+    /// that was used for dummy packets. [ns]
     pub fn air_ns(&self, link: u32, now: Time) -> (u64, u64) {
         let own = &self.links[link as usize];
         let present = match own.state {
@@ -543,13 +543,13 @@ impl Graph {
     }
 
     /// Returns the number of transmissions that began while a neighbour was on the air. A value
-    /// above 0 is a defect.
+    /// above 0 shows a defect of this model.
     pub fn overlaps(&self) -> u64 {
         self.overlaps
     }
 }
 
-/// Returns a random time with this mean and distribution. [ns]
+/// Returns a random time with the given mean and distribution. [ns]
 #[inline]
 fn draw(spread: Spread, mean: f64, stream: &mut Stream) -> u64 {
     let time = match spread {

@@ -81,8 +81,9 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    /// Reports MAC ACKs to the controller, and returns the rate that it then chooses. Each entry of
-    /// `statuses` is whether MAC ACKs are received, and how many times.
+    /// Reports MAC ACKs to the controller, and returns the rate that the controller then chooses.
+    /// Each pair in `statuses` contains whether a MAC ACK is received, and the number of frames for
+    /// which this holds.
     fn after(arf: &mut Arf, statuses: &[(bool, u32)]) -> u8 {
         for &(acknowledged, times) in statuses {
             for _ in 0..times {

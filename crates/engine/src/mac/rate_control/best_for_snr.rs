@@ -14,7 +14,7 @@ pub struct BestForSnr {
 }
 
 impl BestForSnr {
-    /// Returns the ideal rate control for `modulations`. It chooses `nominal` until the
+    /// Returns the ideal rate control for `modulations`. The controller chooses `nominal` until the
     /// signal-to-noise ratio is known.
     pub fn new(modulations: Vec<Modulation>, nominal: TxVector) -> BestForSnr {
         BestForSnr {

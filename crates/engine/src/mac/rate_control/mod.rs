@@ -1,8 +1,8 @@
 //! Rate control: the sender of a link chooses the TXVECTOR of each of its data frames.
 //!
-//! A rate controller is a file in this folder and a variant of [`Controller`]. If the key
-//! `rate_control` can select it, it is also a word of [`RateControl`]. It serves both cells of
-//! single frames and cells that aggregate.
+//! A rate controller is a file in this folder and a variant of [`Controller`]. A controller that
+//! the key `rate_control` can select is also a word of [`RateControl`]. A rate controller serves
+//! both cells of single frames and cells that aggregate.
 
 mod arf;
 mod best_for_snr;
@@ -49,7 +49,7 @@ impl RateControl {
     }
 
     /// Returns the controller of a link with `count` TXVECTORs. The last TXVECTOR is the nominal
-    /// one.
+    /// TXVECTOR.
     pub(super) fn controller(self, count: usize) -> Controller {
         let nominal = TxVector(count as u8 - 1);
         match self {
