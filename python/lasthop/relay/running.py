@@ -1,4 +1,4 @@
-"""Relays that run in the process of a program."""
+"""Relays that run inside the process of a Python program."""
 
 import json
 import socket
