@@ -1,4 +1,4 @@
-"""Answer of an emulation."""
+"""Result of an emulation."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from lasthop.warnings.settings import cautions
 __all__ = ["Emulation"]
 
 MAX_NAMED_FILES = 3
-"""Number of files that a warning names."""
+"""Largest number of files whose names a warning lists."""
 
 
 class Emulation(Answer):
