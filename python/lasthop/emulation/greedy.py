@@ -47,9 +47,9 @@ class Filled:
         """Rate of payload at which a source keeps the queue full, despite all losses before the
         queue. [bit/s]
 
-        Random losses with probability p cause gaps in the arrivals at the queue. If the rate after
-        the losses exceeds the queue's rate by the fraction p, on average less than one packet fits
-        into the queue (diffusion approximation: (1 + p) / 2).
+        Random losses with probability p cause gaps in the arrivals at the queue. Let the rate after
+        the losses exceed the queue's rate by the fraction p. Then the queue has room for less than
+        one packet on average (diffusion approximation: (1 + p) / 2).
         """
         excess = 0.0 if self.on_air else 1.0 - self.passing
         return self.rate_bps * (1.0 + excess) / self.passing
@@ -108,8 +108,8 @@ def losses(
     per flow.
 
     f and d are fractions of the datagrams that entered the network. While a queue fills, many of
-    these datagrams have neither arrived nor been lost, and the measured loss probability of the
-    flow does not include them.
+    these datagrams have neither arrived nor been lost. The measured loss probability of the flow
+    does not include such datagrams.
 
     Parameters
     ----------

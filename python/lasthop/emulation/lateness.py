@@ -12,9 +12,9 @@ of the packets wait longer than 0.5 ms (M/D/1). At a utilisation of 1, the waiti
 unbounded.
 """
 BURSTS = 2.0
-"""Largest ratio of the lateness to the time that the largest burst of simultaneous packets needs,
-for which the warning names the burst as the cause. The last packet of one PPDU may wait for another
-PPDU, but rarely for a third PPDU. [-]"""
+"""Ratio of the lateness to the time needed for the largest burst of simultaneous packets. Up to
+this ratio, the warning names the burst as the cause. The last packet of one PPDU may wait for
+another PPDU, but rarely for a third PPDU. [-]"""
 MUCH_WAITING = 0.5
 """Fraction of time for which the socket thread waits for a processor, above which a warning is
 printed. Measured with ten simultaneous emulations of 48 Mb/s on two processors: the fraction was

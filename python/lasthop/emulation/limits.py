@@ -172,8 +172,8 @@ def unfollowed(scenario: Typed, followed: Collection[str] = ()) -> list[str]:
 def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
     """Return the average number of datagrams that a flow sends per second. [1/s]
 
-    A greedy source sends faster than the rate of the first queue on its path that has a rate, even
-    after the losses before this queue.
+    A greedy source keeps a queue full: the first queue on its path that has a rate. The source
+    therefore sends faster than this rate, even after losses before the queue.
     """
     rate_bps = filled(flow, scenario).needed_bps if is_greedy(flow) else flow.udp.rate_bps
     return rate_bps / (8 * flow.udp.payload_bytes)

@@ -19,7 +19,7 @@ GENERIC = 280
 MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, MAP_DELETE, PROG_LOAD, OBJ_PIN = 0, 1, 2, 3, 5, 6
 MAP_FD_BY_ID, INFO_BY_FD, BTF_LOAD = 14, 15, 18
 LINK_CREATE, LINK_FD_BY_ID, LINK_NEXT_ID = 28, 30, 31
-"""Commands of bpf(2)."""
+"""Command numbers of bpf(2)."""
 
 HASH, ARRAY, PREFIXES = 1, 2, 11
 """Types of BPF maps (linux/bpf.h)."""

@@ -93,7 +93,7 @@ def fq_codel(
     *,
     ecn: bool,
 ) -> Discipline:
-    """Return FQ-CoDel (RFC 8290)."""
+    """Return FQ-CoDel (RFC 8290) as a discipline of the kernel."""
     memory = limit * PACKET_MEMORY_BYTES
     quantum = {} if quantum_bytes is None else {FQ_QUANTUM: quantum_bytes}
     more = {FLOWS: flows, **quantum, MEMORY_LIMIT: memory}
@@ -111,7 +111,7 @@ def pie(
     *,
     ecn: bool,
 ) -> Discipline:
-    """Return PIE (RFC 8033)."""
+    """Return PIE (RFC 8033) as a discipline of the kernel."""
     alpha, beta = (round(each * PIE_UNIT_PER_S) for each in (alpha_per_s, beta_per_s))
     values = (target_us, limit, update_us, alpha, beta, int(ecn))
     options = numbers(dict(zip(PIE_OPTIONS, values, strict=True)))
@@ -158,7 +158,7 @@ def burst_of(weight_log: int, min_packets: float) -> int:
     weight.
 
     `tc_red_eval_ewma` of iproute2 chooses the largest power of two w with burst + 1 - min <= (1 -
-    (1 - w)^burst) / w, where `min` is RED's lower threshold. With the weight w, an average queue
+    (1 - w)^burst) / w. Here `min` is RED's lower threshold. With the weight w, an average queue
     length that starts at 0 is at most `min` after a burst.
     """
     least = math.ceil(min_packets)

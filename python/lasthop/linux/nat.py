@@ -1,8 +1,8 @@
 """Network address translation by nf_tables. Each table exists as long as the socket that created
 it.
 
-Every table has the flag `owner`. No other process can change such a table, and the kernel removes
-the table when its socket closes, even if the process was killed (Linux 5.12).
+Every table has the flag `owner`. No other process can change such a table (Linux 5.12). The kernel
+removes the table when its socket closes, even if the process was killed.
 """
 
 import errno

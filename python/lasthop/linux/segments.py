@@ -1,10 +1,10 @@
 """Measure round-trip times of captured TCP segments, from a segment's departure to the first ACK
 that covers it.
 
-This module has no I/O. It records the first few segments of one flow, and uses the smallest of
-their round-trip times, since an ACK may be delayed until the next segment. A retransmitted segment
-gives no sample, since the ACK may answer either transmission (Karn and Partridge, 1987). With TCP
-timestamps (RFC 7323), the echoed timestamp identifies the transmission.
+This module has no I/O. It records the first few segments of one flow. The smallest of their
+round-trip times is used, since an ACK may be delayed until the next segment. A retransmitted
+segment gives no sample, since the ACK may answer either transmission (Karn and Partridge, 1987).
+With TCP timestamps (RFC 7323), the echoed timestamp identifies the transmission.
 """
 
 import struct

@@ -4,11 +4,12 @@ This file runs as a script. Its arguments are the file of the compiled module, a
 which a JSON object is read. The keys of the object are:
 
     relay     settings of the relay
-    doors     a text for each address at which it listens, with {} for the address
-    rest      further lines; says  these lines as an object
-    options   beginnings of messages, and the option that each message is about
-    metrics   address at which metrics are served, if wanted
-    json      whether lines are JSON
+    doors     a message for each address at which the relay listens, with {} for the address
+    rest      further lines to print
+    says      content of the further lines as a JSON object
+    options   option that each error message is about, by the beginning of the message
+    metrics   address at which metrics are served; null without metrics
+    json      whether printed lines are JSON
 
 The script imports no other module of the package (except for metrics), since a router has little
 memory.

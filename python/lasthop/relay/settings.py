@@ -31,7 +31,7 @@ PATIENCE_S = 10.0
 RULES = ("rtt", "utility", "marks")
 """Rules that adapt the number of connections."""
 FIXED = "fixed"
-"""Rule with a fixed number of connections."""
+"""Rule that keeps the number of connections fixed."""
 MOST_CONNECTIONS = 128
 
 
@@ -46,32 +46,35 @@ class Address(NamedTuple):
 
 
 class Forward(NamedTuple):
-    """A port of this machine and its target; each may also be a pair of host and port."""
+    """Port of this machine, and the target to which its connections are forwarded. Each of the two
+    may also be a pair of host and port."""
 
     listen: Address | tuple[str, int]
     target: Address | tuple[str, int]
 
 
 class Target(NamedTuple):
-    """A target to which clients may connect."""
+    """Target to which clients may connect."""
 
     host: str | None
-    """Name, address or network; None for any host."""
+    """Host name, address or network of the target; None for any host."""
     port: int | None
-    """Port; None for any port."""
+    """Port of the target; None for any port."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Rules for the connections between two relays, which the client sets."""
+    """Rules for the connections between two relays, which the client relay sets."""
 
     rule: str = "rtt"
-    """Rule for the number of connections: ``rtt`` for k T (paper 001, equation 5.1), ``utility``
-    for (5.29), ``marks`` for k T sqrt(1 + losses / marks) with ECN, ``fixed`` for the fewest."""
+    """Rule for the number of connections at the round-trip time T. ``rtt``: k T (paper 001,
+    equation 5.1). ``utility``: the number that maximises a utility (equation 5.29). ``marks``: k T
+    sqrt(1 + losses / marks) with ECN. ``fixed``: the smallest number in `connections`."""
     k_per_s: float = 10.0
     """Number of connections per second of round-trip time, k. [1/s]"""
     fairness: float = 1.0
-    """Exponent of the utility x^(1 - fairness) / (1 - fairness); 1 is log x. [-]"""
+    """Exponent in the utility x^(1 - fairness) / (1 - fairness) of the rate x. With 1, the utility
+    is log x. [-]"""
     weight: float = 1.0
     """Weight of the utility. [-]"""
     connections: tuple[int, int] = (1, 16)
@@ -173,7 +176,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class ClientSettings:
-    """Settings of the relay near the programs."""
+    """Settings of the client relay, which is near the programs."""
 
     server: Address
     key: str
@@ -217,7 +220,7 @@ class ClientSettings:
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """Settings of the relay near the targets."""
+    """Settings of the server relay, which is near the targets."""
 
     listen: Address
     key: str

@@ -5,9 +5,10 @@ The program is `crates/bpf/stations.bpf.c`. It runs at the ingress hook and at t
 filter redirects all other packets to the IFB (an intermediate device with the queues).
 
 At ingress, a frame belongs to the station with the frame's source MAC address; at egress, to the
-station with its destination MAC address. If several stations share a MAC address, such as that of a
-router between `lan` and the stations, the frame belongs to the station of its IP address. Frames of
-no station are unclassified, and pass through the access point's leaf for unclassified packets.
+station with its destination MAC address. Several stations may share a MAC address, such as that of
+a router between `lan` and the stations. A frame then belongs to the station with its IP address.
+Frames of no station are unclassified, and pass through the access point's leaf for unclassified
+packets.
 """
 
 import struct

@@ -292,9 +292,9 @@ class Roster:
     def ap_of(self, machine: Machine, addresses: Iterable[Address | Subnet]) -> str | None:
         """Return the access point of a station.
 
-        The first existing access point of the following is returned: the only access point; the
-        access point that a source reports; the only access point at the station's interface; an
-        access point at this interface whose subnets contain an address of the station.
+        If the gateway has several access points, the access point that a source reports is
+        returned. Without such a report, it is the only access point at the station's interface, or
+        else the access point there whose subnets contain an address of the station.
         """
         aps = self.gateway.aps
         if len(aps) == 1:

@@ -1,10 +1,10 @@
 """Classification by u32 filters, for kernels that load no BPF program, and for the shell script.
 
-The filters of both hooks redirect all frames to the IFB. The filters of the IFB look up the station
-by the source MAC address (for packets from stations) or by the destination MAC address (for packets
-to stations). Stations that share a MAC address are looked up by IP address. Unclassified packets
-pass through the default class of the hierarchy. Echo requests and replies have a separate class
-with a small rate, so that pings of the estimator do not wait in a leaf.
+The filters of both hooks redirect all frames to the IFB. The filters of the IFB look up the
+station: for packets from stations by the source MAC address, for packets to stations by the
+destination MAC address. Stations that share a MAC address are looked up by IP address. Unclassified
+packets pass through the default class of the hierarchy. Echo requests and replies have a separate
+class with a small rate, so that pings of the estimator do not wait in a leaf.
 
 These filters cannot exempt a limited rate of ARP, DNS and DHCP per station.
 """
@@ -118,7 +118,7 @@ class Tables:
                 yield tc.u32_passes(block, family, matches, order=PASSING[family])
         yield tc.u32_filter(block, tc.ANY, [tc.EVERYTHING], self.ifb, order=REDIRECTING)
 
-    # Stations.
+    # Filters of stations.
 
     def place(self, name: str, place: Classes, wanted: Collection[Key]) -> list[Request]:
         """Set the addresses of a station, and return the requests. Addresses that are no longer

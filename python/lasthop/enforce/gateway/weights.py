@@ -4,8 +4,8 @@ A station's rate is the rate read from its access point (`phy_rates`), else the 
 configuration, else the highest rate of all stations. A station's quantum is its rate divided by the
 lowest rate, in packets per round. If rates are read, the lowest rate is that of the access point's
 present stations. Rates in the configuration may differ by a factor of `MAX_RATIO`. Rates that are
-read may differ by a factor of `queue` (the limit of a queue in packets), since a queue cannot
-contain a larger quantum. A station with an even lower rate sends one packet per round.
+read may differ by a factor of `queue`, the limit of a queue in packets. A queue cannot contain a
+larger quantum. A station with an even lower rate sends one packet per round.
 """
 
 from collections.abc import Iterable, Mapping
