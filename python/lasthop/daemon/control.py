@@ -31,7 +31,7 @@ class Asked(Protocol[Another]):
         messages."""
 
     def stop(self) -> None:
-        """Stop the service after the present step of its loop."""
+        """Stop the service after the present iteration of its event loop."""
 
 
 class Control(Generic[Wanted]):

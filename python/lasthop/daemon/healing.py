@@ -73,8 +73,8 @@ class Monitored(Protocol):
         lost."""
 
     def differences(self, parts: Set[Any]) -> list[Difference]:
-        """Return the differences between the kernel's state and the wanted state, in these
-        parts."""
+        """Return the differences between the kernel's state and the wanted state, in these parts of
+        the state."""
 
     def repair(self, differences: Sequence[Difference]) -> None:
         """Repair differences. Then raise `UserError` for the first repair that the kernel
@@ -148,7 +148,8 @@ class Healing:
         self.events.attend(self.monitored.kernel.port, self.monitored.event_filter(self.numbers))
 
     def on_events(self) -> None:
-        """Read events, and schedule an inspection of the parts that changed."""
+        """Read events, and schedule an inspection of the parts of the kernel's state that
+        changed."""
         self.read_events()
         if self.parts:
             self.inspect_soon()
@@ -158,7 +159,7 @@ class Healing:
         self.parts |= self.monitored.parts_of(self.events.read())
 
     def doubt(self) -> None:
-        """Schedule an inspection of all parts."""
+        """Schedule an inspection of the whole kernel state."""
         self.parts |= set(self.monitored.parts)
         self.inspect_soon()
 
@@ -171,7 +172,8 @@ class Healing:
     # Inspections and repairs.
 
     def inspect(self) -> None:
-        """Inspect the parts with events, and repair their differences."""
+        """Inspect the parts of the kernel's state that events named, and repair their
+        differences."""
         began_s = time.monotonic()
         self.loop.watch(self.events.socket, self.on_events)
         try:
@@ -194,7 +196,7 @@ class Healing:
             self.patience.forget(now_s)
 
     def repair(self, parts: set[Any]) -> None:
-        """Repair the differences of these parts."""
+        """Repair the differences in these parts of the kernel's state."""
         if self.monitored.parts.INTERFACES in parts:
             self.update_interfaces()
         monitored = self.monitored
@@ -265,7 +267,7 @@ class Healing:
         if differences:
             self.say(f"{'; '.join(summarised(differences))}: setting up again")
         try:
-            # This also reverts changes that an earlier attempt could not revert.
+            # `down` also reverts changes that an earlier attempt could not revert.
             for line in monitored.down():
                 raise UserError(line)
             monitored.check()

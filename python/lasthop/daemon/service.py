@@ -75,7 +75,7 @@ class Service(ABC, Generic[Wanted]):
         return self.kernel_state.down()
 
     def stop(self) -> None:
-        """Stop the service after the present step of its loop."""
+        """Stop the service after the present iteration of its event loop."""
         self.loop.stop()
 
     def reload_and_log(self) -> None:

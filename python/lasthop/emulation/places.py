@@ -98,7 +98,7 @@ class Place(NamedTuple):
     """Number of the station or of the flow, from 0."""
     address: str
     other: str
-    """Name of the place with whose programs the programs of this place communicate."""
+    """Name of the host with whose programs the programs of this host communicate."""
 
 
 class Opened(NamedTuple):
@@ -117,13 +117,13 @@ class Places:
     stack : ExitStack
         Closes every namespace and interface that is created.
     names : iterable of str
-        Names of the places at which programs run.
+        Names of the hosts at which programs run.
     ways : mapping
         See `Ways`.
     uplink : str, optional
         Interface of the machine through which programs reach the outside.
     sysctl : mapping, optional
-        Network settings of the kernel (sysctl) at each place.
+        Network settings of the kernel (sysctl) at each host.
 
     Raises
     ------
@@ -149,7 +149,7 @@ class Places:
         self.stack = stack
         self.wanted = tuple(dict.fromkeys(names))
         self.open: dict[str, Opened] = {}
-        """Places at which programs run, by name. The server may be such a place."""
+        """Hosts at which programs run, by name. The server may be such a host."""
         self.numbers: dict[str, int] = {}
         """Number of each node in the engine, by IP address."""
         self.descriptors: list[int] = []
@@ -205,12 +205,12 @@ class Places:
         return Ends(index, sink, source, listener_sends=False)
 
     def run_at(self, name: str) -> None:
-        """Prepare a place so that programs can run there.
+        """Prepare a host of the scenario so that programs can run in its namespace.
 
         Raises
         ------
         UserError
-            If no place has this name.
+            If no host has this name.
         """
         place = place_named(self.scenario, name, self.ways)
         match place.what:
@@ -233,7 +233,7 @@ class Places:
     def prefer(self, congestion: str | None) -> bool:
         """Set the default congestion control for sockets of programs, by the kernel's name.
 
-        Return whether the kernel permits the change at all places.
+        Return whether the kernel permits the change at all hosts.
         """
         if congestion is None:
             return True
@@ -306,7 +306,7 @@ def carry_out(make: Callable[..., Request], *arguments: object) -> None:
 
 
 def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, Place]:
-    """Return all places at which programs could run, by name."""
+    """Return all hosts at which programs could run, by name."""
     server = Place("server", 0, SERVER, "all stations")
     places = {"server": server} if scenario.stations else {}
     for number, station in enumerate(scenario.stations):
@@ -321,12 +321,12 @@ def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, Place]:
 
 
 def place_named(scenario: Typed, name: str, ways: Ways | None = None) -> Place:
-    """Return the place of this name.
+    """Return the host of this name at which programs can run.
 
     Raises
     ------
     UserError
-        If no place has this name.
+        If no host has this name.
     """
     places = every_place(scenario, ways)
     if name not in places:

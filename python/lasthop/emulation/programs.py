@@ -1,5 +1,5 @@
-"""Programs that run at places (hosts) of a scenario. The run ends when the foreground program ends;
-other programs run in addition."""
+"""Programs that run at hosts of a scenario. The run ends when the foreground program ends; other
+programs run in addition."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ LAUNCH = Path(__file__).with_name("launch.py")
 
 @dataclass(frozen=True)
 class Program:
-    """Command, and the name of the place at which it runs."""
+    """Command, and the name of the host at which the command runs."""
 
     place: str
     command: Sequence[str]
@@ -35,7 +35,7 @@ class Program:
 
 
 class Programs:
-    """Programs at the places of a scenario.
+    """Programs that run at the hosts of a scenario.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Programs:
         self.stack = stack
         self.background: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.silent: dict[str, set[tuple[str, str]]] = {}
-        """Sockets at each place that listened before the programs were started."""
+        """Sockets at each host that listened before the programs were started."""
         self.names = self.file("hosts", hosts_file(places.known))
         servers = name_servers() if places.uplink is not None else ""
         self.servers = self.file("resolv.conf", servers)
@@ -86,11 +86,11 @@ class Programs:
         self.background = [(program.place, self.start(program)) for program in self.others]
 
     def at(self, place: str) -> Namespace:
-        """Return the network namespace of a place."""
+        """Return the network namespace of a host."""
         return self.places.open[place].host.namespace
 
     def is_ready(self) -> bool:
-        """Return whether a new socket listens at each place at which another program still runs."""
+        """Return whether a new socket listens at each host at which another program still runs."""
         waiting = {place for place, process in self.background if process.poll() is None}
         return all(self.at(place).run(listening) - self.silent[place] for place in waiting)
 
@@ -104,7 +104,7 @@ class Programs:
             self.running = self.start(self.foreground)
 
     def start(self, program: Program) -> "subprocess.Popen[bytes]":
-        """Start a program in the namespace of its place."""
+        """Start a program in the network namespace of its host."""
         namespace = self.at(program.place).descriptor
         own = (namespace, self.names, self.servers)
         process = subprocess.Popen(
@@ -142,14 +142,15 @@ def end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def hosts_file(places: Mapping[str, Place]) -> str:
-    """Return the content of `/etc/hosts` for programs, with the names of all places."""
+    """Return the content of `/etc/hosts` for programs, with the names of all hosts of the
+    scenario."""
     lines = ["127.0.0.1 localhost", "::1 localhost"]
     lines += [f"{place.address} {host_name(name)}" for name, place in places.items()]
     return "\n".join(lines) + "\n"
 
 
 def host_name(place: str) -> str:
-    """Return the host name of a place, which must not contain a slash."""
+    """Return the host name for `/etc/hosts`, which must not contain a slash."""
     return place.replace("/", ".")
 
 

@@ -131,8 +131,8 @@ def together(runs: Sequence[Emulation]) -> Emulation:
 def keyed(items: Iterable[Item]) -> dict[Key, Item]:
     """Return the items of a list by a key that is the same in all runs.
 
-    The key of an item is its name. The key of a program's connection consists of the place, the
-    kind of traffic, and a number that counts the connections of this kind.
+    The key of an item is its name. The key of a program's connection consists of the host, the kind
+    of traffic, and a number that counts the connections of this kind.
     """
     results: dict[Key, Item] = {}
     count: Counter[tuple[str, str]] = Counter()

@@ -57,10 +57,10 @@ class ProgramTraffic:
     place: str
     protocol: str
     own: str
-    """Address and port of the connection at the place of the program."""
+    """Address and port of the connection at the host of the program."""
     other: str
     leaves: bool
-    """Whether the place of the program sends the data."""
+    """Whether the host of the program sends the data."""
     payload_bytes: int
     lost: int
     arrived: int

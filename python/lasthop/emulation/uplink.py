@@ -32,9 +32,9 @@ from lasthop.linux.routes import by_way_of, through
 from lasthop.linux.tun import address_of, open_tun
 
 OUTSIDE = "10.255.0.2"
-"""Address of the gate at the interface towards the places of the scenario."""
+"""Address of the gate at the interface towards the scenario's hosts."""
 TO_PLACES, TO_MACHINE = "lasthop", "uplink"
-"""Names of the gate's interfaces: towards the places, and towards the machine."""
+"""Names of the gate's interfaces: towards the scenario's hosts, and towards the machine."""
 CABLES = IPv4Network("198.18.0.0/15")
 """Address range of the cables, which is reserved for tests of networks (RFC 2544). Each cable uses
 a subnet of four addresses, chosen by the number of the machine's interface."""
@@ -44,14 +44,14 @@ SETTINGS = Path("/proc/sys/net/ipv4/conf")
 def open_uplink(
     interface: str, places: Iterable[str], mtu: int, stack: contextlib.ExitStack
 ) -> int:
-    """Create a path from the places to outside addresses.
+    """Create a path from the scenario's hosts to outside addresses.
 
     Parameters
     ----------
     interface : str
         Interface of the machine through which packets leave.
     places : iterable of str
-        Addresses of the places, to which replies are routed.
+        Addresses of the scenario's hosts, to which replies are routed.
     mtu : int
         Length of the largest IP packet. [bytes]
     stack : ExitStack

@@ -108,7 +108,7 @@ class Program(NamedTuple):
     licence."""
     operation: tuple[int, int] = (0, 0)
     """BTF number of the kernel's structure, and index of the member that the program implements.
-    Both are 0 for programs that implement no member."""
+    The numbers are (0, 0) for other programs."""
 
 
 def load_program(program: Program) -> int:

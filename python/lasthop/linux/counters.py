@@ -1,5 +1,5 @@
-"""Counters and hierarchies of traffic control, read by dumps of queueing disciplines, classes and
-filters."""
+"""Counters of traffic control, and its queueing disciplines, classes and filters, read by dumps of
+the kernel."""
 
 import struct
 from collections.abc import Iterator

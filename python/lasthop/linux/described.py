@@ -47,8 +47,8 @@ def described(kind: int, body: bytes) -> Described | None:
 
 
 def qdisc(body: bytes) -> Described:
-    """Return the description of a queueing discipline, which its parent identifies. For a
-    hierarchy, the handle is also part of the identity."""
+    """Return the description of a queueing discipline, which its parent identifies. For an HTB
+    discipline, the handle is also part of the identity."""
     _, index, handle, parent, _ = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     kind = text_in(has.get(KIND, b""))
@@ -82,7 +82,7 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
             return (*times, *(number_in(has.get(each)) for each in others))
         case "pie":
             has = dict(attributes(options))
-            # The kernel rounds the time between steps of PIE to its timer ticks, of up to 10 ms.
+            # The kernel rounds the time between updates of PIE to its timer ticks, of up to 10 ms.
             target = round(number_in(has.get(disciplines.PIE_TARGET)) / 100)
             return target, *(number_in(has.get(each)) for each in disciplines.PIE_NUMBERS)
         case "red":

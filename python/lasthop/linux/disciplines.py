@@ -28,8 +28,8 @@ PACKET_MEMORY_BYTES = 4608
 [bytes]"""
 
 PIE_OPTIONS = PIE_TARGET, PIE_LIMIT, _, PIE_ALPHA, PIE_BETA, PIE_ECN = tuple(range(1, 7))
-"""Attributes of PIE: target, limit, time between steps, weights alpha and beta, and whether packets
-are marked."""
+"""Attributes of PIE: target, limit, time between updates, weights alpha and beta, and whether
+packets are marked."""
 PIE_NUMBERS = (PIE_LIMIT, PIE_ALPHA, PIE_BETA, PIE_ECN)
 PIE_UNIT_PER_S = 16
 """Unit of PIE's weights alpha and beta in the kernel. [1/s]"""

@@ -150,7 +150,8 @@ def rest(event_filter: EventFilter) -> list[Instruction]:
         for kind in kinds:
             program += [(EQUAL, 0, 1, swapped(kind, "=H")), (JUMP, 0, 0, 0)]
     program.append(REFUSE)
-    # Each jump leads to the instructions for its message types. These blocks follow each other.
+    # Each jump leads to the instructions for its message types. These groups of instructions follow
+    # each other.
     at, start = 1, len(program)
     for kinds, part in parts:
         for _ in kinds:

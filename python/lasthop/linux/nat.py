@@ -188,7 +188,7 @@ def rule(of: str, in_chain: str, expressions: Sequence[bytes]) -> list[tuple[int
 
 
 def expression(name: str, data: bytes) -> bytes:
-    """Return an nf_tables expression, which is one step of a rule."""
+    """Return an nf_tables expression, which is a condition or an action of a rule."""
     return text_attribute(EXPRESSION_NAME, name) + attribute(EXPRESSION_DATA, data)
 
 

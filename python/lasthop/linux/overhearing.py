@@ -115,7 +115,7 @@ class Overhearing:
             try:
                 packet, ancillary, _, (_, _, kind, *_) = self.socket.recvmsg(HEADERS_BYTES, 64)
             except OSError:
-                break  # no packet is waiting, or the interface was removed, which healing detects
+                break  # no packet is waiting, or the interface was removed
             if (segment := parsed(packet)) is None:
                 continue
             leaves = kind == OUTGOING

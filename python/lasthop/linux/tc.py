@@ -33,7 +33,8 @@ KIND, OPTIONS, CHAIN, INGRESS_BLOCK, EGRESS_BLOCK = 1, 2, 11, 13, 14
 OURS = 0x6C68
 """Major number of lasthop's HTB hierarchies: the letters "lh"."""
 SPLITTER = 0x6C67
-"""Major number of the queueing discipline in front of a hierarchy that splits merged packets."""
+"""Major number of the queueing discipline in front of an HTB hierarchy that splits merged
+packets."""
 INGRESS = 0xFFFFFFF1
 ROOT = 0xFFFFFFFF
 BLOCK_INDEX = -1
@@ -49,9 +50,9 @@ PACKET_BYTES = 1514
 """Length of a full Ethernet frame, which is the quantum of a class with weight 1. [bytes]"""
 BURST_S = 0.001
 """Depth of a shaper's token bucket, as time at the shaper's rate; the depth is at least one packet.
-This is the longest burst after a late timer. [s]"""
+After a late timer, the shaper may send a burst of this length. [s]"""
 DIRECT_PACKETS = 1000
-"""Largest number of packets that may wait in a hierarchy without a class. [packets]"""
+"""Largest number of packets that may wait in an HTB hierarchy without a class. [packets]"""
 SPLIT_BPS = 100_000_000_000
 """Rate of the splitter, which exceeds that of any interface so that the splitter never delays a
 packet. [bit/s]"""

@@ -94,7 +94,7 @@ ACCESS = struct.Struct("=HHI")
 """Layout of `struct access`: leaf for unclassified packets, leaf for multicast packets, number of
 the rate limiters of both."""
 GROUP = struct.Struct("=HH")
-"""Layout of `struct group`: HTB class of a group, and major number of the hierarchy inside the
+"""Layout of `struct group`: HTB class of a group, and major number of the HTB hierarchy inside the
 group."""
 PREFIX = struct.Struct("=IB16s3x")
 COUNT = struct.Struct("=QQ")

@@ -113,7 +113,7 @@ class Counting:
             try:
                 self.addresses = AddressSample(layout.ifb.name)
             except OSError:
-                return ()  # The interface was removed; healing detects this.
+                return ()  # The interface was removed; the next inspection reports this.
         return self.addresses.look(known)
 
     def stop_sampling(self) -> None:

@@ -23,7 +23,7 @@ LARGEST_LEASES = 1 << 24
 
 
 def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
-    """Return the sightings of all sources, and messages about faulty sources."""
+    """Query all sources of stations. Return their reports, and messages about faulty sources."""
     seen: list[Sighting] = []
     wrong: list[str] = []
     sources: list[Callable[[Gateway], Iterator[Sighting]]] = []

@@ -126,7 +126,7 @@ class Entries:
         return table
 
     def member(self, name: str) -> Table:
-        """Return the map entries of a member."""
+        """Return the map entries of a station with a leaf."""
         table: Table = {}
         layout, member = self.layout, self.layout.members[name]
         mac, reason = member.station.mac, self.by_address.get(name)
@@ -174,7 +174,7 @@ class Entries:
 
     @cached_property
     def by_address(self) -> dict[str, str]:
-        """Return the members that are classified by IP address, with the reasons."""
+        """Return the stations with a leaf that are classified by IP address, with the reasons."""
         members = self.layout.members
         owners = Counter(each.station.mac for each in members.values() if each.station.mac)
         reasons = {}
@@ -220,7 +220,7 @@ class Entries:
 
 
 def keys_of(member: Member) -> list[tuple[str, bytes]]:
-    """Return the keys of all BPF map entries that a member may have."""
+    """Return the keys of all BPF map entries that a station with a leaf may have."""
     keys = [("prefixes", prefix_key(each)) for each in member.keys]
     if member.station.mac is not None:
         keys.append(("macs", mac_key(member.station.mac)))

@@ -29,7 +29,7 @@ SILENT_PINGS = 5
 """Number of unanswered pings after which a station is silent, if `LATEST_S` has also passed. [-]"""
 
 Asks = Iterable[tuple[int, int]]
-"""Pings to send: pairs of the station's number and the ping's number in the controller."""
+"""Pings to send: pairs of the station's number and the ping's number in `CapacityEstimator`."""
 
 
 class Candidate(NamedTuple):
@@ -46,7 +46,7 @@ class Sent(NamedTuple):
     at_s: float
     name: str
     number: int
-    """Number of the station in the controller."""
+    """Number of the station in `CapacityEstimator`."""
 
 
 class Unanswered(NamedTuple):
@@ -90,9 +90,9 @@ class Estimator:
         self.passed_bytes = passed_bytes
         self.clock = clock
         self.stations: dict[str, int] = {}
-        """Number of each station in the controller, by name."""
+        """Number of each station in `CapacityEstimator`, by the station's name."""
         self.known: dict[int, Candidate] = {}
-        """Stations, by their numbers in the controller."""
+        """Stations, by their numbers in `CapacityEstimator`."""
         self.unused = count()
         self.under_way: dict[int, Sent] = {}
         self.rtt_s: float | None = None
@@ -126,7 +126,7 @@ class Estimator:
         return self.controller.capacity_bps
 
     def number_of(self, candidate: Candidate) -> int:
-        """Return the number of a station in the controller. Assign a number if the station is
+        """Return the number of a station in `CapacityEstimator`. Assign a number if the station is
         new."""
         number = self.stations.get(candidate.name)
         if number is None:

@@ -1,4 +1,5 @@
-"""Groups of stations that have one share: their classes, and the hierarchies inside them.
+"""Groups of stations that have one share: their HTB classes, and the HTB hierarchies inside the
+groups.
 
 ```text
 access point, rate C --+-- leaf of a station of no group
@@ -22,11 +23,12 @@ from lasthop.linux.netlink import Request
 from lasthop.linux.tc import PACKET_BYTES, Device
 
 FIRST_MAJOR = 1
-"""Major number of the first hierarchy inside a group. No other program uses numbers on the IFB."""
+"""Major number of the first HTB hierarchy inside a group. No other program uses numbers on the
+IFB."""
 INSIDE_MINOR = 1
 """Minor number of the class that is the parent of the leaves inside a group."""
 INSIDE_BPS = 1_000_000_000_000
-"""Rate of the hierarchy inside a group. This rate exceeds that of any interface, so that the
+"""Rate of the HTB hierarchy inside a group. This rate exceeds that of any interface, so that the
 hierarchy never delays a packet. [bit/s]"""
 INSIDE_BURST_BYTES = 1 << 20
 
@@ -38,7 +40,7 @@ class Bundle(NamedTuple):
     leaf: int
     """HTB class of the group, whose parent is the class of the access point."""
     major: int
-    """Major number of the hierarchy inside the group."""
+    """Major number of the HTB hierarchy inside the group."""
 
     @property
     def inside(self) -> int:
@@ -46,7 +48,7 @@ class Bundle(NamedTuple):
         return tc.classid(self.major, INSIDE_MINOR)
 
     def hierarchy(self, ifb: Device, direct_packets: int, default: int) -> Iterator[Request]:
-        """Yield the requests that create the hierarchy inside the group, without stations.
+        """Yield the requests that create the HTB hierarchy inside the group, without stations.
         Unclassified packets use the class with minor number `default`."""
         yield tc.htb_qdisc(ifb, self.major, direct_packets, default, parent=self.leaf)
         yield tc.htb_class(

@@ -65,8 +65,8 @@ def parts_of_one(event: Event, layout: Layout) -> Set[Part]:
 def look(
     kernel: Socket, layout: Layout, rates: Mapping[str, int], parts: Set[Part] = ALL
 ) -> list[Difference]:
-    """Return the differences between the kernel's state and the layout, in these parts. `rates` are
-    the expected rates of access points. [bit/s]
+    """Return the differences between the kernel's state and the layout, in these parts of the
+    state. `rates` are the expected rates of access points. [bit/s]
 
     Objects that are removed together are inspected together. If the IFB is missing, no other
     difference is reported.
@@ -99,7 +99,7 @@ def look(
         has += bodies
         remaining = {TCMSG.unpack_from(body)[2] for kind, body in bodies if kind == tc.NEWQDISC}
         if not {tc.classid(major, 0) for major in layout.majors} <= remaining:
-            parts.add(Part.FILTERS)  # the kernel removes filters with their hierarchy
+            parts.add(Part.FILTERS)  # the kernel removes filters with their HTB hierarchy
     wants: dict[Part, Callable[[], Iterable[Request]]] = {
         Part.FILTERS: layout.ifb_filters,
         Part.TO_BLOCK: lambda: layout.block_filters(layout.to_block),

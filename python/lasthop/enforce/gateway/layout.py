@@ -146,9 +146,9 @@ class Layout:
         self.to_block, self.from_block = blocks_of(gateway.lan)
         self.members: dict[str, Member] = {}
         self.owners: dict[str | None, set[str]] = {}
-        """Names of the members with each MAC address."""
+        """Names of the stations with each MAC address."""
         self.numbers: dict[str, int] = {}
-        """Number of the rate limiters of each member, by name."""
+        """Number of the rate limiters of each station, by the station's name."""
         self.free_numbers: list[int] = []
         self.ap_class = {ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)}
         self.free_leaves: list[int] = []
@@ -172,7 +172,7 @@ class Layout:
                 tc.classid(MAJOR, self.last_leaf + 2),
             )
         self.by_leaf = {bundle.major: bundle for bundle in self.bundles.values()}
-        """Groups, by the major numbers of the hierarchies inside them."""
+        """Groups, by the major numbers of the HTB hierarchies inside the groups."""
         self.weights = Weights(gateway)
         self.turn_bytes = round(PACKET_BYTES / least_share(gateway))
         """Quantum of a leaf with a share of 1. [bytes]"""
@@ -242,15 +242,15 @@ class Layout:
 
     @property
     def majors(self) -> list[int]:
-        """Return the major numbers of all hierarchies: the hierarchy of access points, and those
-        inside groups."""
+        """Return the major numbers of all HTB hierarchies: the hierarchy of access points, and
+        those inside groups."""
         return [MAJOR, *self.by_leaf]
 
     # Requests that create the objects for a gateway without stations.
 
     def foundation(self, rates: dict[str, int]) -> Iterator[Request]:
-        """Yield the requests that create the hierarchy with these rates of access points [bit/s],
-        and the classifiers."""
+        """Yield the requests that create the HTB hierarchy with these rates of access points
+        [bit/s], and the classifiers."""
         yield from self.classes(rates)
         yield from self.flow_programs()
         yield from self.classifiers()
@@ -264,13 +264,14 @@ class Layout:
             yield from self.tables.frames(self.echoes, multicast)
 
     def class_programs(self, programs: Attachable) -> Iterator[Request]:
-        """Yield the requests for the filters that run BPF programs in each hierarchy of the IFB."""
+        """Yield the requests for the filters that run BPF programs in each HTB hierarchy of the
+        IFB."""
         yield programs.at_ifb(self.ifb, MAJOR)
         for major in self.by_leaf:
             yield programs.at_ifb(self.ifb, major, "inside")
 
     def classes(self, rates: dict[str, int]) -> Iterator[Request]:
-        """Yield the requests that create the hierarchy without stations. `rates` are those of
+        """Yield the requests that create the HTB hierarchy without stations. `rates` are those of
         access points. [bit/s]"""
         # Packets whose class was just removed use the default class, so that they do not bypass all
         # classes.
@@ -308,7 +309,7 @@ class Layout:
         return leaf if bundle is None else bundle.leaf
 
     def add_bundle(self, ap: AccessPoint, bundle: Bundle) -> Iterator[Request]:
-        """Yield the requests that create the class of a group, and the hierarchy inside the
+        """Yield the requests that create the HTB class of a group, and the HTB hierarchy inside the
         group."""
         group = bundle.group
         turn_bytes = round(self.turn_bytes * group.share)
@@ -465,7 +466,7 @@ class Layout:
         return round(PACKET_BYTES * self.weights.quantum_packets(ap, station))
 
     def weigh(self, read: Mapping[str, PhyRate]) -> list[Request]:
-        """Set the weights of members from the data rates that access points reported. `read` is
+        """Set the weights of stations from the data rates that access points reported. `read` is
         indexed by station name.
 
         The requests change only quanta that differ. Packets in queues are not dropped.
@@ -489,7 +490,7 @@ class Layout:
         ]
 
     def readdress(self, name: str, addresses: Iterable[Address]) -> list[Request]:
-        """Set the addresses of a member, and return the requests for its filters."""
+        """Set the addresses of a station, and return the requests for its filters."""
         member = self.members[name]
         self.members[name] = replace(member, addresses=tuple(addresses))
         try:
@@ -499,8 +500,8 @@ class Layout:
             raise
 
     def identify(self, name: str, mac: str | None) -> list[Request]:
-        """Set the MAC address of a member. Update the filters of members that had the same old MAC
-        address."""
+        """Set the MAC address of a station. Update the filters of stations that had the same old
+        MAC address."""
         member = self.members[name]
         before = member.station.mac
         self.owners.get(before, set()).discard(name)
@@ -512,8 +513,8 @@ class Layout:
         return requests
 
     def place(self, name: str) -> list[Request]:
-        """Return the requests that update the filters of a member, and of members with the same MAC
-        address."""
+        """Return the requests that update the filters of a station, and of other stations with the
+        same MAC address."""
         if self.tables is None:
             return []
         requests: list[Request] = []

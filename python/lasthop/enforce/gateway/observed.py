@@ -154,7 +154,7 @@ class Observed:
             known.udp_looks = UDP_MEMORY
 
     def of_groups(self) -> list[dict[str, Any]]:
-        """Return a row for every group at each access point, for status and metrics."""
+        """Return a status row for every group at each access point."""
         rows = []
         for (ap, name), group in self.groups.items():
             present = [each for each in self.seen.values() if (each.ap, each.group) == (ap, name)]
@@ -176,7 +176,7 @@ class Observed:
         return rows
 
     def stations(self) -> list[dict[str, Any]]:
-        """Return a row for every station, for status and metrics."""
+        """Return a status row for every station."""
         rows = []
         for name, known in self.seen.items():
             row: dict[str, Any] = {

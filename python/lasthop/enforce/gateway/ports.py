@@ -23,13 +23,13 @@ class Seen(NamedTuple):
 
 @dataclass
 class Ports:
-    """Ports of MAC addresses, computed only from sightings and time.
+    """Ports of MAC addresses, computed only from the reports of sources and the time.
 
     A port is an interface towards access points, or a port of the bridge at such an interface.
     """
 
     at: dict[str, Seen] = field(default_factory=dict)
-    """Last sighting of each MAC address."""
+    """Last port of each MAC address."""
     moves: deque[tuple[float, str, str, str]] = field(default_factory=deque)
     """Changes of ports: time [s], MAC address, old port, new port."""
 

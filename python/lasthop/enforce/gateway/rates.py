@@ -130,7 +130,7 @@ class Rates:
             try:
                 overhearing = self.overhearing[ap] = Overhearing(interface)
             except OSError:
-                return  # The interface was removed; healing detects this.
+                return  # The interface was removed; the next inspection reports this.
             self.watch(overhearing.socket, self.take_answers)
         overhearing.listen(listening)
         if overhearing.is_idle:
@@ -182,7 +182,7 @@ class Rates:
     def with_pings(
         self, stations: Iterable[Mapping[str, Any]], now_s: float
     ) -> list[dict[str, Any]]:
-        """Return the rows of stations, with the results of pings added.
+        """Return the status rows of stations, with the results of pings added.
 
         `silent` is whether the station does not answer pings. `heard` is the source of its delay
         samples. `late_s` is the excess delay of a station whose replies are ignored. [s]

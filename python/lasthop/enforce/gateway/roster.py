@@ -1,7 +1,7 @@
 """Determine the stations that should have a leaf: stations in the configuration, and stations that
 sources report.
 
-This module has no I/O: the result depends only on sightings and time.
+This module has no I/O: the result depends only on the sources' reports and the time.
 """
 
 from collections import Counter
@@ -44,10 +44,10 @@ class Sighting(NamedTuple):
     routed: tuple[Subnet, ...] = ()
     """Subnets that this machine reaches through the station."""
     is_new: bool = True
-    """Whether the sighting may add a station that the configuration file does not list."""
+    """Whether this report may add a station that the configuration file does not list."""
     rate_bps: int | None = None
-    """Data rate of frames from the access point to the station. A sighting with a data rate
-    contains nothing else. [bit/s]"""
+    """Data rate of frames from the access point to the station. A report with a data rate contains
+    nothing else. [bit/s]"""
     rate_source: str | None = None
     """Source of the data rate, as `status` shows it."""
 
@@ -265,8 +265,8 @@ class Roster:
         return machine is not None and bool(machine.seen_s)
 
     def holders(self) -> dict[Address, str]:
-        """Return the MAC address that was last seen with each IP address. It changes, for example,
-        after a new lease."""
+        """Return the MAC address that was last seen with each IP address, which may change after a
+        new lease."""
         newest: dict[Address, tuple[float, str]] = {}
         for mac, machine in self.machines.items():
             for address, seen_s in machine.seen_s.items():

@@ -157,7 +157,7 @@ class Shaper(KernelState):
             self.programs = None
 
     def fill_all(self) -> None:
-        """Write the entries of all members to the BPF maps."""
+        """Write the entries of all stations to the BPF maps."""
         if self.layout is not None:
             self.fill(self.layout)
 
@@ -178,14 +178,15 @@ class Shaper(KernelState):
         return Entries(self.layout, self.on_link, self.others).by_address
 
     def moves(self) -> dict[str, int]:
-        """Return how often the MAC address of each member has changed its interface, by name."""
+        """Return how often the MAC address of each station has changed its interface, by the
+        station's name."""
         if self.layout is None or self.programs is None or len(self.gateway.lans) < 2:
             return {}
         macs = {each.station.mac for each in self.layout.members.values()}
         return {mac: self.programs.moves(mac) for mac in macs if mac is not None}
 
     def filtered(self) -> list[dict[str, Any]]:
-        """Return a row per access point and direction with the bytes at the filters, for status and
+        """Return the bytes at the filters for each access point and direction, for status and
         metrics."""
         rows: list[dict[str, Any]] = []
         if self.layout is None or self.programs is None:
@@ -243,12 +244,12 @@ class Shaper(KernelState):
         self.carry(layout.leave(name))
 
     def readdress(self, name: str, addresses: Iterable[tc.Address]) -> None:
-        """Set the addresses of a member. The BPF programs use these addresses after the next
+        """Set the addresses of a station. The BPF programs use these addresses after the next
         `fill_all`."""
         self.carry(self.running().readdress(name, addresses))
 
     def identify(self, name: str, mac: str | None) -> None:
-        """Set another MAC address of a member. The BPF programs use this address after the next
+        """Set another MAC address of a station. The BPF programs use this address after the next
         `fill_all`."""
         self.carry(self.running().identify(name, mac))
 
@@ -259,7 +260,7 @@ class Shaper(KernelState):
         self.rates[ap] = rate_bps
 
     def weigh(self, read: Mapping[str, PhyRate]) -> None:
-        """Set the weights of members from the data rates of access points. `read` is indexed by
+        """Set the weights of stations from the data rates of access points. `read` is indexed by
         station name."""
         self.carry(self.running().weigh(read))
 
@@ -280,7 +281,8 @@ class Shaper(KernelState):
         return class_counter(self.kernel, layout.ifb.number, layout.ap_class[ap]).sent_bytes
 
     def differences(self, parts: Set[Part] = ALL) -> list[Difference]:
-        """Return the differences between the kernel's state and the layout, in these parts."""
+        """Return the differences between the kernel's state and the layout, in these parts of the
+        state."""
         return look(self.kernel, self.running(), self.rates, parts)
 
     def faults(self) -> list[str]:

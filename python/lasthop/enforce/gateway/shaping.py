@@ -32,10 +32,10 @@ class Shaping:
 
     @property
     def layout(self) -> Layout | None:
-        """Layout with the classes and members in the kernel; None while nothing is shaped."""
+        """Layout of the HTB classes in the kernel; None while nothing is shaped."""
         return self.shaper.layout
 
-    # Methods that healing calls.
+    # Methods that `lasthop.daemon.healing` calls.
 
     def tell_doubts(self, to: Callable[[], None]) -> None:
         """Set the function that is called when the kernel refuses a request."""
@@ -76,7 +76,8 @@ class Shaping:
         return ALL if events is None or events else set()
 
     def differences(self, parts: Set[Part]) -> list[Difference]:
-        """Return the differences between the kernel's state and the layout, in these parts."""
+        """Return the differences between the kernel's state and the layout, in these parts of the
+        state."""
         return self.shaper.differences(parts)
 
     def repair(self, differences: Sequence[Difference]) -> None:

@@ -25,7 +25,7 @@ MAX_NUMBER_BYTES = 9
 GET_BULK, RESPONSE, END_OF_VIEW = 0xA5, 0xA2, 0x82
 VERSION_2C = 1
 ROWS = 25
-"""Largest number of rows per reply, which fit into one datagram. [-]"""
+"""Largest number of table rows per reply, which fit into one datagram. [-]"""
 TRIES, PATIENCE_S = 3, 1.0
 """Number of attempts of a request [-], and the time to wait for each reply [s]."""
 WALK_S = 10.0
@@ -65,8 +65,8 @@ def rates_of(agent: Snmp) -> Iterator[tuple[str, int | None]]:
 
 
 def rate_of(kind: int, value: bytes) -> int | None:
-    """Return the data rate in a row. The value is a number, or a set with one rate per octet, of
-    which the largest is returned.
+    """Return the data rate in a row of the table. The value is a number, or a set with one rate per
+    octet, of which the largest is returned.
 
     A number as text is refused, since its characters would be read as a set of rates.
     """
@@ -108,7 +108,8 @@ def walk(agent: Snmp, oid: str) -> list[tuple[str, int, bytes]]:
 
 
 def address_of(value: bytes) -> Address | None:
-    """Return the IP address in a row, or None. The value is four bytes, sixteen bytes, or text."""
+    """Return the IP address in a row of the table, or None. The value is four bytes, sixteen bytes,
+    or text."""
     if len(value) in (4, 16) and any(value):
         return ip_address(value)
     try:
@@ -123,7 +124,8 @@ Row = tuple[tuple[int, ...], int, bytes]
 
 
 def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...], until_s: float) -> list[Row]:
-    """Request the rows that follow the object identifier `after`, and return those of one reply.
+    """Request the table rows that follow the object identifier `after`, and return the rows of one
+    reply.
 
     `until_s` is the deadline on the monotonic clock. [s] Unrelated packets do not extend the
     deadline.
@@ -156,7 +158,7 @@ def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...], until_s: float)
 
 
 def rows_of(data: bytes, number: int) -> list[Row] | None:
-    """Return the rows of a reply; None if the packet is the reply to another request."""
+    """Return the table rows of a reply; None if the packet is the reply to another request."""
     try:
         (_, message), *_ = fields(data)
         _, _, (kind, pdu) = list(fields(message))[:3]

@@ -92,7 +92,7 @@ class Stations:
         """Messages about stations without a leaf, or without one of their addresses."""
 
     def look_now(self) -> None:
-        """Query all sources in this thread, and process their sightings."""
+        """Query all sources of stations in this thread, and process their reports."""
         remaining = self.memory.read()
         self.admission.known = dict.fromkeys(remaining.admitted)
         self.roster.bindings.restore(remaining.ignored, time.monotonic())
@@ -185,8 +185,8 @@ class Stations:
             self.bypassed = past.faults
 
     def see(self, seen: Iterable[Sighting]) -> None:
-        """Process sightings. Then remove stations that have left, and add stations that have
-        arrived."""
+        """Process the reports of sources. Then remove stations that have left, and add stations
+        that have arrived."""
         self.roster.see(seen, time.monotonic())
         self.see_rates(seen)
         self.see_moves()
@@ -245,8 +245,8 @@ class Stations:
             self.shaping.shaper.weigh(self.phy_rates.of(present))
 
     def weighed(self, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the rows of stations, with the data rate that determines each weight and its
-        source."""
+        """Return the status rows of stations, with the data rate that determines each weight, and
+        the source of this rate."""
         results = []
         for row in rows:
             added: dict[str, Any] = {}
@@ -333,8 +333,8 @@ class Stations:
         return results
 
     def ports(self) -> list[dict[str, Any]]:
-        """Return a row per port with its number of MAC addresses, and the number of those that wait
-        for a leaf."""
+        """Return a status row for each port: its number of MAC addresses, and how many of these
+        wait for a leaf."""
         roster, waiting = self.roster, self.admission.first_s
         counts = roster.ports.counts()
         waits = Counter(roster.ports.at[mac].port for mac in waiting if mac in roster.ports.at)

@@ -51,12 +51,12 @@ class Tables:
     ----------
     ifb : Device
     major : int
-        Major number of the hierarchy of access points.
+        Major number of the HTB hierarchy of access points.
     majors : sequence of int
-        Major numbers of the hierarchies inside groups.
+        Major numbers of the HTB hierarchies inside groups.
     outer : callable
-        Returns the class that contains a leaf in the hierarchy of access points: the leaf, or the
-        class of its group.
+        Returns the HTB class that contains a leaf in the hierarchy of access points: the leaf, or
+        the class of its group.
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class Tables:
         yield tc.u32_filter(ifb, tc.ANY, [tc.TO_GROUP], groups, order=OF_GROUPS, major=major)
 
     def tables(self, major: int) -> Iterator[Request]:
-        """Yield the requests for the empty hash tables of a hierarchy, and for the filters that
-        link to them."""
+        """Yield the requests for the empty hash tables of an HTB hierarchy, and for the filters
+        that link to these tables."""
         ifb = self.ifb
         macs = ((MACS_TO, 0x000000FF, -12), (MACS_FROM, 0x00FF0000, -4))
         for table, _, _ in macs:
@@ -147,8 +147,8 @@ class Tables:
                 yield from self.entries(place, key, node)
 
     def entries(self, place: Classes, key: Key, node: int) -> Iterator[Request]:
-        """Yield the requests for the entries of an address, in each hierarchy that its frames pass
-        through."""
+        """Yield the requests for the hash table entries of an address, in each HTB hierarchy that
+        its frames pass through."""
         order = order_of(key)
         for major in self.majors_of(place):
             for way, leaf in ((TO, place.to), (FROM, place.up)):
@@ -168,7 +168,7 @@ class Tables:
         ]
 
     def majors_of(self, place: Classes) -> list[int]:
-        """Return the major numbers of the hierarchies that a station's packets pass through."""
+        """Return the major numbers of the HTB hierarchies that a station's packets pass through."""
         inside = place.to >> 16
         return [self.major] if inside == self.major else [self.major, inside]
 

@@ -13,11 +13,11 @@ from lasthop.scenario import queues
 PART = 1 << 48
 """Integer that represents the value 1 of a weight or probability."""
 SETTING = struct.Struct("=QQQIIII")
-"""Layout of the settings: weights a and b of the controller, time between steps, target, limit,
+"""Layout of the settings: weights a and b of the controller, time between updates, target, limit,
 whether packets are marked."""
 STATE = struct.Struct("=QQQQQQ")
-"""Layout of the state: time of the next step, probability, queue length at the last step, numbers
-of offered, lost and marked packets."""
+"""Layout of the state: time of the next update, probability, queue length at the last update,
+numbers of offered, lost and marked packets."""
 
 
 class PiState(NamedTuple):

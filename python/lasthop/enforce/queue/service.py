@@ -23,8 +23,8 @@ from lasthop.linux.counters import Counters
 COUNTED_S = 1.0
 """Time between two readings of the counters. [s]"""
 LOOKED_S = 30.0
-"""Time between two inspections of all parts. Periodic inspections are necessary since the kernel
-sends no event if `gso_max_segs` changes. [s]"""
+"""Time between two inspections of the whole kernel state. Periodic inspections are necessary since
+the kernel sends no event if `gso_max_segs` changes. [s]"""
 
 
 class Reading(NamedTuple):
@@ -210,7 +210,8 @@ class QueueService(Service[LinkQueue]):
             shaped.wanted = old
             with suppress(UserError):
                 self.set_up()
-            self.healing.doubt()  # If the old configuration fails, too, healing tries again.
+            # If the old configuration fails, too, the next inspection tries to repair the queue.
+            self.healing.doubt()
             raise
 
 

@@ -183,7 +183,7 @@ class Shaped(KernelState):
         nothing = Counters(0, 0, 0, 0, 0)
         return result.get(tc.ROOT, nothing), result.get(CLASS, nothing)
 
-    # Methods that healing calls.
+    # Methods that `lasthop.daemon.healing` calls.
 
     def tell_doubts(self, to: Callable[[], None]) -> None:
         """Do nothing: no request is sent later that the kernel could refuse."""
@@ -224,7 +224,8 @@ class Shaped(KernelState):
         return self.layout is None or interface == self.layout.device.number
 
     def differences(self, parts: Set[Any]) -> list[Difference]:
-        """Return the differences between the kernel's state and the layout, in these parts."""
+        """Return the differences between the kernel's state and the layout, in these parts of the
+        state."""
         results: list[Difference] = []
         present = links.every_link(self.kernel)
         link = present.get(self.wanted.interface)

@@ -27,7 +27,7 @@ MOST = (1 << 64) - 1
 ETHERNET_BYTES = 14
 SETTING = struct.Struct("=IIIIQQQ")
 """Layout of the settings: algorithm, number of classes, queue limit, header length, target
-occupancy, tolerance, time between steps."""
+occupancy, tolerance, time between updates."""
 CLASS = struct.Struct("=8Q")
 WORD = struct.Struct("=Q")
 TARGET_AT, BLOCKING_AT = 0, 8
