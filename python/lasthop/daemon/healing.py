@@ -120,7 +120,7 @@ class Healing:
         self.events = Events()
         self.patience = Patience()
         self.parts: set[Any] = set()
-        """Parts of the state that should be inspected."""
+        """Parts of the kernel's state that should be inspected."""
         self.numbers: dict[str, int] = {}
         """Numbers of the present interfaces, by name."""
         self.next_s = 0.0
@@ -155,7 +155,7 @@ class Healing:
             self.inspect_soon()
 
     def read_events(self) -> None:
-        """Read events, and store the parts of the state that changed."""
+        """Read events, and store the parts of the kernel's state that changed."""
         self.parts |= self.monitored.parts_of(self.events.read())
 
     def doubt(self) -> None:

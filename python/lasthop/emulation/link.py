@@ -11,7 +11,8 @@ from lasthop.errors import ScenarioError, UserError
 from lasthop.scenario.scenario import Scenario
 
 CLIENT, SERVER = "client", "server"
-"""Names of the hosts at the two ends of the link. The server connects to the outside."""
+"""Names of the hosts at the two ends of the link. Addresses outside the scenario are reached
+through the server's end."""
 LINK, FLOW = "client-server", "link"
 WAYS = {FLOW: (CLIENT, SERVER)}
 """Flow that defines the path of programs, with the names of its hosts; see

@@ -130,7 +130,7 @@ def filter_(body: bytes) -> Described | None:
     if kind == b"u32\0":
         is_root = handle >> 20 >= tc.U32_ROOT_TABLE >> 20
         if is_root and handle & 0xFFFFF == 0:
-            return None  # This message is the hash table that begins every list.
+            return None  # This message is the hash table at the beginning of each filter list.
         settings: tuple[object, ...] = (
             kind,
             number_in(lines.get(tc.U32_DIVISOR)),

@@ -1,7 +1,8 @@
 """rtnetlink socket: batches of messages with their acknowledgements in one system call, and dumps.
 
 A gateway sets up thousands of classes and reads their counters every second. pyroute2 needs 2 ms of
-CPU time to encode one HTB class, and 0.2 ms to decode it. This module needs microseconds.
+CPU time to encode one HTB class, and 0.2 ms to decode it. This module needs only microseconds for
+each of them.
 """
 
 import errno

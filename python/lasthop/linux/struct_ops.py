@@ -132,7 +132,7 @@ def functions(data: Object) -> dict[int, str]:
 
 
 def opened(stack: ExitStack, descriptor: int) -> int:
-    """Return the descriptor, which is closed when the stack ends."""
+    """Return the descriptor, after registering it to be closed when the stack ends."""
     stack.callback(os.close, descriptor)
     return descriptor
 

@@ -84,7 +84,7 @@ class Terms:
     smoothing: float = 0.0
     """Weight of the previous number of connections when the next number is computed. [-]"""
     rounding: Literal["nearest", "down"] = "nearest"
-    """Rounding of the number of connections."""
+    """Method of rounding the computed number of connections."""
     hold: int = 3
     """Number of successive intervals in which the rule must ask for fewer connections before any is
     closed."""

@@ -38,7 +38,7 @@ def check(gateway: Gateway) -> Checked:
     Raises
     ------
     UserError
-        If `up` would fail.
+        If the command `up` would fail.
     """
     if (lacks := rights.lacking()) is not None:
         text = f"this machine was not examined: this needs {lacks}, which root has"

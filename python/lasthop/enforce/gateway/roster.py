@@ -195,7 +195,7 @@ class Roster:
 
     @property
     def routed(self) -> dict[str, tuple[Subnet, ...]]:
-        """Subnets that this machine reaches through each MAC address."""
+        """Subnets that this machine reaches through each router, by the router's MAC address."""
         return {mac: each.routed for mac, each in self.routers.items()}
 
     def forget(self, now_s: float) -> None:

@@ -1,4 +1,5 @@
-"""Long-lived flows that leave by an interface, and their round-trip times, from captured packets.
+"""Find the long-lived flows that leave through an interface, and their round-trip times, from
+captured packets.
 
 Packets are captured after the queue, with time stamps of the kernel. Round-trip times therefore
 exclude the queueing delay. The smallest round-trip time of each flow is used, since the receiver
