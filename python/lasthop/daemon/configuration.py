@@ -1,4 +1,4 @@
-"""Configurations of services, read from scenario files."""
+"""Read the configurations of services from scenario files."""
 
 from collections.abc import Callable, Sequence
 from ipaddress import ip_network
@@ -11,14 +11,15 @@ from lasthop.scenario.scenario import companion
 from lasthop.scenario.source import File, Setting
 
 Wanted = TypeVar("Wanted")
-"""Type of the checked configuration of a service."""
+"""Class of the checked configuration of a service."""
 Read_co = TypeVar("Read_co", covariant=True)
 Settings = Sequence[tuple[str, str]]
-"""Values of the command line that replace values of the file."""
+"""Values from the command line that replace values of the file: pairs of key path and value."""
 
 
 class Read(Protocol[Read_co]):
-    """Function that reads a configuration, and raises `UserError` if anything is wrong."""
+    """Function that reads a configuration, and raises `UserError` if the configuration is
+    invalid."""
 
     def __call__(self, source: str | Path, settings: Settings = ()) -> Read_co:
         """Read a scenario file.
@@ -33,14 +34,14 @@ class Read(Protocol[Read_co]):
         Raises
         ------
         ScenarioError
-            If the file has errors; ``problems`` has all of them.
+            If the file has errors; ``problems`` contains all errors.
         """
 
 
 def reader(
     kind: type[Wanted], check: Callable[[bytes, str, str, list[Setting], list[File]], str]
 ) -> Read[Wanted]:
-    """Return the function that reads configurations of a kind.
+    """Return the function that reads configurations of this class.
 
     Parameters
     ----------
@@ -57,5 +58,5 @@ def reader(
 
 
 def subnets_of(texts: Sequence[str]) -> tuple[Subnet, ...]:
-    """Return the subnets of a list in JSON."""
+    """Return the subnets in a list of texts."""
     return tuple(map(ip_network, texts))

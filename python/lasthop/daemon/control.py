@@ -1,4 +1,4 @@
-"""Requests to a service, over a socket in its directory."""
+"""Requests to a running service, over a socket in the service's state directory."""
 
 import json
 import os
@@ -14,27 +14,28 @@ from lasthop.errors import UserError
 
 REQUEST_BYTES = 1 << 16
 ASKED_S = 1.0
-"""Time limit for a request to arrive. [s]"""
+"""Time limit for a request to arrive after the connection. [s]"""
 
 
 Another = TypeVar("Another", contravariant=True)
 
 
 class Asked(Protocol[Another]):
-    """Methods of a service that requests need."""
+    """Methods of a service that the control socket calls."""
 
     def status(self) -> dict[str, Any]:
-        """Return the status."""
+        """Return the status of the service."""
 
     def reload(self, again: Callable[[], Another] | None = None) -> list[str]:
-        """Read the file again, or another file; return the errors in words."""
+        """Read the configuration file again, or read another file with `again`. Return error
+        messages."""
 
     def stop(self) -> None:
-        """End after the present step."""
+        """Stop the service after the present iteration of its event loop."""
 
 
 class Control(Generic[Wanted]):
-    """The socket for requests, and the replies.
+    """Control socket, which receives requests and sends the replies of a service.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class Control(Generic[Wanted]):
         State of the service, with the address of the socket.
     service : Asked
     read : callable
-        Reads the file that a request names.
+        Reads the configuration file that a request names.
     """
 
     def __init__(self, state: State, service: Asked[Wanted], read: Read[Wanted]) -> None:
@@ -51,13 +52,13 @@ class Control(Generic[Wanted]):
         self.read = read
 
     def open(self, stack: ExitStack) -> socket.socket:
-        """Return a socket for requests, which `stack` closes."""
+        """Return a listening socket for requests, which `stack` closes."""
         present = stack.enter_context(listener(self.state.address))
         stack.callback(remove, self.state.address)
         return present
 
     def serve(self, connection: socket.socket) -> None:
-        """Reply to a request."""
+        """Read a request from a connection, and send the reply."""
         with suppress(OSError):
             asking, _ = connection.accept()
             with asking:
@@ -66,7 +67,7 @@ class Control(Generic[Wanted]):
                 asking.sendall(json.dumps(self.answer(request)).encode())
 
     def answer(self, request: dict[str, Any] | None) -> dict[str, Any]:
-        """Return the reply to a request."""
+        """Return the reply to a request; None stands for an unreadable request."""
         if request is None:
             return {"refused": ["a request must be a JSON object"]}
         match request.get("do"):
@@ -80,8 +81,8 @@ class Control(Generic[Wanted]):
         return {"refused": [f"unknown request {request.get('do')!r}"]}
 
     def reload(self, request: dict[str, Any]) -> list[str]:
-        """Read the file again, or the file that the request names. Later commands find the new
-        file."""
+        """Read the configuration file again, or the file that the request names. Later commands use
+        the new file."""
         if not (file := request.get("file")):
             return self.service.reload()
         try:
@@ -92,23 +93,24 @@ class Control(Generic[Wanted]):
             return ["file: must be a text"]
         refused = self.service.reload(lambda: self.read(Path(file), settings))
         if not refused:
-            # Only later commands need this file; the present request has succeeded.
+            # Only later commands use this path; the present request has succeeded.
             with suppress(UserError):
                 self.state.write_file(Path(file))
         return refused
 
 
 def read_object(data: bytes) -> dict[str, Any] | None:
-    """Return the JSON object in some bytes, or None if they are anything else."""
+    """Return the JSON object in some bytes, or None if the bytes are not a JSON object."""
     try:
         tree = json.loads(data)
-    except (ValueError, RecursionError):  # RecursionError if the JSON is nested too deeply.
+    except (ValueError, RecursionError):  # RecursionError occurs if the JSON is nested too deeply
         return None
     return tree if isinstance(tree, dict) else None
 
 
 def listener(address: str) -> socket.socket:
-    """Return a socket for requests. Remove the socket file that a killed process has left."""
+    """Return a listening socket for requests. Remove the socket file that a killed process has
+    left."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with suppress(FileNotFoundError):
@@ -124,6 +126,6 @@ def listener(address: str) -> socket.socket:
 
 
 def remove(path: str) -> None:
-    """Remove a socket file if possible. Without its process the file has no effect."""
+    """Remove a socket file if possible. A socket file without its process has no effect."""
     with suppress(OSError):
         os.unlink(path)

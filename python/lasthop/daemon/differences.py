@@ -1,9 +1,10 @@
-"""Differences between the kernel's state and the layout, as a pure function, and their repairs.
+"""Compute the differences between the kernel's state and the layout, and their repairs, without
+I/O.
 
-A layout describes the wanted state by messages. The kernel describes its present state by dumps.
-`linux.described` makes the same description of both. A missing object, a changed setting or a
-foreign object is therefore detected, whichever program caused it. Objects of other programs in a
-hierarchy or a block of lasthop are removed.
+A layout describes the wanted state by netlink requests. The kernel describes its present state by
+dumps. `linux.described` computes comparable descriptions from requests and dumps. This module
+detects a missing object, a changed setting or a foreign object, whichever program caused the
+difference. Objects of other programs in an HTB hierarchy or a filter block of lasthop are removed.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -18,11 +19,11 @@ from lasthop.linux.netlink import KernelError, Request, Socket
 from lasthop.linux.tc import Block, Device
 
 Body: TypeAlias = tuple[int, bytes]
-"""Type and body of a message that describes an object."""
+"""Type and body of a netlink message that describes an object."""
 EVERYTHING: Name = ("everything",)
-"""Name of all objects together, if one object cannot be repaired separately."""
+"""Name that stands for all objects, if a difference requires that everything is set up again."""
 MOST_NAMED = 3
-"""Number of classes that are reported in separate messages; more classes are counted."""
+"""Number of classes that are reported in separate messages. Further classes are only counted."""
 
 
 class Difference(NamedTuple):
@@ -31,15 +32,17 @@ class Difference(NamedTuple):
     name: Name
     message: str
     repair: Sequence[Repair] = ()
-    """Repair of the difference; empty if the service must not change the object."""
+    """Requests that repair the difference; empty if the service must not change the object."""
 
 
 def inside(
     ifb: Device, wanted: Iterable[Request], has: Sequence[Body], spreads: dict[int, str]
 ) -> list[Difference]:
-    """Return the foreign, missing and changed objects inside the IFB or a block.
+    """Return the differences of the objects inside an IFB or a filter block: foreign, missing and
+    changed objects.
 
-    `spreads` names the access points whose flows a program spreads over leaves, by class.
+    `spreads` contains the access points whose flows a program distributes over leaves, by class
+    number.
     """
     present = {}
     for kind, body in has:
@@ -68,20 +71,21 @@ def inside(
             removal = tc.removal(kind, body, whole_list=total)
             alien.append(Difference(name, in_words(ifb, name, "not ours", spreads), [removal]))
             lists |= {list_of(name)} if total else set()
-    # Filters refer to classes, so foreign filters are removed first. Foreign objects may use
-    # numbers that ours need.
+    # Foreign objects are removed first, since they may use numbers that lasthop's objects need.
+    # Among these, filters are first, since filters refer to classes.
     return [*sorted(alien, key=lambda each: each.name[0] != "filter"), *results]
 
 
 def hierarchy(kernel: Socket, interface: int) -> Iterator[Body]:
-    """Yield the queueing disciplines and classes of an interface."""
+    """Yield the type and body of each queueing discipline and class of an interface."""
     for question, kind in ((GETQDISC, tc.NEWQDISC), (GETCLASS, tc.NEWCLASS)):
         for body in bodies(kernel, question, interface):
             yield kind, body
 
 
 def filters(kernel: Socket, questions: Iterable[bytes]) -> Iterator[Body]:
-    """Yield filters. The kernel removes filters with their interface, block or class."""
+    """Yield the type and body of each filter. Missing parents are ignored, since the kernel removes
+    filters with their interface, block or class."""
     for question in questions:
         with suppress(KernelError):
             for body in kernel.dump(GETFILTER, question):
@@ -89,27 +93,30 @@ def filters(kernel: Socket, questions: Iterable[bytes]) -> Iterator[Body]:
 
 
 def list_of(name: Name) -> Name:
-    """Return the name of a filter's list: parent, priority and protocol, chain."""
+    """Return the part of a filter's name that identifies its list: parent, priority and protocol,
+    chain."""
     return name[:5]
 
 
 def again(request: Request, body: Body) -> list[Request]:
-    """Return the requests that restore an existing object."""
+    """Return the requests that restore the settings of an existing object."""
     if request.kind == tc.NEWFILTER or is_fq_codel(request, body):
         return [tc.removal(*body), request]
     return [tc.changing(request)]
 
 
 def is_fq_codel(request: Request, body: Body) -> bool:
-    """Return whether both are FQ-CoDel, whose number of flows cannot be changed."""
+    """Return whether the request and the kernel's object are both FQ-CoDel, whose number of flows
+    cannot be changed."""
     wanted, has = described(request.kind, request.body), described(*body)
     return all(each is not None and each.settings[:1] == ("fq_codel",) for each in (wanted, has))
 
 
 def is_within(name: Name, majors: Collection[int]) -> bool:
-    """Return whether a foreign object is in one of lasthop's hierarchies, which have these numbers.
+    """Return whether a foreign object must be removed: a filter, or a class with one of lasthop's
+    major numbers.
 
-    Some queueing disciplines create classes; these are not foreign.
+    Classes that the kernel creates for some queueing disciplines have other major numbers.
     """
     kind, _, number, *_ = name
     if kind == "class":
@@ -119,7 +126,7 @@ def is_within(name: Name, majors: Collection[int]) -> bool:
 
 
 def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str:
-    """Return the difference of an object with this name, in words."""
+    """Return a message about the difference of an object with this name."""
     kind, index, number, *_ = name
     assert isinstance(number, int)
     match kind:
@@ -136,8 +143,8 @@ def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str
 
 
 def summarised(differences: Iterable[Difference]) -> list[str]:
-    """Return the differences as lines. Many differences of the same kind are counted in one
-    line."""
+    """Return the messages of the differences. Many differences of the same kind are counted in one
+    message."""
     lines = list(dict.fromkeys(difference.message for difference in differences))
     gone = next((line for line in lines if line.startswith("the classes of ")), None)
     if gone is not None:

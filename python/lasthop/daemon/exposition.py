@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: their names, and the page that contains them."""
+"""Prometheus metrics: the names of quantities, and the page that contains the metrics."""
 
 import os
 import socket
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 BASE_UNITS = {"_bps": ("_bytes_per_second", 1 / 8), "_s": ("_seconds", 1.0)}
-"""Suffixes of names in a status, with the suffix in Prometheus and the factor to its base unit."""
+"""Suffix and factor to the base unit in Prometheus, by the suffix of a name in a status."""
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 """Media type of Prometheus' text format."""
 
 
 Measured: TypeAlias = tuple[str, str, str]
-"""A quantity of rows: its name, ``"counter"`` or ``"gauge"``, and its description."""
+"""Quantity of status rows: its name, ``"counter"`` or ``"gauge"``, and its description."""
 
 
 def families(
@@ -26,9 +26,9 @@ def families(
     measured: Iterable[Measured],
     rows: Sequence[Mapping[str, Any]],
 ) -> Iterator["Metric"]:
-    """Yield a family of metrics for each measured quantity.
+    """Yield a family of Prometheus metrics for each measured quantity.
 
-    `labels` are the labels of a metric, each with the key of its value in a row.
+    `labels` maps each label of a metric to the key of its value in a status row.
     """
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
@@ -43,7 +43,7 @@ def families(
 
 
 def exposed(name: str) -> tuple[str, float]:
-    """Return the name of a quantity in Prometheus, and the factor to its base unit."""
+    """Return the Prometheus name of a quantity, and the factor to its base unit."""
     for short, (full, units) in BASE_UNITS.items():
         if name.endswith(short):
             return name.removesuffix(short) + full, units
@@ -51,14 +51,14 @@ def exposed(name: str) -> tuple[str, float]:
 
 
 class Collector:
-    """Object that `prometheus_client` asks for metrics."""
+    """Object from which `prometheus_client` requests metrics."""
 
     def __init__(self, collect: Callable[[], Iterator["Metric"]]) -> None:
         self.collect = collect
 
 
 def page_of(collect: Callable[[], Iterator["Metric"]]) -> Callable[[], bytes]:
-    """Return the function that renders a page of the present metrics."""
+    """Return the function that renders a page with the present metrics."""
     from prometheus_client import CollectorRegistry, generate_latest
 
     registry = CollectorRegistry(auto_describe=False)
@@ -67,7 +67,7 @@ def page_of(collect: Callable[[], Iterator["Metric"]]) -> Callable[[], bytes]:
 
 
 def listener(at: tuple[str, int], where: str, hint: str | None = None) -> socket.socket:
-    """Return a socket for Prometheus; raise `UserError` if its port is not available."""
+    """Return a listening socket for Prometheus. Raise `UserError` if its port is not available."""
     try:
         family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
         return socket.create_server(tuple(at), family=family)

@@ -1,12 +1,13 @@
-"""Repair of changes that other programs make: events of the kernel, inspections, repairs.
+"""Repair changes that other programs make to the kernel's state: receive events, inspect, repair.
 
-An event is a reason to inspect the part where it happened. Only differences are repaired.
-Everything is set up again only if its container was removed. `status` shows a fault until an
-inspection no longer finds the fault.
+An event triggers an inspection of the part of the kernel's state that changed. Only differences are
+repaired. Everything is set up again only if the container of all objects, such as the IFB, was
+removed. `status` shows a fault until an inspection no longer finds the fault.
 
-Inspections and repairs are bounded, whatever other programs do. After an inspection there is a
-pause in proportion to its duration, and events wait in the kernel. A setting that another program
-changes back repeatedly is a fault, and is repaired less and less often (`patience`).
+The processor time of inspections and repairs is limited, whatever other programs do. After an
+inspection, the service pauses in proportion to the inspection's duration, and events wait in the
+kernel. A setting that another program repeatedly changes back is reported as a fault, and is
+repaired less and less often (`patience`).
 """
 
 import time
@@ -22,37 +23,39 @@ from lasthop.linux.events import Event, EventFilter, Events
 from lasthop.linux.netlink import Socket
 
 PAUSE_S, FIGHT_PAUSE_S = 0.02, 0.15
-"""Minimum pause after an inspection, and minimum pause while another program changes settings back.
-[s]"""
+"""Minimum pause after an inspection, and minimum pause while another program repeatedly changes
+settings back. [s]"""
 SHARE = 4
-"""Ratio of a pause to the duration of the inspection before it. Inspections therefore take at most
-a fifth of one processor. [-]"""
+"""Ratio of a pause to the duration of the previous inspection. Inspections therefore use at most a
+fifth of one processor. [-]"""
 MAX_PAUSE_S = 1.0
 RETRY_S = 5.0
-"""Time between two attempts to set up, if no event comes earlier. [s]"""
+"""Time between two attempts to set up everything again, if no event comes earlier. [s]"""
 
 
 class Monitored(Protocol):
-    """State of the kernel that is monitored and repaired. Each part is inspected as a whole."""
+    """State of the kernel that is monitored and repaired. Each part of the state is inspected as a
+    whole."""
 
     faults: list[str]
-    """Faults of the present state, in words."""
+    """Messages about faults of the present state."""
     parts: Any
-    """Enumeration of the parts; its member INTERFACES is the part of the interfaces."""
+    """Enumeration of the parts of the state. Its member INTERFACES is the part with the
+    interfaces."""
 
     def tell_doubts(self, to: Callable[[], None]) -> None:
         """Set the function that is called when the kernel refuses a change.
 
-        Another program may have changed the state.
+        A refusal may mean that another program has changed the state.
         """
 
     @property
     def kernel(self) -> Socket:
-        """Connection of this process, whose own changes cause no events."""
+        """Netlink socket of this process, whose own changes cause no events."""
 
     @property
     def is_set_up(self) -> bool:
-        """Whether anything is set up."""
+        """Whether the service's objects exist in the kernel."""
 
     @property
     def interfaces(self) -> Sequence[str]:
@@ -60,29 +63,32 @@ class Monitored(Protocol):
 
     @property
     def container(self) -> str:
-        """Description of the container of everything that is set up."""
+        """Text that names the container of all objects of the service, such as the IFB."""
 
     def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
-        """Return the filter of events, given the numbers of the present interfaces."""
+        """Return the filter of netlink events, for these numbers of the present interfaces."""
 
     def parts_of(self, events: Iterable[Event] | None) -> Set[Any]:
-        """Return the parts to inspect after these events; all parts if events were lost."""
+        """Return the parts of the state to inspect after these events; all parts if events were
+        lost."""
 
     def differences(self, parts: Set[Any]) -> list[Difference]:
-        """Return the differences of these parts from the wanted state."""
+        """Return the differences between the kernel's state and the wanted state, in these parts of
+        the state."""
 
     def repair(self, differences: Sequence[Difference]) -> None:
-        """Repair differences. Then raise `UserError` for the first repair that was refused."""
+        """Repair differences. Then raise `UserError` for the first repair that the kernel
+        refused."""
 
     def check(self) -> None:
-        """Raise `UserError` if setting up would fail."""
+        """Raise `UserError` if setting up everything would fail."""
 
     def down(self) -> list[str]:
-        """Revert all changes, and return the changes that could not be reverted, in words."""
+        """Revert all changes. Return a message for each change that could not be reverted."""
 
 
 class Healing:
-    """Keeps the state of the kernel equal to the layout.
+    """Monitoring that repairs the kernel's state when it differs from the layout.
 
     Parameters
     ----------
@@ -93,9 +99,9 @@ class Healing:
     say : callable
         Function that writes a line of the log.
     set_up : callable
-        Function that sets everything up for the present stations, and calls `attend` at the end.
+        Function that creates all objects for the present stations, and calls `attend` at the end.
     returned : callable
-        Function that is called when an interface was created again and has another number.
+        Function that is called when an interface was created again, so that its number has changed.
     """
 
     def __init__(
@@ -114,49 +120,51 @@ class Healing:
         self.events = Events()
         self.patience = Patience()
         self.parts: set[Any] = set()
-        """Parts to inspect."""
+        """Parts of the kernel's state that should be inspected."""
         self.numbers: dict[str, int] = {}
-        """Numbers of the present interfaces."""
+        """Numbers of the present interfaces, by name."""
         self.next_s = 0.0
         """Earliest time of the next inspection, on the monotonic clock. [s]"""
         monitored.tell_doubts(self.doubt)
         loop.watch(self.events.socket, self.on_events)
 
     def close(self) -> None:
-        """Close the sockets."""
+        """Close the socket that receives events."""
         self.events.close()
 
-    # Events.
+    # Events of the kernel.
 
     def attend_to_all(self) -> None:
-        """Receive events of all changes by other programs, before the numbers of the interfaces are
-        known."""
+        """Receive events about all changes by other programs, while the numbers of the interfaces
+        are unknown."""
         self.events.attend(self.monitored.kernel.port)
 
     def attend(self) -> None:
-        """Receive only events about the service's objects. Store the numbers of the interfaces."""
+        """Receive only events about the service's objects, and store the numbers of the
+        interfaces."""
         present = links.every_link(self.monitored.kernel)
         names = self.monitored.interfaces
         self.numbers = {name: present[name].number for name in names if name in present}
         self.events.attend(self.monitored.kernel.port, self.monitored.event_filter(self.numbers))
 
     def on_events(self) -> None:
-        """Read events, and inspect their parts soon."""
+        """Read events, and schedule an inspection of the parts of the kernel's state that
+        changed."""
         self.read_events()
         if self.parts:
             self.inspect_soon()
 
     def read_events(self) -> None:
-        """Store the parts of the events."""
+        """Read events, and store the parts of the kernel's state that changed."""
         self.parts |= self.monitored.parts_of(self.events.read())
 
     def doubt(self) -> None:
-        """Inspect all parts soon."""
+        """Schedule an inspection of the whole kernel state."""
         self.parts |= set(self.monitored.parts)
         self.inspect_soon()
 
     def inspect_soon(self) -> None:
-        """Inspect after the pause. Until then events wait in the kernel."""
+        """Schedule an inspection after the pause. Until then, events wait in the kernel."""
         if time.monotonic() < self.next_s:
             self.loop.unwatch(self.events.socket)
         self.loop.at(self.next_s, self.inspect)
@@ -164,7 +172,8 @@ class Healing:
     # Inspections and repairs.
 
     def inspect(self) -> None:
-        """Inspect the parts with events, and repair them."""
+        """Inspect the parts of the kernel's state that events named, and repair their
+        differences."""
         began_s = time.monotonic()
         self.loop.watch(self.events.socket, self.on_events)
         try:
@@ -187,12 +196,13 @@ class Healing:
             self.patience.forget(now_s)
 
     def repair(self, parts: set[Any]) -> None:
-        """Repair the differences of these parts."""
+        """Repair the differences in these parts of the kernel's state."""
         if self.monitored.parts.INTERFACES in parts:
             self.update_interfaces()
         monitored = self.monitored
         result, refusal = monitored.differences(parts), ""
-        for _ in range(2):  # A repair that is refused at first may succeed after the other repairs.
+        # A repair that the kernel refuses at first may succeed after the other repairs.
+        for _ in range(2):
             if any(each.name == EVERYTHING for each in result):
                 self.set_up_anew(result)
                 return
@@ -221,15 +231,15 @@ class Healing:
             self.try_again(self.patience.until_s(to_try) - time.monotonic())
 
     def lines(self, differences: Sequence[Difference]) -> list[str]:
-        """Return differences as lines. Parts that another program changes back repeatedly are
-        marked."""
+        """Return the messages of differences. Parts that another program repeatedly changes back
+        are marked."""
         fought = [each for each in differences if each.repair and self.patience.fights(each.name)]
         others = [each for each in differences if each not in fought]
         again = "it is changed repeatedly by another program; repairs become less frequent"
         return [*summarised(others), *(f"{line}: {again}" for line in summarised(fought))]
 
     def tell(self, faults: list[str]) -> None:
-        """Set the faults, and log those that are new."""
+        """Set the faults, and write new faults to the log."""
         for line in faults:
             if line not in self.monitored.faults:
                 self.say(line)
@@ -238,25 +248,26 @@ class Healing:
         self.monitored.faults = faults
 
     def try_again(self, wait_s: float) -> None:
-        """Inspect again after a time, if no event comes earlier."""
+        """Schedule another inspection after `wait_s`, if no event comes earlier. [s]"""
         self.parts |= set(self.monitored.parts)
         self.loop.at(time.monotonic() + max(wait_s, FIGHT_PAUSE_S), self.inspect)
 
     def update_interfaces(self) -> None:
-        """Receive events of interfaces that were created again. Their names are known, their
-        numbers are new."""
+        """Receive events of interfaces that were created again. Such interfaces have the old names
+        and new numbers."""
         before = self.numbers
         self.attend()
         if set(self.numbers.items()) - set(before.items()):
             self.returned()
 
     def set_up_anew(self, differences: Sequence[Difference]) -> None:
-        """Revert everything and set it up again; until then packets pass without shaping."""
+        """Revert all changes and set up everything again. In the meantime, packets are not
+        shaped."""
         monitored, patience = self.monitored, self.patience
         if differences:
             self.say(f"{'; '.join(summarised(differences))}: setting up again")
         try:
-            # This includes changes that an earlier attempt could not revert.
+            # `down` also reverts changes that an earlier attempt could not revert.
             for line in monitored.down():
                 raise UserError(line)
             monitored.check()

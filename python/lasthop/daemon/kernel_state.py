@@ -1,4 +1,4 @@
-"""State of the kernel that a service sets up and reverts."""
+"""Base class for the kernel's state that a service sets up and reverts."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -14,14 +14,15 @@ __all__ = ["KernelState", "undo_everything"]
 
 
 class KernelState(ABC):
-    """Base class of the state of the kernel that a service sets up.
+    """Base class of the kernel's state that a service sets up and reverts.
 
     Parameters
     ----------
     log : UndoLog
-        Inverses of the changes; empty before the state is set up.
+        Undo log with the inverses of the changes. The log must be empty before the state is set up.
     after_message : callable, optional
-        Function that is called after every message to the kernel. Tests interrupt there.
+        Function that is called after every message to the kernel, so that tests can interrupt
+        there.
     """
 
     def __init__(self, log: UndoLog, after_message: Callable[[], None] | None = None) -> None:
@@ -35,21 +36,21 @@ class KernelState(ABC):
         self.close()
 
     def close(self) -> None:
-        """Close the connection to the kernel and the programs. The state of the kernel remains."""
+        """Close the netlink socket and the BPF programs. The kernel's state is not changed."""
         self.kernel.close()
         self.unload_programs()
 
     @abstractmethod
     def unload_programs(self) -> None:
-        """Close the BPF programs."""
+        """Close the descriptors of the BPF programs."""
 
     @abstractmethod
     def down(self) -> list[str]:
-        """Revert all changes, and return the changes that could not be reverted, in words."""
+        """Revert all changes. Return a message for each change that could not be reverted."""
 
     @contextmanager
     def reverted_on_failure(self) -> Iterator[None]:
-        """Revert all changes if the block raises an exception."""
+        """Revert all changes if the body raises an exception."""
         try:
             yield
         except BaseException:
@@ -57,12 +58,13 @@ class KernelState(ABC):
             raise
 
     def repair(self, differences: Iterable[Difference]) -> None:
-        """Repair differences. Then raise `UserError` for the first repair that was refused."""
+        """Repair differences. Then raise `UserError` for the first repair that the kernel
+        refused."""
         self.changes.repair([repair for difference in differences for repair in difference.repair])
 
 
 def undo_everything(log: UndoLog) -> list[str]:
-    """Revert the changes of another process, and return the changes that could not be reverted, in
-    words."""
+    """Revert the changes that another process has logged. Return a message for each change that
+    could not be reverted."""
     with Socket() as kernel:
         return Changes(kernel, log).undo_all()

@@ -1,4 +1,5 @@
-"""Event loop in one thread: periodic functions, readable sockets, signals.
+"""Event loop in one thread, which calls functions periodically, for readable sockets, and for
+signals.
 
 If a function raises an error, the error is stored as a fault, and the loop continues.
 """
@@ -21,12 +22,12 @@ Deed = Callable[[], object]
 Answer = TypeVar("Answer")
 
 SLOW_S = 2.0
-"""Period from which functions are called at multiples of the period, so that they share wake-ups.
-[s]"""
+"""Smallest period for which calls are aligned to multiples of this time, so that slow functions
+share wake-ups. [s]"""
 
 
 class Round(NamedTuple):
-    """A function that is called periodically, or once."""
+    """Scheduled call of a function, which is periodic or happens once."""
 
     at_s: float
     """Time of the next call on the monotonic clock. [s]"""
@@ -35,7 +36,7 @@ class Round(NamedTuple):
 
 
 class Loop:
-    """Event loop with its periodic functions and sockets, and their faults.
+    """Event loop with its scheduled functions and sockets, and with the errors of these functions.
 
     Parameters
     ----------
@@ -47,13 +48,13 @@ class Loop:
         self.say = say
         self.stopping = False
         self.faults: dict[Deed, str] = {}
-        """Uncaught errors of the last call of each function."""
+        """Message of the uncaught error in the last call of each function."""
         self.rounds: dict[Deed, Round] = {}
         self.watched: dict[socket.socket, Deed] = {}
         self.wakings = 0
-        """Number of wake-ups that had something to do."""
+        """Number of wake-ups in which the loop called a function."""
         self.selector: selectors.BaseSelector | None = None
-        """Sockets of the loop while it runs."""
+        """Selector of the loop; None while the loop does not run."""
         self.asked: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         """Calls that other threads have requested."""
         self.waker: socket.socket | None = None
@@ -63,7 +64,8 @@ class Loop:
         self.rounds[do] = Round(next_at(time.monotonic(), period_s()), period_s)
 
     def at(self, at_s: float, do: Deed) -> None:
-        """Call a function once at this time, or earlier if an earlier call is already planned."""
+        """Call a function once at this time. If the function is already scheduled earlier, the
+        earlier time remains."""
         due = self.rounds.get(do, Round(math.inf, None))
         self.rounds[do] = due._replace(at_s=min(at_s, due.at_s))
 
@@ -74,17 +76,17 @@ class Loop:
         self.watched[connection] = do
 
     def unwatch(self, connection: socket.socket) -> None:
-        """Stop watching a socket."""
+        """Stop watching a socket, without closing it."""
         if self.watched.pop(connection, None) is not None and self.selector is not None:
             self.selector.unregister(connection)
 
     def stop(self) -> None:
-        """End the loop after the present call."""
+        """Stop the loop after the present call."""
         self.stopping = True
 
     def ask(self, what: Callable[[], Answer], patience_s: float) -> Answer | None:
-        """Call a function in the thread of the loop. Return its result if it is available within
-        `patience_s`."""
+        """Call a function in the thread of the loop, on behalf of another thread. Return its
+        result, or None if it takes longer than `patience_s`. [s]"""
         future: Future[Answer] = Future()
         self.asked.put((future, what))
         with suppress(CancelledError, TimeoutError, OSError):
@@ -94,14 +96,14 @@ class Loop:
         return None
 
     def tell(self, do: Deed) -> None:
-        """Call a function in the thread of the loop soon. Other threads use this."""
+        """Schedule a call of a function in the thread of the loop, on behalf of another thread."""
         self.asked.put((Future(), lambda: self.guarded(do)))
         with suppress(OSError):
             if self.waker is not None:
                 self.waker.send(b"!")
 
     def run(self) -> None:
-        """Call the functions that are due until the loop is to end."""
+        """Call the scheduled functions when they are due, until `stop` is called."""
         with self.waiting() as selector:
             while not self.stopping:
                 first_s = min((each.at_s for each in self.rounds.values()), default=math.inf)
@@ -118,18 +120,19 @@ class Loop:
                         self.do_round(do, due, now)
 
     def do_round(self, do: Deed, due: Round, now: float) -> None:
-        """Call the functions that are due, and set their next times."""
+        """Call a function that is due, and set the time of its next call."""
         if due.period_s is None:
             del self.rounds[do]
             self.guarded(do)
             return
         self.guarded(do)
-        # After a stall the missed rounds are skipped.
+        # Calls that were missed during a stall are skipped.
         self.rounds[do] = due._replace(at_s=max(next_at(due.at_s, due.period_s()), now))
 
     @contextmanager
     def waiting(self) -> Iterator[selectors.BaseSelector]:
-        """Yield the selector of the loop, which also wakes at calls of other threads."""
+        """Yield a selector for the loop, which also wakes up when another thread requests a
+        call."""
         with selectors.DefaultSelector() as selector, ExitStack() as stack:
             wake, waker = (stack.enter_context(end) for end in socket.socketpair())
             for end in (wake, waker):
@@ -154,7 +157,7 @@ class Loop:
                         self.asked.get_nowait()[0].cancel()
 
     def answer(self) -> None:
-        """Carry out the calls of other threads."""
+        """Make the calls that other threads have requested."""
         with suppress(Empty):
             while True:
                 future, what = self.asked.get_nowait()
@@ -166,7 +169,8 @@ class Loop:
                     future.set_exception(error)
 
     def guarded(self, do: Deed) -> None:
-        """Call a function. An error becomes a fault, and the state of the kernel remains."""
+        """Call a function. An error is stored as a fault, and the kernel's state is not
+        reverted."""
         try:
             do()
         except BrokenPipeError:
@@ -180,7 +184,8 @@ class Loop:
             self.faults.pop(do, None)
 
     def take_signals(self, stack: ExitStack, also: Mapping[int, Deed]) -> None:
-        """End at SIGTERM and SIGINT, and call `also` at other signals, until `stack` is left."""
+        """Stop the loop at SIGTERM and SIGINT, and call the functions of `also` at other signals,
+        until `stack` ends."""
         wake, waker = (stack.enter_context(end) for end in socket.socketpair())
         waker.setblocking(False)
         stack.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(waker.fileno()))
@@ -196,18 +201,18 @@ class Loop:
 
 
 def next_at(at_s: float, period_s: float) -> float:
-    """Return the time of the round after the round at this time. [s]"""
+    """Return the time of the next call after a call at `at_s`. [s]"""
     next_s = at_s + period_s
     return next_s if period_s < SLOW_S or math.isinf(next_s) else next_s - next_s % SLOW_S
 
 
 def in_words(error: Exception) -> str:
-    """Return an error as one line."""
+    """Return an error as a message of one line."""
     if is_defect(error):
         return f"{type(error).__name__}: {' '.join(str(error).split())}"
     return str(error)
 
 
 def is_defect(error: Exception) -> bool:
-    """Return whether an error is unexpected."""
+    """Return whether an error is unexpected, which means a defect of lasthop."""
     return not isinstance(error, UserError)

@@ -1,7 +1,8 @@
 """Server of one page over HTTP for few clients, in a thread that never blocks.
 
-A connection has `PATIENCE_S` for its request and the reply. With more than `MOST_CONNECTIONS`, the
-oldest one is closed. Idle clients therefore never delay the requests of other clients.
+A connection has `PATIENCE_S` for its request and the reply. If there are more than
+`MOST_CONNECTIONS`, the oldest connection is closed. Idle clients therefore never delay the requests
+of other clients.
 """
 
 import ipaddress
@@ -16,18 +17,18 @@ from contextlib import contextmanager, suppress
 MOST_CONNECTIONS = 32
 PATIENCE_S = 5.0
 PAUSE_S = 0.05
-"""Pause after a connection that could not be accepted. [s]"""
+"""Pause after a failure to accept a connection. [s]"""
 REQUEST_BYTES = 1 << 13
 """Largest length of a request. [bytes]"""
 END = b"\r\n\r\n"
 LOCAL_DOMAINS = (".local", ".lan", ".internal", ".home.arpa")
-"""Suffixes of names that only a local network resolves."""
+"""Suffixes of host names that only a local network resolves."""
 
 Page = Callable[[], bytes]
 
 
 class Conversation:
-    """Connection of a client, with its request and its reply."""
+    """Connection of a client, with the received request and the unsent reply."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
@@ -37,13 +38,13 @@ class Conversation:
 
 
 class Server:
-    """Server that answers every GET with a page, unless the request names another host.
+    """HTTP server that answers every GET with the page, unless the request names a foreign host.
 
     Parameters
     ----------
     listening : socket
     page : callable
-        Returns the page.
+        Returns the content of the page.
     kind : str
         Media type of the page.
     """
@@ -53,11 +54,11 @@ class Server:
         self.page = page
         self.kind = kind
         self.open: dict[socket.socket, Conversation] = {}
-        """Connections, the oldest first."""
+        """Open connections, the oldest first."""
         self.selector = selectors.DefaultSelector()
 
     def run(self, end: socket.socket) -> None:
-        """Serve requests until `end` is readable."""
+        """Serve requests until `end` becomes readable."""
         self.listening.setblocking(False)
         with self.selector, self.listening:
             self.selector.register(end, selectors.EVENT_READ)
@@ -81,10 +82,11 @@ class Server:
                 self.close(each)
 
     def accept(self) -> None:
-        """Accept a connection; close the oldest if there are too many."""
+        """Accept a connection. If there are too many connections, close the oldest."""
         try:
             item, _ = self.listening.accept()
-        # The client has closed the connection, or no descriptor is free and the connection waits.
+        # The client has closed the connection, or no descriptor is free. In the second case, the
+        # connection waits.
         except OSError:
             time.sleep(PAUSE_S)
             return
@@ -95,7 +97,7 @@ class Server:
         self.selector.register(item, selectors.EVENT_READ)
 
     def go_on(self, conversation: Conversation) -> None:
-        """Read the request, or write the reply, as far as possible."""
+        """Read the request, or write the reply, as far as possible without blocking."""
         try:
             if not conversation.answer:
                 data = conversation.socket.recv(REQUEST_BYTES)
@@ -124,7 +126,7 @@ class Server:
         conversation.socket.close()
 
     def answer(self, request: bytes) -> bytes:
-        """Return the reply to a request, with its header."""
+        """Return the reply to a request, with its HTTP header."""
         words = request.partition(b"\r\n")[0].split(b" ")
         if END not in request:
             return head("431 Request Header Fields Too Large", 0)
@@ -136,7 +138,7 @@ class Server:
             return head("405 Method Not Allowed", 0, "Allow: GET, HEAD\r\n")
         try:
             body = self.page()
-        except Exception:  # An error of one page does not affect later pages.
+        except Exception:  # An error while a page is rendered does not affect later pages.
             return head("500 Internal Server Error", 0)
         start = head("200 OK", len(body), f"Content-Type: {self.kind}\r\n")
         return start if words[0] == b"HEAD" else start + body
@@ -154,9 +156,10 @@ def hosts(request: bytes) -> list[str]:
 
 
 def is_own_host(host: str) -> bool:
-    """Return whether a header `Host` names this machine: by address, as localhost or by name.
+    """Return whether the header `Host` names this machine: by address, as localhost, or by a local
+    name.
 
-    In a DNS rebinding attack, a foreign name resolves to this machine. The header then has the
+    In a DNS rebinding attack, a foreign name resolves to this machine, and the header contains the
     foreign name.
     """
     match = re.fullmatch(r"(?:\[([^\]]*)\]|([^:]*))(?::\d*)?", host)
@@ -172,7 +175,7 @@ def is_own_host(host: str) -> bool:
 
 
 def head(status: str, size: int, more: str = "") -> bytes:
-    """Return the header of a reply whose body has this length. [bytes]"""
+    """Return the HTTP header of a reply whose body has this length. [bytes]"""
     return (
         f"HTTP/1.1 {status}\r\n{more}Content-Length: {size}\r\nConnection: close\r\n\r\n"
     ).encode()
@@ -180,7 +183,7 @@ def head(status: str, size: int, more: str = "") -> bytes:
 
 @contextmanager
 def serving(listening: socket.socket, page: Page, kind: str) -> Iterator[None]:
-    """Serve a page while the body runs."""
+    """Serve a page in a thread while the body runs."""
     end, bell = socket.socketpair()
     thread = threading.Thread(
         target=Server(listening, page, kind).run, args=(end,), name="page", daemon=True

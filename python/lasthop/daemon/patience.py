@@ -1,4 +1,5 @@
-"""Frequency of repairs: immediate at first, slower if another program changes the part back."""
+"""Limit the frequency of repairs: immediate at first, less often if another program repeatedly
+reverts the repair."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,17 +7,18 @@ from dataclasses import dataclass
 from lasthop.linux.described import Name
 
 MOST_AT_ONCE = 5
-"""Number of immediate repairs of a part. Later repairs wait."""
+"""Number of immediate repairs of a part of the kernel's state. Later repairs are delayed."""
 CALM_S = 10.0
-"""Time without changes after the last wait, from which repairs are immediate again. [s]"""
+"""Time without a difference after which repairs of a part of the kernel's state are immediate
+again. [s]"""
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
 LONGEST_REFUSED_S = 8.0
-"""Longest wait if the kernel refuses a repair. [s]"""
+"""Longest delay of a repair if the kernel refuses repairs. [s]"""
 
 
 @dataclass
 class Tries:
-    """State of the repairs of one part."""
+    """Number and times of the repairs of one part of the kernel's state."""
 
     count: int = 0
     last_s: float = 0.0
@@ -26,13 +28,14 @@ class Tries:
 
 
 class Patience:
-    """State of the repairs of all parts, by name."""
+    """Limits on the repairs of all parts of the kernel's state, by name."""
 
     def __init__(self) -> None:
         self.tries: dict[Name, Tries] = {}
 
     def allows(self, name: Name, now_s: float) -> bool:
-        """Return whether a part may be repaired now, and count the repair."""
+        """Return whether a part of the kernel's state may be repaired now. If so, count the
+        repair."""
         tries = self.tries.setdefault(name, Tries())
         if now_s < tries.until_s:
             return False
@@ -47,25 +50,29 @@ class Patience:
         return True
 
     def refused(self, names: Iterable[Name], now_s: float) -> None:
-        """Delay the next repair of parts if the kernel has refused the last one."""
+        """Delay the next repair of these parts of the kernel's state, since the kernel has refused
+        the last repair."""
         for name in names:
             self.wait(self.tries.setdefault(name, Tries(last_s=now_s)), now_s, LONGEST_REFUSED_S)
 
     def wait(self, tries: Tries, now_s: float, longest_s: float) -> None:
-        """Double the waiting time of a part, up to a limit."""
+        """Double the delay of the next repair, up to a limit."""
         tries.wait_s = min(max(2 * tries.wait_s, FIRST_WAIT_S), longest_s)
         tries.until_s = now_s + tries.wait_s
 
     def until_s(self, names: Iterable[Name]) -> float:
-        """Return the time at which the first of these parts may be repaired again. [s]"""
+        """Return the earliest time at which one of these parts of the kernel's state may be
+        repaired again. [s]"""
         return min(self.tries[name].until_s for name in names if name in self.tries)
 
     def fights(self, name: Name) -> bool:
-        """Return whether a part has used up its immediate repairs."""
+        """Return whether a part of the kernel's state has had so many repairs that another program
+        seems to revert them."""
         return name in self.tries and self.tries[name].count >= MOST_AT_ONCE
 
     def forget(self, now_s: float) -> None:
-        """Forget parts that have not changed for a long time."""
+        """Delete the records of parts of the kernel's state that have needed no repair for a long
+        time."""
         for name, tries in list(self.tries.items()):
             if now_s - max(tries.last_s, tries.until_s) > CALM_S + tries.wait_s:
                 del self.tries[name]

@@ -1,4 +1,5 @@
-"""A service that is set up. It answers requests, applies other files, and reverts its changes."""
+"""Base class of a service, which sets up the kernel's state, answers requests, applies changed
+configurations, and reverts its changes."""
 
 import signal
 import time
@@ -31,7 +32,7 @@ class Service(ABC, Generic[Wanted]):
         self.started_s = time.time()
 
     def serve(self) -> None:
-        """Set up, run until the service is stopped, and revert all changes."""
+        """Set up the service, run it until it is stopped, and revert all changes."""
         try:
             try:
                 with self.published():
@@ -45,11 +46,12 @@ class Service(ABC, Generic[Wanted]):
             self.close()
 
     def published(self) -> AbstractContextManager[None]:
-        """Return the context in which other programs can read the status."""
+        """Return a context in which other programs can read the status. By default, nothing is
+        published."""
         return nullcontext()
 
     def up(self) -> None:
-        """Revert the changes that a killed process has left, and set up."""
+        """Revert the changes that a killed process has left, and set up the service."""
         remaining = self.kernel_state.changes.undo_all()
         if remaining:
             raise UserError(f"{self.state.log.path}: {remaining[0]}", "undo the named change first")
@@ -57,10 +59,11 @@ class Service(ABC, Generic[Wanted]):
         self.set_up()
 
     def prepare(self) -> None:
-        """Find out what is to be set up, if the configuration does not define everything."""
+        """Collect information about the state to set up, if the configuration does not define
+        everything."""
 
     def listen(self, stack: ExitStack, read: Read[Wanted]) -> None:
-        """Answer requests and signals until `stack` is left. `read` reads files that requests
+        """Answer requests and signals until `stack` ends. `read` reads the files that requests
         name."""
         control = Control(self.state, self, read)
         asked = control.open(stack)
@@ -68,22 +71,23 @@ class Service(ABC, Generic[Wanted]):
         self.loop.take_signals(stack, {signal.SIGHUP: self.reload_and_log})
 
     def down(self) -> list[str]:
-        """Revert all changes, and return the changes that could not be reverted, in words."""
+        """Revert all changes. Return a message for each change that could not be reverted."""
         return self.kernel_state.down()
 
     def stop(self) -> None:
-        """End after the present step of the loop."""
+        """Stop the service after the present iteration of its event loop."""
         self.loop.stop()
 
     def reload_and_log(self) -> None:
-        """Read the file again. If the file is refused, write the reason to the log."""
+        """Read the configuration file again. If the file is refused, write the reason to the
+        log."""
         for line in self.reload():
             self.context.say(f"reload refused: {line}")
 
     def reload(self, again: Callable[[], Wanted] | None = None) -> list[str]:
-        """Read the file again, or use another file from now on.
+        """Read the configuration file again, or use another file from now on.
 
-        Return the errors in words. After an error the service is unchanged.
+        Return error messages. After an error, the service continues with its old configuration.
         """
         read = again or self.again
         try:
@@ -104,15 +108,15 @@ class Service(ABC, Generic[Wanted]):
 
     @abstractmethod
     def set_up(self) -> None:
-        """Set up the kernel, and the events and counters of the service."""
+        """Set up the kernel's state, and start the events and counters of the service."""
 
     @abstractmethod
     def run(self) -> None:
-        """Run until SIGTERM, SIGINT or a request to stop."""
+        """Run until SIGTERM, SIGINT or a request to stop arrives."""
 
     @abstractmethod
     def status(self) -> dict[str, Any]:
-        """Return the status, for people and programs."""
+        """Return the status of the service, for people and programs."""
 
     @abstractmethod
     def refuse(self, wanted: Wanted) -> None:
@@ -121,7 +125,7 @@ class Service(ABC, Generic[Wanted]):
 
     @abstractmethod
     def take_over(self, wanted: Wanted) -> None:
-        """Apply another configuration. If this fails, keep the present configuration."""
+        """Apply another configuration. If this fails, restore the present configuration."""
 
     @abstractmethod
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Kinds of services that run in the background, such as gateways and shaped queues."""
+"""Description of a kind of service, such as gateways or shaped queues."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,29 +18,30 @@ class ServiceContext(Generic[Wanted]):
 
     wanted: Wanted
     state: State
-    """State of the service, whose lock this process holds."""
+    """State directory of the service, whose lock this process holds."""
     read_again: Callable[[], Wanted]
-    """Function that reads the file again."""
+    """Function that reads the configuration file again."""
     say: Callable[[str], None] = say
     """Function that writes a line of the log."""
     is_up: Callable[[], None] = lambda: None
-    """Function to call when everything is set up."""
+    """Function that the service calls when everything is set up."""
     show: Show | None = None
 
 
 @dataclass(frozen=True)
 class ServiceKind(Generic[Wanted]):
-    """Kind of services. A service sets up an interface, monitors it, and reverts its changes."""
+    """Kind of service. A service sets up an interface, monitors it, and reverts its changes."""
 
     word: str
-    """Name of the kind in commands and messages."""
+    """Name of the kind of service in commands and messages."""
     read: Read[Wanted]
     interface: Callable[[Wanted], str]
-    """Function that returns the interface of a service. No two services share an interface."""
+    """Function that returns the interface of a service. Two services never share an interface."""
     refuse: Callable[[Wanted, State, bool], None]
-    """Function that refuses a configuration that would fail, before a file is written.
+    """Function that raises `UserError` for a configuration that would fail, before a file is
+    written.
 
     The last argument is whether the service is already up.
     """
     serve: Callable[[ServiceContext[Wanted]], None]
-    """Function that sets a service up, runs it until it is stopped, and reverts all its changes."""
+    """Function that sets up a service, runs it until it is stopped, and reverts all its changes."""

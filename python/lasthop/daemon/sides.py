@@ -1,4 +1,4 @@
-"""Faults of the interfaces of a service, and their repairs: pure functions."""
+"""Compute the differences of a service's interfaces, and their repairs, without I/O."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from lasthop.linux.tc import Device
 
 
 def of_ifb(device: Device, present: dict[str, Link]) -> Difference | None:
-    """Return the fault of an IFB, or None."""
+    """Return the difference of an IFB from its wanted state, or None."""
     name = ("interface", device.name)
     link = present.get(device.name)
     if link is None or link.number != device.number:
@@ -28,8 +28,7 @@ def of_side(
     qdiscs: Sequence[Qdisc] = (),
     merges: bool = False,
 ) -> list[Difference]:
-    """Return the faults of an interface whose packets should pass two blocks of filters, or
-    none."""
+    """Return the differences of an interface whose packets should pass two filter blocks."""
     if link is None:
         return [Difference(("absence", name), f"interface {name} is gone")]
     device, result = Device(name, link.number), []

@@ -1,6 +1,6 @@
-"""The directory of a service: a lock, the undo log, a socket for requests.
+"""State directory of a service: a lock, the undo log, and a socket for requests.
 
-Each network namespace has separate directories, since it has different interfaces.
+Each network namespace has separate state directories, since it has different interfaces.
 """
 
 import fcntl
@@ -22,17 +22,17 @@ from lasthop.linux.undo import UndoLog
 RUN = Path("/run/lasthop")
 ANSWER_BYTES = 1 << 24
 PATIENCE_S = 20.0
-"""Time limit for replies. Setting up thousands of stations takes some seconds. [s]"""
+"""Time limit for replies to requests. Setting up thousands of stations takes some seconds. [s]"""
 LOOK_S = 0.1
-"""Longest time for which a process holds the lock only to check it. [s]"""
+"""Longest time for which a process holds the lock only to test it. [s]"""
 LOCK, HOLDS, NAMESPACE, SORT = "lock", "file", "namespace", "sort"
 NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
 
 def state_of(interface: str, directory: Path | None) -> "State":
-    """Return the state of the only service of an interface.
+    """Return the state directory of an interface's service. An interface has at most one service.
 
-    Outside the first network namespace, the name ends with the number of the namespace.
+    Outside the first network namespace, the directory's name ends with the number of the namespace.
     """
     if directory is not None:
         return State(directory)
@@ -41,22 +41,22 @@ def state_of(interface: str, directory: Path | None) -> "State":
     for state in (usual, apart):
         if state.is_in_use() and state.whose() == "ours":
             return state
-    # Without permission, this process cannot determine the first namespace.
+    # Without permission, this process cannot determine whether it is in the first namespace.
     return usual if is_first() and not usual.is_in_use() else apart
 
 
 class InUse(NamedTuple):
-    """Default directories of services that are up or were killed."""
+    """Default state directories of services that are up or were killed."""
 
     here: list["State"]
     elsewhere: list["State"]
-    """States of services in other network namespaces."""
+    """State directories of services in other network namespaces."""
     hidden: list[UserError]
-    """Errors about directories that this process may not read."""
+    """Errors about state directories that this process may not read."""
 
 
 def in_use(word: str) -> InUse:
-    """Return the states of all services of this kind."""
+    """Return the state directories of all services of this kind."""
     result = InUse([], [], [])
     try:
         with errors_named(RUN, *NOT_THERE):
@@ -76,8 +76,8 @@ def in_use(word: str) -> InUse:
 
 
 class State:
-    """Directory of a service, which remains after the process ends, and its lock, which ends with
-    the process.
+    """State directory of a service with its lock. The directory remains after the process ends; the
+    kernel releases the lock when the process ends.
 
     Parameters
     ----------
@@ -90,11 +90,11 @@ class State:
         self.log = UndoLog(self.directory / "undo.log")
         self.lock: int | None = None
 
-    # The directory.
+    # Files of the directory.
 
     def make(self) -> None:
-        """Create the directory with access only for its owner. An existing directory of a user
-        keeps its permissions."""
+        """Create the directory with access only for its owner. An existing directory that belongs
+        to a user keeps its permissions."""
         with errors_named(self.directory):
             if self.directory.parent == RUN:
                 for each in (RUN, self.directory):
@@ -131,23 +131,24 @@ class State:
                 os.close(handle)
 
     def read(self, name: str) -> str:
-        """Return the content of a small file; empty if there is none."""
+        """Return the content of a small file; empty if the file does not exist."""
         try:
             return (self.directory / name).read_text()
         except (OSError, ValueError):
             return ""
 
-    # The lock.
+    # Lock of the directory.
 
     def take(self) -> bool:
-        """Take the lock, which is released when this process ends. Return whether it was free."""
+        """Acquire the lock, which the kernel releases when this process ends. Return whether the
+        lock was free."""
         with errors_named(self.directory / LOCK):
             handle = open_own(self.directory / LOCK, os.O_RDWR)
             give(handle, self.directory)
         return self.hold(handle)
 
     def take_to_undo(self) -> bool:
-        """Take the lock without writing to the directory. Return whether it was free."""
+        """Acquire the lock without writing to the directory. Return whether the lock was free."""
         try:
             with errors_named(self.directory / LOCK, *NOT_THERE):
                 handle = os.open(self.directory / LOCK, os.O_RDONLY | SAFELY)
@@ -156,7 +157,7 @@ class State:
         return self.hold(handle)
 
     def hold(self, handle: int) -> bool:
-        """Lock this descriptor. Return whether no service held the lock."""
+        """Lock the file of this descriptor. Return whether no service held the lock."""
         until_s = time.monotonic() + LOOK_S
         while not locked(handle, fcntl.LOCK_EX):
             if time.monotonic() > until_s:
@@ -173,7 +174,7 @@ class State:
             self.lock = None
 
     def is_held(self) -> bool:
-        """Return whether a process holds the lock, without writing."""
+        """Test without writing whether a process holds the lock."""
         try:
             with errors_named(self.directory / LOCK, *NOT_THERE):
                 handle = os.open(self.directory / LOCK, os.O_RDONLY | SAFELY)
@@ -185,20 +186,21 @@ class State:
             os.close(handle)
 
     def is_in_use(self) -> bool:
-        """Return whether a service runs, or a killed process has left changes."""
+        """Return whether a service runs, or whether a killed process has left changes."""
         if self.is_held():
             return True
         return self.exists and bool(self.log.records()) and self.whose() != "gone"
 
-    # Owner.
+    # Process, file and namespace of the service.
 
     def begin(self, file: Path | None, word: str) -> None:
-        """Write the holder of the lock, its file, the kind of service, and its network namespace.
+        """Write the files that describe the service: its process, configuration file, kind, and
+        network namespace.
 
         Raises
         ------
         UserError
-            If changes remain in another namespace.
+            If changes of an earlier process remain in another namespace.
         """
         if self.lock is None:
             return
@@ -212,38 +214,40 @@ class State:
         self.write_file(file)
 
     def write_file(self, file: Path | None) -> None:
-        """Write the path of the configuration; None for standard input."""
+        """Write the path of the configuration file; None stands for standard input."""
         self.write(HOLDS, "" if file is None else str(file))
 
     def file(self) -> Path | None:
-        """Return the path of the configuration, if it is known."""
+        """Return the path of the configuration file, if it is known."""
         path = self.read(HOLDS)
         return Path(path) if path else None
 
     def word(self) -> str:
-        """Return the kind of the service; a gateway by default."""
+        """Return the kind of the service; by default, a gateway."""
         return self.read(SORT).strip() or "gateway"
 
     def whose(self) -> Whose:
-        """Return whose the network namespace of the service is; by default that of this process."""
+        """Return whether the network namespace of the service is that of this process, another, or
+        gone. The default is that of this process."""
         identity = identity_of(self.read(NAMESPACE))
         return "ours" if identity is None else identity.whose(own_identity())
 
     def forget_what_is_gone(self) -> int:
-        """Remove the records of changes in a network namespace that no longer exists; return their
-        number."""
+        """Remove the log records of changes in a network namespace that no longer exists. Return
+        the number of removed records."""
         count = len(self.log.records()) if self.whose() == "gone" else 0
         if count:
             self.log.clear()
         return count
 
     def refuse_anothers(self) -> None:
-        """Refuse to revert changes that were made in another network namespace."""
+        """Raise `UserError` if the log contains changes in another network namespace, which this
+        process cannot revert."""
         if self.whose() == "another's" and self.log.records():
             raise UserError(f"{self.directory}: the remaining state is {self.where()}", self.way())
 
     def where(self) -> str:
-        """Return the message that the service is in another network namespace."""
+        """Return a text which states that the service is in another network namespace."""
         identity = identity_of(self.read(NAMESPACE))
         return f"of another network namespace, number {identity.number if identity else '?'}"
 
@@ -259,7 +263,8 @@ class State:
         return f"process {number}" if number else "another process"
 
     def refuse_stopped(self) -> None:
-        """Refuse to wait for a process that is stopped (Ctrl-Z, SIGSTOP)."""
+        """Raise `UserError` if the process of the service is stopped (Ctrl-Z, SIGSTOP) and cannot
+        reply."""
         try:
             number = int(self.read(LOCK))
             text = Path("/proc", str(number), "stat").read_text()
@@ -272,23 +277,24 @@ class State:
                 "and `down` then reverts all changes",
             )
 
-    # Requests.
+    # Requests to the process of the service.
 
     @property
     def address(self) -> str:
-        """Address of the socket of the process."""
+        """Address of the socket of the service's process."""
         return str(self.directory / "control")
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the reply of the process that holds the lock. Raise `UserError` if there is no
-        reply."""
+        """Send a request to the process that holds the lock, and return its reply. Raise
+        `UserError` without a reply."""
         answer = self.ask(request)
         if answer is None:
             raise UserError(f"{self.directory}: {self.holder()} does not answer")
         return answer
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the reply of the process that holds the lock; None if there is no reply."""
+        """Send a request to the process that holds the lock, and return its reply; None without a
+        reply."""
         self.refuse_stopped()
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as present:
@@ -306,8 +312,8 @@ class State:
 
 
 def give(what: int | Path, like: Path) -> None:
-    """Change the owner of a file of root to the owner of another file, since a service may run as
-    this user."""
+    """Change the owner of a file of root to the owner of another file, since the service may run as
+    that user."""
     if os.geteuid() == 0:
         owner, before = like.stat(), os.stat(what)
         if (owner.st_uid, owner.st_gid) != (before.st_uid, before.st_gid):
@@ -315,7 +321,7 @@ def give(what: int | Path, like: Path) -> None:
 
 
 def locked(handle: int, kind: int) -> bool:
-    """Lock a file without waiting; return whether it succeeded."""
+    """Lock a file without waiting. Return whether the lock was free."""
     try:
         fcntl.flock(handle, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -324,14 +330,15 @@ def locked(handle: int, kind: int) -> bool:
 
 
 def absolute(path: Path) -> Path:
-    """Return the absolute path."""
+    """Return a path as an absolute path."""
     with errors_named(path):
         return path.absolute()
 
 
 @contextmanager
 def errors_named(path: Path, *expected: type[OSError]) -> Iterator[None]:
-    """Convert errors about a path to one-line messages, except errors that the caller expects."""
+    """Convert errors about a path to messages of one line, except errors that the caller
+    expects."""
     try:
         yield
     except expected:
@@ -341,5 +348,5 @@ def errors_named(path: Path, *expected: type[OSError]) -> Iterator[None]:
 
 
 def who(error: OSError) -> str | None:
-    """Return a hint about the user who has the permission, or None."""
+    """Return a hint about the user who has the permission, or None if the error is another."""
     return "are you root?" if isinstance(error, PermissionError) and os.geteuid() != 0 else None

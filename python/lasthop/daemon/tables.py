@@ -1,4 +1,4 @@
-"""Status tables for a terminal. Each column is a quantity of the rows."""
+"""Status tables for a terminal. Each column shows one quantity of the status rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -10,33 +10,33 @@ if TYPE_CHECKING:
 GAP = 2
 """Distance between two columns. [characters]"""
 LEAST_NAME = 8
-"""Smallest number of characters of a name that are shown. [-]"""
+"""Smallest number of characters to which a name is shortened. [-]"""
 
 Row: TypeAlias = Mapping[str, Any]
 
 
 class Column(NamedTuple):
-    """A column of a table."""
+    """Column of a status table."""
 
     title: str
     cell: Callable[[Row], str]
-    """Function that returns the text of the column for a row."""
+    """Function that returns the text in the column for a row."""
     is_text: bool = False
     """Whether the column is aligned to the left."""
 
 
 def text(title: str, name: str) -> Column:
-    """Return the column of a text."""
+    """Return a column that shows a text of the rows."""
     return Column(title, lambda row: str(row[name]), True)
 
 
 def quantity(title: str, name: str, unit: float = 1.0, digits: int = 0) -> Column:
-    """Return the column of a quantity in another unit."""
+    """Return a column that shows a quantity of the rows in another unit."""
     return Column(title, lambda row: scaled(row.get(name), unit, digits))
 
 
 def scaled(value: float | None, unit: float, digits: int) -> str:
-    """Return a number in another unit, or a dash if the number is unknown."""
+    """Return a number in another unit as text, or a dash if the number is unknown."""
     return "-" if value is None else f"{value / unit:.{digits}f}"
 
 
@@ -46,11 +46,11 @@ def fitted(
     width: int | None = None,
     drop: Sequence[str] = (),
 ) -> "Table":
-    """Return a table that fits into the available width.
+    """Return a table that fits into the width of the terminal.
 
-    If the table is too wide, its titles use two lines. If it is still too wide, the columns `drop`
-    are left out one after the other. Then names lose their first characters, since MAC addresses
-    often differ only in their last characters.
+    If the table is too wide, its titles use two lines. If it is still too wide, the columns in
+    `drop` are left out one after the other. Finally, names are shortened at their beginning, since
+    MAC addresses often differ only in their last characters.
     """
     from rich.cells import cell_len
     from rich.table import Table
@@ -86,7 +86,7 @@ def fitted(
 def with_messages(
     parts: Sequence["RenderableType"], warnings: Sequence[str], faults: Sequence[str]
 ) -> "Group":
-    """Return tables with warnings and faults below them."""
+    """Return tables, followed by warnings and faults."""
     from rich.console import Group
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""Commands of services of all kinds: up, down, status, run."""
+"""Commands that all kinds of services support: up, down, status, run."""
 
 import errno
 import json
@@ -23,13 +23,14 @@ from lasthop.linux import rights
 def standing(
     kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None
 ) -> State:
-    """Return the state of the service of a file, even if the file is invalid, was removed, or names
-    another interface.
+    """Return the state directory of a configuration file's service. The file may be invalid, may
+    have been removed, or may name another interface.
 
     Raises
     ------
     UserError
-        For an invalid file, if the states do not show which service it belongs to.
+        If the file is invalid, and the state directories do not show which service belongs to the
+        file.
     """
     if directory is not None:
         return State(directory)
@@ -64,13 +65,14 @@ def standing(
 
 
 def of_file(states: Sequence[State], file: str) -> list[State]:
-    """Return the states of services of a file, which may be given by any of its names."""
+    """Return the state directories of services with this configuration file, under any of the
+    file's names."""
     path = whole_path(file)
     return [state for state in states if path is not None and is_same(state.file(), path)]
 
 
 def is_same(path: Path | None, other: Path) -> bool:
-    """Return whether both paths are the same file. A removed file is compared by name."""
+    """Return whether two paths are the same file. A removed file is compared by path."""
     try:
         return path is not None and (path == other or path.samefile(other))
     except OSError:
@@ -78,12 +80,13 @@ def is_same(path: Path | None, other: Path) -> bool:
 
 
 def whole_path(file: str) -> Path | None:
-    """Return the absolute path of the file; None for standard input."""
+    """Return the absolute path of the configuration file; None for standard input."""
     return absolute(Path(file)) if file != "-" else None
 
 
 def elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> list[str]:
-    """Return messages about services of the file or directory in other network namespaces."""
+    """Return messages about services of the same file or directory name in other network
+    namespaces."""
     others = in_use(kind.word).elsewhere
     usual = state.directory.name.partition("@")[0]
     meant = [each for each in others if each.directory.name.partition("@")[0] == usual]
@@ -92,8 +95,8 @@ def elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> list[str]:
 
 
 def refuse_elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> None:
-    """Refuse a file whose service is up at another interface, and a directory of another kind of
-    service.
+    """Raise `UserError` if the service of the file is up at another interface, or if the directory
+    belongs to another kind of service.
     """
     for other in of_file(in_use(kind.word).here, file):
         if other.directory != state.directory:
@@ -111,7 +114,7 @@ def refuse_elsewhere(kind: ServiceKind[Wanted], file: str, state: State) -> None
 
 
 def is_of_another_kind(kind: ServiceKind[Wanted], state: State) -> bool:
-    """Return whether the service of a directory is of another kind."""
+    """Return whether the service of a state directory is of another kind."""
     return state.is_in_use() and state.word() != kind.word
 
 
@@ -119,15 +122,15 @@ class NotUp(NamedTuple):
     """Status of a service that is not up."""
 
     left: int
-    """Number of changes that a killed process has left."""
+    """Number of changes in the kernel that a killed process has left."""
     elsewhere: list[str]
-    """Messages about services in other network namespaces that may be meant."""
+    """Messages about similar services in other network namespaces."""
 
 
 def status(
     kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None
 ) -> dict[str, Any] | NotUp:
-    """Return the status of the running process, or the result that no process runs."""
+    """Return the status that the running process reports, or `NotUp` if no process runs."""
     state = standing(kind, file, settings, directory)
     if is_of_another_kind(kind, state):
         return NotUp(0, [])
@@ -138,7 +141,8 @@ def status(
 
 
 def prepared(kind: ServiceKind[Wanted], file: str, wanted: Wanted, directory: Path | None) -> State:
-    """Return the state to use. Refuse every obstacle that is known before."""
+    """Return the state directory to use. Raise `UserError` for every failure that can be
+    foreseen."""
     rights.refuse_to_lack()
     state = state_of(kind.interface(wanted), directory)
     refuse_elsewhere(kind, file, state)
@@ -151,10 +155,10 @@ def prepared(kind: ServiceKind[Wanted], file: str, wanted: Wanted, directory: Pa
 def up(
     kind: ServiceKind[Wanted], file: str, wanted: Wanted, settings: Settings, directory: Path | None
 ) -> str:
-    """Set up the service in the background. Return the result in words.
+    """Set up the service in the background. Return a message with the result.
 
-    If the service is already up, it applies the file. If it refuses the file, it continues
-    unchanged.
+    A service that is already up applies the configuration file. If the service refuses the file, it
+    continues unchanged.
     """
     path, state = whole_path(file), prepared(kind, file, wanted, directory)
     if not state.take():
@@ -171,7 +175,7 @@ def up(
         os.close(reader)
         in_background(kind, path, wanted, settings, state, writer)
     os.close(writer)
-    state.release()  # The child's descriptor keeps the lock.
+    state.release()  # The child process still holds the lock through its own descriptor.
     with os.fdopen(reader, "rb") as pipe:
         loads = json.loads(pipe.read() or b'{"error": "it ended without a word", "hint": null}')
     if loads["error"] is not None:
@@ -188,8 +192,8 @@ def in_background(
     state: State,
     writer: int,
 ) -> None:
-    """Run the service in the background process. Report once to the parent whether it was set
-    up."""
+    """Run the service in the background process. Report once to the parent process whether the
+    set-up succeeded."""
     is_reported = False
 
     def tell(error: UserError | None) -> None:
@@ -233,7 +237,8 @@ def in_background(
 def again_of(
     kind: ServiceKind[Wanted], file: Path | None, wanted: Wanted, settings: Settings
 ) -> Callable[[], Wanted]:
-    """Return the function that reads the file again. Standard input cannot be read again."""
+    """Return the function that reads the configuration file again. For standard input, the function
+    raises an error."""
     return lambda: wanted if file is None else kind.read(file, settings)
 
 
@@ -245,7 +250,7 @@ def run(
     directory: Path | None,
     show: Show | None,
 ) -> None:
-    """Set the service up, run it in the foreground until SIGTERM or Ctrl-C, and revert all
+    """Set up the service, run it in the foreground until SIGTERM or Ctrl-C, and revert all
     changes."""
     path, state = whole_path(file), prepared(kind, file, wanted, directory)
     if not state.take():
@@ -263,7 +268,7 @@ def run(
 
 
 def tell_systemd() -> None:
-    """Notify systemd that the service is up, if systemd started it (sd_notify)."""
+    """Notify systemd that the service is up, if systemd has started this process (sd_notify)."""
     address = os.environ.get("NOTIFY_SOCKET")
     if address:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as present, suppress(OSError):
@@ -272,7 +277,8 @@ def tell_systemd() -> None:
 
 
 def down(kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None) -> str:
-    """Stop the process, or revert the changes of a killed process. Return the result in words."""
+    """Stop the service's process, or revert the changes of a killed process. Return a message with
+    the result."""
     state = standing(kind, file, settings, directory)
     others = elsewhere(kind, file, state) if directory is None else []
     if not state.exists or is_of_another_kind(kind, state):

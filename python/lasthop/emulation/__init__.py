@@ -1,4 +1,5 @@
-"""Emulations: the engine's network connects network namespaces, which use the TCP of Linux."""
+"""Emulations: the engine simulates the network between network namespaces, which use the TCP of
+Linux."""
 
 from lasthop.emulation.emulate import emulate
 from lasthop.emulation.emulation import Emulation

@@ -1,4 +1,5 @@
-"""Frames of a cell on the air as a file for Wireshark, with the packets that Linux sent."""
+"""File for Wireshark with the frames of a cell on the air, including the packets that Linux
+sent."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -16,36 +17,38 @@ from lasthop.scenario.typed import CellScenario
 
 @dataclass(frozen=True)
 class Captured:
-    """Outcome of a capture."""
+    """Result of a capture of frames."""
 
     path: Path
     frames: int
     is_whole: bool
-    """Whether all frames were recorded; otherwise the limit was reached."""
+    """Whether all frames were recorded. If not, the limit of the number of frames was reached."""
     error: str | None
-    """Reason why the file could not be written. An earlier file remains unchanged."""
+    """Reason why the file could not be written, or None. After an error, an earlier file is
+    unchanged."""
 
 
 @dataclass(frozen=True)
 class CaptureReport:
-    """Report of the network about a capture."""
+    """Report of the engine's network about a capture."""
 
     frames: int
     full: bool
-    """Whether the limit was reached, so that further frames were not recorded."""
+    """Whether the limit of the number of frames was reached, so that further frames were not
+    recorded."""
     error: str | None
 
 
 @dataclass
 class CaptureFile:
-    """Destination of a capture, if a capture is requested."""
+    """File to which frames are captured, if a capture is requested."""
 
     path: Path | None = None
     partial: Path | None = None
     descriptor: int | None = None
 
     def ended(self, tree: Mapping[str, Any] | None) -> Captured | None:
-        """Return the outcome of a capture. A failed capture replaces no file."""
+        """Return the result of a capture. A failed capture does not replace an earlier file."""
         if tree is None or self.path is None or self.partial is None:
             return None
         report = read_as(CaptureReport, tree)
@@ -55,7 +58,7 @@ class CaptureFile:
 
 
 def capturing(scenario: Scenario, name: str) -> dict[str, int]:
-    """Return the settings that make the network record the frames of a cell.
+    """Return the settings that make the engine's network record the frames of a cell.
 
     Raises
     ------
@@ -69,7 +72,7 @@ def capturing(scenario: Scenario, name: str) -> dict[str, int]:
 
 @contextmanager
 def capture_file(path: str | os.PathLike[str] | None) -> Iterator[CaptureFile]:
-    """Return a file for frames that replaces `path` when the capture is complete."""
+    """Yield a temporary file for frames, which replaces `path` when the capture is complete."""
     if path is None:
         yield CaptureFile()
         return

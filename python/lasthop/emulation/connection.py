@@ -1,4 +1,4 @@
-"""A flow between two hosts that is one TCP connection of the kernel, with a given length or
+"""TCP flow between two hosts over one connection of the kernel. The flow has a given length or is
 endless."""
 
 import selectors
@@ -26,36 +26,37 @@ from lasthop.scenario.typed import TcpFlow
 
 CHUNK = bytes(65_536)
 BIND_ADDRESS_NO_PORT = 24
-"""Socket option of linux/in.h: the kernel chooses the port when both addresses are known."""
+"""Socket option of linux/in.h with which the kernel chooses the port only when both addresses are
+known."""
 
 
 @dataclass
 class Connection:
-    """One flow: its two sockets, and counts since the end of the warm-up."""
+    """TCP flow with its two sockets, and its counters since the end of the warm-up."""
 
     flow: TcpFlow
     ends: Ends
     client: socket.socket
-    """Socket of the end that opens the connection."""
+    """Socket of the host that opens the connection."""
     listener: socket.socket | None
-    """Listening socket; None if the user of the flow watches a shared listening socket."""
+    """Listening socket; None if the connections of a flow share a listening socket."""
     quick_acks: bool = True
-    """Whether the receiver may acknowledge each segment for a short time, as Linux does after a
-    gap."""
+    """Whether the receiver may acknowledge each segment for a short time, as Linux does after a gap
+    in the data."""
     server: socket.socket | None = None
     received_bytes: int = 0
     arrived_bytes: int = 0
-    """Payload that has arrived since the start. [bytes]"""
+    """Payload that has arrived since the start of the flow. [bytes]"""
     rtts_s: list[float] = field(default_factory=list)
     cwnds: list[int] = field(default_factory=list)
     retransmissions: int = 0
-    """Number of retransmitted segments at the end of the warm-up."""
+    """Number of segments that were retransmitted before the end of the warm-up."""
     left_bytes: int | None = None
     """Data that remains to be sent; None for an endless flow. [bytes]"""
     begun_s: float = 0.0
     finished_s: float | None = None
     is_over: bool = False
-    """Whether all data of a flow with a given length has arrived."""
+    """Whether the sender has closed the connection and all its data has arrived."""
 
     def __post_init__(self) -> None:
         segments = self.flow.tcp.segments
@@ -69,7 +70,7 @@ class Connection:
 
     @property
     def sent_again(self) -> int:
-        """Number of retransmitted segments since the start; 0 before the connection is
+        """Number of segments that were retransmitted since the start; 0 before the connection is
         established."""
         return 0 if self.sender is None else tcp_info(self.sender).retransmissions
 
@@ -79,14 +80,14 @@ class Connection:
         return self.flow.tcp.window_packets * self.flow.tcp.mss_bytes
 
     def begin(self, traffic: Traffic) -> None:
-        """Connect one end, and accept at the other one."""
+        """Connect the client's socket, and accept the connection at the listening socket."""
         if self.listener is not None:
             listener = self.listener
             traffic.watch(listener, selectors.EVENT_READ, lambda: self.accept(traffic, listener))
         self.connect(traffic)
 
     def connect(self, traffic: Traffic) -> None:
-        """Connect to the other end."""
+        """Connect the client's socket to the listening socket."""
         self.begun_s = traffic.now_s()
         self.client.connect_ex((self.ends.listening.address, self.ends.port))
         self.attach(traffic, self.client)
@@ -98,20 +99,22 @@ class Connection:
         self.take(traffic, server)
 
     def take(self, traffic: Traffic, server: socket.socket) -> None:
-        """Use the accepted socket."""
+        """Use the accepted socket as the server's socket."""
         self.server = server
         server.setblocking(False)
         self.attach(traffic, server)
 
     def attach(self, traffic: Traffic, end: socket.socket) -> None:
-        """Fill the socket if it is the sender; empty it otherwise."""
+        """Watch one socket of the connection: fill it with data if it is the sender, and read it
+        otherwise."""
         if end is self.sender:
             traffic.watch(end, selectors.EVENT_WRITE, lambda: self.fill(traffic, end))
         else:
             traffic.watch(end, selectors.EVENT_READ, lambda: self.empty(traffic, end))
 
     def fill(self, traffic: Traffic, end: socket.socket) -> None:
-        """Send as much data as the kernel accepts. After the last byte, wait for its ACK."""
+        """Send as much data as the kernel accepts. After the last byte, wait for the ACK of this
+        byte."""
         length = len(CHUNK) if self.left_bytes is None else min(self.left_bytes, len(CHUNK))
         try:
             if length == self.left_bytes:
@@ -131,7 +134,8 @@ class Connection:
                 traffic.watch(end, selectors.EVENT_READ, lambda: self.finish(traffic, end))
 
     def finish(self, traffic: Traffic, end: socket.socket) -> None:
-        """End the sender after the ACK of the last byte, or the loss of the connection."""
+        """Stop watching the sender when the last byte is acknowledged, or when the connection is
+        lost."""
         try:
             empty_error_queue(end)
             if is_acknowledged(end):
@@ -166,20 +170,21 @@ class Connection:
             self.received_bytes += length
 
     def stop(self, traffic: Traffic) -> None:
-        """Send no new data."""
+        """Send no new data. Data that the kernel has accepted is still delivered."""
         is_done = self.left_bytes == 0
         if self.sender is not None and traffic.watches(self.sender) and not is_done:
             traffic.leave(self.sender)
             self.sender.shutdown(socket.SHUT_WR)
 
     def begin_to_count(self) -> None:
-        """Start counting."""
+        """Begin measuring at the end of the warm-up."""
         self.retransmissions = self.sent_again
 
     def look(self) -> None:
-        """Sample RTT and cwnd until all data is acknowledged.
+        """Sample the RTT and the cwnd of the connection until all data is acknowledged.
 
-        The kernel's cwnd can grow beyond the receive window, which limits the sample.
+        The kernel's cwnd can exceed the receive window. Each sample is therefore limited to the
+        receive window.
         """
         if self.sender is None or self.finished_s is not None:
             return
@@ -189,7 +194,7 @@ class Connection:
             self.cwnds.append(min(info.cwnd_packets, self.flow.tcp.window_packets))
 
     def quantities(self) -> dict[str, float]:
-        """Return the measured quantities, without the goodput."""
+        """Return the measured quantities of the flow, except the goodput."""
         values = {"retransmissions": float(self.sent_again - self.retransmissions)}
         if self.rtts_s:
             values |= {"rtt_s": fmean(self.rtts_s), "cwnd_packets": fmean(self.cwnds)}
@@ -200,7 +205,7 @@ class Connection:
         return values
 
     def close(self) -> None:
-        """Close every socket, and discard data that has not arrived."""
+        """Close every socket, and discard data that has not been delivered."""
         for each in filter(None, (self.client, self.listener, self.server)):
             if self.is_over:
                 each.close()
@@ -211,7 +216,7 @@ class Connection:
 def connection(
     flow: TcpFlow, ends: Ends, algorithms: Mapping[str, str], *, quick_acks: bool = True
 ) -> Connection:
-    """Create the sockets of a flow, each in its namespace."""
+    """Create the sockets of a flow, each in the namespace of its host."""
     client, listener = tcp_sockets(flow.tcp, ends, algorithms)
     return Connection(flow, ends, client, listener, quick_acks)
 
@@ -219,9 +224,9 @@ def connection(
 def tcp_sockets(
     tcp: Tcp, ends: Ends, algorithms: Mapping[str, str]
 ) -> tuple[socket.socket, socket.socket]:
-    """Return two non-blocking sockets: one that connects, and one that listens.
+    """Return two non-blocking sockets: a socket that connects, and a listening socket.
 
-    `algorithms` are the kernel's names of congestion controls.
+    `algorithms` maps names of congestion controls in scenarios to those of the kernel.
     """
     listener = listening(tcp, ends, algorithms, 1)
     try:
@@ -233,7 +238,7 @@ def tcp_sockets(
 
 
 def listening(tcp: Tcp, ends: Ends, algorithms: Mapping[str, str], most: int) -> socket.socket:
-    """Return a socket that listens; up to `most` connections wait to be accepted."""
+    """Return a listening socket. Up to `most` connections may wait to be accepted."""
 
     def made() -> socket.socket:
         endpoint = tcp_socket(tcp, algorithms[tcp.congestion])
@@ -247,7 +252,8 @@ def listening(tcp: Tcp, ends: Ends, algorithms: Mapping[str, str], most: int) ->
 def connecting(
     tcp: Tcp, ends: Ends, algorithms: Mapping[str, str], count: int
 ) -> list[socket.socket]:
-    """Return sockets that are to connect. Their ports are chosen when they connect."""
+    """Return sockets that are not connected yet. The kernel chooses their ports when they
+    connect."""
 
     def made() -> list[socket.socket]:
         clients: list[socket.socket] = []
@@ -266,7 +272,7 @@ def connecting(
 
 
 def tcp_socket(tcp: Tcp, algorithm: str) -> socket.socket:
-    """Return a socket with the settings of a connection, in the calling thread's namespace."""
+    """Return a TCP socket with the settings of a flow, in the calling thread's namespace."""
     endpoint = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         endpoint.setblocking(False)

@@ -1,6 +1,6 @@
 """UDP flow between two hosts, such as a call or a flood.
 
-A datagram that is long enough begins with its number and the time at which it was sent.
+If its payload is long enough, a datagram begins with its number and its transmission time.
 """
 
 import contextlib
@@ -20,41 +20,42 @@ from lasthop.emulation.traffic import Traffic
 from lasthop.scenario.typed import UdpFlow
 
 STAMP = struct.Struct("!Id")
-"""Layout of a datagram's number and the time at which it was sent. [-, s]"""
+"""Layout of a datagram's number [-] and transmission time [s]."""
 
 LARGEST = 65_536
 
 
 @dataclass
 class Datagrams:
-    """One flow: its two sockets, and counts since the end of the warm-up."""
+    """UDP flow with its two sockets, and its counters since the end of the warm-up."""
 
     flow: UdpFlow
     sender: socket.socket
     receiver: socket.socket
     to: tuple[str, int]
-    """Destination of the datagrams."""
+    """Address and port to which the datagrams are sent."""
     gap_s: float
-    """Mean time between two datagrams; in bursts, the mean time per datagram. [s]"""
+    """Mean time between two datagrams. If datagrams are sent in bursts, the mean time per datagram.
+    [s]"""
     gaps: random.Random
     filling_s: float = 0.0
-    """Time after the start in which a greedy source sends at twice its rate. [s]"""
+    """Time after the start for which a greedy source sends at twice its rate. [s]"""
     due_s: float = 0.0
     sent: int = 0
     sent_before: int = 0
-    """Datagrams sent before the end of the warm-up."""
+    """Number of datagrams sent before the end of the warm-up."""
     open: bool = False
     received_bytes: int = 0
     arrived: int = 0
-    """Number of numbered datagrams that have arrived."""
+    """Number of numbered datagrams that have arrived since the end of the warm-up."""
     first: int | None = None
-    """Smallest number of a datagram that has arrived since the end of the warm-up."""
+    """Smallest number of the datagrams that have arrived since the end of the warm-up."""
     last: int | None = None
-    """Largest number of a datagram that has arrived since the end of the warm-up."""
+    """Largest number of the datagrams that have arrived since the end of the warm-up."""
     delays_s: list[float] = field(default_factory=list)
 
     def begin(self, traffic: Traffic) -> None:
-        """Start the source. With equal gaps, its start is random within the first gap."""
+        """Start the source. With equal gaps, the start is at a random time within the first gap."""
         traffic.watch(self.receiver, selectors.EVENT_READ, lambda: self.take(traffic))
         self.open = True
         burst_s = self.burst * self.gap_s
@@ -69,7 +70,7 @@ class Datagrams:
 
     @property
     def burst(self) -> int:
-        """Number of datagrams that are sent back to back."""
+        """Number of datagrams in a burst, which are sent back to back."""
         return self.flow.udp.burst_packets
 
     def next_gap_s(self) -> float:
@@ -81,7 +82,8 @@ class Datagrams:
         return mean_s / 2 if is_filling else mean_s
 
     def send(self, traffic: Traffic) -> None:
-        """Send a datagram, or a burst. Datagrams without room in the kernel are lost."""
+        """Send a datagram, or a burst. Datagrams that do not fit into the kernel's buffer are
+        lost."""
         if not self.open:
             return
         length = self.flow.udp.payload_bytes
@@ -94,7 +96,7 @@ class Datagrams:
         traffic.at(self.due_s, lambda: self.send(traffic))
 
     def take(self, traffic: Traffic) -> None:
-        """Read a datagram that has arrived."""
+        """Read a datagram that has arrived, and record its delay."""
         try:
             data = self.receiver.recv(LARGEST)
         except OSError:
@@ -115,19 +117,20 @@ class Datagrams:
         self.arrived += 1
 
     def stop(self, traffic: Traffic) -> None:
-        """Send no new data."""
+        """Send no new datagrams."""
         self.open = False
 
     def begin_to_count(self) -> None:
-        """Start counting with the next datagram."""
+        """Begin measuring with the datagram that is sent next."""
         self.sent_before = self.sent
 
     def look(self) -> None:
-        """Do nothing, since the kernel reports no state of UDP flows."""
+        """Do nothing, since the kernel reports no state of UDP flows to sample."""
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Return the numbers of datagrams sent and arrived since the end of the warm-up."""
+        """Return the number of datagrams sent and the number that have arrived, since the end of
+        the warm-up."""
         return self.sent - self.sent_before, self.received_bytes // self.flow.udp.payload_bytes
 
     @property
@@ -144,10 +147,10 @@ class Datagrams:
         return is_met(sent, self.arrived, lost, self.sent - 1 - self.last, expected)
 
     def quantities(self) -> dict[str, float]:
-        """Return the measured quantities, without the goodput.
+        """Return the measured quantities of the flow, except the goodput.
 
-        Datagrams missing between the smallest and the largest number that has arrived are lost;
-        later ones may still be in flight.
+        Datagrams are lost if their numbers are missing between the smallest and the largest number
+        that has arrived. Datagrams with larger numbers may still be in flight.
         """
         values: dict[str, float] = {}
         if self.delays_s:
@@ -167,7 +170,7 @@ class Datagrams:
 
 
 def percentile_99(values: Iterable[float]) -> float:
-    """Return the smallest value that at least 99 % of all do not exceed."""
+    """Return the smallest of the values that at least 99 % of the values do not exceed."""
     ordered = sorted(values)
     return ordered[ceil(0.99 * len(ordered)) - 1]
 
@@ -175,18 +178,18 @@ def percentile_99(values: Iterable[float]) -> float:
 def datagrams(
     flow: UdpFlow, ends: Ends, per_second: float, seed: int, filling_s: float = 0.0
 ) -> Datagrams:
-    """Return a flow with its sockets, each in its namespace.
+    """Return a UDP flow with its sockets, each in the namespace of its host.
 
     Parameters
     ----------
     flow, ends
-        The flow, and its two ends.
+        The flow, and the hosts at its two ends.
     per_second : float
-        Datagrams sent in a second, on average. [1/s]
+        Mean number of datagrams sent per second. [1/s]
     seed : int
-        Seed of the gaps.
+        Seed of the random gaps between datagrams.
     filling_s : float
-        Time after the start in which a greedy source sends at twice its rate. [s]
+        Time after the start for which a greedy source sends at twice its rate. [s]
     """
     sender, receiver, to = udp_sockets(ends)
     gaps = random.Random(f"{seed} {flow.name}")
@@ -194,8 +197,7 @@ def datagrams(
 
 
 def udp_sockets(ends: Ends) -> tuple[socket.socket, socket.socket, tuple[str, int]]:
-    """Return a socket that sends, a socket that receives, and the address and port of the
-    receiver."""
+    """Return a socket that sends, a socket that receives, and the receiver's address and port."""
     here = (ends.listening.address, ends.port)
     present = (ends.connecting.address, OTHER_PORT + ends.index)
 

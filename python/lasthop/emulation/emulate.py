@@ -1,4 +1,5 @@
-"""One emulation, from the creation of namespaces to the result."""
+"""Run one emulation: create the namespaces, run the network and the flows, and return the
+result."""
 
 import contextlib
 import errno
@@ -45,11 +46,13 @@ from lasthop.uml.boot import MAX_PROCESSOR_S
 from lasthop.uml.clock import is_simulated
 
 Watch = Callable[[Places, Sequence[Driven]], contextlib.AbstractContextManager[object]]
-"""Function that returns the context of a run, given its places and flows."""
+"""Function that returns a context which is active during a run, given the hosts (`Places`) and the
+flows."""
 
 
 BY_DEADLINE = 124
-"""Exit code of a program that the deadline ended, the same as that of timeout(1)."""
+"""Exit code of a program that was ended at the deadline, which is the same as that of
+timeout(1)."""
 
 
 def unwatched(_places: Places, _flows: Sequence[Driven]) -> contextlib.AbstractContextManager[None]:
@@ -115,7 +118,7 @@ def emulate(
         File for the frames of a cell on the air, with the packets that Linux sent, for Wireshark;
         at most ``record.frames``, or a million.
     sysctl : mapping, optional
-        Settings of the kernel's network at each place, such as ``{"net.ipv4.tcp_sack": "0"}``.
+        Network settings of the kernel at each host, such as ``{"net.ipv4.tcp_sack": "0"}``.
     relays : bool
         Whether each user of a conflict graph sends one stream through a pair of relays
         (`lasthop.relay`) instead of over connections of its own.
@@ -129,10 +132,10 @@ def emulate(
         then acknowledges the packet once; receivers of the simulator acknowledge every second
         segment.
     watch : callable, optional
-        Function that is called with the places and the sockets of flows before anything is sent. It
-        returns a context manager that is left after the run, while sockets and places still exist.
-        It may read values from the kernel, or change settings that a scenario does not have. It is
-        not supported in simulated time.
+        Function that is called with the hosts (`Places`) and the flows before anything is sent. It
+        returns a context manager that is left after the run, while sockets and hosts still exist.
+        The context may read values from the kernel, or change settings that a scenario does not
+        have. `watch` is not supported in simulated time.
     virtual : bool
         Whether the emulation runs in simulated time. The seed of the scenario is then also the seed
         of the kernel's random numbers.
@@ -258,10 +261,11 @@ def _carried_out(request: Request, progress: Progress | None, watch: Watch) -> E
 
 
 def law_of_programs(scenario: Scenario, places: Places) -> str:
-    """Return the congestion control of programs that choose none.
+    """Return the default congestion control for the sockets of programs.
 
-    It is the congestion control that all flows of the scenario share, or ``""`` for the machine's
-    default. Flows over a link are considered only if ``tcp.congestion`` is set.
+    If all flows of the scenario have the same congestion control, it is used. If not, the result is
+    ``""`` for the machine's default. Flows that only define the path of programs are considered
+    only if ``tcp.congestion`` is set.
     """
     is_set = any(path == "tcp.congestion" for path, _ in scenario.checked.settings)
     results = {
@@ -281,9 +285,9 @@ def make_flows(
     quick_acks: bool,
     relays: bool,
 ) -> list[Driven]:
-    """Return the sockets of every flow that has traffic in the scenario.
+    """Return every flow that has traffic in the scenario, with its sockets.
 
-    `algorithms` has the kernel's names of congestion controls.
+    `algorithms` maps names of congestion controls in scenarios to those of the kernel.
     """
     known = places.scenario
     sources = [flow for flow in known.tcp_flows if flow.web is not None]
@@ -321,7 +325,8 @@ def make_flows(
 
 
 def without(lists: Mapping[str, Any], ways: Ways) -> dict[str, Any]:
-    """Return the measured lists without rows of flows that only define the path of programs."""
+    """Return the measured lists of a result without the rows of flows that only define the path of
+    programs."""
     return {
         name: [item for item in items if item.get("name") not in ways]
         if name in ("flows", "classes")
@@ -340,7 +345,8 @@ def run(
     *,
     gro: bool,
 ) -> dict[str, Any]:
-    """Run medium and traffic simultaneously; return the measurements of the medium."""
+    """Run the engine's network and the traffic simultaneously. Return the network's
+    measurements."""
     reading, stopping = os.pipe()
     warmup_s = scenario.typed.warmup_s
 
@@ -373,18 +379,20 @@ def run(
     traffic.at(0.0, programs.start_others)
     traffic.at(warmup_s, start_foreground)
     with ThreadPoolExecutor(1) as pool:
-        # The thread starts before the medium is submitted, so that Ctrl-C during its start leaves
-        # no medium running. With real-time priority, packets are only tens of microseconds late.
+        # The thread is started before the network is submitted, so that Ctrl-C during the thread's
+        # start leaves no network running. With real-time priority, packets are only tens of
+        # microseconds late.
         pool.submit(real_time)
         try:
             lists = pool.submit(medium)
             with preferred():
                 traffic.run(keep_going)
             if programs.is_over():
-                os.write(stopping, b".")  # The medium stops at the current time.
+                os.write(stopping, b".")  # The network stops at the current time.
             wait([lists])
         finally:
-            os.close(stopping)  # The medium detects that the other end is closed, and stops.
+            # The network detects that the other end of the pipe is closed, and stops.
+            os.close(stopping)
             pool.shutdown()
             os.close(reading)
     return dict(lists.result())

@@ -1,4 +1,4 @@
-"""Answer of an emulation."""
+"""Result of an emulation."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -15,33 +15,35 @@ from lasthop.warnings.settings import cautions
 __all__ = ["Emulation"]
 
 MAX_NAMED_FILES = 3
-"""Number of files that a warning names."""
+"""Largest number of files whose names a warning lists."""
 
 
 class Emulation(Answer):
-    """Answer of an emulation: one run, without intervals.
+    """Result of an emulation: one run, without confidence intervals.
 
-    Two emulations are equal if their JSON is the same. Exit codes of programs are not compared.
+    Two results are equal if their JSON is equal. Exit codes of programs are not compared.
     """
 
     kind = "emulation"
     intervals = False
     exit_code: int | None = None
-    """Exit code of the foreground program; None without one."""
+    """Exit code of the foreground program; None if no foreground program ran."""
     is_cut: bool = False
     """Whether the deadline ended the foreground program."""
     left_out: int = 0
-    """Number of items that are missing in at least one run, such as connections of programs."""
+    """Number of items that are missing in at least one run and were left out, such as connections
+    of programs."""
     not_saved: tuple[str, ...] = ()
-    """Files of programs in simulated time that could not be saved, with reasons."""
+    """Files that programs wrote in simulated time and that could not be saved, with the reasons."""
     refused_law: str | None = None
-    """Congestion control that the kernel did not allow for programs; None if it did."""
+    """Congestion control that the kernel did not permit for programs; None if it was permitted."""
     followed: tuple[str, ...] = ()
-    """Settings of TCP that were applied to the kernel."""
+    """Settings of the scenario's table `tcp` that were applied to the kernel."""
     captured: Captured | None = None
     """Result of the capture of frames on the air, if a capture was requested."""
     with_excess: Mapping[str, None] = MappingProxyType({})
-    """Names, in order, of greedy flows whose loss includes drops of the queue they keep full."""
+    """Names, in order, of the greedy flows whose loss includes drops of the queue that the flow
+    keeps full."""
 
     @property
     def warnings(self) -> list[str]:
@@ -99,9 +101,10 @@ class Emulation(Answer):
 
     @property
     def lateness(self) -> list[str]:
-        """Lines about the lateness of packets and sockets.
+        """Lines about the lateness of packets, and about the socket thread's wait for a processor.
 
-        From a lateness of 2 ms on, the lines report the load that this machine can carry in time.
+        If the lateness exceeds 2 ms, the lines also report the load that this machine can carry in
+        time.
         """
         late_s = self.lateness_p99_s
         if late_s is None or self.is_simulated_time:

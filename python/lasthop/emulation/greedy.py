@@ -1,8 +1,9 @@
-"""Greedy sources of datagrams in an emulation: the queue that each keeps full, and its rate.
+"""Greedy UDP sources in an emulation: the queue that each source keeps full, and the source's rate.
 
-In a simulation such a source sends a datagram whenever the queue has room. In an emulation, a
-socket cannot see the queue. The source therefore sends at a constant rate that is higher than the
-rate of the queue. In front of a link it starts at twice this rate, to fill the queue.
+In a simulation, a greedy source sends a datagram whenever the queue is not full. In an emulation, a
+socket cannot observe the queue. The source therefore sends at a constant rate that is higher than
+the rate at which the queue drains. If the queue belongs to a link, the source starts at twice this
+rate, to fill the queue.
 """
 
 from collections.abc import Mapping
@@ -13,18 +14,18 @@ from lasthop.scenario.typed import BEST_EFFORT, CsmaScenario, Flow, Link, UdpFlo
 from lasthop.scenario.typed import Scenario as Typed
 
 VARYING = 2
-"""Ratio of the rate of a greedy source to the rate of its link, if the rate of the link varies. The
-rate of the link is its maximum on the air, and its average with a trace. [-]"""
+"""Ratio of the rate of a greedy source to the rate of its link, if the link's rate varies. For a
+link on the air, the link's rate means the maximum; for a link with a trace, the average. [-]"""
 
 
 @dataclass(frozen=True)
 class Filled:
-    """The queue that a greedy source keeps full: the first on its path that has a rate.
+    """Queue that a greedy source keeps full: the first queue on its path that has a rate.
 
     Attributes
     ----------
     name : str
-        The queue's name in a result; empty if the queue changes or is not known by a name.
+        The queue's name in a result; empty if the queue changes or has no name there.
     rate_bps : float
         Rate of payload that keeps the queue full if no datagram is lost before it. [bit/s]
     passing : float
@@ -32,7 +33,7 @@ class Filled:
     on_air : bool
         Whether `rate_bps` is the rate of frames, which is higher than the throughput on the air.
     drain_s : float
-        Time in which a full queue drains, for a link with a constant rate. [s]
+        Time in which the full queue drains, for a link with a constant rate. [s]
     """
 
     name: str
@@ -43,17 +44,19 @@ class Filled:
 
     @property
     def needed_bps(self) -> float:
-        """Rate of payload that keeps the queue full despite all losses before the queue. [bit/s]
+        """Rate of payload at which a source keeps the queue full, despite all losses before the
+        queue. [bit/s]
 
-        Random losses of probability p leave gaps. An excess of p after the losses keeps the mean
-        number of free places below one packet (diffusion approximation: (1 + p) / 2).
+        Random losses with probability p cause gaps in the arrivals at the queue. Let the rate after
+        the losses exceed the queue's rate by the fraction p. Then the queue has room for less than
+        one packet on average (diffusion approximation: (1 + p) / 2).
         """
         excess = 0.0 if self.on_air else 1.0 - self.passing
         return self.rate_bps * (1.0 + excess) / self.passing
 
 
 def is_greedy(flow: UdpFlow) -> bool:
-    """Return whether a flow keeps a queue full."""
+    """Return whether a flow is greedy, so that it keeps a queue full."""
     return flow.udp.arrivals == "greedy"
 
 
@@ -81,7 +84,7 @@ def filled(flow: UdpFlow, scenario: Typed) -> Filled:
             return Filled(name, link.rate_bps, passing, drain_s=drain_s)
     if scenario.vsb is None:
         return Filled(f"ap{category}", station.downlink_rate_bps, passing, on_air=True)
-    # Before the shared bottleneck starts, the source fills the queue of the access point.
+    # Before the virtual shared bottleneck starts, the source fills the queue of the access point.
     shared_bps = scenario.vsb.rate_bps or 0.0
     return Filled("", max(station.downlink_rate_bps, shared_bps), passing)
 
@@ -93,18 +96,20 @@ def losses(
     *,
     programs_run: bool,
 ) -> dict[str, float | None]:
-    """Return the loss probability of each greedy flow without the drops of the queue it keeps full.
+    """Return the loss probability of each greedy flow, excluding drops of the queue that the flow
+    keeps full.
 
     In a simulation, a greedy source does not offer a datagram to a full queue. In an emulation, the
-    drops of this queue are caused by the excess rate of the source, and are not losses.
+    excess rate of the source causes drops at this queue, which are not losses of the network.
 
     Let f be the fraction of the flow's datagrams that were lost, and d the queue's drop
     probability. Of the datagrams that the queue did not drop, the fraction (1 - f) / (1 - d)
-    arrived. This holds if no other packets pass the queue, since d is not known per flow.
+    arrived. The formula is valid only if no other packets pass the queue, since d is not measured
+    per flow.
 
-    Both fractions refer to the datagrams that entered the network. While a queue fills, many of
-    these have neither arrived nor been lost. The flow's loss probability does not include such
-    datagrams.
+    f and d are fractions of the datagrams that entered the network. While a queue fills, many of
+    these datagrams have neither arrived nor been lost. The measured loss probability of the flow
+    does not include such datagrams.
 
     Parameters
     ----------
@@ -139,9 +144,9 @@ def losses(
 
 
 def decided_part(lost: float, sent: int, arrived: int) -> float:
-    """Return the fraction of sent datagrams that have arrived or were lost, at most 1.
+    """Return the fraction of the sent datagrams that have arrived or were lost.
 
-    While a queue drains, more datagrams may arrive than are sent. The fraction is then 1.
+    While a queue drains, more datagrams may arrive than are sent. The fraction is limited to 1.
 
     Parameters
     ----------
@@ -157,7 +162,7 @@ def decided_part(lost: float, sent: int, arrived: int) -> float:
 
 
 def means(items: Any, quantity: str) -> dict[str, float]:
-    """Return the mean of a quantity for each item that has the quantity, by the item's name."""
+    """Return the mean of a quantity, by the item's name, for all items that have the quantity."""
     return {item["name"]: item[quantity]["mean"] for item in items if quantity in item}
 
 
@@ -174,7 +179,7 @@ def _may_meet(flow: UdpFlow, other: Flow, scenario: Typed) -> bool:
         return routes[flow.name][0] in routes[other.name]
     if flow.is_up and other.station != flow.station:
         return False
-    # UDP in the other direction has no ACKs, so it adds no packets to this queue.
+    # UDP in the other direction causes no ACKs, so it adds no packets to this queue.
     return not isinstance(other, UdpFlow) or other.is_up == flow.is_up
 
 

@@ -1,4 +1,4 @@
-"""Program that carries out an emulation inside a user-mode Linux."""
+"""Program that runs an emulation inside a user-mode Linux."""
 
 import os
 import pickle
@@ -8,14 +8,14 @@ from lasthop.emulation.virtual import INSIDE, PROGRESS, REQUEST, RESULT
 from lasthop.uml.init import sleep_until
 
 START_S = 60
-"""Time of the kernel's clock at which each emulation starts. [s]
+"""Time on the kernel's clock at which each emulation starts. [s]
 
-A fixed time makes the emulation independent of the time that Python needs to start.
+With a fixed time, the emulation does not depend on the time that Python needs to start.
 """
 
 
 def main() -> None:
-    """Read the request, carry it out, and write its result or its error."""
+    """Read the request of an emulation, run the emulation, and write its result or its error."""
     request = pickle.loads((INSIDE / REQUEST).read_bytes())
     progress = os.open(INSIDE / PROGRESS, os.O_WRONLY | os.O_CREAT, 0o600)
 

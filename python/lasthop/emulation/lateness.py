@@ -2,27 +2,28 @@
 carry."""
 
 LATE_S = 2e-3
-"""Lateness from which a warning is printed: the duration of one packet of 802.11b at 11 Mb/s.
+"""Lateness above which a warning is printed: the duration of one packet of 802.11b at 11 Mb/s.
 [s]"""
 IN_TIME = 0.8
-"""Largest utilization of the packet thread at which it still keeps time. [-]
+"""Largest utilisation of the thread that transfers packets at which it transfers them in time. [-]
 
-Packets wait as in a queue with a single server. At a utilization of 0.8 and 50 us per packet, 1 %
-of the packets wait longer than 0.5 ms (M/D/1). At 1 the waiting time is unbounded.
+Packets wait as in a queue with a single server. At a utilisation of 0.8 and 50 us per packet, 1 %
+of the packets wait longer than 0.5 ms (M/D/1). At a utilisation of 1, the waiting time is
+unbounded.
 """
 BURSTS = 2.0
-"""Largest ratio of the lateness to the time needed for the largest burst of simultaneous packets
-for which the burst is the cause. The last packet of one PPDU may wait for another PPDU, but rarely
-for a third one. [-]"""
+"""Ratio of the lateness to the time needed for the largest burst of simultaneous packets. Up to
+this ratio, the warning names the burst as the cause. The last packet of one PPDU may wait for
+another PPDU, but rarely for a third PPDU. [-]"""
 MUCH_WAITING = 0.5
-"""Fraction of time that the socket thread waits for a processor from which a warning is printed.
-Ten simultaneous emulations of 48 Mb/s on two processors waited for 0.36 to 1.07 of the time. They
-lost goodput from 0.86 on. [-]"""
+"""Fraction of time for which the socket thread waits for a processor, above which a warning is
+printed. Measured with ten simultaneous emulations of 48 Mb/s on two processors: the fraction was
+0.36 to 1.07, and goodput was lost from 0.86 on. [-]"""
 
 
 def waiting(waited: float) -> str | None:
     """Return a warning if the socket thread waited for a processor for a large fraction of the
-    time."""
+    time; None if it did not."""
     if waited <= MUCH_WAITING:
         return None
     return (
@@ -34,17 +35,17 @@ def waiting(waited: float) -> str | None:
 def lateness(
     late_s: float, at_work: float | None, carried_pps: float | None, at_once: float = 1.0
 ) -> str:
-    """Return one line about the lateness of packets, or a warning with its reason if it is too
-    large.
+    """Return a line about the lateness of packets. If the lateness is too large, the line is a
+    warning with the reason.
 
     Parameters
     ----------
     late_s : float
         Lateness that 1 % of the packets exceed. [s]
     at_work : float or None
-        Fraction of time in which the packet thread did not sleep. [-]
+        Fraction of time for which the packet thread did not sleep. [-]
     carried_pps : float or None
-        Packets per second that the packet thread carried. [packets/s]
+        Packets per second that the packet thread transferred. [packets/s]
     at_once : float
         Largest number of packets that were due simultaneously. [packets]
     """
@@ -72,11 +73,11 @@ def lateness(
 
 
 def in_time_pps(at_work: float, carried_pps: float) -> float:
-    """Return the packet rate at which the packet thread sleeps enough, if the time per packet is
-    unchanged. [packets/s]"""
+    """Return the packet rate at which the packet thread would have the utilisation `IN_TIME`, if
+    the time per packet is constant. [packets/s]"""
     return carried_pps * IN_TIME / at_work
 
 
 def rounded(number: float) -> str:
-    """Return a number with two significant digits, with commas between thousands."""
+    """Return a number as text with two significant digits, and with commas between thousands."""
     return f"{float(f'{number:.2g}'):,.0f}"

@@ -1,4 +1,5 @@
-"""Starts a program at a place: `launch.py STARTER NAMESPACE NAMES SERVERS COMMAND ...`.
+"""Start a program at a host of the scenario: `launch.py STARTER NAMESPACE NAMES SERVERS COMMAND
+...`.
 
 ```text
 emulate --> launch.py --> first of its processes --> COMMAND --> ...
@@ -7,10 +8,10 @@ emulate --> launch.py --> first of its processes --> COMMAND --> ...
 
 The program runs in the network namespace of the descriptor NAMESPACE. The content of the descriptor
 NAMES is its `/etc/hosts`, and that of SERVERS is its `/etc/resolv.conf`. The program and its
-children are in a new process namespace. The kernel ends this namespace with its first process. The
-first process ends with launch.py, and launch.py ends with the process STARTER, even if they are
-killed. The terminal sends Ctrl-C to all processes, but only the program handles it. This file
-imports nothing of lasthop.
+children are in a new process namespace. When the first process of this namespace ends, the kernel
+kills all other processes in it. The first process ends with launch.py, and launch.py ends with the
+process STARTER, even if these processes are killed. The terminal sends Ctrl-C to all processes, but
+only the program handles the signal. This file imports nothing of lasthop.
 """
 
 import ctypes
@@ -23,14 +24,15 @@ import time
 CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x20000000, 0x40000000
 MS_BIND, MS_REC, MS_PRIVATE, MNT_DETACH = 0x1000, 0x4000, 0x40000, 2
 ASIDE = "/mnt"
-"""Directory in which files are created on a temporary mount, which is removed afterwards."""
+"""Directory for a temporary mount on which files are created. The mount is removed afterwards."""
 PR_SET_PDEATHSIG = 1
 PATIENCE_S = 2.0
-"""Time from SIGTERM to SIGKILL for processes that remain after the program has ended. [s]"""
+"""Time from SIGTERM to SIGKILL for processes that still run after the program has ended. [s]"""
 LEFT_ALONE = (signal.SIGINT, signal.SIGQUIT)
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 NOT_FOUND, NOT_EXECUTABLE, BY_SIGNAL = 127, 126, 128
-"""Exit codes of a shell: command not found, not executable, and 128 plus the number of a signal."""
+"""Exit codes of a shell: command not found, command not executable, and 128, to which the number of
+a signal is added."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -43,7 +45,10 @@ def call(name: str, *arguments: object) -> None:
 
 
 def end_with_parent() -> None:
-    """Make the kernel kill this process when its parent ends. The parent may have ended already."""
+    """Make the kernel kill this process when its parent ends.
+
+    The caller must check whether the parent has already ended.
+    """
     call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
@@ -53,14 +58,14 @@ def mount(source: str, target: str, kind: str, flags: int) -> None:
 
 
 def code_of(status: int) -> int:
-    """Return the exit code of an ended process, or 128 plus the number of the signal that ended
-    it."""
+    """Return the exit code of an ended process. If a signal ended the process, return 128 plus the
+    number of the signal."""
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else BY_SIGNAL - code
 
 
 def run(command: list[str]) -> None:
-    """Replace this process by the program."""
+    """Replace this process by the program (exec)."""
     for each in (*LEFT_ALONE, *PASSED_ON):
         signal.signal(each, signal.SIG_DFL)
     try:
@@ -85,8 +90,8 @@ def give_names(files: dict[str, bytes]) -> None:
 
 
 def first(files: dict[str, bytes], command: list[str]) -> int:
-    """Run as the first process of the namespace. Return the program's exit code when all processes
-    have ended."""
+    """Run as the first process of the namespace: start the program, and wait until all processes
+    have ended. Return the program's exit code."""
     mount("none", "/", "", MS_REC | MS_PRIVATE)
     give_names(files)
     mount("proc", "/proc", "proc", 0)
@@ -107,7 +112,7 @@ def first(files: dict[str, bytes], command: list[str]) -> int:
 
 
 def pass_on(process: int) -> None:
-    """Pass signals on to a process, if the process still exists."""
+    """Forward signals to a process, if the process still exists."""
 
     def kill(number: int, _: object) -> None:
         try:
@@ -120,7 +125,8 @@ def pass_on(process: int) -> None:
 
 
 def end_rest() -> None:
-    """End processes that the program has left. The kernel kills those that do not end."""
+    """Send SIGTERM to processes that the program has left. The kernel kills processes that do not
+    end in time."""
     until_s = time.monotonic() + PATIENCE_S
     try:
         os.kill(-1, signal.SIGTERM)
@@ -133,14 +139,14 @@ def end_rest() -> None:
 
 
 def content(descriptor: int) -> bytes:
-    """Return the content of a file, and close the file."""
+    """Return the content of the file of this descriptor, and close the descriptor."""
     result = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
     os.close(descriptor)
     return result
 
 
 def main(starter: str, namespace: str, names: str, servers: str, *command: str) -> int:
-    """Run the program, and return its exit code."""
+    """Start the first process of a new process namespace, and return the program's exit code."""
     for each in LEFT_ALONE:
         signal.signal(each, signal.SIG_IGN)
     end_with_parent()
@@ -150,7 +156,7 @@ def main(starter: str, namespace: str, names: str, servers: str, *command: str) 
     os.close(int(namespace))
     files = {"hosts": content(int(names)), "resolv.conf": content(int(servers))}
     call("unshare", CLONE_NEWNS | CLONE_NEWPID)
-    lives, held = os.pipe()  # `lives` becomes readable when this process has ended
+    lives, held = os.pipe()  # `lives` becomes readable when this process has ended.
     child = os.fork()
     if child == 0:
         try:

@@ -1,4 +1,5 @@
-"""Limits of the emulator and the kernel, checked before the emulation changes anything."""
+"""Limits of the emulator and the kernel, which are checked before the emulation changes
+anything."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
@@ -12,9 +13,11 @@ from lasthop.scenario.typed import CsmaScenario, Flow, SensorFlow, UdpFlow
 from lasthop.scenario.typed import Scenario as Typed
 
 CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic", "cubic_linux": "cubic"}
-"""The kernel's names of congestion controls. The kernel's Reno is NewReno with SACK."""
+"""The kernel's name of each congestion control in scenarios. The kernel's Reno is NewReno with
+SACK."""
 KNOWN = (*CONGESTION, *CONTROLS)
-"""Congestion controls that an emulation supports, including those that it loads itself."""
+"""Congestion controls of scenarios that an emulation supports, including those that lasthop loads
+into the kernel."""
 PUBLISHED = Compound(alpha=0.125, beta=0.5, k=0.75, gamma_packets=30.0, zeta=0.5)
 """Parameters of Compound TCP in the kernel, which are the engine's defaults."""
 
@@ -27,10 +30,10 @@ OWN: Mapping[str, tuple[Callable[[Tcp], object], tuple[object, ...]]] = {
     "ecn": (lambda tcp: tcp.ecn, (False,)),
     "compound": (lambda tcp: tcp.congestion != "compound" or tcp.compound, (True, PUBLISHED)),
 }
-"""Settings that the kernel's TCP ignores: function that reads the value, and values without a
-warning.
+"""Settings of scenarios that the kernel's TCP ignores. For each setting: the function that reads
+the value, and the values that cause no warning.
 
-The values without a warning are the default and the value that the kernel uses.
+The values that cause no warning are the scenario's default and the value that the kernel uses.
 """
 
 CAN_FOLLOW = ("initial_rto", "initial_window")
@@ -42,21 +45,22 @@ LONGEST_S = 3600.0
 MOST_STATIONS = 1000
 MOST_FLOWS = 4000
 MOST_DATAGRAMS = 10_000
-"""Largest number of datagrams that all sources together send per second. [1/s]"""
+"""Largest number of datagrams that all sources together may send per second. [1/s]"""
 
 MOST_WEB_CONNECTIONS = 500
-"""Largest number of web connections that all sources together begin per second. [1/s]"""
+"""Largest number of web connections that all sources together may begin per second. [1/s]"""
 
 LEAST_MSS = 88
 """Smallest MSS that the kernel accepts from a user (linux/tcp.h). [bytes]"""
 UDP_HEADER = 28
-"""Headers of IPv4 and UDP. [bytes]"""
+"""Length of the IPv4 and UDP headers. [bytes]"""
 LEAST_REPORT = 4
-"""Smallest report over UDP, which contains only its number. [bytes]"""
+"""Shortest payload of a sensor's report over UDP, which contains only the number of the report.
+[bytes]"""
 
 
 def check(scenario: Scenario) -> None:
-    """Raise `UserError` about the first property that cannot be emulated."""
+    """Raise `UserError` for the first property of a scenario that cannot be emulated."""
     for problem in _refused(with_users(scenario)):
         raise UserError(
             f"{scenario.source}: {problem}",
@@ -65,7 +69,7 @@ def check(scenario: Scenario) -> None:
 
 
 def check_followed(settings: Collection[str]) -> None:
-    """Raise `UserError` if the kernel cannot follow a setting of TCP."""
+    """Raise `UserError` if a setting of TCP cannot be applied to the kernel."""
     for each in settings:
         if each not in CAN_FOLLOW:
             known = " and ".join(CAN_FOLLOW)
@@ -73,8 +77,8 @@ def check_followed(settings: Collection[str]) -> None:
 
 
 def check_gro(scenario: Scenario) -> None:
-    """Raise `UserError` if receivers must acknowledge each segment, since merged segments have one
-    ACK."""
+    """Raise `UserError` if a receiver must acknowledge each segment. With GRO, the kernel sends a
+    single ACK for merged segments."""
     for flow in with_users(scenario).tcp_flows:
         if not flow.tcp.delayed_ack:
             raise UserError(
@@ -84,7 +88,7 @@ def check_gro(scenario: Scenario) -> None:
 
 
 def check_programs(scenario: Scenario) -> None:
-    """Raise `UserError` if no program can run at any place of the scenario."""
+    """Raise `UserError` if the scenario has no host at which programs can run."""
     if isinstance(scenario.typed, CsmaScenario):
         raise UserError(
             f"{scenario.source}: `csma`: programs are not supported, since its links have one "
@@ -134,12 +138,12 @@ def _refused_of(flow: Flow) -> Iterator[str]:
 
 
 def initial_rto_s(scenario: Scenario) -> float:
-    """Return the initial RTO, which must be the same for all flows. [s]
+    """Return the initial RTO of the scenario, which must be the same for all flows. [s]
 
     Raises
     ------
     UserError
-        If the values of flows differ, or no flow has a value.
+        If the values of flows differ, or if no flow has a value.
     """
     results = sorted({flow.tcp.initial_rto_s for flow in with_users(scenario).tcp_flows})
     if len(results) == 1:
@@ -152,7 +156,8 @@ def initial_rto_s(scenario: Scenario) -> float:
 
 
 def unfollowed(scenario: Typed, followed: Collection[str] = ()) -> list[str]:
-    """Return warnings about settings of TCP that the kernel ignores, except those in `followed`."""
+    """Return warnings about settings of TCP that the kernel ignores, except settings in
+    `followed`."""
     asked: dict[str, None] = {}
     for flow in scenario.tcp_flows:
         for setting, (value, fine) in OWN.items():
@@ -167,18 +172,18 @@ def unfollowed(scenario: Typed, followed: Collection[str] = ()) -> list[str]:
 def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
     """Return the average number of datagrams that a flow sends per second. [1/s]
 
-    A greedy source sends faster than the first queue on its path that has a rate, even after the
-    losses before this queue.
+    A greedy source keeps a queue full: the first queue on its path that has a rate. The source
+    therefore sends faster than this rate, even after losses before the queue.
     """
     rate_bps = filled(flow, scenario).needed_bps if is_greedy(flow) else flow.udp.rate_bps
     return rate_bps / (8 * flow.udp.payload_bytes)
 
 
 def filling_s(flow: UdpFlow, scenario: Typed) -> float:
-    """Return how long a greedy flow sends at twice its rate to fill its queue; 0 for other flows.
-    [s]
+    """Return the time for which a greedy flow sends at twice its rate to fill its queue; 0 for
+    other flows. [s]
 
-    It is the time in which a full queue drains. In this time, one half of the datagrams replaces
-    those that leave. The other half fills the queue.
+    The result is the time in which a full queue drains. During this time, one half of the datagrams
+    replaces the datagrams that leave the queue, and the other half fills the queue.
     """
     return filled(flow, scenario).drain_s if is_greedy(flow) else 0.0

@@ -1,8 +1,8 @@
-"""A single link as a scenario: `12 Mbps, 40 ms, queue 100`, for programs at its two ends.
+"""Scenario of a single link, such as `12 Mbps, 40 ms, queue 100`, for programs at its two ends.
 
-The rate and the queue are those of each direction, and the delay is one way, as for mm-link and
-mm-delay. Instead of a rate, each direction may follow a trace. Values have the same format as in a
-scenario file.
+Each direction has the same rate and a queue of the same limit. The delay is one-way, as in mm-link
+and mm-delay. Instead of a rate, each direction may have a trace. Values have the same format as in
+a scenario file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,14 @@ from lasthop.errors import ScenarioError, UserError
 from lasthop.scenario.scenario import Scenario
 
 CLIENT, SERVER = "client", "server"
-"""Names of the places at the two ends. The outside is next to the server."""
+"""Names of the hosts at the two ends of the link. Addresses outside the scenario are reached
+through the server's end."""
 LINK, FLOW = "client-server", "link"
 WAYS = {FLOW: (CLIENT, SERVER)}
-"""Flow that defines the path of programs; see `lasthop.emulation.places.Ways`."""
+"""Flow that defines the path of programs, with the names of its hosts; see
+`lasthop.emulation.places.Ways`."""
 EXAMPLES = '--link "12 Mbps, 40 ms, queue 100"', '--link "40 ms, queue 100"'
-"""Examples without and with traces."""
+"""Examples of the option without traces and with traces."""
 
 RATE, DELAY = f"link.{LINK}.rate", f"link.{LINK}.delay"
 BACK_RATE = f"link.{LINK}.back_rate"
@@ -24,10 +26,11 @@ NAMED = {
     "queue": (f"link.{LINK}.queue", f"link.{LINK}.back_queue"),
     "loss": (f"link.{LINK}.loss",),
 }
-"""Settings for each word that precedes its value."""
+"""Settings of the scenario that a word in the option sets, by the word. The value follows the
+word."""
 
 TREE: Mapping[str, object] = {
-    "duration": "1 s",  # the run ends with the program, not with this duration
+    "duration": "1 s",  # the run ends with the program, not after this duration
     "warmup": "0 s",
     "link": {LINK: {"from": CLIENT, "to": SERVER}},
     "flow": {FLOW: {"from": CLIENT, "to": SERVER, "start_spread": "0 s"}},
@@ -39,24 +42,25 @@ def link(
     settings: Sequence[tuple[str, object]] = (),
     traces: tuple[str, str] | None = None,
 ) -> Scenario:
-    """Return the scenario of a link.
+    """Return the scenario of a single link.
 
     Parameters
     ----------
     words : str
         Rate, one-way delay, and optionally `queue` in packets and `loss` as a probability,
-        separated by commas. With traces there is no rate, and the delay is optional.
+        separated by commas. With traces, the rate is absent, and the delay is optional.
     settings : sequence of pairs
-        Values to replace afterwards.
+        Settings of the scenario that are replaced afterwards.
     traces : two str, optional
-        Files of delivery opportunities, from `client` to `server` and back.
+        Trace files with delivery opportunities: from `client` to `server`, and from `server` to
+        `client`.
 
     Raises
     ------
     UserError
-        If the words are not a link, or a trace cannot be read.
+        If `words` do not describe a link, or a trace cannot be read.
     ScenarioError
-        If the settings are refused.
+        If the engine refuses the settings.
     """
     values = values_of(words, traces)
     own: list[tuple[str, object]] = [(path, value) for path, (_, value) in values.items()]
@@ -82,7 +86,7 @@ def link(
 
 
 def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
-    """Return the word and the value of each setting."""
+    """Return the word and the value of each setting in the option."""
     parts = [" ".join(part.split()) for part in words.split(",")] if words or not traces else []
     lines: dict[str, tuple[str, str]] = {}
     plain = iter([("delay", DELAY)] if traces else [("rate", RATE), ("delay", DELAY)])
@@ -109,12 +113,12 @@ def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
 
 
 def is_rate(value: str) -> bool:
-    """Return whether a value has the form of a rate, even if it is invalid."""
+    """Return whether a value has the form of a rate, even if the rate is invalid."""
     return value == "unlimited" or any(unit in value.lower() for unit in ("bps", "bit", "/s"))
 
 
 def refused(words: str, why: str, traces: object, hint: str | None = None) -> UserError:
-    """Return the error about words that are not a link."""
+    """Return the error for an option that does not describe a link."""
     known = "a delay, queue N, loss P" if traces else "a rate, a delay, queue N, loss P"
     expected = "" if "expected" in why else f"; expected {known}, separated by commas"
     return UserError(f'--link "{words}": {why}{expected}', hint or EXAMPLES[bool(traces)])

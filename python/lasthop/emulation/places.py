@@ -1,8 +1,11 @@
-"""Hosts in network namespaces, each with a TUN interface, and the two ends of every flow.
+"""Hosts of a scenario in network namespaces, each with a TUN interface, and the two ends of every
+flow.
 
 The servers share a namespace, and each station has its own. All sources of flows between wired
-nodes share a namespace, and so do all sinks. Addresses are those of crates/emulator. If programs
-can reach the outside, it is the last of the emulator's nodes.
+nodes share a namespace, and so do all sinks. Addresses are those of crates/emulator. A place is a
+host of the scenario at which programs run: a station, the server, or the source or sink of a wired
+flow. If programs can reach addresses outside the scenario, the last node of the emulator is the
+path to the outside.
 """
 
 import contextlib
@@ -28,29 +31,31 @@ from lasthop.scenario.typed import Scenario as Typed
 
 SERVER = "10.255.0.1"
 STATIONS = IPv4Address("10.0.0.0")
-"""Base of station addresses: the address of station k is this plus k, from k = 1."""
+"""Base of station addresses. The address of station k is this address plus k, where k begins at
+1."""
 SOURCES, SINKS = IPv4Network("10.64.0.0/10"), IPv4Network("10.128.0.0/10")
-"""Networks of sources and sinks. Source and sink of wired flow k have address number k + 1."""
+"""Networks of the sources and sinks of wired flows. The source and sink of wired flow k have the
+address with number k + 1 in these networks."""
 FIRST_PORT = 20_000
-"""Base of ports at servers and sinks: the port of flow k is this plus k."""
+"""Base of port numbers at servers and sinks. The port of flow k is this number plus k."""
 OTHER_PORT = 10_000
-"""Base of ports at stations and sources: the port of UDP flow k is this plus k."""
+"""Base of port numbers at stations and sources. The port of UDP flow k is this number plus k."""
 
 MASK = "255.0.0.0"
 INTERFACE = "lasthop"
 LEAST_MTU = 576
-"""Length of a packet that every host accepts (RFC 791), for replies to pings. [bytes]"""
+"""Length of a packet that every host accepts (RFC 791), which is the smallest MTU. [bytes]"""
 USUAL_MTU = 1500
-"""MTU if programs run. [bytes]"""
+"""MTU of the interfaces if programs run. [bytes]"""
 
 Ways: TypeAlias = Mapping[str, tuple[str, str]]
-"""Flows that only define the path of programs, each with the names of its source and its sink. The
-sink is next to the outside."""
+"""Flows that only define the path of programs. Each is mapped to the names of its source and its
+sink. The sink connects to the outside."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """An address, and the namespace that has it."""
+    """Host: an IP address, and the network namespace that has this address."""
 
     namespace: Namespace
     address: str
@@ -58,72 +63,72 @@ class Host:
 
 @dataclass(frozen=True)
 class Ends:
-    """The two ends of one flow."""
+    """Hosts at the two ends of a flow."""
 
     index: int
-    """Number of the flow."""
+    """Number of the flow in the scenario."""
     listening: Host
-    """End that listens: server or sink, or the source of web traffic."""
+    """Host that listens: the server, the sink, or the source of web traffic."""
     connecting: Host
-    """End that connects to the listening end."""
+    """Host that connects to the listening host."""
     listener_sends: bool
-    """Whether the listening end sends the data of the flow."""
+    """Whether the listening host sends the data of the flow."""
 
     @property
     def port(self) -> int:
-        """Port of the listening end."""
+        """Port number of the listening host."""
         return FIRST_PORT + self.index
 
     @property
     def sender(self) -> Host:
-        """End that sends the data of the flow."""
+        """Host that sends the data of the flow."""
         return self.listening if self.listener_sends else self.connecting
 
     @property
     def receiver(self) -> Host:
-        """End that receives the data of the flow."""
+        """Host that receives the data of the flow."""
         return self.connecting if self.listener_sends else self.listening
 
 
 class Place(NamedTuple):
-    """A place where programs can run."""
+    """Host of the scenario at which programs can run: server, station, source or sink."""
 
     what: Literal["server", "station", "source", "sink"]
     number: int
-    """Number of the station, or of the flow, from 0."""
+    """Number of the station or of the flow, from 0."""
     address: str
     other: str
-    """Name of the place with which its programs communicate."""
+    """Name of the host with whose programs the programs of this host communicate."""
 
 
 class Opened(NamedTuple):
-    """Place where programs run, with its namespace."""
+    """Place at which programs run, with its host."""
 
     host: Host
     place: Place
 
 
 class Places:
-    """The hosts of a scenario.
+    """Hosts of a scenario, with their namespaces and interfaces.
 
     Parameters
     ----------
     scenario : Scenario
     stack : ExitStack
-        Closes everything that is made.
+        Closes every namespace and interface that is created.
     names : iterable of str
-        Places at which programs run.
+        Names of the hosts at which programs run.
     ways : mapping
         See `Ways`.
     uplink : str, optional
         Interface of the machine through which programs reach the outside.
     sysctl : mapping, optional
-        Settings of the kernel's network at each place.
+        Network settings of the kernel (sysctl) at each host.
 
     Raises
     ------
     UserError
-        If this process may not make namespaces and interfaces, or the kernel has no such setting.
+        If this process may not create namespaces and interfaces, or if the kernel lacks a setting.
     """
 
     def __init__(
@@ -144,11 +149,11 @@ class Places:
         self.stack = stack
         self.wanted = tuple(dict.fromkeys(names))
         self.open: dict[str, Opened] = {}
-        """Places where programs run, by name; `server` can be one of them."""
+        """Hosts at which programs run, by name. The server may be such a host."""
         self.numbers: dict[str, int] = {}
-        """Nodes by address."""
+        """Number of each node in the engine, by IP address."""
         self.descriptors: list[int] = []
-        """Descriptors of the nodes by number, as in crates/emulator."""
+        """Descriptors of the nodes' TUN interfaces, by node number as in crates/emulator."""
         lengths = [flow.transport.packet_bytes for flow in scenario.flows]
         least = USUAL_MTU if self.wanted else LEAST_MTU
         self.mtu = max([least, *lengths])
@@ -159,7 +164,7 @@ class Places:
         if any(not flow.station for flow in scenario.flows):
             self.sources, self.sinks = self.nodes(SOURCES), self.nodes(SINKS)
         self.hosts: dict[int, tuple[Host, Host]] = {}
-        """Hosts of flows between wired nodes at which programs run, by flow."""
+        """Source and sink of each wired flow at which programs run, by the number of the flow."""
         for name in self.wanted:
             self.run_at(name)
         if uplink is not None:
@@ -167,7 +172,7 @@ class Places:
             self.descriptors.append(open_uplink(uplink, addresses, self.mtu, stack))
 
     def node(self, address: str) -> Host:
-        """Return a host in a new namespace with an interface."""
+        """Return a host in a new namespace with a TUN interface."""
         namespace = Namespace()
         self.stack.callback(namespace.close)
 
@@ -184,13 +189,13 @@ class Places:
         return Host(namespace, address)
 
     def nodes(self, addresses: IPv4Network) -> Namespace:
-        """Return a new namespace that has all of these addresses."""
+        """Return a new namespace that has all addresses of a network."""
         host = self.node(str(addresses.broadcast_address - 1))
         host.namespace.run(partial(carry_out, all_local, addresses, INTERFACE))
         return host.namespace
 
     def ends(self, index: int, flow: Flow) -> Ends:
-        """Return the two ends of the flow with number `index`."""
+        """Return the hosts at the two ends of the flow with number `index`."""
         if flow.station:
             return Ends(index, self.server, self.stations[flow.station], not flow.is_up)
         own = Host(self.sources, str(SOURCES[index + 1])), Host(self.sinks, str(SINKS[index + 1]))
@@ -200,12 +205,12 @@ class Places:
         return Ends(index, sink, source, listener_sends=False)
 
     def run_at(self, name: str) -> None:
-        """Let programs run at a place.
+        """Prepare a host of the scenario so that programs can run in its namespace.
 
         Raises
         ------
         UserError
-            If there is no such place.
+            If no host has this name.
         """
         place = place_named(self.scenario, name, self.ways)
         match place.what:
@@ -226,9 +231,9 @@ class Places:
             host.namespace.run(partial(carry_out, through, EVERYTHING, INTERFACE))
 
     def prefer(self, congestion: str | None) -> bool:
-        """Set the congestion control of programs that choose none, by the kernel's name.
+        """Set the default congestion control for sockets of programs, by the kernel's name.
 
-        Return whether the kernel permits it.
+        Return whether the kernel permits the change at all hosts.
         """
         if congestion is None:
             return True
@@ -239,7 +244,7 @@ class Places:
     def of_programs(self) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
         """Return the stations and the wired flows whose programs can communicate.
 
-        If a program runs at the servers, these are all stations.
+        If a program runs at the server, all stations are returned.
         """
         opened = {name: each.place for name, each in self.open.items()}
         if any(place.what == "server" for place in opened.values()):
@@ -249,7 +254,7 @@ class Places:
         return stations, [(names[index], index) for index in self.hosts]
 
     def nodes_at_uplink(self) -> list[int] | None:
-        """Return the numbers of the nodes next to the outside; None without an uplink."""
+        """Return the numbers of the nodes that connect to the outside; None without an uplink."""
         if self.uplink is None:
             return None
         ends = [self.hosts[index][1] for index in self.hosts if self.is_way(index)]
@@ -260,9 +265,10 @@ class Places:
         return self.scenario.flows[index].name in self.ways
 
     def follow(self, *, initial_window: bool) -> None:
-        """Set metrics of routes: no delayed ACKs if receivers do not delay them.
+        """Set the metrics of routes that disable delayed ACKs, for flows whose receivers do not
+        delay ACKs.
 
-        With `initial_window`, senders start with the window of the scenario.
+        With `initial_window`, also set the initial window of the scenario at senders.
         """
         habits: dict[tuple[str, Namespace], RouteMetrics] = {}
 
@@ -283,22 +289,24 @@ class Places:
 
 
 def let_ping() -> None:
-    """Let ping have sockets that the kernel numbers, in the calling thread's namespace.
+    """Permit ICMP sockets for ping in the calling thread's namespace. The kernel chooses unique
+    identifiers for such sockets.
 
-    Otherwise ping uses the number of its process, which can be equal in two process namespaces.
+    Without ICMP sockets, ping uses its process number as the identifier, which can be equal in two
+    process namespaces.
     """
     with contextlib.suppress(OSError):
         Path("/proc/sys/net/ipv4/ping_group_range").write_text("0 2147483647")
 
 
 def carry_out(make: Callable[..., Request], *arguments: object) -> None:
-    """Send the request that `make` returns in the calling thread's namespace."""
+    """Send the netlink request that `make` returns, in the calling thread's namespace."""
     with Socket() as kernel:
         kernel.carry_out([make(*arguments)])
 
 
 def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, Place]:
-    """Return all places by name."""
+    """Return all hosts at which programs could run, by name."""
     server = Place("server", 0, SERVER, "all stations")
     places = {"server": server} if scenario.stations else {}
     for number, station in enumerate(scenario.stations):
@@ -313,12 +321,12 @@ def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, Place]:
 
 
 def place_named(scenario: Typed, name: str, ways: Ways | None = None) -> Place:
-    """Return the place of this name.
+    """Return the host of this name at which programs can run.
 
     Raises
     ------
     UserError
-        If no place has this name.
+        If no host has this name.
     """
     places = every_place(scenario, ways)
     if name not in places:
@@ -328,5 +336,5 @@ def place_named(scenario: Typed, name: str, ways: Ways | None = None) -> Place:
 
 
 def ends_of(flow: Flow, ways: Ways) -> tuple[str, str]:
-    """Return the names of source and sink of a flow between wired nodes."""
+    """Return the names of the source and the sink of a wired flow."""
     return ways.get(flow.name, (f"{flow.name}/source", f"{flow.name}/sink"))

@@ -1,5 +1,5 @@
-"""Programs at places: one in the foreground, which ends the run when it ends, and other
-programs."""
+"""Programs that run at hosts of a scenario. The run ends when the foreground program ends; other
+programs run in addition."""
 
 import os
 import signal
@@ -16,25 +16,26 @@ from lasthop.linux.listening import listening
 from lasthop.linux.netns import Namespace
 
 PATIENCE_S = 1.0
-"""Longest time that the foreground program waits until the other programs listen. [s]"""
+"""Longest time that the foreground program waits until the other programs listen at a socket.
+[s]"""
 LAUNCH = Path(__file__).with_name("launch.py")
 
 
 @dataclass(frozen=True)
 class Program:
-    """A command, and the place where it runs."""
+    """Command, and the name of the host at which the command runs."""
 
     place: str
     command: Sequence[str]
 
     @classmethod
     def of_shell(cls, place: str, command: str) -> "Program":
-        """Return the program that runs a text in a shell."""
+        """Return the program that runs a command text in a shell."""
         return cls(place, ["sh", "-c", command])
 
 
 class Programs:
-    """Programs at places.
+    """Programs that run at the hosts of a scenario.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class Programs:
     foreground : Program, optional
     others : sequence of Program
     stack : ExitStack
-        Ends all programs.
+        Ends all programs when it closes.
     quiet : bool
         Whether the output of programs goes to standard error.
     """
@@ -65,44 +66,45 @@ class Programs:
         self.stack = stack
         self.background: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.silent: dict[str, set[tuple[str, str]]] = {}
-        """Sockets at each place that listened before the programs started."""
+        """Sockets at each host that listened before the programs were started."""
         self.names = self.file("hosts", hosts_file(places.known))
         servers = name_servers() if places.uplink is not None else ""
         self.servers = self.file("resolv.conf", servers)
 
     def file(self, name: str, content: str) -> int:
-        """Return a file in memory."""
+        """Return the descriptor of a file in memory with this content."""
         descriptor = os.memfd_create(name, 0)
         self.stack.callback(os.close, descriptor)
         os.write(descriptor, content.encode())
         return descriptor
 
     def start_others(self) -> None:
-        """Start the other programs."""
+        """Start all programs except the foreground program."""
         for program in self.others:
             if program.place not in self.silent:
                 self.silent[program.place] = self.at(program.place).run(listening)
         self.background = [(program.place, self.start(program)) for program in self.others]
 
     def at(self, place: str) -> Namespace:
-        """Return the namespace of a place."""
+        """Return the network namespace of a host."""
         return self.places.open[place].host.namespace
 
     def is_ready(self) -> bool:
-        """Return whether a new socket listens at each place where another program runs."""
+        """Return whether a new socket listens at each host at which another program still runs."""
         waiting = {place for place, process in self.background if process.poll() is None}
         return all(self.at(place).run(listening) - self.silent[place] for place in waiting)
 
     def start_foreground(self) -> None:
-        """Start the foreground program. From now on it handles Ctrl-C of the terminal."""
+        """Start the foreground program. From then on, only this program handles Ctrl-C of the
+        terminal."""
         if self.foreground is not None:
-            with suppress(ValueError):  # In another thread, only the caller can handle signals.
+            with suppress(ValueError):  # outside the main thread, a signal handler cannot be set
                 before = signal.signal(signal.SIGINT, signal.SIG_IGN)
                 self.stack.callback(signal.signal, signal.SIGINT, before)
             self.running = self.start(self.foreground)
 
     def start(self, program: Program) -> "subprocess.Popen[bytes]":
-        """Start a program."""
+        """Start a program in the network namespace of its host."""
         namespace = self.at(program.place).descriptor
         own = (namespace, self.names, self.servers)
         process = subprocess.Popen(
@@ -140,17 +142,18 @@ def end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def hosts_file(places: Mapping[str, Place]) -> str:
-    """Return the content of `/etc/hosts` for programs."""
+    """Return the content of `/etc/hosts` for programs, with the names of all hosts of the
+    scenario."""
     lines = ["127.0.0.1 localhost", "::1 localhost"]
     lines += [f"{place.address} {host_name(name)}" for name, place in places.items()]
     return "\n".join(lines) + "\n"
 
 
 def host_name(place: str) -> str:
-    """Return the host name of a place. Host names contain no slash."""
+    """Return the host name for `/etc/hosts`, which must not contain a slash."""
     return place.replace("/", ".")
 
 
 def shell_of_user() -> list[str]:
-    """Return the user's shell."""
+    """Return the path of the user's shell."""
     return [os.environ.get("SHELL", "/bin/sh")]

@@ -1,4 +1,4 @@
-"""Reading of saved emulations."""
+"""Read saved emulations."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ __all__ = ["read_emulation"]
 
 
 def read_emulation(file: Path, text: str, tree: Mapping[str, Any]) -> Emulation:
-    """Return the emulation of a file, which has only a summary."""
+    """Return the emulation in a file. A saved emulation contains only a summary."""
     answer = Emulation(summary_of(file, tree), None, origin=str(file), why=SUMMARY_ONLY)
     answer.intervals = answer.summary["replications"] > 1
     return answer

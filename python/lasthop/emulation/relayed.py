@@ -1,10 +1,10 @@
-"""A user of a conflict graph that sends one stream through a pair of relays.
+"""User of a conflict graph that sends one stream through a pair of relays.
 
 ```text source --loopback--> relay ==n TCP connections over the medium==> relay --loopback--> sink
 ```
 
-The relays are those of `lasthop relay`, and follow the scenario's rule. Their control messages take
-the same path as ACKs.
+The relays are those of `lasthop relay`. The scenario's rule sets their number of connections. The
+relays' control messages use the same path as ACKs.
 """
 
 from collections.abc import Mapping
@@ -32,23 +32,23 @@ from lasthop.scenario.from_json import read_as
 from lasthop.scenario.typed import TcpFlow
 
 PATIENCE_S = 3600.0
-"""Time limit of the relays, which exceeds any run. [s]"""
+"""Time limits of the relays, which exceed the duration of any run. [s]"""
 
 
 @dataclass(frozen=True)
 class RelayMetrics:
-    """Metrics of a relay that a flow needs."""
+    """Metrics of a relay that are measured for a flow."""
 
     connections: int
     connections_resting: int
     connections_total: int
-    """Number of connections since the start, including closed connections."""
+    """Number of connections opened since the start, including closed connections."""
     rtt_s: float | None
 
 
 @dataclass
 class Relayed:
-    """One flow: its relays, and counts since the end of the warm-up."""
+    """Flow with its relays, and its counters since the end of the warm-up."""
 
     flow: TcpFlow
     ends: Ends
@@ -56,7 +56,8 @@ class Relayed:
     key: str
     server: Server
     program: Connection
-    """Program's connections: from the source to its relay, and from the other relay to the sink."""
+    """Connections of the program: from the source to the source's relay, and from the sink's relay
+    to the sink."""
     stack: ExitStack = field(default_factory=ExitStack)
     client: Client | None = None
     numbers: list[int] = field(default_factory=list)
@@ -92,10 +93,10 @@ class Relayed:
         return self.program.received_bytes
 
     def begin_to_count(self) -> None:
-        """Start counting: discard earlier samples."""
+        """Begin measuring: discard earlier samples."""
 
     def look(self) -> None:
-        """Sample the number of connections and their round-trip times."""
+        """Sample the number of connections and the round-trip time."""
         tree = self.client.metrics() if self.client is not None else {}
         if tree:
             seen = read_as(RelayMetrics, tree)
@@ -107,7 +108,7 @@ class Relayed:
                 self.rtts_s.append(seen.rtt_s)
 
     def quantities(self) -> dict[str, float]:
-        """Return the measured quantities, without the goodput."""
+        """Return the measured quantities of the flow, except the goodput."""
         values: dict[str, float] = {}
         if self.numbers:
             values |= {
@@ -120,7 +121,7 @@ class Relayed:
         return values
 
     def close(self) -> None:
-        """Close every socket."""
+        """Close every socket, and stop the relays."""
         self.program.close()
         self.stack.close()
 
@@ -128,12 +129,12 @@ class Relayed:
 def relayed(
     flow: TcpFlow, ends: Ends, algorithms: Mapping[str, str], csma: Csma, index: int
 ) -> Relayed:
-    """Return the flow of a user of a conflict graph, with its relays.
+    """Return the flow of a user of a conflict graph that sends through relays.
 
     Parameters
     ----------
     flow, ends, algorithms
-        The flow, its ends, and the kernel's names of congestion controls.
+        The flow, the hosts at its ends, and the kernel's names of congestion controls.
     csma, index
         The conflict graph, and the number of the user.
 
@@ -158,7 +159,7 @@ def relayed(
 
 
 def terms_of(csma: Csma, index: int, algorithm: str) -> Terms:
-    """Return the settings of the relays of a user."""
+    """Return the rules for the connections between the relays of a user."""
     user = csma.flows[index]
     common = Terms(
         congestion=algorithm,

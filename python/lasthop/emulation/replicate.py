@@ -1,4 +1,5 @@
-"""Runs of an emulation with different seeds, combined into means with intervals."""
+"""Run an emulation with several seeds, and combine the runs into means with confidence
+intervals."""
 
 import os
 import threading
@@ -19,7 +20,7 @@ Item = dict[str, Any]
 Key = tuple[str, str, int]
 
 BY_CTRL_C = 130
-"""Exit code of a program that SIGINT ended; no further run starts after it."""
+"""Exit code of a program that SIGINT ended. After this exit code, no further run starts."""
 
 
 def replicate(
@@ -33,8 +34,8 @@ def replicate(
 ) -> Emulation:
     """Emulate a scenario several times, each time with the next seed.
 
-    Runs in real time are sequential. Runs in simulated time use all processors, unless programs
-    run, which write to the same folder.
+    Runs in real time are sequential. Runs in simulated time use all processors. If programs run,
+    runs are sequential, since the programs of all runs write to the same folder.
 
     Parameters
     ----------
@@ -42,10 +43,10 @@ def replicate(
     count : int
         Number of runs.
     progress : callable, optional
-        Function that is called with the emulated time that has passed, and the duration of all
-        runs. [s]
+        Function that is called with the emulated time of all runs so far, and with the total
+        duration of all runs. [s]
     pcapng : path, optional
-        File for the frames of the first run.
+        File for the captured frames of the first run.
     virtual : bool
         Whether the runs are in simulated time.
     options
@@ -54,7 +55,7 @@ def replicate(
     Raises
     ------
     ScenarioError, UserError, KeyboardInterrupt
-        If `emulate` raises it in a run; the other runs are stopped.
+        If `emulate` raises the error in a run. The other runs are stopped.
     """
     duration_s = scenario.typed.duration_s
     passed_s = [0.0] * count
@@ -97,8 +98,8 @@ def replicate(
 def together(runs: Sequence[Emulation]) -> Emulation:
     """Combine runs of a scenario with different seeds into one answer.
 
-    The exit code is the first one that is not 0. Items and quantities that are missing in any run
-    are left out.
+    The exit code is the first exit code that is not 0. Items and quantities that are missing in any
+    run are left out.
     """
     first = runs[0]
     if len(runs) == 1:
@@ -128,10 +129,10 @@ def together(runs: Sequence[Emulation]) -> Emulation:
 
 
 def keyed(items: Iterable[Item]) -> dict[Key, Item]:
-    """Return items by a key that is the same in all runs.
+    """Return the items of a list by a key that is the same in all runs.
 
-    The key is the name. For a connection of a program, it is the place, the kind of traffic, and
-    the number of the connection among those of this kind.
+    The key of an item is its name. The key of a program's connection consists of the host, the kind
+    of traffic, and a number that counts the connections of this kind.
     """
     results: dict[Key, Item] = {}
     count: Counter[tuple[str, str]] = Counter()
@@ -146,14 +147,14 @@ def keyed(items: Iterable[Item]) -> dict[Key, Item]:
 
 
 def common(lists: Sequence[Mapping[Key, Item]]) -> list[Key]:
-    """Return the keys that all runs have, in the order of the first run."""
+    """Return the keys of the items that all runs have, in the order of the first run."""
     return [key for key in lists[0] if all(key in each for each in lists)]
 
 
 def of_items(items: Sequence[Item]) -> Item:
     """Combine the same item of all runs into one item with estimates.
 
-    The field ``connection`` is left out, since its client port differs between runs.
+    The field ``connection`` is left out, since the client port differs between runs.
     """
     return {
         key: Estimate.of([item[key]["mean"] for item in items]).to_dict()
@@ -165,5 +166,5 @@ def of_items(items: Sequence[Item]) -> Item:
 
 
 def is_estimate(value: object) -> bool:
-    """Return whether a value of an item is an estimate."""
+    """Return whether a value of an item is an estimate with a mean."""
     return isinstance(value, Mapping)

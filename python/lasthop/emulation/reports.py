@@ -1,7 +1,7 @@
-"""Reports of one sensor over the kernel's TCP or UDP.
+"""Reports of one sensor, sent over the kernel's TCP or UDP.
 
-A report is one segment of a connection that stays open, or one datagram that begins with the number
-of the report.
+Over TCP, a report is one segment of a connection that stays open. Over UDP, a report is one
+datagram that begins with the number of the report.
 """
 
 import contextlib
@@ -27,19 +27,19 @@ NUMBER = struct.Struct("!I")
 
 @dataclass
 class Reports(ABC):
-    """Reports of one flow, and the times of their arrivals."""
+    """Reports of one sensor, and the times of their arrivals."""
 
     flow: SensorFlow
     gaps: random.Random
     made: list[tuple[float, float | None]] = field(default_factory=list)
-    """Times at which each report was made and arrived; None for a report that has not arrived.
-    [s]"""
+    """Time at which each report was made, and time at which it arrived; None for a report that has
+    not arrived. [s]"""
     received_bytes: int = 0
     warmup_s: float = 0.0
     duration_s: float = 0.0
     open: bool = False
     due_s: float = 0.0
-    """Time of the next report. [s]"""
+    """Time at which the next report is made. [s]"""
 
     @property
     def length_bytes(self) -> int:
@@ -47,7 +47,7 @@ class Reports(ABC):
         return self.flow.sensor.transport.payload_bytes
 
     def begin(self, traffic: Traffic) -> None:
-        """Start the reports. If gaps are equal, the first report is made at a random time within
+        """Start making reports. With equal gaps, the first report is made at a random time within
         the first gap."""
         self.warmup_s, self.duration_s = traffic.warmup_s, traffic.duration_s
         self.open = True
@@ -56,14 +56,14 @@ class Reports(ABC):
         traffic.at(self.due_s, lambda: self.make(traffic))
 
     def gap_s(self, *, first: bool = False) -> float:
-        """Return the time to the next report. [s]"""
+        """Return the time until the next report. [s]"""
         every_s = self.flow.sensor.every_s
         if self.flow.sensor.arrivals == "poisson":
             return self.gaps.expovariate(1 / every_s)
         return self.gaps.uniform(0, every_s) if first else every_s
 
     def make(self, traffic: Traffic) -> None:
-        """Make a report, and schedule the next one."""
+        """Make and send a report, and schedule the next report."""
         if self.open:
             self.made.append((traffic.now_s(), None))
             self.send(len(self.made) - 1)
@@ -71,7 +71,7 @@ class Reports(ABC):
             traffic.at(self.due_s, lambda: self.make(traffic))
 
     def arrive(self, number: int, traffic: Traffic) -> None:
-        """Record a report that has arrived."""
+        """Record the arrival time of a report."""
         if number < len(self.made) and self.made[number][1] is None:
             self.made[number] = (self.made[number][0], traffic.now_s())
             if traffic.warm:
@@ -82,7 +82,8 @@ class Reports(ABC):
         self.open = False
 
     def begin_to_count(self) -> None:
-        """Do nothing: the time at which a report was made decides whether it is counted."""
+        """Do nothing, since the time at which a report was made decides whether the report is
+        counted."""
         return
 
     def look(self) -> None:
@@ -109,11 +110,11 @@ class Reports(ABC):
 
     @abstractmethod
     def connect(self, traffic: Traffic) -> None:
-        """Open the sockets of the reports."""
+        """Open the sockets that transmit the reports."""
 
     @abstractmethod
     def send(self, number: int) -> None:
-        """Send a report."""
+        """Send the report with this number."""
 
     @abstractmethod
     def close(self) -> None:
@@ -121,7 +122,7 @@ class Reports(ABC):
 
 
 class ReportsByTcp(Reports):
-    """Reports on one connection."""
+    """Reports of a sensor over one TCP connection."""
 
     def __init__(
         self,
@@ -138,7 +139,7 @@ class ReportsByTcp(Reports):
         self.unsent_bytes = self.taken_bytes = 0
 
     def connect(self, traffic: Traffic) -> None:
-        """Open the connection from one end, and accept it at the other end."""
+        """Connect from the sender's or receiver's host, and accept at the other host."""
         traffic.watch(self.listener, selectors.EVENT_READ, lambda: self.accept(traffic))
         self.client.connect_ex((self.ends.listening.address, self.ends.port))
         if not self.ends.listener_sends:
@@ -147,7 +148,7 @@ class ReportsByTcp(Reports):
             self.empty_when_ready(traffic, self.client)
 
     def accept(self, traffic: Traffic) -> None:
-        """Accept the connection."""
+        """Accept the connection at the listening socket."""
         traffic.leave(self.listener)
         self.server, _ = self.listener.accept()
         self.server.setblocking(False)
@@ -158,11 +159,12 @@ class ReportsByTcp(Reports):
             self.empty_when_ready(traffic, self.server)
 
     def empty_when_ready(self, traffic: Traffic, connection: socket.socket) -> None:
-        """Read data when it arrives."""
+        """Read the data of a connection whenever data arrives."""
         traffic.watch(connection, selectors.EVENT_READ, lambda: self.empty(traffic, connection))
 
     def empty(self, traffic: Traffic, connection: socket.socket) -> None:
-        """Read the data that has arrived: complete reports, in order."""
+        """Read the data that has arrived, and record each complete report. Reports arrive in
+        order."""
         try:
             length = len(connection.recv(LARGEST))
         except BlockingIOError:
@@ -178,12 +180,13 @@ class ReportsByTcp(Reports):
             self.arrive(number, traffic)
 
     def send(self, number: int) -> None:
-        """Send a report after earlier reports that are still unsent."""
+        """Send a report after all earlier reports that are still unsent."""
         self.unsent_bytes += self.length_bytes
         self.flush()
 
     def flush(self) -> None:
-        """Send as much as the kernel accepts. The next report sends the rest."""
+        """Send as much unsent data as the kernel accepts. The next report sends the remaining
+        data."""
         sender = self.server if self.ends.listener_sends else self.client
         if sender is not None:
             with contextlib.suppress(OSError):
@@ -197,7 +200,7 @@ class ReportsByTcp(Reports):
 
 
 class ReportsByUdp(Reports):
-    """Reports by UDP datagrams."""
+    """Reports of a sensor as UDP datagrams."""
 
     def __init__(self, flow: SensorFlow, ends: Ends, gaps: random.Random) -> None:
         super().__init__(flow, gaps)
@@ -214,7 +217,7 @@ class ReportsByUdp(Reports):
             self.arrive(NUMBER.unpack_from(data)[0], traffic)
 
     def send(self, number: int) -> None:
-        """Send a report. The report is lost if the kernel has no room."""
+        """Send a report. The report is lost if it does not fit into the kernel's buffer."""
         with contextlib.suppress(OSError):
             self.sender.sendto(NUMBER.pack(number).ljust(self.length_bytes, b"\0"), self.to)
 
@@ -225,7 +228,7 @@ class ReportsByUdp(Reports):
 
 
 def reports(flow: SensorFlow, ends: Ends, algorithms: Mapping[str, str], seed: int) -> Reports:
-    """Make the sockets of a sensor's flow, each in its namespace."""
+    """Create the sockets of a sensor's flow, each in the namespace of its host."""
     gaps = random.Random(f"{seed} {flow.name}")
     carrier = flow.sensor.transport
     if isinstance(carrier, Udp):

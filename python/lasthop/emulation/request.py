@@ -1,4 +1,4 @@
-"""Request for an emulation: the checked scenario and options."""
+"""Request for an emulation: the checked scenario and the options."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from lasthop.scenario.typed import CsmaScenario
 from lasthop.simulation.simulate import replaced
 
 Progress = Callable[[float, float], object]
-"""Function that is called with the time that has passed and the duration. [s]"""
+"""Function that is called with the emulated time that has passed and the duration. [s]"""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class Request:
     scenario: Scenario
     foreground: Program | None
     others: Sequence[Program]
-    """Programs in addition to `foreground`; after `checked`, also those of the scenario."""
+    """Programs in addition to `foreground`. In the result of `checked`, the scenario's programs are
+    included."""
     quiet: bool
     ways: Ways
     uplink: str | None
@@ -43,7 +44,7 @@ class Request:
         return [*([] if self.foreground is None else [self.foreground]), *self.others]
 
     def checked(self) -> "Request":
-        """Check the request; return it with the scenario that is emulated.
+        """Check the request. Return a request with the scenario that is actually emulated.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Result of an emulation: the measurements of the network and of the kernel's sockets."""
+"""Result of an emulation, from the measurements of the network and of the kernel's sockets."""
 
 import os
 from collections import Counter
@@ -18,49 +18,49 @@ from lasthop.scenario.typed import Scenario as Typed
 Item = dict[str, Any]
 
 REAL, SIMULATED = "real", "simulated"
-"""Values of the key ``time`` of a result."""
+"""Values of the field ``time`` in a result."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Measured traffic of one flow."""
+    """Measured traffic of one flow, or of one direction of a program's connection."""
 
     name: str
     class_name: str
-    """Name of the flow's table; empty for a program's connection."""
+    """Name of the flow's table in the scenario; empty for a program's connection."""
     station: str
     direction: str
     goodput_bps: float
     quantities: Mapping[str, float]
     connection: str = ""
-    """Protocol and both ends of a program's connection."""
+    """Protocol and both ends of a program's connection; empty for flows of the scenario."""
     traffic: str = ""
-    """Protocol, service port and direction of a program's connection."""
+    """Protocol, service port and direction of a program's connection; empty for flows of the
+    scenario."""
     delays_s: Sequence[float] = ()
-    """Delay of each datagram; empty for other flows. [s]"""
+    """Delay of each datagram of a UDP flow; empty for other flows. [s]"""
     competes: bool = True
-    """Whether the flow has less than its demand (`lasthop.answers.fairness`)."""
+    """Whether the flow's demand is not met (`lasthop.answers.fairness`)."""
     existed: float = 1.0
-    """Fraction of the measured time between the start and the stop of a user with connections.
-    [-]"""
+    """Fraction of the measured time between the start and the stop of a conflict graph user. [-]"""
 
     @property
     def is_finished(self) -> bool:
-        """Whether the flow is a transfer that has ended."""
+        """Whether the flow is a finite transfer that has ended."""
         return self.quantities.get("unfinished") == 0
 
 
 @dataclass(frozen=True)
 class ProgramTraffic:
-    """One direction of a program's connection, as counted by the network."""
+    """Traffic in one direction of a program's connection, measured in the network."""
 
     place: str
     protocol: str
     own: str
-    """End of the connection at the place."""
+    """Address and port of the connection at the host of the program."""
     other: str
     leaves: bool
-    """Whether the data leaves the place."""
+    """Whether the host of the program sends the data."""
     payload_bytes: int
     lost: int
     arrived: int
@@ -74,9 +74,11 @@ def summary(
     run: Mapping[str, float],
     losses: Mapping[str, float | None],
 ) -> Item:
-    """Return the result of a run until `until_s`, with the lists of the network.
+    """Return the result of a run that ended at `until_s`, from the network's lists of measurements.
+    [s]
 
-    `run` has the quantities of the whole run, and `losses` those of greedy flows if known.
+    `run` contains the quantities of the whole run. `losses` contains the loss probabilities of
+    greedy flows that are known.
     """
     length_s = max(until_s - scenario.warmup_s, 1e-9)
     programs = list(of_programs(scenario, lists["programs"], length_s))
@@ -113,7 +115,7 @@ def summary(
 
 
 def of_flow(each: Driven, length_s: float) -> Seen:
-    """Return the traffic of a flow of the scenario."""
+    """Return the measured traffic of a flow of the scenario."""
     flow = each.flow
     goodput_bps = 8 * each.received_bytes / length_s
     own = each.quantities()
@@ -134,7 +136,7 @@ def of_flow(each: Driven, length_s: float) -> Seen:
 
 
 def of_programs(scenario: Typed, items: Iterable[Item], length_s: float) -> Iterable[Seen]:
-    """Yield the traffic of connections of programs, each direction as a flow."""
+    """Yield the measured traffic of programs' connections. Each direction counts as a flow."""
     names = [station.name for station in scenario.stations]
     count: Counter[str] = Counter()
     for row in (read_as(ProgramTraffic, item) for item in items):
@@ -154,7 +156,8 @@ def of_programs(scenario: Typed, items: Iterable[Item], length_s: float) -> Iter
 
 
 def loss(lost: int, arrived: int) -> dict[str, float]:
-    """Return the loss probability among packets that were lost or have arrived, if there are any.
+    """Return the loss probability among packets that were lost or have arrived; empty without such
+    packets.
 
     A packet is counted when it arrives or is lost, as in a simulation, so that the result is in [0,
     1].
@@ -164,13 +167,14 @@ def loss(lost: int, arrived: int) -> dict[str, float]:
 
 
 def traffic(protocol: str, ends: Iterable[str], way: str) -> str:
-    """Return the kind of a connection: protocol, service port (the lower port), and direction."""
+    """Return the kind of a connection as text: protocol, service port (the lower port), and
+    direction."""
     ports = [int(port) for _, colon, port in (end.partition(":") for end in ends) if colon]
     return " ".join([protocol, *([str(min(ports))] if ports else []), way])
 
 
 def labels(seen: Seen) -> Item:
-    """Return the labels of a program's connection."""
+    """Return the labels of a program's connection in a result."""
     known = {"name": seen.name, "connection": seen.connection, "traffic": seen.traffic}
     if seen.station:
         known |= {"station": seen.station, "direction": seen.direction}
@@ -178,14 +182,14 @@ def labels(seen: Seen) -> Item:
 
 
 def put_together(items: Iterable[Item], measured: Mapping[str, Mapping[str, float]]) -> list[Item]:
-    """Return the items of the network, with the quantities of the sockets added."""
+    """Return the items that the network measured, with the quantities of the sockets added."""
     return [item | estimates(measured.get(item["name"], {})) for item in items]
 
 
 def stations(
     scenario: Typed, seen: Sequence[Seen], total_bps: float
 ) -> dict[str, dict[str, float]]:
-    """Return the quantities of each station."""
+    """Return the quantities of each station, by name."""
     known = {name: share(own, total_bps) for name, own in goodputs(scenario, seen).items()}
     for name, level in fairness_levels(competing(scenario, seen)).items():
         known[name]["fairness_level"] = level
@@ -193,7 +197,7 @@ def stations(
 
 
 def goodputs(scenario: Typed, seen: Sequence[Seen]) -> dict[str, float]:
-    """Return the goodput of each station. [bit/s]"""
+    """Return the goodput of each station, by name. [bit/s]"""
     sums = {station.name: 0.0 for station in scenario.stations}
     for each in seen:
         if each.station:
@@ -202,13 +206,13 @@ def goodputs(scenario: Typed, seen: Sequence[Seen]) -> dict[str, float]:
 
 
 def competing(scenario: Typed, seen: Sequence[Seen]) -> dict[str, float]:
-    """Return the goodput of each station that has less than its demand. [bit/s]"""
+    """Return the goodput of each station whose demand is not met, by name. [bit/s]"""
     names = {each.station for each in seen if each.competes}
     return {name: own for name, own in goodputs(scenario, seen).items() if name in names}
 
 
 def cell(scenario: Typed, seen: Sequence[Seen], total_bps: float) -> dict[str, float]:
-    """Return the quantities of the cell."""
+    """Return the quantities of the cell, such as Jain's index."""
     known = {"goodput_bps": total_bps}
     up_bps = sum(each.goodput_bps for each in seen if each.direction == "up")
     down_bps = sum(each.goodput_bps for each in seen if each.direction == "down")
@@ -220,7 +224,8 @@ def cell(scenario: Typed, seen: Sequence[Seen], total_bps: float) -> dict[str, f
 
 
 def links(scenario: Typed, seen: Sequence[Seen]) -> dict[str, dict[str, float]]:
-    """Return the number of connections of each link of a conflict graph, if flows have several."""
+    """Return the number of connections that pass each link of a conflict graph, if flows may have
+    several connections."""
     if not isinstance(scenario, CsmaScenario) or scenario.csma.connections == "one":
         return {}
     of_flow = {each.name: each.quantities.get("connections", 0.0) * each.existed for each in seen}
@@ -233,7 +238,7 @@ def links(scenario: Typed, seen: Sequence[Seen]) -> dict[str, dict[str, float]]:
 
 
 def classes(seen: Sequence[Seen], total_bps: float) -> dict[str, dict[str, float]]:
-    """Return the quantities of flows by their table."""
+    """Return the quantities of each flow table of the scenario, by the table's name."""
     members: dict[str, list[Seen]] = {}
     for each in seen:
         if each.class_name:
@@ -242,7 +247,7 @@ def classes(seen: Sequence[Seen], total_bps: float) -> dict[str, dict[str, float
 
 
 def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
-    """Return the quantities of the flows of a table."""
+    """Return the quantities of all flows of one table."""
     rates = [member.goodput_bps for member in members]
     values = share(sum(rates), total_bps)
     if "connections_finished" in members[0].quantities:
@@ -263,16 +268,16 @@ def of_class(members: Sequence[Seen], total_bps: float) -> dict[str, float]:
 
 
 def quantities_of(members: Sequence[Seen], quantity: str) -> list[float]:
-    """Return a quantity of the members that have it."""
+    """Return the values of a quantity of all flows that have this quantity."""
     return [each.quantities[quantity] for each in members if quantity in each.quantities]
 
 
 def share(goodput_bps: float, total_bps: float) -> dict[str, float]:
-    """Return a goodput, and its fraction of the total."""
+    """Return a goodput, and its fraction of the total goodput."""
     known = {"goodput_bps": goodput_bps}
     return known if total_bps == 0 else known | {"goodput_share": goodput_bps / total_bps}
 
 
 def estimates(values: Mapping[str, float]) -> Item:
-    """Return values of a single run, without intervals."""
+    """Return values of a single run in the form of estimates, without confidence intervals."""
     return {name: {"mean": value, "ci95": None} for name, value in values.items()}

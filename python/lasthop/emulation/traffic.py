@@ -1,4 +1,4 @@
-"""All flows of an emulation, which one thread drives by the clock."""
+"""Run all flows of an emulation in one thread, according to the clock."""
 
 import heapq
 import selectors
@@ -15,47 +15,47 @@ from lasthop.linux.timer import Timer
 from lasthop.scenario.typed import Flow
 
 LOOK_S = 0.1
-"""Time between two samples of the connections' state. [s]"""
+"""Time between two samples of the flows' state. [s]"""
 
 
 class Driven(Protocol):
-    """A flow with its sockets, which `Traffic` drives."""
+    """Flow with its sockets, which `Traffic` runs."""
 
     @property
     def flow(self) -> Flow:
-        """The flow of the scenario."""
+        """Flow of the scenario."""
 
     @property
     def received_bytes(self) -> int:
         """Payload that has reached the application since the end of the warm-up."""
 
     def begin(self, traffic: "Traffic") -> None:
-        """Start."""
+        """Start the flow."""
 
     def stop(self, traffic: "Traffic") -> None:
         """Send no new data."""
 
     def begin_to_count(self) -> None:
-        """Start counting."""
+        """Begin measuring at the end of the warm-up."""
 
     def look(self) -> None:
-        """Take samples of the flow's state."""
+        """Sample the state of the flow."""
 
     def quantities(self) -> dict[str, float]:
-        """Return the measured quantities, without the goodput."""
+        """Return the measured quantities of the flow, except the goodput."""
 
     def close(self) -> None:
-        """Close every socket."""
+        """Close every socket of the flow."""
 
 
 class Traffic:
-    """All flows, driven by the clock.
+    """Event loop that runs all flows according to the clock.
 
     Parameters
     ----------
     flows : sequence of Driven
     warmup_s, duration_s : float
-        Start of counting, and end of the run.
+        Time at which measuring begins, and time at which the run ends. [s]
     """
 
     def __init__(self, flows: Sequence[Driven], warmup_s: float, duration_s: float) -> None:
@@ -65,20 +65,21 @@ class Traffic:
         self.selector = selectors.DefaultSelector()
         self.begun_s = 0.0
         self.until_s = 0.0
-        """Time that has passed. [s]"""
+        """Time that has passed since the start of the run. [s]"""
         self.warm = False
         self.waited_s: float | None = None
-        """Time for which the thread had waited for a processor at the end of the warm-up. [s]"""
+        """Time for which the thread had waited for a processor by the end of the warm-up. [s]"""
         self.order = count()
         self.agenda: list[tuple[float, int, Callable[[], None]]] = []
 
     def run(self, keep_going: Callable[[float], bool]) -> None:
-        """Drive the flows from now on for the duration.
+        """Run the flows from now on, until the duration has passed.
 
         Parameters
         ----------
         keep_going : callable
-            Called about every 100 ms with the time that has passed; False stops the run.
+            Called about every 100 ms with the time that has passed. The run stops if it returns
+            False.
         """
         self.begun_s = time.monotonic()
         for each in self.flows:
@@ -102,10 +103,10 @@ class Traffic:
         self.until_s = self.duration_s
 
     def serve(self, timer: Timer, until_s: float) -> None:
-        """Serve sockets until a time, or until a scheduled call is due.
+        """Call the functions of ready sockets until `until_s`, or until a scheduled call is due.
 
-        A timer among the sockets saves two readings of the clock for each event. In user-mode
-        Linux, a reading is a system call.
+        The selector also watches a timer, which saves two readings of the clock per event. In
+        user-mode Linux, each reading is a system call.
         """
         set_s = None
         is_over = False
@@ -121,22 +122,23 @@ class Traffic:
                     key.data()
 
     def processor_wait(self) -> dict[str, float]:
-        """Return the fraction of the measured time in which the thread waited for a processor."""
+        """Return the fraction of the measured time for which the thread waited for a processor."""
         now_s, length_s = waited_s(), self.until_s - self.warmup_s
         if now_s is None or self.waited_s is None or length_s <= 0.0:
             return {}
         return {"processor_wait": (now_s - self.waited_s) / length_s}
 
     def now_s(self) -> float:
-        """Return the time that has passed. [s]"""
+        """Return the time since the start of the run. [s]"""
         return time.monotonic() - self.begun_s
 
     def at(self, when_s: float, do: Callable[[], None]) -> None:
-        """Call a function at a time. Calls at the same time run in the order of scheduling."""
+        """Schedule a call of a function. Calls at the same time happen in the order in which they
+        were scheduled."""
         heapq.heappush(self.agenda, (when_s, next(self.order), do))
 
     def watch(self, connection: socket.socket, events: int, do: Callable[[], None]) -> None:
-        """Call a function whenever a socket is ready."""
+        """Call a function whenever a socket is ready for reading or writing."""
         self.selector.register(connection, events, do)
 
     def watches(self, connection: socket.socket) -> bool:
@@ -148,14 +150,14 @@ class Traffic:
         self.selector.unregister(connection)
 
     def begin_to_count(self) -> None:
-        """Start counting."""
+        """Begin measuring: the warm-up has ended."""
         self.warm = True
         self.waited_s = waited_s()
         for each in self.flows:
             each.begin_to_count()
 
     def look(self) -> None:
-        """Take samples."""
+        """Sample the state of all flows, and schedule the next sample."""
         if self.warm:
             for each in self.flows:
                 each.look()

@@ -1,15 +1,17 @@
-"""Path to the outside: packets leave a scenario by an interface of the machine, and replies return.
+"""Path from a scenario to outside addresses: packets leave through an interface of the machine, and
+replies return.
 
 ```text
   places -- emulator -- TUN | gate | cable ======= cable | machine | INTERFACE -- outside
                              masquerade     of two        masquerade
 ```
 
-The gate is a separate network namespace. Its masquerade gives all packets one source address that
-the machine does not use elsewhere. The machine's masquerade then gives them the address of
-INTERFACE. The machine must already forward packets, since its settings are not changed. The cable
-is removed with the gate's namespace, and the machine's table with the socket that created it. Both
-are removed when the process ends, even if it is killed.
+The gate is a separate network namespace. Its masquerade (source NAT) replaces the source address of
+all packets by one address that the machine does not use elsewhere. The machine's masquerade then
+replaces this address by that of INTERFACE. The machine must already forward packets, since its
+settings are not changed. The kernel removes the cable with the gate's namespace, and the machine's
+nf_tables table with the socket that created the table. It therefore removes both when the process
+ends, even if the process is killed.
 """
 
 import contextlib
@@ -30,35 +32,35 @@ from lasthop.linux.routes import by_way_of, through
 from lasthop.linux.tun import address_of, open_tun
 
 OUTSIDE = "10.255.0.2"
-"""Address of the gate on the side of the places."""
+"""Address of the gate at the interface towards the scenario's hosts."""
 TO_PLACES, TO_MACHINE = "lasthop", "uplink"
-"""Names of the gate's interfaces."""
+"""Names of the gate's interfaces: towards the scenario's hosts, and towards the machine."""
 CABLES = IPv4Network("198.18.0.0/15")
-"""Address range of the cables, for tests of networks (RFC 2544). Each cable uses a network of four
-addresses, chosen by the number of the machine's interface."""
+"""Address range of the cables, which is reserved for tests of networks (RFC 2544). Each cable uses
+a subnet of four addresses, chosen by the number of the machine's interface."""
 SETTINGS = Path("/proc/sys/net/ipv4/conf")
 
 
 def open_uplink(
     interface: str, places: Iterable[str], mtu: int, stack: contextlib.ExitStack
 ) -> int:
-    """Open a path to the outside.
+    """Create a path from the scenario's hosts to outside addresses.
 
     Parameters
     ----------
     interface : str
-        Interface of the machine by which packets leave.
+        Interface of the machine through which packets leave.
     places : iterable of str
-        Addresses of the places, to which replies go.
+        Addresses of the scenario's hosts, to which replies are routed.
     mtu : int
-        Largest IP packet. [bytes]
+        Length of the largest IP packet. [bytes]
     stack : ExitStack
         Closes everything that is created.
 
     Returns
     -------
     int
-        Descriptor of the outside, with one IP packet per read or write.
+        Descriptor of the gate's TUN interface, with one IP packet per read or write.
 
     Raises
     ------
@@ -86,7 +88,7 @@ def open_uplink(
 
 
 def refuse_what_leads_nowhere(interface: str) -> None:
-    """Refuse an interface by which forwarded packets cannot leave."""
+    """Raise `UserError` for an interface through which the machine cannot forward packets."""
     index_of(interface)
     if address_of(interface) is None:
         raise UserError(
@@ -106,15 +108,15 @@ def refuse_what_leads_nowhere(interface: str) -> None:
 
 
 def ends_of_cable(number: int) -> tuple[IPv4Interface, IPv4Interface]:
-    """Return the addresses of the machine's end, whose interface has this number, and of the gate's
-    end."""
+    """Return the addresses of both ends of the cable: at the machine, whose interface has this
+    number, and at the gate."""
     first = CABLES[4 * number % CABLES.num_addresses]
     return IPv4Interface((first + 1, 30)), IPv4Interface((first + 2, 30))
 
 
 def set_up_gate(places: list[str], machine: IPv4Interface, own: IPv4Interface) -> None:
-    """Set up addresses, routes and forwarding in the calling thread's namespace, which is the
-    gate."""
+    """Set up addresses, routes and forwarding of the gate, whose namespace is that of the calling
+    thread."""
     with Socket() as kernel:
         kernel.carry_out([veth.address(TO_MACHINE, own), set_up(TO_MACHINE)])
         kernel.carry_out([through(IPv4Network(place), TO_PLACES) for place in places])
@@ -125,8 +127,8 @@ def set_up_gate(places: list[str], machine: IPv4Interface, own: IPv4Interface) -
 def name_servers(of: Path = Path("/etc/resolv.conf")) -> str:
     """Return the text of resolv.conf for programs.
 
-    It is the machine's list. If this list names only the machine itself, it is the upstream list of
-    systemd-resolved.
+    The text contains the machine's name servers. If the machine's list contains only the machine
+    itself, the text contains the upstream servers of systemd-resolved.
     """
     known = text_of(of)
     outside = Path("/run/systemd/resolve/resolv.conf")
@@ -136,7 +138,7 @@ def name_servers(of: Path = Path("/etc/resolv.conf")) -> str:
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file; empty if there is no file."""
+    """Return the text of a file; empty if the file does not exist."""
     try:
         return path.read_text(errors="replace")
     except OSError:

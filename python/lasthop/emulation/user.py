@@ -1,5 +1,4 @@
-"""A user of a conflict graph over the kernel's TCP, with a rule that sets the number of
-connections.
+"""User of a conflict graph over the kernel's TCP. A rule sets the user's number of connections.
 
 ```text
 begin --> one connection --each interval--> sample: round-trip times, payload arrived
@@ -7,8 +6,8 @@ begin --> one connection --each interval--> sample: round-trip times, payload ar
                  +---------- open or close <----------+
 ```
 
-The connection that was opened last is closed first. Data that the kernel has accepted is still
-delivered.
+The connection that was opened last is closed first. The kernel still delivers the data of a closed
+connection that it has accepted.
 """
 
 import math
@@ -27,15 +26,15 @@ from lasthop.linux.tcp import limit_unsent, tcp_info
 from lasthop.scenario.typed import TcpFlow
 
 MOST_WAITING = 4096
-"""Largest number of connections that wait to be accepted."""
+"""Largest number of connections that may wait to be accepted."""
 UNSENT_SEGMENTS = 4
-"""Largest amount of unsent data of a connection in the kernel. It is small, so that a closed
+"""Largest amount of unsent data of a connection in the kernel. A small amount ensures that a closed
 connection soon stops sending. [segments]"""
 
 
 @dataclass
 class User:
-    """One flow: its connections, and counts since the end of the warm-up."""
+    """Flow of a user with its connections, and its counters since the end of the warm-up."""
 
     flow: TcpFlow
     ends: Ends
@@ -44,40 +43,41 @@ class User:
     rule: MultiConnection | None
     """Rule for the number of connections; None for a single connection."""
     interval_s: float
-    """Time between two steps of the rule. [s]"""
+    """Time between two applications of the rule. [s]"""
     quick_acks: bool
     traffic: Traffic = field(init=False)
-    """Traffic that drives the flow, set at the start."""
+    """Event loop that runs the flow, set at the start."""
     open: list[Connection] = field(default_factory=list)
     """Open connections, in the order in which they were opened."""
     closing: list[Connection] = field(default_factory=list)
     coming: dict[int, Connection] = field(default_factory=dict)
-    """Connections that the other end has not accepted yet, by port."""
+    """Connections that the other host has not accepted yet, by the port of the client."""
     active: bool = False
     """Whether the user has started and has not stopped."""
     gone_bytes: int = 0
     gone_retransmissions: int = 0
-    """Payload and retransmissions of connections that have ended."""
+    """Payload [bytes] and retransmissions of connections that have ended."""
     begun_s: float = math.inf
     stopped_s: float = math.inf
     looked_s: float = 0.0
     looked_bytes: int = 0
-    """Time of the last step of the rule, and payload that had arrived by then."""
+    """Time at which the rule was last applied [s], and payload that had arrived by then [bytes]."""
     seen_s: list[float] = field(default_factory=list)
-    """Round-trip times since the last step of the rule. [s]"""
+    """Samples of the round-trip time since the rule was last applied. [s]"""
     rtts_s: list[float] = field(default_factory=list)
-    """Round-trip times since the end of the warm-up."""
+    """Samples of the round-trip time since the end of the warm-up. [s]"""
     counted_bytes: int = 0
     counted_retransmissions: int = 0
-    """Payload and retransmissions at the end of the warm-up."""
+    """Payload [bytes] and retransmissions that were counted before the end of the warm-up."""
     opened: int = 0
     closed: int = 0
     changed_s: float = 0.0
     connection_s: float = 0.0
-    """Time integral of the number of connections, from the beginning of counting to `changed_s`."""
+    """Integral of the number of connections over time, from the end of the warm-up to `changed_s`.
+    [s]"""
 
     def begin(self, traffic: Traffic) -> None:
-        """Open the first connection."""
+        """Open the first connection, and start the samples."""
         self.traffic = traffic
         self.active = True
         self.begun_s = traffic.now_s()
@@ -89,12 +89,12 @@ class User:
             self.look_later()
 
     def look_later(self) -> None:
-        """Schedule the next step of the rule, at a multiple of the interval."""
+        """Schedule the next application of the rule, at a multiple of the interval."""
         number = int(self.traffic.now_s() / self.interval_s) + 1
         self.traffic.at(number * self.interval_s, self.step)
 
     def connect(self, count: int) -> None:
-        """Open this number of connections, or fewer if descriptors are missing."""
+        """Open this number of connections, or fewer if no file descriptors are left."""
         self.change()
         with suppress(OSError):
             for client in connecting(self.flow.tcp, self.ends, self.algorithms, count):
@@ -112,7 +112,7 @@ class User:
             self.coming.pop(port).take(self.traffic, server)
 
     def step(self) -> None:
-        """Open or close connections as the rule decides."""
+        """Apply the rule: open or close connections."""
         assert self.rule is not None, "only who has a rule looks"
         self.clear()
         if not self.active:
@@ -128,7 +128,7 @@ class User:
         self.look_later()
 
     def shrink(self, count: int) -> None:
-        """Close connections until this number is open."""
+        """Close connections until this number of connections is open."""
         self.change()
         while len(self.open) > count:
             connection = self.open.pop()
@@ -140,7 +140,8 @@ class User:
             self.closed += 1
 
     def clear(self) -> None:
-        """Forget connections whose last byte has arrived."""
+        """Close the sockets of closed connections whose last byte has arrived, and add their
+        counters."""
         over = [each for each in self.closing if each.is_over]
         for each in over:
             self.closing.remove(each)
@@ -149,7 +150,7 @@ class User:
             each.close()
 
     def sample(self) -> None:
-        """Sample round-trip times."""
+        """Sample the round-trip times of all open connections."""
         seen = [tcp_info(each.client).rtt_s for each in self.open]
         known = [rtt_s for rtt_s in seen if rtt_s > 0]
         self.seen_s += known
@@ -159,13 +160,14 @@ class User:
             self.traffic.at(self.traffic.now_s() + LOOK_S, self.sample)
 
     def change(self) -> None:
-        """Update the time integral before the number of open connections changes."""
+        """Update the time integral of the number of connections. Call this method before the number
+        changes."""
         now_s = self.traffic.now_s()
         self.connection_s += len(self.open) * (now_s - self.changed_s)
         self.changed_s = now_s
 
     def stop(self, traffic: Traffic) -> None:
-        """Send no new data."""
+        """Send no new data, and close all connections."""
         self.active = False
         self.stopped_s = traffic.now_s()
         self.shrink(0)
@@ -177,7 +179,7 @@ class User:
 
     @property
     def existed(self) -> float:
-        """Fraction of the measured time between start and stop. [-]"""
+        """Fraction of the measured time between the user's start and stop. [-]"""
         if not self.has_begun:
             return 0.0
         from_s, until_s = self.traffic.warmup_s, self.traffic.until_s
@@ -186,7 +188,7 @@ class User:
 
     @property
     def arrived_bytes(self) -> int:
-        """Payload that has arrived since the start. [bytes]"""
+        """Payload that has arrived since the start of the user. [bytes]"""
         return self.gone_bytes + sum(each.arrived_bytes for each in (*self.open, *self.closing))
 
     @property
@@ -196,12 +198,12 @@ class User:
 
     @property
     def retransmissions(self) -> int:
-        """Number of retransmitted segments since the start."""
+        """Number of segments that were retransmitted since the start."""
         infos = (tcp_info(each.client) for each in (*self.open, *self.closing))
         return self.gone_retransmissions + sum(info.retransmissions for info in infos)
 
     def begin_to_count(self) -> None:
-        """Start counting."""
+        """Begin measuring at the end of the warm-up."""
         if self.has_begun:
             self.change()
         self.opened = self.closed = 0
@@ -210,10 +212,11 @@ class User:
         self.counted_retransmissions = self.retransmissions
 
     def look(self) -> None:
-        """Do nothing: `sample` takes samples. It also runs before counting starts, for the rule."""
+        """Do nothing, since `sample` takes the samples, which the rule also needs before the end of
+        the warm-up."""
 
     def quantities(self) -> dict[str, float]:
-        """Return the measured quantities, without the goodput."""
+        """Return the measured quantities of the flow, except the goodput."""
         again = self.retransmissions - self.counted_retransmissions
         values = {"retransmissions": float(again)}
         if self.rtts_s:
@@ -243,16 +246,16 @@ def user(
     *,
     quick_acks: bool,
 ) -> User:
-    """Create the socket at which a user's connections arrive.
+    """Return the flow of a user, with the socket that accepts its connections.
 
     Parameters
     ----------
     flow, ends, algorithms
-        The flow, its ends, and the kernel's names of congestion controls.
+        The flow, the hosts at its ends, and the kernel's names of congestion controls.
     rule : MultiConnection or None
         Rule for the number of connections; None for a single connection.
     interval_s : float
-        Time between two changes of their number. [s]
+        Time between two applications of the rule. [s]
     quick_acks : bool
         Whether receivers may acknowledge each segment for a short time.
     """

@@ -1,4 +1,5 @@
-"""The users of a conflict graph as flows. Hosts treat users and flows in the same way."""
+"""Represent the users of a conflict graph as flows, so that hosts treat users and flows in the same
+way."""
 
 import json
 from dataclasses import replace
@@ -10,7 +11,7 @@ from lasthop.scenario.typed import Scenario as Typed
 
 
 def with_users(scenario: Scenario) -> Typed:
-    """Return the scenario with its users over a conflict graph added to its flows."""
+    """Return the scenario, with the users of its conflict graph added to its flows."""
     known = scenario.typed
     if not isinstance(known, CsmaScenario):
         return known

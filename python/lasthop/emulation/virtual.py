@@ -1,4 +1,4 @@
-"""Emulations in simulated time: they run inside a user-mode Linux."""
+"""Run emulations in simulated time, inside a user-mode Linux."""
 
 import os
 import pickle
@@ -20,7 +20,7 @@ from lasthop.uml.repeatable import is_repeatable
 
 REQUEST, RESULT, PROGRESS, CAPTURE = "request.pickle", "result.pickle", "progress", "capture.pcapng"
 PATHS = "paths"
-"""Name of the file in the exchange folder with the module paths."""
+"""Name of the file in the exchange folder that contains the module paths."""
 INSIDE = Path("/exchange")
 """Path of the exchange folder inside the user-mode Linux."""
 START = f"""
@@ -30,15 +30,15 @@ with open("{INSIDE / PATHS}", "rb") as file:
 from lasthop.emulation.inside import main
 main()
 """
-"""Program that runs inside, with the modules of this process from any folder."""
+"""Python program that runs inside the user-mode Linux, with the module paths of this process."""
 KERNEL_FOLDERS = ("/proc", "/sys")
-"""Folders that the user-mode Linux provides itself."""
+"""Folders that the user-mode Linux provides itself, so that programs cannot run in them."""
 ESTIMATE_AFTER_S = 20.0
-"""Processor time after which the total of a run is estimated. [s]"""
+"""Processor time after which the total processor time of a run is first estimated. [s]"""
 BPF_CONGESTION = "compound"
-"""Congestion control that is a BPF program."""
+"""Congestion control that needs a BPF program."""
 FOLLOW_OPTIONS = {"initial_rto": ("CGROUP_BPF",)}
-"""Kernel configuration options that each setting of `follow` needs."""
+"""Kernel configuration options that each setting of `follow` needs, by setting."""
 
 
 def emulate_in_simulated_time(
@@ -49,8 +49,8 @@ def emulate_in_simulated_time(
     Raises
     ------
     UserError
-        If there is no user-mode Linux, an option of its configuration is missing, or the run would
-        take more processor time than `max_time_s`.
+        If no user-mode Linux is installed, an option of its configuration is missing, or the run
+        would use more processor time than `max_time_s`.
     """
     check(request)
     folder = current_folder() if request.programs else None
@@ -96,7 +96,7 @@ def emulate_in_simulated_time(
 
 
 def check(request: Request) -> None:
-    """Check that simulated time supports a request.
+    """Check that an emulation in simulated time supports a request.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def current_folder() -> Path:
     Raises
     ------
     UserError
-        If it is the root or a folder of the kernel, or has been removed.
+        If the current folder is the root or a folder of the kernel, or if it has been removed.
     """
     try:
         folder = Path.cwd()
@@ -146,7 +146,7 @@ def paths() -> bytes:
 
 
 class RunMonitor:
-    """Prints the output of a run while it grows, and estimates the processor time of the run.
+    """Monitor of a run, which prints the run's output and estimates its total processor time.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class RunMonitor:
     progress : callable, optional
         Function that is called with the simulated time that has passed and the duration. [s]
     max_time_s : float
-        Limit of the processor time. [s]
+        Limit of the total processor time. [s]
     """
 
     def __init__(self, request: Request, progress: Progress | None, max_time_s: float) -> None:
@@ -170,7 +170,8 @@ class RunMonitor:
         """Simulated time and processor time at the first progress report. [s]"""
 
     def update(self, state: State) -> None:
-        """Print new output, report the progress, and check the estimated processor time.
+        """Print new output, report the progress, and compare the estimated processor time with the
+        limit.
 
         Raises
         ------
@@ -200,7 +201,7 @@ class RunMonitor:
 
 
 def show(file: Path, shown_bytes: int, output: TextIO) -> int:
-    """Print the new part of a growing file; return its size. [bytes]"""
+    """Print the new part of a growing file, and return the file's size. [bytes]"""
     try:
         if file.stat().st_size <= shown_bytes:
             return 0
@@ -220,7 +221,7 @@ def show(file: Path, shown_bytes: int, output: TextIO) -> int:
 
 
 def read_progress(file: Path) -> float | None:
-    """Return the simulated time that has passed; None before the start. [s]"""
+    """Return the simulated time that has passed; None before the emulation starts. [s]"""
     try:
         return float(file.read_text())
     except (FileNotFoundError, ValueError):

@@ -1,11 +1,12 @@
-"""Web traffic over the kernel's TCP: one flow with connections according to a plan of the engine.
+"""Web traffic over the kernel's TCP. The engine plans the start and sizes of all connections.
 
 ```text
 client   connect .. ask --request-->                      take --whole--> finished --end--> closed
 server                      accept .. hear --whole, delay--> answer --response, end-->
 ```
 
-Each connection has one request and one response, as in HTTP/1.0. The server closes it first.
+Each connection has one request and one response, as in HTTP/1.0. The server closes the connection
+first.
 """
 
 import resource
@@ -27,36 +28,37 @@ from lasthop.linux.tcp import clamp_window, forbid_quick_acks
 from lasthop.scenario.typed import TcpFlow
 
 MOST_WAITING = 4096
-"""Largest number of connections that wait to be accepted."""
+"""Largest number of connections that may wait to be accepted."""
 AT_ONCE = 64
-"""Number of sockets that are created in one visit to a namespace."""
+"""Number of sockets that are created each time the thread enters a namespace."""
 KEPT_DESCRIPTORS = 512
-"""Number of descriptors that are reserved for other purposes. Each web connection needs two."""
+"""Number of file descriptors that are reserved for other purposes. Each web connection needs two
+descriptors."""
 
 
 class Asked(NamedTuple):
-    """Planned connection of a source."""
+    """Connection of a source that the engine has planned."""
 
     start_s: float
     request_bytes: int
     server_delay_s: float
-    """Time from the end of the request to the start of the response."""
+    """Time from the end of the request to the start of the response. [s]"""
     response_bytes: int
 
 
 class Counts:
-    """Counts of a source's connections, as in a simulation."""
+    """Counters of a source's connections, with the same definitions as in a simulation."""
 
     def __init__(self) -> None:
         self.begun = self.finished = self.broken = self.open = 0
-        """Number of connections since the start. A connection is open until its response has
-        arrived."""
+        """Numbers of connections that have begun, finished, ended early, and are open. A connection
+        is open until its response has arrived."""
         self.refused = 0
-        """Number of connections that were refused because the limit was reached, since the end of
-        the warm-up."""
+        """Number of connections since the end of the warm-up that were refused because the limit
+        was reached."""
         self.completions_s: list[float] = []
-        """Time from the start of a connection to the last byte of its response, since the end of
-        the warm-up."""
+        """Times from the start of a connection to the last byte of its response, since the end of
+        the warm-up. [s]"""
 
     def begin(self) -> None:
         """Count a connection that begins."""
@@ -70,22 +72,23 @@ class Counts:
         self.completions_s.append(completion_s)
 
     def break_off(self) -> None:
-        """Count a connection that ends before its response has arrived."""
+        """Count a connection that ends before its response has arrived completely."""
         self.broken += 1
         self.open -= 1
 
     def begin_to_count(self) -> None:
-        """Start counting at the end of the warm-up."""
+        """Begin measuring at the end of the warm-up."""
         self.refused = 0
         self.completions_s = []
 
     def quantities(self) -> dict[str, float]:
-        """Return the quantities of a class of web traffic, without goodput and losses.
+        """Return the quantities of a web traffic class, except goodput and losses.
 
         Raises
         ------
         ArithmeticError
-            If begun = finished + broken off + open does not hold.
+            If the number of begun connections is not the sum of finished, broken and open
+            connections.
         """
         if self.begun != self.finished + self.broken + self.open:
             raise ArithmeticError(
@@ -106,25 +109,25 @@ class Counts:
 
 @dataclass
 class Exchange:
-    """Connection with the data that remains to be sent and received at both ends. [bytes]"""
+    """Web connection with the data that remains to be sent and received at both hosts. [bytes]"""
 
     asked: Asked
     client: socket.socket
     unasked_bytes: int
-    """Part of the request that the client has not sent yet."""
+    """Part of the request that the client has not sent yet. [bytes]"""
     unheard_bytes: int
-    """Part of the request that the server has not received yet."""
+    """Part of the request that the server has not received yet. [bytes]"""
     unsaid_bytes: int
-    """Part of the response that the server has not sent yet."""
+    """Part of the response that the server has not sent yet. [bytes]"""
     untaken_bytes: int
-    """Part of the response that the client has not received yet."""
+    """Part of the response that the client has not received yet. [bytes]"""
     begun_s: float
     server: socket.socket | None = None
 
 
 @dataclass
 class Web:
-    """Web traffic source with its connections."""
+    """Flow of a web traffic source, with its connections."""
 
     flow: TcpFlow
     ends: Ends
@@ -132,32 +135,32 @@ class Web:
     listener: socket.socket
     plan: Iterator[Asked]
     room: int
-    """Largest number of simultaneous connections."""
+    """Largest number of simultaneous connections of the source."""
     quick_acks: bool
     counts: Counts = field(default_factory=Counts)
     received_bytes: int = 0
     spare: list[socket.socket] = field(default_factory=list)
-    """Sockets that are not connected yet."""
+    """Sockets of the client that were created in advance and are not connected yet."""
     coming: dict[int, Exchange] = field(default_factory=dict)
     """Connections that the server has not accepted yet, by the client's port."""
     sockets: set[socket.socket] = field(default_factory=set)
-    """Sockets of all connections."""
+    """Open sockets of all connections."""
     clients: int = 0
-    """Number of connections with an open client, including those that are closing."""
+    """Number of connections whose client socket is open, including connections that are closing."""
 
     def begin(self, traffic: Traffic) -> None:
-        """Accept connections, and start the plan."""
+        """Accept connections, and start the planned connections."""
         traffic.watch(self.listener, selectors.EVENT_READ, lambda: self.accept(traffic))
         self.expect(traffic)
 
     def expect(self, traffic: Traffic) -> None:
-        """Schedule the next connection of the plan."""
+        """Schedule the next planned connection."""
         asked = next(self.plan, None)
         if asked is not None:
             traffic.at(asked.start_s, lambda: self.connect(asked, traffic))
 
     def connect(self, asked: Asked, traffic: Traffic) -> None:
-        """Start a connection, if the limit allows it."""
+        """Start a connection, if the limit of simultaneous connections allows it."""
         self.expect(traffic)
         if self.clients >= self.room:
             self.counts.refused += 1
@@ -199,13 +202,14 @@ class Web:
                 self.hear_from(self.coming.pop(port), server, traffic)
 
     def hear_from(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
-        """Wait for a request at the server."""
+        """Watch the server's socket for a request."""
         exchange.server = server
         self.sockets.add(server)
         traffic.watch(server, selectors.EVENT_READ, lambda: self.hear(exchange, server, traffic))
 
     def hear(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
-        """Read the request; after its delay, the server responds."""
+        """Read the request at the server. After the planned delay, the server sends the
+        response."""
         length = received(server)
         if length is None:
             return
@@ -218,13 +222,13 @@ class Web:
             traffic.at(ready_s, lambda: self.answer(exchange, server, traffic))
 
     def answer(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
-        """Start the response."""
+        """Start sending the response."""
         traffic.watch(server, selectors.EVENT_WRITE, lambda: self.say(exchange, server, traffic))
         self.say(exchange, server, traffic)
 
     def say(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
-        """Send as much of the response as the kernel accepts. Close the server's end after the last
-        byte."""
+        """Send as much of the response as the kernel accepts. After the last byte, close the
+        server's socket."""
         try:
             exchange.unsaid_bytes -= server.send(CHUNK[: exchange.unsaid_bytes])
         except BlockingIOError:
@@ -235,14 +239,15 @@ class Web:
             self.hang_up(exchange, server, traffic)
 
     def hang_up(self, exchange: Exchange, server: socket.socket, traffic: Traffic) -> None:
-        """Close the server's end. The kernel sends the remaining data."""
+        """Close the server's socket. The kernel still sends the remaining data."""
         traffic.leave(server)
         self.sockets.discard(server)
         server.close()
         exchange.server = None
 
     def take(self, exchange: Exchange, traffic: Traffic) -> None:
-        """Read the response; close the client after the server has closed."""
+        """Read the response at the client. When the server has closed, close the client's
+        socket."""
         length = received(exchange.client)
         if length is None:
             return
@@ -261,7 +266,7 @@ class Web:
             self.counts.finish(traffic.now_s() - exchange.begun_s)
 
     def leave(self, exchange: Exchange, traffic: Traffic) -> None:
-        """Close the client."""
+        """Close the client's socket."""
         traffic.leave(exchange.client)
         self.sockets.discard(exchange.client)
         exchange.client.close()
@@ -273,14 +278,14 @@ class Web:
         """Do nothing, since the plan ends at the end of the run."""
 
     def begin_to_count(self) -> None:
-        """Start counting."""
+        """Begin measuring at the end of the warm-up."""
         self.counts.begin_to_count()
 
     def look(self) -> None:
         """Do nothing, since the flow has no state to sample."""
 
     def quantities(self) -> dict[str, float]:
-        """Return the measured quantities, without the goodput."""
+        """Return the measured quantities of the flow, except the goodput."""
         return self.counts.quantities()
 
     def close(self) -> None:
@@ -290,8 +295,8 @@ class Web:
 
 
 def received(connection: socket.socket) -> int | None:
-    """Return the length of the data that has arrived; 0 at the end of the stream, None without new
-    data. [bytes]"""
+    """Return the length of the data that has arrived. [bytes] The result is 0 at the end of the
+    stream, and None if no data is waiting."""
     try:
         return len(connection.recv(len(CHUNK)))
     except BlockingIOError:
@@ -309,14 +314,15 @@ def web(
     *,
     quick_acks: bool,
 ) -> Web:
-    """Return a source with the socket at which its connections arrive.
+    """Return the flow of a web traffic source, with the socket that accepts its connections.
 
     Parameters
     ----------
     flow, ends, algorithms
-        The flow, its ends, and the kernel's names of congestion controls.
+        The flow, the hosts at its ends, and the kernel's names of congestion controls.
     plan : iterator
-        Connections: start [s], request [bytes], delay of the server [s], response [bytes].
+        Planned connections: start [s], length of the request [bytes], delay of the server [s],
+        length of the response [bytes].
     room : int
         Largest number of simultaneous connections.
     quick_acks : bool
@@ -329,7 +335,8 @@ def web(
 
 
 def room_for(sources: int) -> int:
-    """Return the limit of connections per source: the engine's limit, or that of open files.
+    """Return the limit of simultaneous connections per source: the engine's limit, or the limit of
+    open files if it is smaller.
 
     The limit of open files of this process is first raised to the allowed maximum.
     """

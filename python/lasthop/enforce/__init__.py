@@ -1,1 +1,1 @@
-"""Control of real networks: the gateway, shaped queues, congestion controls of Linux."""
+"""Control of real networks: the gateway, shaped queues, and TCP congestion controls of Linux."""

@@ -1,7 +1,7 @@
-"""Addresses with traffic, from a sample of one packet in eight at an interface.
+"""Find addresses with traffic, from a sample of one packet in eight at an interface.
 
-The kernel draws the sample. Packets are lost if the buffer has no room for them, so one call of
-`look` reads at most about 300 packets.
+The kernel draws the sample. Packets that do not fit into the buffer are lost, so one call of `look`
+reads at most about 300 packets.
 """
 
 from collections.abc import Collection
@@ -10,13 +10,15 @@ from lasthop.linux.packets import HEADER_BYTES, ends, packet_socket, received
 from lasthop.linux.tc import Address
 
 SAMPLED = 8
-"""Sampling ratio: one of this many packets is sampled."""
+"""Sampling ratio: one packet of this many is sampled."""
 BUFFER_BYTES = 1 << 18
-"""Requested size of the buffer; the kernel doubles it. A full frame takes 2304 bytes."""
+"""Requested size of the socket buffer, which the kernel doubles. A full frame uses 2304 bytes.
+[bytes]"""
 
-# Classic BPF; packets begin with the IP header. Codes are those of linux/filter.h.
+# Classic BPF program that draws the sample. A packet begins with its IP header. Instruction codes
+# are those of linux/filter.h.
 PROGRAM = (
-    (0x20, 0, 0, 0xFFFFF038),  # A random number.
+    (0x20, 0, 0, 0xFFFFF038),  # Load a random number.
     (0x54, 0, 0, SAMPLED - 1),
     (0x15, 0, 1, 0),
     (0x06, 0, 0, HEADER_BYTES),
@@ -25,7 +27,7 @@ PROGRAM = (
 
 
 class AddressSample:
-    """Addresses of packets at an interface.
+    """Sample of the addresses of packets at an interface.
 
     Parameters
     ----------
@@ -34,7 +36,7 @@ class AddressSample:
     Raises
     ------
     OSError
-        If there is no such interface.
+        If the interface does not exist.
     """
 
     def __init__(self, interface: str) -> None:
@@ -46,6 +48,6 @@ class AddressSample:
         self.socket.close()
 
     def look(self, known: Collection[Address]) -> set[Address]:
-        """Return the known addresses of sampled packets since the last call."""
+        """Return the addresses of the packets sampled since the last call that are in `known`."""
         every = (each for header, _ in received(self.socket) for each in ends(header))
         return {address for address in every if address in known}

@@ -12,42 +12,45 @@ from typing import NamedTuple
 from lasthop.linux.syscalls import libc
 
 NUMBER = {"x86_64": 321, "i686": 357, "s390x": 351, "ppc64le": 361, "armv7l": 386}
-"""Number of the call on older architectures; it is 280 on all others (asm-generic/unistd.h)."""
+"""Number of the system call on older architectures; on all others it is 280
+(asm-generic/unistd.h)."""
 GENERIC = 280
 
 MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, MAP_DELETE, PROG_LOAD, OBJ_PIN = 0, 1, 2, 3, 5, 6
 MAP_FD_BY_ID, INFO_BY_FD, BTF_LOAD = 14, 15, 18
 LINK_CREATE, LINK_FD_BY_ID, LINK_NEXT_ID = 28, 30, 31
-"""Commands of bpf(2)."""
+"""Command numbers of bpf(2)."""
 
 HASH, ARRAY, PREFIXES = 1, 2, 11
-"""Kinds of maps (linux/bpf.h)."""
+"""Types of BPF maps (linux/bpf.h)."""
 RETURN_0 = bytes.fromhex("b7000000000000009500000000000000")
-"""Instructions of a program that does nothing."""
+"""Instructions of a BPF program that does nothing: return 0."""
 CLASSIFIER = 3
-"""Type of a program that traffic control runs for each packet."""
+"""Type of a BPF program that traffic control runs for each packet."""
 STRUCT_OPS_MAP, STRUCT_OPS_PROGRAM, STRUCT_OPS_ATTACH, STRUCT_OPS_LINK = 26, 27, 44, 9
 LINK_FLAG = 1 << 13
-"""Flag of a map of operations that are used only while their link exists (since Linux 6.4)."""
+"""Flag of a struct_ops map whose operations are active only while their BPF link exists (since
+Linux 6.4)."""
 KEY = bytes(4)
-"""Key of the only entry of a map of operations, number 0."""
+"""Key 0 of the only entry of a struct_ops map."""
 LOG_BYTES = 1 << 16
 INSTRUCTION_BYTES = 8
 MAP_INSTRUCTION, PSEUDO_MAP = 0x18, 1
-"""Instruction that loads a 64-bit number. With this source register it loads the map of a
+"""Instruction that loads a 64-bit number, and the source register that makes it load a map by its
 descriptor."""
 
 
 UPDATES, REFILL_S = 20, 0.005
-"""Number of attempts of an update, and the time between two attempts. [-, s]
+"""Number of attempts to update a map entry [-], and the time between two attempts [s].
 
-The kernel keeps few free entries of a map, and adds more at its next interrupt. Until then it may
-refuse an update (ENOMEM).
+The kernel preallocates only few free entries of a map, and adds more at its next interrupt. Until
+this interrupt it may refuse an update (ENOMEM).
 """
 
 
 class BpfError(OSError):
-    """Error of a request that the kernel refused. `log` is the end of the verifier's output."""
+    """Error of a bpf(2) request that the kernel refused. `log` is the end of the verifier's
+    output."""
 
     def __init__(self, number: int, what: str, log: str = "") -> None:
         super().__init__(number, f"{what}: {os.strerror(number)}")
@@ -55,7 +58,7 @@ class BpfError(OSError):
 
 
 class NoEntryError(BpfError, FileNotFoundError):
-    """Error of a request for an entry, a program or a map that does not exist."""
+    """Error of a bpf(2) request for an entry, a program or a map that does not exist."""
 
 
 def call(command: int, what: str, attributes: bytes | ctypes.Array[ctypes.c_char]) -> int:
@@ -71,44 +74,45 @@ def call(command: int, what: str, attributes: bytes | ctypes.Array[ctypes.c_char
 
 
 def buffer(data: bytes) -> ctypes.Array[ctypes.c_char]:
-    """Return memory that has an address and holds the data."""
+    """Return memory with a fixed address that contains a copy of the data."""
     return ctypes.create_string_buffer(data, max(len(data), 1))
 
 
 def address(memory: ctypes.Array[ctypes.c_char]) -> int:
-    """Return the address of some memory."""
+    """Return the address of memory."""
     return ctypes.addressof(memory)
 
 
 def load_types(types: bytes) -> int:
-    """Load the BTF of a program; return a descriptor."""
+    """Load BTF type information into the kernel, and return its descriptor."""
     data = buffer(types)
     attributes = struct.pack("=QQIIII", address(data), 0, len(types), 0, 0, 0)
     return call(BTF_LOAD, "types of a BPF program", attributes)
 
 
 class Program(NamedTuple):
-    """Compiled program, with its description for the kernel."""
+    """Compiled BPF program, with the data that the kernel needs to load it."""
 
     name: str
     kind: int
-    """Type of the program, such as `CLASSIFIER`."""
+    """Type of the BPF program, such as `CLASSIFIER`."""
     instructions: bytes
     types: int
-    """Descriptor of the program's BTF."""
+    """Descriptor of the program's BTF type information."""
     functions: bytes
     relocations: bytes
-    """Records of .BTF.ext about the function, and about structure members that the kernel
+    """Records of .BTF.ext about functions, and about structure members that the kernel
     relocates."""
     terms: bytes
-    """Licence with a zero at its end. It must be compatible with the kernel's licence."""
+    """Licence of the program, terminated by a zero byte. It must be compatible with the kernel's
+    licence."""
     operation: tuple[int, int] = (0, 0)
-    """Numbers of the kernel's structure and of the member that the program implements; 0 for other
-    programs."""
+    """BTF number of the kernel's structure, and index of the member that the program implements.
+    The numbers are (0, 0) for other programs."""
 
 
 def load_program(program: Program) -> int:
-    """Load a program; return a descriptor.
+    """Load a BPF program into the kernel, and return its descriptor.
 
     Raises
     ------
@@ -146,7 +150,7 @@ def load_program(program: Program) -> int:
 
 
 class MapShape(NamedTuple):
-    """Shape of a map: type, lengths of keys and values, number of entries, flags."""
+    """Properties of a BPF map: type, lengths of keys and values, number of entries, flags."""
 
     kind: int
     key_bytes: int
@@ -156,7 +160,7 @@ class MapShape(NamedTuple):
 
 
 def make_map(name: str, shape: MapShape) -> int:
-    """Make a map; return a descriptor."""
+    """Create a BPF map, and return its descriptor."""
     create = struct.pack(
         "=IIIIIII16sIIIII",
         *(shape.kind, shape.key_bytes, shape.value_bytes, shape.most, shape.flags, 0, 0),
@@ -166,7 +170,7 @@ def make_map(name: str, shape: MapShape) -> int:
 
 
 def update(a_map: int, key: bytes, value: bytes) -> None:
-    """Set the value of an entry of a map."""
+    """Set the value of an entry of a BPF map."""
     present, data = buffer(key), buffer(value)
     asked = struct.pack("=IIQQQ", a_map, 0, address(present), address(data), 0)
     for attempt in range(UPDATES):
@@ -181,7 +185,7 @@ def update(a_map: int, key: bytes, value: bytes) -> None:
 
 
 def entry(a_map: int, key: bytes, value_bytes: int) -> bytes:
-    """Return the value of an entry of a map."""
+    """Return the value of an entry of a BPF map."""
     present, value = buffer(key), buffer(bytes(value_bytes))
     asked = struct.pack("=IIQQQ", a_map, 0, address(present), address(value), 0)
     call(MAP_LOOKUP, "an entry of a BPF map", asked)
@@ -189,14 +193,15 @@ def entry(a_map: int, key: bytes, value_bytes: int) -> bytes:
 
 
 def delete(a_map: int, key: bytes) -> None:
-    """Remove an entry of a map."""
+    """Remove an entry of a BPF map."""
     present = buffer(key)
     asked = struct.pack("=IIQQQ", a_map, 0, address(present), 0, 0)
     call(MAP_DELETE, "an entry of a BPF map", asked)
 
 
 def make_operations(name: str, kernel_type: int, types: int, value: bytes) -> int:
-    """Make the map of a structure of operations; return a descriptor."""
+    """Create a struct_ops map with the structure of operations `value`, and return its
+    descriptor."""
     create = struct.pack(
         "=IIIIIII16sIIIII",
         *(STRUCT_OPS_MAP, 4, len(value), 1, LINK_FLAG, 0, 0),
@@ -212,25 +217,26 @@ def make_operations(name: str, kernel_type: int, types: int, value: bytes) -> in
 
 
 def link(each: int, what: str, target: int = 0, kind: int = STRUCT_OPS_ATTACH) -> int:
-    """Activate operations, or attach a program to a target, as long as a descriptor or pin of the
-    link exists.
+    """Create a BPF link that activates operations, or attaches a program to a target. The kernel
+    removes the link after its last descriptor and pin.
     """
     return call(LINK_CREATE, what, struct.pack("=IIIIQQ", each, target, kind, 0, 0, 0))
 
 
 def pin(descriptor: int, path: str) -> None:
-    """Pin the object of a descriptor to a file in a bpf file system."""
+    """Pin the object of a descriptor to a file in a BPF file system."""
     name = buffer(path.encode() + b"\0")
     call(OBJ_PIN, path, struct.pack("=QIIQ", address(name), descriptor, 0, 0))
 
 
 def links_of_operations() -> Iterator[tuple[int, int]]:
-    """Yield the numbers of links that put operations into force, with those of their maps.
+    """Yield the identifiers of the BPF links that activate operations, with the identifiers of
+    their maps.
 
     Raises
     ------
     BpfError
-        If this process has no permission.
+        If this process may not list BPF links.
     """
     number = 0
     while True:
@@ -258,19 +264,20 @@ def links_of_operations() -> Iterator[tuple[int, int]]:
 
 
 def information(descriptor: int, size: int) -> bytes:
-    """Return the information of the kernel about a link or map."""
+    """Return the kernel's information structure about a BPF link or map."""
     answer = buffer(bytes(size))
     call(INFO_BY_FD, "BPF information", struct.pack("=IIQ", descriptor, size, address(answer)))
     return answer.raw
 
 
 def value_of(operations: int) -> tuple[int, bytes]:
-    """Return the number of the kernel's type of a map of operations, and its entry.
+    """Return the BTF number of the kernel type of a struct_ops map, and the value of the map's
+    entry.
 
     Raises
     ------
     BpfError
-        If the map was removed, or this process has no permission.
+        If the map was removed, or if this process may not read it.
     """
     descriptor = call(MAP_FD_BY_ID, "BPF operations", struct.pack("=III", operations, 0, 0))
     try:

@@ -1,4 +1,5 @@
-"""Object files of a BPF compiler: sections of instructions and data, names, types (ELF, BTF)."""
+"""Read the object files of a BPF compiler: sections of instructions and data, symbols, types (ELF,
+BTF)."""
 
 import struct
 from dataclasses import dataclass
@@ -11,11 +12,11 @@ SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
 SYMBOL = struct.Struct("<IBBHQQ")
 RELOCATION = struct.Struct("<QQ")
 SYMBOLS, RELOCATIONS = 2, 9
-"""Types of sections (elf.h)."""
+"""Types of ELF sections (elf.h)."""
 
 
 class Section(NamedTuple):
-    """A section of an object."""
+    """Section of an object file."""
 
     name: str
     kind: int
@@ -25,12 +26,12 @@ class Section(NamedTuple):
 
 @dataclass
 class Object:
-    """Object file of a BPF compiler.
+    """Object file that a BPF compiler has written.
 
     Raises
     ------
     ValueError
-        If the data is no such object.
+        If the data is not a BPF object file.
     """
 
     data: bytes
@@ -53,7 +54,7 @@ class Object:
         ]
 
     def part(self, section: tuple[int, ...]) -> bytes:
-        """Return the bytes of a section, by its header."""
+        """Return the bytes of a section, which its header locates."""
         return self.data[section[4] : section[4] + section[5]]
 
     def section(self, name: str) -> bytes:
@@ -61,7 +62,8 @@ class Object:
         return next(each.data for each in self.sections if each.name == name)
 
     def relocations(self, name: str) -> dict[int, tuple[str, str]]:
-        """Return the relocations of a section by offset: a symbol and its section."""
+        """Return the relocations of a section, by offset. Each names a symbol and the symbol's
+        section."""
         target = [each.name for each in self.sections].index(name)
         results = {}
         for each in self.sections:
@@ -72,7 +74,8 @@ class Object:
         return results
 
     def types(self) -> Btf:
-        """Return the BTF of the object, with the offsets of variables that the kernel expects."""
+        """Return the BTF types of the object, with the variables' offsets filled in as the kernel
+        expects."""
         types = Btf(bytearray(self.section(".BTF")))
         for number, each in enumerate(self.sections):
             places = {name: value for name, section, value in self.symbols if section == number}
@@ -80,8 +83,8 @@ class Object:
         return types
 
     def notes(self, types: Btf, part: int) -> dict[str, bytes]:
-        """Return the records of .BTF.ext by section. Part 0 is about functions, part 2 about
-        members."""
+        """Return the records of .BTF.ext, by the section that the records describe. Part 0
+        describes functions, part 2 structure members."""
         data = self.section(".BTF.ext")
         (header,) = struct.unpack_from("<I", data, 4)
         at, length = struct.unpack_from("<II", data, 8 + 8 * part)
@@ -100,5 +103,5 @@ class Object:
 
 
 def text(strings: bytes, at: int) -> str:
-    """Return the string at an offset among strings."""
+    """Return the zero-terminated string at an offset of a string table."""
     return strings[at : strings.index(0, at)].decode()

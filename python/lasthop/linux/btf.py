@@ -1,4 +1,5 @@
-"""BTF: types of a kernel or of a BPF object. Linux: Documentation/bpf/btf.rst."""
+"""Read BTF: type information of a kernel or of a BPF object. See Linux,
+Documentation/bpf/btf.rst."""
 
 import struct
 from collections.abc import Iterator
@@ -7,15 +8,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 HEADER = struct.Struct("<HBBIIIII")
-"""Layout of the header: magic number, version, flags, header length, offset and length of types,
-offset and length of strings. [bytes]"""
+"""Layout of the BTF header: magic number, version, flags, header length, offset and length of
+types, offset and length of strings. [bytes]"""
 MAGIC = 0xEB9F
 TYPE = struct.Struct("<III")
-"""Layout of a type: name, kind with number of members, size or type."""
+"""Layout of a type in BTF: name, kind with number of members, size or referenced type."""
 MEMBER = struct.Struct("<III")
-"""Layout of a member: name, type, offset. [bits]"""
+"""Layout of a structure member in BTF: name, type, offset. [bits]"""
 VARIABLE = struct.Struct("<III")
-"""Layout of a variable in a section: type, offset, size. [bytes]"""
+"""Layout of a variable in a section of BTF: type, offset, size. [bytes]"""
 
 INT, ARRAY, STRUCT, UNION, ENUM, FUNC_PROTO, VAR = 1, 3, 4, 5, 6, 13, 14
 DATASEC, DECL_TAG, ENUM64 = 15, 17, 19
@@ -31,19 +32,19 @@ BEHIND = {
     DECL_TAG: (4, 0),
     ENUM64: (0, 12),
 }
-"""Number of bytes that follow a type of each kind, and number of bytes per member. Other kinds have
-no such bytes."""
+"""Additional bytes after a type, by the type's kind: fixed bytes, and bytes per member. Kinds that
+are not listed have no additional bytes."""
 
 
 class Member(NamedTuple):
-    """A member of a structure."""
+    """Member of a C structure."""
 
     name: str
     at_byte: int
 
 
 class Structure(NamedTuple):
-    """A structure: its number, its size [bytes], and its members in order."""
+    """C structure: its BTF number, its size [bytes], and its members in order."""
 
     number: int
     size: int
@@ -65,12 +66,12 @@ class Structure(NamedTuple):
 
 @dataclass
 class Btf:
-    """Types and their names.
+    """BTF type information: types and their names.
 
     Raises
     ------
     ValueError
-        If the data is no BTF.
+        If the data is not BTF.
     """
 
     data: bytearray
@@ -86,7 +87,7 @@ class Btf:
 
     @cached_property
     def places(self) -> list[int]:
-        """Offset of each type, starting with type 1; there is no type 0. [bytes]"""
+        """Offset of each type in the data, starting with type 1. Type 0 does not exist. [bytes]"""
         result, at, data = [0], self.types_at, self.data
         unpack, behind, nothing = TYPE.unpack_from, BEHIND, (0, 0)
         while at < self.types_end:
@@ -97,7 +98,7 @@ class Btf:
         return result
 
     def text(self, at: int) -> str:
-        """Return the string at an offset among the strings."""
+        """Return the string at an offset of the string table."""
         begin = self.strings_at + at
         return self.data[begin : self.data.index(0, begin)].decode()
 
@@ -123,12 +124,13 @@ class Btf:
         raise KeyError(name)
 
     def numbers(self, variable: str) -> dict[str, int]:
-        """Return the numbers by which a variable defines a map. Each is the length of an array.
+        """Return the properties of a map, such as its number of entries. The map's variable encodes
+        each property as the length of an array.
 
         Raises
         ------
         KeyError
-            If there is no such variable.
+            If the variable does not exist.
         """
         for at in self.places[1:]:
             name, info, of = TYPE.unpack_from(self.data, at)
@@ -137,7 +139,7 @@ class Btf:
         raise KeyError(variable)
 
     def lengths(self, structure: int) -> Iterator[tuple[str, int]]:
-        """Yield the members of a structure that point to arrays, with the lengths of the arrays."""
+        """Yield each structure member that points to an array: its name, and the array's length."""
         at = self.places[structure]
         for k in range(TYPE.unpack_from(self.data, at)[1] & 0xFFFF):
             name, pointer, _ = MEMBER.unpack_from(self.data, at + 12 + 12 * k)
@@ -147,8 +149,8 @@ class Btf:
                 yield self.text(name), length
 
     def set_section(self, name: str, size: int, places: dict[str, int]) -> None:
-        """Set the size of a section of variables, and their offsets, which compilers do not fill
-        in."""
+        """Fill in the size of a section of variables, and the variables' offsets, which compilers
+        leave empty."""
         for at in self.places[1:]:
             named, info, _ = TYPE.unpack_from(self.data, at)
             if info >> 24 & 31 != DATASEC or self.text(named) != name:

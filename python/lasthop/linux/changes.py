@@ -1,11 +1,12 @@
-"""Changes of the kernel's state that need an inverse, and their inverses.
+"""Changes of the kernel's state that are logged together with their inverses.
 
-When an IFB or a block of filters is removed, the kernel removes everything in it. The inverse of
-all changes in such a container is therefore its removal, and thousands of classes need no record.
+When an IFB or a filter block is removed, the kernel also removes all classes and filters in it. One
+inverse, the removal of the IFB or block, therefore reverts all changes inside. Thousands of classes
+need no log record.
 
-An inverse checks the object that it removes. If another program has replaced an interface or an
-ingress of lasthop, the replacement remains. Interfaces are identified by their numbers, which do
-not change with their names. An IFB is identified by its MAC address.
+An inverse checks the object that it removes. If another program has replaced an interface or a hook
+of lasthop, the replacement is not removed. Interfaces are identified by their numbers, which stay
+the same when an interface is renamed. An IFB is identified by its MAC address.
 """
 
 import socket
@@ -23,52 +24,55 @@ from lasthop.linux.undo import Record, UndoLog
 
 
 def mac_of(name: str) -> bytes:
-    """Return the MAC address that identifies an IFB of lasthop: 02, "lh", three bytes from a hash
-    of the name."""
+    """Return the MAC address that identifies an IFB of lasthop: 02, "lh", and three bytes from a
+    hash of the IFB's name."""
     return b"\x02lh" + zlib.crc32(name.encode()).to_bytes(4, "big")[:3]
 
 
 class Hooks(NamedTuple):
-    """Let packets in both directions of an interface pass the filters of two blocks."""
+    """Change that attaches two filter blocks to an interface: one for incoming and one for outgoing
+    packets."""
 
     device: tc.Device
     blocks: tuple[int, int]
 
 
 class Merging(NamedTuple):
-    """Turn off receive offload of an interface."""
+    """Change that turns off receive offload of an interface."""
 
     device: tc.Device
 
 
 class Root(NamedTuple):
-    """Add a hierarchy at the root of an interface."""
+    """Change that adds a queueing discipline at the root of an interface."""
 
     device: tc.Device
     request: Request
 
 
 class Segments(NamedTuple):
-    """Limit the number of segments that senders on this machine merge into one packet."""
+    """Change that limits the number of segments that senders on this machine merge into one
+    packet."""
 
     device: tc.Device
     most: int
 
 
 OUR_ROOTS = (("tbf", tc.SPLITTER), ("htb", tc.OURS))
-"""Kinds and numbers of root disciplines of this version, and of earlier versions."""
+"""Kinds and handles of lasthop's root queueing disciplines, in this version and in earlier
+versions."""
 Repair: TypeAlias = Request | Hooks | Merging | Root | Segments
-"""A change that repairs something."""
+"""Change that repairs a difference."""
 
 
 class Changes:
-    """Makes changes and reverts them.
+    """Changes of the kernel's state by this process, which can be reverted.
 
     Parameters
     ----------
     kernel : Socket
     log : UndoLog
-        Log to which inverses are written before changes are made.
+        Log to which the inverse of each change is written before the change is made.
     """
 
     def __init__(self, kernel: Socket, log: UndoLog) -> None:
@@ -76,7 +80,7 @@ class Changes:
         self.log = log
 
     def add_ifb(self, name: str, queue_packets: int) -> tc.Device:
-        """Make an IFB and bring it up."""
+        """Create an IFB and bring it up."""
         if name in links.every_link(self.kernel):
             raise UserError(
                 f"interface {name}: exists already, and this gateway has not made it",
@@ -88,14 +92,15 @@ class Changes:
         return tc.Device(name, links.index_of(name))
 
     def add_hooks(self, device: tc.Device, blocks: tuple[int, int]) -> None:
-        """Let packets in both directions of an interface pass the filters of two blocks."""
+        """Attach two filter blocks to an interface: one for incoming and one for outgoing
+        packets."""
         check_hooks_are_free(self.kernel, device)
         record = {"kind": "hooks", "name": device.name, "number": device.number}
         self.note(record | {"blocks": list(blocks)})
         self.kernel.carry_out([tc.hooks(device, *blocks)])
 
     def stop_merging(self, device: tc.Device) -> None:
-        """Turn off receive offload."""
+        """Turn off receive offload of an interface."""
         if offload.merges(device.name):
             self.note({"kind": "gro", "name": device.name, "number": device.number})
             offload.set_merging(device.name, False)
@@ -103,7 +108,8 @@ class Changes:
                 self.kernel.after_message()
 
     def add_root(self, device: tc.Device, root: Request) -> None:
-        """Add a hierarchy at the root of an interface that has only the default queue."""
+        """Add a queueing discipline at the root of an interface, which must have only the default
+        queue."""
         check_root_is_free(self.kernel, device)
         self.note({"kind": "root", "name": device.name, "number": device.number})
         self.kernel.carry_out([root])
@@ -117,17 +123,17 @@ class Changes:
             self.kernel.carry_out([links.set_segments(device.name, segments)])
 
     def carry_out(self, requests: Sequence[Request]) -> None:
-        """Carry out requests inside an IFB, a block or a hierarchy that was created through this
-        object."""
+        """Send requests for objects inside an IFB, a filter block or an HTB hierarchy that this
+        object has created."""
         self.kernel.carry_out(requests)
 
     def repair(self, repairs: Iterable[Repair]) -> None:
-        """Carry out repairs in order, after their inverses are in the log.
+        """Make repairs in order. The inverse of each repair is written to the log first.
 
         Raises
         ------
         UserError
-            For the first repair that was refused, after all other repairs were tried.
+            For the first repair that the kernel refused, after all other repairs were attempted.
         """
         refused = None
         for is_message, group in groupby(repairs, lambda repair: isinstance(repair, Request)):
@@ -142,7 +148,7 @@ class Changes:
             raise refused
 
     def mend_at_once(self, repairs: Sequence[Repair]) -> None:
-        """Carry out messages, or another kind of repair."""
+        """Make repairs of one kind: send all requests together, or make another change."""
         match repairs:
             case [Hooks(device, blocks)]:
                 self.add_hooks(device, blocks)
@@ -157,14 +163,16 @@ class Changes:
                 self.carry_out(messages)
 
     def note(self, record: Record) -> None:
-        """Write an inverse to the log, unless an earlier repair has already written it."""
+        """Write an inverse to the log, unless an earlier repair has already written the same
+        inverse."""
         if record not in self.log.records():
             self.log.add(record)
 
     def undo_all(self) -> list[str]:
-        """Revert everything, newest first; return the changes that could not be reverted, in words.
+        """Revert all changes, newest first. Return a message for each change that could not be
+        reverted.
 
-        The log is removed only after success, so that another attempt is possible.
+        The log is removed only if all changes were reverted, so that another attempt is possible.
         """
         remaining = []
         for record in reversed(self.log.records()):
@@ -178,7 +186,7 @@ class Changes:
 
 
 def check_hooks_are_free(kernel: Socket, device: tc.Device) -> None:
-    """Refuse an interface whose hooks another program uses."""
+    """Raise `UserError` for an interface whose hooks another program uses."""
     for qdisc in qdiscs(kernel, device.number):
         if qdisc.has_hooks:
             raise UserError(
@@ -189,7 +197,8 @@ def check_hooks_are_free(kernel: Socket, device: tc.Device) -> None:
 
 
 def check_root_is_free(kernel: Socket, device: tc.Device) -> None:
-    """Refuse an interface to which another program has added a queue."""
+    """Raise `UserError` for an interface to which another program has added a queueing
+    discipline."""
     for qdisc in qdiscs(kernel, device.number):
         if qdisc.parent == tc.ROOT and qdisc.handle != 0:
             raise UserError(
@@ -200,7 +209,7 @@ def check_root_is_free(kernel: Socket, device: tc.Device) -> None:
 
 
 def undo(kernel: Socket, record: Record) -> None:
-    """Carry out an inverse, unless it has nothing to do."""
+    """Revert a change according to its log record, unless it has already been reverted."""
     match record:
         case {"kind": "link", "name": str(name)}:
             for now, link in links.every_link(kernel).items():
@@ -208,7 +217,7 @@ def undo(kernel: Socket, record: Record) -> None:
                     remove(kernel, links.remove_link(now))
         case {"kind": "hooks", "blocks": [int(incoming), int(outgoing)]}:
             unhook(kernel, device_of(record), (incoming, outgoing))
-        case {"kind": "ingress", "block": int(block)}:  # A record of an earlier version.
+        case {"kind": "ingress", "block": int(block)}:  # A log record of an earlier version.
             unhook(kernel, device_of(record), (block, 0))
         case {"kind": "root"}:
             device = device_of(record)
@@ -228,14 +237,14 @@ def undo(kernel: Socket, record: Record) -> None:
 
 
 def unhook(kernel: Socket, device: tc.Device | None, blocks: tuple[int, int]) -> None:
-    """Remove the hooks of an interface if it has any with these blocks."""
+    """Remove the hooks of an interface if they have any of these filter blocks."""
     for qdisc in [] if device is None else qdiscs(kernel, device.number):
         if device is not None and qdisc.has_hooks and qdisc.blocks == blocks:
             remove(kernel, tc.del_hooks(device, qdisc.kind))
 
 
 def remove(kernel: Socket, request: Request) -> None:
-    """Remove an object that may have been removed already."""
+    """Send a request that removes an object, which may have been removed already."""
     try:
         kernel.carry_out([request])
     except KernelError as error:
@@ -244,9 +253,9 @@ def remove(kernel: Socket, request: Request) -> None:
 
 
 def device_of(record: Record) -> tc.Device | None:
-    """Return the interface of a record, even if it has another name now; None if it was removed.
+    """Return the interface of a log record, even if it was renamed; None if it was removed.
 
-    Records of earlier versions have no number, only a name.
+    Records of earlier versions contain only the name of the interface, not its number.
     """
     match record:
         case {"number": int(number)}:

@@ -1,7 +1,8 @@
 """A BPF program that accepts or drops packets in front of a queue, with its maps.
 
-The program is attached to a queueing discipline as a classifier (cls_bpf) and keeps its maps alive.
-Both can be opened later through the kernel's numbers.
+The program is attached to a queueing discipline as a classifier (cls_bpf). The maps exist as long
+as the program. Other processes can open the program and its maps through their identifiers in the
+kernel.
 """
 
 import os
@@ -20,15 +21,15 @@ SECTION = "classifier"
 FUNCTIONS = ".text"
 MAPS = ".maps"
 FUNCTION, MEMBER = struct.Struct("<II"), struct.Struct("<IIII")
-"""Layouts of the records of .BTF.ext about a function and about a member. The offset is the first
-field."""
+"""Layouts of the .BTF.ext records about a function, and about a structure member. The first field
+is an offset."""
 DIRECT_ACTION = 1
-"""Flag: the return value of the program decides whether the packet is accepted."""
+"""Flag of cls_bpf: the return value of the program decides whether the packet is accepted."""
 
 
 @dataclass
 class Classifier:
-    """Loaded program, with the descriptors of its maps by name.
+    """Loaded BPF program, with the descriptors of its maps by name.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ class Classifier:
     name : str
         Name of the program in the kernel; at most 15 letters.
     section : str, optional
-        The section of the object that holds the program.
+        The section of the object file that contains the program.
     shared : mapping, optional
         Descriptors of maps of another program of the same object, by their names. This program
         uses these maps instead of creating new maps, and does not close them.
@@ -45,7 +46,7 @@ class Classifier:
     Raises
     ------
     BpfError
-        If the kernel refuses something.
+        If the kernel refuses the program or a map.
     """
 
     data: bytes
@@ -61,7 +62,7 @@ class Classifier:
             self.files = stack.pop_all()
 
     def load(self, stack: ExitStack) -> None:
-        """Create the maps and load the program. `stack` closes what was created."""
+        """Create the maps and load the program. `stack` closes their descriptors."""
         data, types = self.object, self.types
         code, named = linked(data, self.section)
         for name in dict.fromkeys(name for name, section in named.values() if section == MAPS):
@@ -105,21 +106,22 @@ class Classifier:
 
     @cached_property
     def types(self) -> Btf:
-        """Types in the object file (BTF)."""
+        """BTF types in the object file."""
         return self.object.types()
 
     def structure(self, name: str) -> Structure:
-        """Return a structure of the program."""
+        """Return a C structure of the program by its name."""
         return self.types.structure(name)
 
     def close(self) -> None:
-        """Close the program and the maps. If the program is attached, both remain."""
+        """Close the descriptors of the program and the maps. An attached program and its maps
+        remain."""
         self.files.close()
 
 
 def linked(data: Object, program: str = SECTION) -> tuple[bytearray, dict[int, tuple[str, str]]]:
-    """Return the program followed by its functions, and their relocations: symbol and section by
-    offset."""
+    """Return the program's instructions followed by those of its functions, and the relocations by
+    offset: symbol and section."""
     own, functions = data.section(program), data.section(FUNCTIONS)
     code = bytearray(own + functions)
     named = data.relocations(program)
@@ -135,9 +137,10 @@ def linked(data: Object, program: str = SECTION) -> tuple[bytearray, dict[int, t
 def moved(
     notes: dict[str, bytes], form: struct.Struct, program: str, begin: int, unit: int
 ) -> bytes:
-    """Return the records of the program and of the functions after it, from `begin` on.
+    """Return the .BTF.ext records of the program and of the functions after it, with new offsets.
 
-    The kernel expects offsets in units of this many bytes: instructions or bytes.
+    The kernel expects the offsets of some records in instructions, and those of others in bytes.
+    `unit` is the size of the unit.
     """
     result = b""
     for section, before in ((program, 0), (FUNCTIONS, begin)):
@@ -147,7 +150,7 @@ def moved(
 
 
 def shape_of(types: Btf, name: str) -> bpf.MapShape:
-    """Return the shape of a map, by its definition in the program."""
+    """Return the properties of a map from its definition in the object file."""
     numbers = types.numbers(name)
     return bpf.MapShape(
         numbers["type"],
@@ -161,7 +164,7 @@ def shape_of(types: Btf, name: str) -> bpf.MapShape:
 def attach(device: tc.Device, parent: int, program: int, name: str, path: str) -> Request:
     """Return the request that attaches a program to a queueing discipline.
 
-    `path` is the file that `tc` would load.
+    `path` is the object file in the equivalent `tc` command.
     """
     options = u32_attribute(tc.BPF_FD, program) + text_attribute(tc.BPF_NAME, name)
     options += u32_attribute(tc.BPF_FLAGS, DIRECT_ACTION)

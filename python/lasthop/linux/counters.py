@@ -1,4 +1,5 @@
-"""Counters and hierarchies of the kernel: dumps of disciplines, classes and filters."""
+"""Counters of traffic control, and its queueing disciplines, classes and filters, read by dumps of
+the kernel."""
 
 import struct
 from collections.abc import Iterator
@@ -12,63 +13,64 @@ STATISTICS, BASIC, QUEUE = 7, 1, 3
 
 
 class Counters(NamedTuple):
-    """Counters of a class; they never decrease while the class exists."""
+    """Counters of a class, which never decrease while the class exists."""
 
     sent_bytes: int
     sent_packets: int
     dropped_packets: int
     backlog_packets: int
-    """Number of packets in the queue now."""
+    """Number of packets that are now in the queue."""
     backlog_bytes: int
 
 
 class Qdisc(NamedTuple):
-    """A queueing discipline."""
+    """Queueing discipline at an interface."""
 
     kind: str
     has_hooks: bool
-    """Whether it is a hook for filters of one direction or both, not a queue."""
+    """Whether the discipline only has hooks for filters and is not a queue (ingress or clsact)."""
     blocks: tuple[int, int]
     """Numbers of the shared filter blocks for incoming and for outgoing packets; 0 for no block."""
     parent: int = 0
-    """Number of the parent: the root, or a class."""
+    """Number of the parent: the root of the interface, or a class."""
     handle: int = 0
-    """Handle of the discipline; 0 if the kernel has added it."""
+    """Handle of the discipline; 0 if the kernel has added the discipline by default."""
 
 
 class Dumped(NamedTuple):
-    """A queueing discipline or a class in a dump of the kernel."""
+    """Queueing discipline or class in a dump of the kernel."""
 
     handle: int
     parent: int
     has: dict[int, bytes]
-    """Attributes, by type."""
+    """Netlink attributes, by type."""
 
     @property
     def kind(self) -> str:
-        """Name of the discipline."""
+        """Name of the kind of queueing discipline, such as "htb"."""
         return text_in(self.has.get(KIND, b""))
 
 
 def bodies(kernel: Socket, question: int, interface: int) -> Iterator[bytes]:
-    """Yield messages about an interface. Older kernels answer for all interfaces."""
+    """Yield the dumped messages about one interface. Older kernels dump all interfaces, which are
+    skipped."""
     for body in kernel.dump(question, TCMSG.pack(0, interface, 0, 0, 0)):
         if TCMSG.unpack_from(body)[1] == interface:
             yield body
 
 
 def dumped(kernel: Socket, question: int, interface: int) -> Iterator[Dumped]:
-    """Yield the disciplines or classes of an interface."""
+    """Yield the queueing disciplines or classes of an interface."""
     for body in bodies(kernel, question, interface):
         _, _, handle, parent, _ = TCMSG.unpack_from(body)
         yield Dumped(handle, parent, dict(attributes(body, TCMSG.size)))
 
 
 def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
-    """Return the counters of all classes of HTB of an interface, by their numbers.
+    """Return the counters of all HTB classes of an interface, by class number.
 
-    The flows of fair queues are also classes, but their classes have no byte counters and are left
-    out.
+    The flows of a fair queue are also classes of the kernel. These classes have no byte counters
+    and are left out.
     """
     return {
         each.handle: counters(each.has[STATISTICS])
@@ -78,10 +80,10 @@ def class_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
 
 
 def queue_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
-    """Return the counters of the queueing disciplines of an interface, by parent.
+    """Return the counters of the queueing disciplines of an interface, by the number of the parent.
 
-    The counters of a class include packets that its queue refuses, but not packets that the queue
-    drops later.
+    The counters of a class would include packets that its queue refuses on arrival, but not packets
+    that the queue drops later.
     """
     return {
         each.parent: counters(each.has[STATISTICS])
@@ -91,14 +93,14 @@ def queue_counters(kernel: Socket, interface: int) -> dict[int, Counters]:
 
 
 def class_counter(kernel: Socket, interface: int, number: int) -> Counters:
-    """Return the counters of a class of an interface. Raise `KernelError` if there is no such
-    class."""
+    """Return the counters of a class of an interface. Raise `KernelError` if the class does not
+    exist."""
     body = kernel.ask(GETCLASS, TCMSG.pack(0, interface, number, 0, 0))
     return counters(dict(attributes(body, TCMSG.size))[STATISTICS])
 
 
 def counters(payload: bytes) -> Counters:
-    """Return the counters in an attribute of the kernel."""
+    """Return the counters in a statistics attribute of the kernel."""
     has = dict(attributes(payload))
     sent_bytes, sent_packets = struct.unpack_from("=QI", has[BASIC])
     waiting, backlog, drops = struct.unpack_from("=III", has[QUEUE])

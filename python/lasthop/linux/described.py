@@ -1,8 +1,8 @@
-"""Descriptions of objects of traffic control, read from a request or from the kernel.
+"""Comparable descriptions of traffic control objects, from a request or from the kernel.
 
 A request and the kernel's report of the same object differ: the kernel adds numbers and statistics,
-and reports the parent of a class in another field. This module makes the same description of both.
-A change by another program therefore shows as a difference.
+and reports the parent of a class in another field. This module computes equal descriptions from the
+request and from the report. If the descriptions differ, another program has changed the object.
 """
 
 import struct
@@ -17,24 +17,25 @@ MIRRED = struct.Struct("=IIiiiiI")
 """Layout of the mirred action: index, capabilities, verdict, references, bindings, direction,
 interface (linux/tc_mirred.h)."""
 CLASS = struct.Struct("=8xI8xIIIIII")
-"""Layout of an HTB class: rate and ceiling in byte/s, their buckets in ticks, quantum, level,
+"""Layout of an HTB class: rate and ceiling in byte/s, their bucket depths in ticks, quantum, level,
 priority (tc_htb_opt)."""
 MOST_SFQ = 127 * 128
-"""Largest number of packets in an SFQ; the kernel reduces a larger limit."""
+"""Largest number of packets in an SFQ. The kernel reduces a larger limit to this number."""
 
 Name: TypeAlias = tuple[object, ...]
-"""Name of an object: kind, parent, and number at the parent."""
+"""Identity of an object: kind, parent, and number at the parent."""
 
 
 class Described(NamedTuple):
-    """A queueing discipline, a class or a filter."""
+    """Queueing discipline, class or filter, described by its name and settings."""
 
     name: Name
     settings: tuple[object, ...]
 
 
 def described(kind: int, body: bytes) -> Described | None:
-    """Return the description of the object in a message; None if the kernel created the object."""
+    """Return the description of the object in a netlink message; None if the kernel created the
+    object."""
     match kind:
         case tc.NEWQDISC:
             return qdisc(body)
@@ -46,8 +47,8 @@ def described(kind: int, body: bytes) -> Described | None:
 
 
 def qdisc(body: bytes) -> Described:
-    """Return the description of a queueing discipline, named by its parent. A hierarchy's handle is
-    part of the name."""
+    """Return the description of a queueing discipline, which its parent identifies. For an HTB
+    discipline, the handle is also part of the identity."""
     _, index, handle, parent, _ = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     kind = text_in(has.get(KIND, b""))
@@ -59,7 +60,7 @@ def qdisc(body: bytes) -> Described:
 
 
 def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
-    """Return the settings of a queueing discipline of this kind."""
+    """Return the settings of a queueing discipline of this kind, as comparable numbers."""
     match kind:
         case "htb":
             has = dict(attributes(options))
@@ -81,7 +82,7 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
             return (*times, *(number_in(has.get(each)) for each in others))
         case "pie":
             has = dict(attributes(options))
-            # The kernel stores the time between steps in its own ticks, of up to 10 ms.
+            # The kernel rounds the time between updates of PIE to its timer ticks, of up to 10 ms.
             target = round(number_in(has.get(disciplines.PIE_TARGET)) / 100)
             return target, *(number_in(has.get(each)) for each in disciplines.PIE_NUMBERS)
         case "red":
@@ -95,14 +96,14 @@ def queue_options(kind: str, options: bytes) -> tuple[int, ...]:
 
 
 def round_time(has: dict[int, bytes], which: int) -> int:
-    """Return a time of CoDel in multiples of 10 us, since the kernel stores it in units of 1.024
-    us."""
+    """Return a time of CoDel rounded to multiples of 10 us, since the kernel stores it in units of
+    1.024 us."""
     return round(number_in(has.get(which)) / 10)
 
 
 def htb_class(body: bytes) -> Described | None:
-    """Return the description of an HTB class, named by its number. The quantum of a class at the
-    root has no effect."""
+    """Return the description of an HTB class, which its number identifies. The quantum of a class
+    at the root is left out, since it has no effect."""
     _, index, handle, parent, _ = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     if has.get(KIND) != b"htb\0":
@@ -117,19 +118,19 @@ def htb_class(body: bytes) -> Described | None:
 
 
 def filter_(body: bytes) -> Described | None:
-    """Return the description of a filter, named by its number. If the kernel chooses the number,
-    all settings are the name."""
+    """Return the description of a filter, which its number identifies. If the kernel chooses the
+    number, the settings identify the filter."""
     _, index, handle, parent, info = TCMSG.unpack_from(body)
     has = dict(attributes(body, TCMSG.size))
     kind, options = has.get(KIND, b""), has.get(OPTIONS)
     where = ("filter", index, parent, info, number_in(has.get(CHAIN)))
     if options is None:
-        return None  # The head of the filter list.
+        return None  # This message is the head of the filter list.
     lines = dict(attributes(options))
     if kind == b"u32\0":
         is_root = handle >> 20 >= tc.U32_ROOT_TABLE >> 20
         if is_root and handle & 0xFFFFF == 0:
-            return None  # The hash table at the beginning of every list.
+            return None  # This message is the hash table at the beginning of each filter list.
         settings: tuple[object, ...] = (
             kind,
             number_in(lines.get(tc.U32_DIVISOR)),
@@ -155,7 +156,8 @@ def filter_(body: bytes) -> Described | None:
 
 
 def actions(data: bytes) -> Iterator[tuple[object, ...]]:
-    """Yield the actions of a filter: kind, verdict, direction and interface."""
+    """Yield a comparable tuple for each action of a filter: kind, verdict, direction and
+    interface."""
     for _, item in attributes(data):
         has = dict(attributes(item))
         kind = has.get(tc.ACT_KIND, b"")

@@ -1,4 +1,4 @@
-"""Queueing disciplines of a shaped queue, as messages (linux/pkt_sched.h).
+"""Queueing disciplines of a shaped queue, with their netlink options (linux/pkt_sched.h).
 
 Limits are numbers of waiting packets. The packet in service is not included.
 """
@@ -18,32 +18,34 @@ OPTION = {
     "fq_codel": "CONFIG_NET_SCH_FQ_CODEL",
     "pie": "CONFIG_NET_SCH_PIE",
 }
-"""Kernel option that each discipline needs."""
+"""Kernel configuration option that each queueing discipline needs."""
 
 TARGET, LIMIT, INTERVAL, ECN = 1, 2, 3, 4
 """Attributes that CoDel and FQ-CoDel have in common."""
 FLOWS, FQ_QUANTUM, MEMORY_LIMIT = 5, 6, 9
 PACKET_MEMORY_BYTES = 4608
-"""Memory that a packet of 1514 bytes may occupy: a page and its administration. [bytes]"""
+"""Memory that a packet of 1514 bytes may use: a page and the kernel's administrative data.
+[bytes]"""
 
 PIE_OPTIONS = PIE_TARGET, PIE_LIMIT, _, PIE_ALPHA, PIE_BETA, PIE_ECN = tuple(range(1, 7))
-"""Attributes of PIE: target, limit, time between steps, weights, and whether packets are marked."""
+"""Attributes of PIE: target, limit, time between updates, weights alpha and beta, and whether
+packets are marked."""
 PIE_NUMBERS = (PIE_LIMIT, PIE_ALPHA, PIE_BETA, PIE_ECN)
 PIE_UNIT_PER_S = 16
-"""Unit of the weights of PIE in the kernel. [1/s]"""
+"""Unit of PIE's weights alpha and beta in the kernel. [1/s]"""
 RED_PARMS, RED_TABLE, RED_MAX_P = 1, 2, 3
 RED_ECN, RED_HARD_DROP = 1, 2
 MOST_BURST = 100_000
-"""Longest burst that is tried above the lower threshold. [packets]"""
+"""Largest burst for which RED's averaging weight is computed. [packets]"""
 
 
 class Discipline(NamedTuple):
-    """A queueing discipline of the kernel, and its options."""
+    """Queueing discipline of the kernel, and its options."""
 
     kind: str
     options: bytes
     words: str
-    """The options as words of `tc`."""
+    """The options as arguments of the `tc` command."""
 
     def request(self, device: tc.Device, parent: int) -> Request:
         """Return the request that adds the discipline to a class, or to the root of an
@@ -52,17 +54,17 @@ class Discipline(NamedTuple):
 
 
 def numbers(values: dict[int, int]) -> bytes:
-    """Return attributes of 32 bits each."""
+    """Return a netlink attribute of 32 bits for each number."""
     return b"".join(u32_attribute(kind, value) for kind, value in values.items())
 
 
 def microseconds(time_s: float) -> int:
-    """Return a time in the unit that the kernel uses. [us]"""
+    """Return a time in microseconds, the unit of the kernel's attributes. [us]"""
     return max(round(time_s * 1e6), 1)
 
 
 def pfifo(limit: int) -> Discipline:
-    """Return a FIFO."""
+    """Return a FIFO with a limit in packets."""
     return Discipline("pfifo", struct.pack("=I", limit), f"limit {limit}")
 
 
@@ -76,7 +78,7 @@ def codel(
     more: Mapping[int, int] | None = None,
     words: str = "",
 ) -> Discipline:
-    """Return CoDel (RFC 8289), or another `kind` with additional options `more`."""
+    """Return CoDel (RFC 8289), or a discipline `kind` that has the additional options `more`."""
     options = {TARGET: target_us, LIMIT: limit, INTERVAL: interval_us, ECN: int(ecn)}
     text = f"limit {limit} target {target_us}us interval {interval_us}us {marks(ecn)}{words}"
     return Discipline(kind, numbers(options | dict(more or {})), text)
@@ -91,7 +93,7 @@ def fq_codel(
     *,
     ecn: bool,
 ) -> Discipline:
-    """Return FQ-CoDel (RFC 8290)."""
+    """Return FQ-CoDel (RFC 8290) as a discipline of the kernel."""
     memory = limit * PACKET_MEMORY_BYTES
     quantum = {} if quantum_bytes is None else {FQ_QUANTUM: quantum_bytes}
     more = {FLOWS: flows, **quantum, MEMORY_LIMIT: memory}
@@ -109,7 +111,7 @@ def pie(
     *,
     ecn: bool,
 ) -> Discipline:
-    """Return PIE (RFC 8033)."""
+    """Return PIE (RFC 8033) as a discipline of the kernel."""
     alpha, beta = (round(each * PIE_UNIT_PER_S) for each in (alpha_per_s, beta_per_s))
     values = (target_us, limit, update_us, alpha, beta, int(ecn))
     options = numbers(dict(zip(PIE_OPTIONS, values, strict=True)))
@@ -128,10 +130,10 @@ def red(
     *,
     ecn: bool,
 ) -> Discipline:
-    """Return random early detection, with thresholds and limit in packets of this length.
+    """Return random early detection (RED). Thresholds and limit are in packets of `packet_bytes`.
 
-    The kernel counts bytes, uses the power of two closest to the weight, and drops everything above
-    the upper threshold.
+    The kernel's RED counts bytes, rounds the averaging weight to the closest power of two, and
+    drops every packet above the upper threshold.
     """
     least, most, total = (round(each * packet_bytes) for each in (min_packets, max_packets, limit))
     weight_log = min(max(round(-math.log2(weight)), 1), 31)
@@ -152,11 +154,12 @@ def red(
 
 
 def burst_of(weight_log: int, min_packets: float) -> int:
-    """Return the smallest burst from which `tc` computes this weight, or the closest weight.
+    """Return the smallest burst from which `tc` computes the weight 2^-`weight_log`, or the closest
+    weight.
 
-    From the powers of two, `tc_red_eval_ewma` of iproute2 chooses the largest weight w with burst +
-    1 - min <= (1 - (1 - w)^burst) / w. With this weight, a mean that starts at 0 is at most `min`
-    after a burst.
+    `tc_red_eval_ewma` of iproute2 chooses the largest power of two w with burst + 1 - min <= (1 -
+    (1 - w)^burst) / w. Here `min` is RED's lower threshold. With the weight w, an average queue
+    length that starts at 0 is at most `min` after a burst.
     """
     least = math.ceil(min_packets)
     for burst in range(least, least + MOST_BURST):
@@ -167,18 +170,20 @@ def burst_of(weight_log: int, min_packets: float) -> int:
 
 
 def means(weight_log: int, burst: int) -> float:
-    """Return the difference between the length of a burst and its mean. [packets]"""
+    """Return the difference between the length of a burst and the average queue length after it.
+    [packets]"""
     weight = 0.5**weight_log
     return (1 - (1 - weight) ** burst) / weight
 
 
 def idle_table(weight_log: int, packet_ticks: int) -> tuple[bytes, int]:
-    """Return the decrease of the mean in idle times, as exponents of two, and the unit of the
-    table.
+    """Return RED's table of the decrease of the average queue length in idle times, and the unit of
+    its index. The table contains exponents of two.
 
-    This is `tc_red_eval_idle_damping` of iproute2. After the time of m packets the mean should
-    decrease by the factor (1 - w)^m. The table uses the natural logarithm instead of the logarithm
-    to base 2, so its exponents are ln 2 times the correct exponents.
+    The algorithm is `tc_red_eval_idle_damping` of iproute2. After the time of m packets, the
+    average should decrease by the factor (1 - w)^m, where w is the averaging weight. iproute2 uses
+    the natural logarithm instead of the logarithm to base 2, so the exponents are ln 2 times the
+    correct exponents.
     """
     falls = -math.log(1 - 0.5**weight_log) / packet_ticks
     longest = 31 / falls
@@ -188,5 +193,5 @@ def idle_table(weight_log: int, packet_ticks: int) -> tuple[bytes, int]:
 
 
 def marks(ecn: bool) -> str:
-    """Return the option of `tc` for ECN."""
+    """Return the option of the `tc` command that enables or disables ECN."""
     return "ecn" if ecn else "noecn"

@@ -1,13 +1,13 @@
 """Events of the kernel about interfaces, queueing disciplines, classes and filters.
 
 The kernel runs a filter program on the socket for each event before it queues the event. The
-program accepts events about lasthop's interfaces and blocks, unless this process has caused them
-(`nlmsg_pid` is the port of the requesting connection). Many events of other objects, or a gateway
-that changes a rate ten times per second, therefore do not wake the process. An event is only a
-reason to inspect the object, which may have changed again when the event is read.
+program accepts events about lasthop's interfaces and filter blocks, unless this process has caused
+the event (`nlmsg_pid` is the port of the requesting socket). Events about other objects, and rate
+changes of this gateway ten times per second, therefore do not wake the process. An event only
+triggers an inspection of the object, which may have changed again when the event is read.
 
-Before Linux 6.1, events of interfaces have no port. Later kernels omit it in some cases. Some
-events that this process has caused are therefore accepted.
+Before Linux 6.1, events of interfaces contain no port. Later kernels omit the port in some cases.
+The program therefore accepts some events that this process has caused.
 """
 
 import errno
@@ -28,39 +28,41 @@ OF_LINKS = (NEWLINK, DELLINK)
 OF_FILTERS = (tc.NEWFILTER, tc.DELFILTER)
 OF_TRAFFIC = (tc.NEWQDISC, tc.DELQDISC, tc.NEWCLASS, tc.DELCLASS, *OF_FILTERS)
 OF_ACTIONS = (48, 49)
-"""RTM_NEWACTION, RTM_DELACTION."""
+"""Message types of events about actions: RTM_NEWACTION, RTM_DELACTION."""
 BUFFER_BYTES = 1 << 20
 MOST_AT_ONCE = 1000
-"""Largest number of messages in one read. A flood of events must not stop the gateway's other
-work."""
+"""Largest number of events that one call of `read` reads, so that a flood of events does not stop
+the gateway's other work."""
 SUBJECT = struct.Struct("=4xiII")
-"""Layout of the fields interface, number and parent of a traffic control message. In a message
-about a link, the first is its interface."""
+"""Layout of three fields of a traffic control message: interface, handle and parent. In a message
+about a link, the first field is also the interface."""
 
 TYPE, PORT, INTERFACE, BLOCK = 4, 12, 20, 28
-"""Offsets of fields in a message. [bytes]"""
+"""Offsets of fields in a netlink message. [bytes]"""
 FIRST_ATTRIBUTE = HEADER.size + 16
-"""Offset of the first attribute in a message about an interface, which is its name."""
+"""Offset of the first attribute in a message about an interface, which is usually the interface's
+name. [bytes]"""
 FIRST_KIND = HEADER.size + 12
-"""Offset of the kind of an action, after the headers of two enclosing attributes."""
+"""Offset of an action's kind in a message, after the headers of two enclosing attributes.
+[bytes]"""
 
 LOAD_WORD, LOAD_HALF, JUMP, EQUAL, ANSWER = 0x20, 0x28, 0x05, 0x15, 0x06
 ACCEPT, REFUSE = (ANSWER, 0, 0, 0xFFFFFFFF), (ANSWER, 0, 0, 0)
 
 
 class Event(NamedTuple):
-    """Event of the kernel about an object that is to be inspected."""
+    """Event of the kernel about an object that should be inspected."""
 
     kind: int
     """Message type, such as RTM_NEWQDISC."""
     interface: int
-    """Number of the interface; -1 for a block, 0 for an action."""
+    """Number of the interface; -1 for a filter block, 0 for an action."""
     parent: int
-    """Parent of the object, or the number of its block."""
+    """Number of the object's parent, or number of its filter block."""
 
 
 class Events:
-    """Connection that receives events. At first it receives all events."""
+    """Netlink socket that receives events. Initially the socket receives all events."""
 
     def __init__(self) -> None:
         self.socket = told_of(GROUPS, [ACCEPT])
@@ -70,14 +72,14 @@ class Events:
         self.socket.close()
 
     def attend(self, port: int, event_filter: "EventFilter | None" = None) -> None:
-        """Receive only events about the objects of a filter that another port has caused. With
-        None, receive events about all objects."""
+        """Receive only events about the objects of `event_filter` that another port has caused.
+        With None, receive events about all objects."""
         program = [*beginning(port), *([ACCEPT] if event_filter is None else rest(event_filter))]
         attach(self.socket, program)
 
     def read(self) -> set[Event] | None:
-        """Return the events since the last call, or None if there were too many to read or to
-        store."""
+        """Return the events since the last call, or None if events were lost or too many to
+        read."""
         results: set[Event] = set()
         for _ in range(MOST_AT_ONCE):
             try:
@@ -92,17 +94,18 @@ class Events:
 
 
 class EventFilter(NamedTuple):
-    """Objects whose events are received."""
+    """Objects whose events should be received."""
 
     names: Collection[str]
-    """Names of interfaces, which need not exist now."""
+    """Names of interfaces, which need not exist yet."""
     numbers: Collection[int]
     """Numbers of interfaces."""
     blocks: Collection[int]
 
 
 def told_of(groups: Iterable[int], program: list[Instruction]) -> socket.socket:
-    """Return a socket that receives the events of these groups that a filter program accepts."""
+    """Return a netlink socket for events of these multicast groups that a filter program
+    accepts."""
     kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
     connection = socket.socket(socket.AF_NETLINK, kind, 0)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
@@ -114,7 +117,7 @@ def told_of(groups: Iterable[int], program: list[Instruction]) -> socket.socket:
 
 
 def events_in(data: bytes) -> Iterable[Event]:
-    """Return the events in a message."""
+    """Return the events in the data of a received message."""
     for kind, _, body in messages_in(data):
         if kind in OF_ACTIONS:
             yield Event(kind, 0, 0)
@@ -124,17 +127,19 @@ def events_in(data: bytes) -> Iterable[Event]:
 
 
 def swapped(value: int, code: str) -> int:
-    """Return a number in host byte order as the filter program reads it, in network byte order."""
+    """Return a number as the filter program compares it: bytes in host order, read in network
+    order."""
     return int.from_bytes(struct.pack(code, value), "big")
 
 
 def beginning(port: int) -> list[Instruction]:
-    """Return instructions that reject events that this port has caused."""
+    """Return the instructions at the beginning of the program, which reject events that this port
+    has caused."""
     return [(LOAD_WORD, 0, 0, PORT), (EQUAL, 0, 1, swapped(port, "=I")), REFUSE]
 
 
 def rest(event_filter: EventFilter) -> list[Instruction]:
-    """Return instructions that accept events about the objects of a filter."""
+    """Return the remaining instructions, which accept events about the objects of a filter."""
     program: list[Instruction] = [(LOAD_HALF, 0, 0, TYPE)]
     parts = [
         (OF_LINKS, of_links(event_filter)),
@@ -145,7 +150,8 @@ def rest(event_filter: EventFilter) -> list[Instruction]:
         for kind in kinds:
             program += [(EQUAL, 0, 1, swapped(kind, "=H")), (JUMP, 0, 0, 0)]
     program.append(REFUSE)
-    # The jumps lead to the parts of the program, which follow each other.
+    # Each jump leads to the instructions for its message types. These groups of instructions follow
+    # each other.
     at, start = 1, len(program)
     for kinds, part in parts:
         for _ in kinds:
@@ -157,18 +163,18 @@ def rest(event_filter: EventFilter) -> list[Instruction]:
 
 
 def accept_if(value: int) -> list[Instruction]:
-    """Return instructions that accept the event if the loaded word has this value."""
+    """Return the instructions that accept the event if the loaded word has this value."""
     return [(EQUAL, 0, 1, value), ACCEPT]
 
 
 def of_links(event_filter: EventFilter) -> list[Instruction]:
-    """Return instructions that accept interfaces by number and by name. An interface that is
-    created again has another number."""
+    """Return the instructions that accept events about interfaces with these numbers or names.
+    Names are checked because an interface that is created again has another number."""
     program: list[Instruction] = [(LOAD_WORD, 0, 0, INTERFACE)]
     for number in event_filter.numbers:
         program += accept_if(swapped(number, "=i"))
-    # If the name is not the first attribute, the event is accepted, since the program cannot search
-    # for it.
+    # An event whose first attribute is not the name is accepted, since the program cannot search
+    # for the name.
     program += [(LOAD_HALF, 0, 0, FIRST_ATTRIBUTE + 2), (EQUAL, 1, 0, swapped(IFNAME, "=H"))]
     program.append(ACCEPT)
     for name in event_filter.names:
@@ -184,7 +190,8 @@ def of_links(event_filter: EventFilter) -> list[Instruction]:
 
 
 def of_traffic(event_filter: EventFilter) -> list[Instruction]:
-    """Return instructions that accept events about objects at interfaces and in blocks."""
+    """Return the instructions that accept events about objects at these interfaces and in these
+    filter blocks."""
     program: list[Instruction] = [(LOAD_WORD, 0, 0, INTERFACE)]
     for number in event_filter.numbers:
         program += accept_if(swapped(number, "=i"))
@@ -195,7 +202,7 @@ def of_traffic(event_filter: EventFilter) -> list[Instruction]:
 
 
 def of_actions() -> list[Instruction]:
-    """Return instructions that accept actions of the kind that lasthop uses. An event does not show
-    who owns the action."""
+    """Return the instructions that accept events about mirred actions. An event does not show which
+    program owns the action."""
     word = int.from_bytes(b"mirr", "big")
     return [(LOAD_WORD, 0, 0, FIRST_KIND + 4), *accept_if(word), REFUSE]

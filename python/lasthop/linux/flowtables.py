@@ -1,6 +1,6 @@
 """Flowtables of nftables, whose connections bypass the hooks of traffic control.
 
-Structures are those of linux/netfilter/nf_tables.h. A kernel without nftables has none.
+Structures are those of linux/netfilter/nf_tables.h. A kernel without nftables has no flowtables.
 """
 
 import struct
@@ -29,7 +29,7 @@ class Flowtable(NamedTuple):
     devices: tuple[str, ...]
     """Names of the flowtable's interfaces. A final `*` matches any ending of a name."""
     is_hardware: bool
-    """Whether the network card forwards packets without the kernel."""
+    """Whether the network card forwards the packets of the flowtable without the kernel."""
 
     @property
     def words(self) -> str:
@@ -37,7 +37,7 @@ class Flowtable(NamedTuple):
         return f"{self.family} {self.table} {self.name}"
 
     def has(self, interface: str) -> bool:
-        """Return whether packets of an interface can pass through it."""
+        """Return whether the flowtable contains an interface."""
         return any(
             interface.startswith(device[:-1]) if device.endswith("*") else interface == device
             for device in self.devices
@@ -45,7 +45,8 @@ class Flowtable(NamedTuple):
 
 
 def flowtables() -> list[Flowtable]:
-    """Return every flowtable of this network namespace; none if the kernel does not report them."""
+    """Return all flowtables of this network namespace. The list is empty if the kernel does not
+    report flowtables."""
     try:
         with Socket(protocol=NETFILTER) as kernel:
             bodies = list(kernel.dump(GETFLOWTABLE, HEADER.pack(0, 0, 0)))
@@ -55,7 +56,7 @@ def flowtables() -> list[Flowtable]:
 
 
 def flowtable(body: bytes) -> Flowtable:
-    """Return the flowtable of a message of the kernel."""
+    """Return the flowtable that a message of the kernel describes."""
     family, _, _ = HEADER.unpack_from(body)
     has = dict(attributes(body, HEADER.size))
     flags = int.from_bytes(has.get(FLAGS, b""), "big")
@@ -68,7 +69,7 @@ def flowtable(body: bytes) -> Flowtable:
 
 
 def names(data: bytes) -> Iterator[str]:
-    """Return names of interfaces."""
+    """Yield the names of interfaces in an attribute of a flowtable."""
     for kind, payload in attributes(data):
         if kind in (DEVICE, PREFIX):
             yield text_in(payload) + "*" * (kind == PREFIX)

@@ -1,7 +1,7 @@
-"""Hosts that send at an interface: MAC and source addresses from captured packets.
+"""Find hosts that send at an interface: MAC and source IP addresses from captured packets.
 
-The kernel has no neighbours at the port of a bridge: it stores them at the bridge. A host whose
-packets are only forwarded never becomes a neighbour. This module therefore captures every ARP
+The kernel stores the neighbours of a bridge port at the bridge interface, not at the port. A host
+whose packets are only forwarded never becomes a neighbour. This module therefore captures every ARP
 packet, every neighbour solicitation or advertisement, and one other packet in 64.
 """
 
@@ -13,25 +13,26 @@ from lasthop.linux.packets import HEADER_BYTES, packet_socket, received, source_
 from lasthop.linux.tc import Address
 
 SAMPLED = 64
-"""Sampling ratio of packets that are neither ARP nor NDP: one of this many is captured."""
+"""Sampling ratio of packets that are neither ARP nor NDP: one packet of this many is captured."""
 ARP, IPV4, IPV6, ICMPV6 = 0x0806, 0x0800, 0x86DD, 58
 SENDER = slice(14, 18)
-"""Position of the sender's address in an ARP packet about IPv4."""
+"""Position of the sender's IPv4 address in an ARP packet."""
 
-# Classic BPF; packets begin with the header after Ethernet. Codes are those of linux/filter.h.
+# Classic BPF program that draws the sample. A packet begins with the header after Ethernet.
+# Instruction codes are those of linux/filter.h.
 PROGRAM = (
-    (0x20, 0, 0, 0xFFFFF004),  # packet type
+    (0x20, 0, 0, 0xFFFFF004),  # load the packet type
     (0x15, 13, 0, 4),  # reject outgoing packets
-    (0x20, 0, 0, 0xFFFFF000),  # Ethernet type
+    (0x20, 0, 0, 0xFFFFF000),  # load the Ethernet type
     (0x15, 10, 0, ARP),
     (0x15, 6, 0, IPV4),
     (0x15, 0, 9, IPV6),
     (0x30, 0, 0, 6),
     (0x15, 0, 3, ICMPV6),
     (0x30, 0, 0, 40),
-    (0x15, 4, 0, 135),  # accept a solicitation
-    (0x15, 3, 0, 136),  # accept an advertisement
-    (0x20, 0, 0, 0xFFFFF038),  # a random number
+    (0x15, 4, 0, 135),  # accept a neighbour solicitation
+    (0x15, 3, 0, 136),  # accept a neighbour advertisement
+    (0x20, 0, 0, 0xFFFFF038),  # load a random number
     (0x54, 0, 0, SAMPLED - 1),
     (0x15, 0, 1, 0),
     (0x06, 0, 0, HEADER_BYTES),
@@ -40,7 +41,7 @@ PROGRAM = (
 
 
 class Heard:
-    """Capture of hosts that send at interfaces.
+    """Capture of the packets of hosts that send at interfaces.
 
     Parameters
     ----------
@@ -56,7 +57,8 @@ class Heard:
             each.close()
 
     def look(self) -> set[tuple[str, Neighbour]]:
-        """Return the hosts whose packets were captured since the last call, with the interfaces."""
+        """Return the hosts whose packets were captured since the last call, with the interface of
+        each host."""
         results = set()
         for name, each in self.sockets.items():
             for header, (_, kind, _, _, mac) in received(each):
@@ -67,8 +69,8 @@ class Heard:
 
 
 def neighbour_of(header: bytes, kind: int, mac: bytes) -> Neighbour | None:
-    """Return the host that sent a packet of this Ethernet type; None if the packet lacks its
-    address."""
+    """Return the host that sent a packet of this Ethernet type; None if the packet contains no
+    usable source address."""
     address: Address | None
     if kind == ARP:
         is_ipv4 = len(header) >= SENDER.stop and header[2:6] == b"\x08\x00\x06\x04"

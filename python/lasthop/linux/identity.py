@@ -1,7 +1,8 @@
-"""Network namespace of this thread. Changes in one namespace must not be reverted in another one.
+"""Identity of this thread's network namespace, so that changes are reverted only in the namespace
+in which they were made.
 
-The kernel can reuse the number of a removed namespace (`lsns -t net`). It never reuses the cookie
-of a namespace before the next boot (Linux 5.14, SO_NETNS_COOKIE).
+The kernel may reuse the number of a removed namespace (`lsns -t net`). The kernel never reuses the
+cookie of a namespace before the next boot (Linux 5.14, SO_NETNS_COOKIE).
 """
 
 import os
@@ -16,7 +17,7 @@ from lasthop.linux.netns import OWN
 SO_NETNS_COOKIE = 71
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 FIRST_ALONE = Path("/proc/sys/net/core/netdev_max_backlog")
-"""File that the kernel shows only in the network namespace that exists since boot."""
+"""File that exists only in the network namespace that the kernel creates at boot."""
 
 Whose: TypeAlias = Literal["ours", "another's", "gone"]
 
@@ -35,8 +36,8 @@ class Identity(NamedTuple):
         return f"{self.number} {self.cookie} {self.boot}"
 
     def whose(self, own: "Identity") -> Whose:
-        """Return whether this is the present namespace, another one, or one that no longer
-        exists."""
+        """Return whether this identity is that of the namespace `own`, of another namespace, or of
+        a namespace that no longer exists."""
         if self.boot != own.boot:
             return "gone"
         if self.number != own.number:
@@ -57,7 +58,7 @@ def own_identity() -> Identity:
 
 
 def identity_of(text: str) -> Identity | None:
-    """Return the identity in a text; None if the text has none."""
+    """Parse the identity in a text; return None if the text contains no identity."""
     words = text.split()
     if len(words) != 3 or not all(word.isdecimal() for word in words[:2]):
         return None
@@ -65,8 +66,8 @@ def identity_of(text: str) -> Identity | None:
 
 
 def is_first() -> bool:
-    """Return whether this thread is in the namespace that exists since the boot of the machine or
-    container."""
+    """Return whether this thread is in the network namespace that the kernel or container created
+    at boot."""
     try:
         first = os.stat("/proc/1/ns/net")
     except OSError:  # this process may not read the file

@@ -1,7 +1,7 @@
-"""The queue of a leaf: a FIFO, or a discipline of the kernel that keeps the delay low.
+"""Queue of a leaf: a FIFO, or a queueing discipline of the kernel that limits the queueing delay.
 
-Attributes are those of linux/pkt_sched.h. Words are those of `tc`. CoDel (RFC 8289) and FQ-CoDel
-(RFC 8290) mark packets of senders that support ECN, and drop other packets.
+Netlink attributes are those of linux/pkt_sched.h. CoDel (RFC 8289) and FQ-CoDel (RFC 8290) mark
+packets of senders that support ECN, and drop other packets.
 """
 
 import errno
@@ -13,9 +13,11 @@ from lasthop.linux.disciplines import Discipline
 from lasthop.linux.netlink import KernelError, Request, Socket
 
 BEST = ("fq_codel", "codel", "pfifo")
-"""Queueing disciplines, the best first. Every kernel has the last one."""
+"""Queueing disciplines for leaves in order of preference. Every kernel supports the last
+discipline."""
 MANAGED = ("fq_codel", "codel")
-"""Disciplines with the parameters of CoDel. They can drop packets that are already queued."""
+"""Queueing disciplines with the parameters of CoDel. They can drop packets that are already
+queued."""
 TRIED_PACKETS = 10
 
 
@@ -26,16 +28,17 @@ class Queue(NamedTuple):
     packets: int
     """Largest number of packets in the queue."""
     target_us: int = 5_000
-    """CoDel's target: the queueing delay that it accepts permanently. [us]"""
+    """CoDel's target: the queueing delay that CoDel accepts permanently. [us]"""
     interval_us: int = 100_000
-    """CoDel's interval: time for which the delay may exceed the target, about a round-trip time.
-    [us]"""
+    """CoDel's interval: time for which the queueing delay may exceed the target, about a round-trip
+    time. [us]"""
     flows: int = 1024
-    """Number of queues to which FQ-CoDel assigns flows."""
+    """Number of queues into which FQ-CoDel hashes flows."""
 
     @property
     def kernel_discipline(self) -> Discipline:
-        """Return the discipline with its options. CoDel always marks packets of ECN senders."""
+        """Return the queueing discipline with its options. CoDel always marks packets of ECN
+        senders."""
         match self.discipline:
             case "sfq":
                 options = struct.pack("=IiIII", 0, 10, self.packets, 0, 0)
@@ -50,13 +53,13 @@ class Queue(NamedTuple):
 
 
 def add(device: tc.Device, parent: int, queue: Queue) -> Request:
-    """Return the request that adds a queue to a class, or to the root of an interface."""
+    """Return the request that adds the queue to a class, or to the root of an interface."""
     return queue.kernel_discipline.request(device, parent)
 
 
 def best(kernel: Socket, device: tc.Device, parent: int = tc.ROOT) -> str:
-    """Return the best discipline that the kernel supports. It is found by adding and removing
-    each."""
+    """Return the best queueing discipline that the kernel supports. Each discipline is tested by
+    adding and removing it."""
     for discipline in BEST[:-1]:
         try:
             kernel.carry_out([add(device, parent, Queue(discipline, TRIED_PACKETS))])

@@ -1,4 +1,4 @@
-"""Network interfaces: creation of an IFB, and the interfaces that the kernel has."""
+"""Network interfaces: the existing interfaces, and requests that create and change interfaces."""
 
 import fcntl
 import socket
@@ -29,9 +29,9 @@ IFNAME, ADDRESS, MASTER, TXQLEN, LINKINFO, KIND = 3, 1, 10, 13, 18, 1
 GSO_MAX_SEGS = 40
 LINK, LINK_NAMESPACE = 5, 37
 SIOCGIFMTU = 0x8921
-"""Ioctl that returns the MTU of an interface (linux/sockios.h)."""
+"""Ioctl number that returns the MTU of an interface (linux/sockios.h)."""
 ETHERNET = 1
-"""Type of hardware with Ethernet headers (linux/if_arp.h)."""
+"""ARPHRD type of an interface with Ethernet headers (linux/if_arp.h)."""
 
 
 class Link(NamedTuple):
@@ -39,18 +39,20 @@ class Link(NamedTuple):
 
     number: int
     kind: str
-    """Name of the interface's driver, such as ``ifb``; empty for hardware."""
+    """Kind of the interface's driver, such as ``ifb``; empty for hardware."""
     mac: bytes
     is_up: bool
     master: int
-    """Number of the interface that this one is a port of, such as a bridge; 0 if there is none."""
+    """Number of the interface, such as a bridge, of which this interface is a port; 0 if there is
+    none."""
     hardware: int = ETHERNET
-    """Type of the header of the interface's packets (ARPHRD)."""
+    """Type of the link-layer header of the interface's packets (ARPHRD)."""
     segments: int = 0
     """Largest number of segments that senders on this machine merge into one packet; 0 if
     unknown."""
     lower: int = 0
-    """Number of the interface below this one, such as that of a VLAN; 0 if there is none here."""
+    """Number of the lower interface, such as the interface of a VLAN; 0 if this namespace has
+    none."""
 
 
 def index_of(name: str) -> int:
@@ -80,13 +82,15 @@ def known_interfaces() -> str:
 def request(
     name: str, text: str, more: bytes = b"", *, kind: int = NEWLINK, flags: int = 0, is_up: int = 0
 ) -> Request:
-    """Return the message about an interface, with the attributes `more` and the command `text`."""
+    """Return the request of this kind for an interface, with the attributes `more` and the
+    equivalent command `text`."""
     body = INFO.pack(0, 0, 0, is_up, is_up) + text_attribute(IFNAME, name) + more
     return Request(kind, flags, body, text)
 
 
 def add_ifb(name: str, mac: bytes, queue_packets: int) -> Request:
-    """Return the request for an intermediate functional block (IFB), which is not up yet."""
+    """Return the request that creates an intermediate functional block (IFB), which is not up
+    yet."""
     more = attribute(LINKINFO, attribute(KIND, b"ifb"))
     more += attribute(ADDRESS, mac) + u32_attribute(TXQLEN, queue_packets)
     text = f"ip link add {name} address {mac.hex(':')} txqueuelen {queue_packets} type ifb"
@@ -94,35 +98,36 @@ def add_ifb(name: str, mac: bytes, queue_packets: int) -> Request:
 
 
 def set_up(name: str) -> Request:
-    """Return the request that sets an interface up."""
+    """Return the request that brings an interface up."""
     return request(name, f"ip link set {name} up", is_up=UP)
 
 
 ONE_SEGMENT = 1
-"""Number of segments in one packet of a sender, so that queues share bytes instead of merged
-packets. [-]"""
+"""Number of segments per packet that disables merging, so that queues handle single segments.
+[-]"""
 
 
 def set_segments(name: str, segments: int) -> Request:
-    """Return the request that limits how many segments senders merge into one packet."""
+    """Return the request that limits how many segments local senders merge into one packet."""
     text = f"ip link set {name} gso_max_segs {segments}"
     return request(name, text, u32_attribute(GSO_MAX_SEGS, segments))
 
 
 def remove_link(name: str) -> Request:
-    """Return the request that removes a virtual interface with everything on it."""
+    """Return the request that removes a virtual interface with all its queueing disciplines and
+    filters."""
     return request(name, f"ip link del {name}", kind=DELLINK)
 
 
 def every_link(kernel: Socket) -> dict[str, Link]:
-    """Return all interfaces by name."""
+    """Return all interfaces of this namespace, by name."""
     results = {}
     for body in kernel.dump(GETLINK, INFO.pack(0, 0, 0, 0, 0)):
         _, hardware, index, flags, _ = INFO.unpack_from(body)
         has = dict(attributes(body, INFO.size))
         kind = text_in(dict(attributes(has.get(LINKINFO, b""))).get(KIND, b""))
         master, segments = number_in(has.get(MASTER)), number_in(has.get(GSO_MAX_SEGS))
-        # For a veth device, IFLA_LINK is its peer.
+        # The IFLA_LINK attribute of a veth device is its peer, not a lower interface.
         is_on = kind != "veth" and LINK_NAMESPACE not in has
         lower = number_in(has.get(LINK)) if is_on else 0
         link = Link(
@@ -133,7 +138,8 @@ def every_link(kernel: Socket) -> dict[str, Link]:
 
 
 def below(lan: str, links: Mapping[str, Link]) -> list[str]:
-    """Return an interface and all devices below it: ports of a bridge, or the device of a VLAN."""
+    """Return an interface and all its lower devices: the ports of a bridge, or the device of a
+    VLAN."""
     results = [lan]
     for name in results:
         link = links.get(name)
@@ -146,7 +152,7 @@ def below(lan: str, links: Mapping[str, Link]) -> list[str]:
 
 
 def forwards(family: int) -> bool:
-    """Return whether the machine forwards packets of this address family."""
+    """Return whether the machine forwards packets of this IP version."""
     path = "ipv4/ip_forward" if family == 4 else "ipv6/conf/all/forwarding"
     try:
         return Path("/proc/sys/net", path).read_text().strip() != "0"

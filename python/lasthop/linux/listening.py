@@ -1,15 +1,17 @@
-"""Sockets that wait for connections or datagrams of other hosts."""
+"""Local sockets that wait for connections or datagrams of other hosts."""
 
 from contextlib import suppress
 from pathlib import Path
 
 LISTENS, BOUND = "0A", "07"
-"""States of a TCP socket that listens and of a UDP socket without a peer (linux/tcp_states.h)."""
+"""States in /proc/net of a listening TCP socket and of a UDP socket without a peer
+(linux/tcp_states.h)."""
 TABLES = {"tcp": LISTENS, "tcp6": LISTENS, "udp": BOUND, "udp6": BOUND}
 
 
 def listening() -> set[tuple[str, str]]:
-    """Return protocol, address and port of each such socket in this thread's network namespace."""
+    """Return protocol, address and port of each waiting TCP or UDP socket in this thread's network
+    namespace."""
     results = set()
     for table, state in TABLES.items():
         with suppress(OSError):

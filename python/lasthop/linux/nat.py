@@ -1,7 +1,8 @@
-"""Address translation by nf_tables, in tables that exist as long as the socket that created them.
+"""Network address translation by nf_tables. Each table exists as long as the socket that created
+it.
 
-Every table has the flag `owner`. No other process can change it, and the kernel removes it when its
-socket closes, even if the process was killed (Linux 5.12).
+Every table has the flag `owner`. No other process can change such a table (Linux 5.12). The kernel
+removes the table when its socket closes, even if the process was killed.
 """
 
 import errno
@@ -27,7 +28,8 @@ from lasthop.linux.netlink import (
 
 NETFILTER, BATCH_BEGIN, BATCH_END = 12, 16, 17
 SUBSYSTEM = 10
-"""Number of nf_tables in the upper byte of a message type (linux/netfilter/nfnetlink.h)."""
+"""Number of the subsystem nf_tables, in the upper byte of a message type
+(linux/netfilter/nfnetlink.h)."""
 GENERIC = struct.Struct("=BBH")
 """Layout of struct nfgenmsg: family, version, resource."""
 NEWTABLE, NEWCHAIN, NEWRULE = 0, 3, 6
@@ -35,14 +37,15 @@ APPEND = 0x800
 OWNER = 2
 FORWARD_HOOK, POSTROUTING_HOOK = 2, 4
 FILTER_PRIORITY, SOURCE_PRIORITY = 0, 100
-"""Usual priorities of filter and source NAT chains (linux/netfilter_ipv4.h)."""
+"""Usual priorities of a filter chain and of a source NAT chain (linux/netfilter_ipv4.h)."""
 DROP = 0
 IIFNAME, OIFNAME = 6, 7
 EQUAL, UNEQUAL = 0, 1
 REGISTER, VERDICT_REGISTER = 1, 0
 NETWORK_HEADER, SOURCE_OFFSET = 1, 12
 
-# Constants of linux/netfilter/nf_tables.h, in the order in which they are used.
+# Attribute numbers and constants of linux/netfilter/nf_tables.h, in the order of their use in this
+# module.
 TABLE_NAME, TABLE_FLAGS = 1, 2
 CHAIN_TABLE, CHAIN_NAME, CHAIN_HOOK, CHAIN_TYPE = 1, 3, 4, 7
 HOOK_NUMBER, HOOK_PRIORITY = 1, 2
@@ -53,27 +56,29 @@ CMP_REGISTER, CMP_OPERATION, CMP_DATA, VALUE = 1, 2, 3, 1
 PAYLOAD_REGISTER, PAYLOAD_BASE, PAYLOAD_OFFSET, PAYLOAD_LENGTH = 1, 2, 3, 4
 IMMEDIATE_REGISTER, IMMEDIATE_DATA, VERDICT, VERDICT_CODE = 1, 2, 2, 1
 NAME_BYTES = 16
-"""IFNAMSIZ. [bytes]"""
+"""Length of an interface name in a comparison (IFNAMSIZ). [bytes]"""
 
 
 class Translation:
-    """Table in the calling thread's network namespace, which exists until it is closed.
+    """nf_tables table for source NAT in the calling thread's network namespace. The table exists
+    until `close`.
 
     Parameters
     ----------
     name : str
         Name of the table.
     interface : str
-        Interface whose address is the source address of all packets that leave by it.
+        Outgoing interface. Its address replaces the source address of all packets that leave
+        through this interface.
     source : IPv4Address, optional
-        Only packets from this address are translated.
+        Source address that is translated. By default, all addresses are translated.
     inside : str, optional
-        Interface whose packets may leave only by `interface`. Other packets from it are dropped.
+        Incoming interface. Its packets are dropped unless they leave through `interface`.
 
     Raises
     ------
     UserError
-        If the kernel does not support this, or this process lacks the permission.
+        If the kernel does not support the table, or if this process lacks the permission.
     """
 
     def __init__(
@@ -134,7 +139,7 @@ class Translation:
 
 
 def lacking(why: str, *, may: bool = True) -> UserError:
-    """Return the error that address translation is not available."""
+    """Return the error for unavailable address translation."""
     if not may:
         return UserError(f"address translation: {why}", "are you root?")
     return UserError(
@@ -144,8 +149,8 @@ def lacking(why: str, *, may: bool = True) -> UserError:
 
 
 def message(kind: int, flags: int, sequence: int, body: bytes) -> bytes:
-    """Return a message to nf_tables about IPv4. Messages that begin or end a transaction name the
-    subsystem instead."""
+    """Return a netlink message to nf_tables about IPv4. Messages that begin or end a transaction
+    contain the subsystem instead of IPv4."""
     is_around = kind in (BATCH_BEGIN, BATCH_END)
     family, resource = (0, socket.htons(SUBSYSTEM)) if is_around else (socket.AF_INET, 0)
     data = GENERIC.pack(family, 0, resource) + body
@@ -153,19 +158,19 @@ def message(kind: int, flags: int, sequence: int, body: bytes) -> bytes:
 
 
 def number(kind: int, value: int) -> bytes:
-    """Return an attribute with a number."""
+    """Return a netlink attribute that contains a number."""
     return attribute(kind, struct.pack(">i", value))
 
 
 def table(name: str) -> tuple[int, int, bytes]:
-    """Return the message for a table that is removed with its socket."""
+    """Return the message that creates a table, which the kernel removes with its socket."""
     return NEWTABLE, CREATE, text_attribute(TABLE_NAME, name) + number(TABLE_FLAGS, OWNER)
 
 
 def chain(
     of: str, name: str, kind: bytes, hook: int, priority: int
 ) -> list[tuple[int, int, bytes]]:
-    """Return the message for a chain at a hook."""
+    """Return the message that creates a chain at a netfilter hook."""
     present = number(HOOK_NUMBER, hook) + number(HOOK_PRIORITY, priority)
     body = (
         text_attribute(CHAIN_TABLE, of)
@@ -176,26 +181,27 @@ def chain(
 
 
 def rule(of: str, in_chain: str, expressions: Sequence[bytes]) -> list[tuple[int, int, bytes]]:
-    """Return the message for a rule at the end of a chain."""
+    """Return the message that appends a rule to a chain."""
     elements = b"".join(attribute(ELEMENT, item) for item in expressions)
     body = text_attribute(RULE_TABLE, of) + text_attribute(RULE_CHAIN, in_chain)
     return [(NEWRULE, CREATE | APPEND, body + attribute(RULE_EXPRESSIONS, elements))]
 
 
 def expression(name: str, data: bytes) -> bytes:
-    """Return an expression, which is one step of a rule."""
+    """Return an nf_tables expression, which is a condition or an action of a rule."""
     return text_attribute(EXPRESSION_NAME, name) + attribute(EXPRESSION_DATA, data)
 
 
 def compared(operation: int, value: bytes) -> bytes:
-    """Return the expression that continues the rule if the register compares to a value as
-    stated."""
+    """Return the expression that compares the register with a value. The rule continues if the
+    result is true."""
     data = number(CMP_REGISTER, REGISTER) + number(CMP_OPERATION, operation)
     return expression("cmp", data + attribute(CMP_DATA, attribute(VALUE, value)))
 
 
 def named(key: int, interface: str, operation: int) -> list[bytes]:
-    """Return the expressions that continue the rule if an interface's name compares as stated."""
+    """Return the expressions that compare an interface's name. The rule continues if the result is
+    true."""
     load = number(META_KEY, key) + number(META_REGISTER, REGISTER)
     name = interface.encode().ljust(NAME_BYTES, b"\0")
     return [expression("meta", load), compared(operation, name)]
@@ -207,15 +213,16 @@ def enters(interface: str) -> list[bytes]:
 
 
 def leaves(interface: str, operation: int = EQUAL) -> list[bytes]:
-    """Return the expressions that continue the rule if the packet leaves by an interface.
+    """Return the expressions that continue the rule if the packet leaves through an interface.
 
-    With `UNEQUAL`, the rule continues if the packet leaves by another interface.
+    With `UNEQUAL`, the rule continues if the packet leaves through another interface.
     """
     return named(OIFNAME, interface, operation)
 
 
 def comes_from(source: IPv4Address | None) -> list[bytes]:
-    """Return the expressions that continue the rule if the packet has this source address."""
+    """Return the expressions that continue the rule if the packet has this source address; none for
+    None."""
     if source is None:
         return []
     load = number(PAYLOAD_REGISTER, REGISTER) + number(PAYLOAD_BASE, NETWORK_HEADER)
@@ -224,7 +231,8 @@ def comes_from(source: IPv4Address | None) -> list[bytes]:
 
 
 def masquerade() -> bytes:
-    """Return the expression that sets the source address to that of the outgoing interface."""
+    """Return the expression that replaces the source address by the outgoing interface's
+    address."""
     return expression("masq", b"")
 
 

@@ -1,4 +1,4 @@
-"""The kernel's tables of neighbours (ARP, NDP) and forwarding tables of bridges."""
+"""The kernel's neighbour tables (ARP, NDP) and the forwarding tables of bridges."""
 
 import os
 import struct
@@ -16,20 +16,21 @@ ENTRY = struct.Struct("=BxxxiHBB")
 """Layout of struct ndmsg: family, interface, state, flags, type."""
 DESTINATION, LINK_ADDRESS = 1, 2
 HEARD = 0x02 | 0x04 | 0x08 | 0x10 | 0x80
-"""States of a host that the kernel has heard: reachable, stale, delay, probe, permanent."""
+"""Neighbour states in which the kernel knows the MAC address: reachable, stale, delay, probe,
+permanent."""
 STALE, PERMANENT = 0x04, 0x80
 BRIDGE, MASTER, SELF = 7, 9, 0x02
 """Family of forwarding tables (PF_BRIDGE), attribute with the bridge's number, and flag of entries
-that a driver keeps (linux/neighbour.h)."""
+that a driver stores (linux/neighbour.h)."""
 CACHE_INFO = 3
 AGES = struct.Struct("=III")
-"""Layout of the times since an entry was confirmed, used and updated. [1/USER_HZ]"""
+"""Layout of the times since a neighbour entry was confirmed, used and updated. [1/USER_HZ]"""
 USER_HZ = os.sysconf("SC_CLK_TCK")
 OWN = struct.Struct("=BBBBi")
 
 
 class Neighbour(NamedTuple):
-    """A host at an interface."""
+    """Host that is a neighbour at an interface."""
 
     address: Address
     mac: str
@@ -38,10 +39,10 @@ class Neighbour(NamedTuple):
 def neighbours(
     kernel: Socket, interface: int, absence_s: float = inf, *, link_local: bool = False
 ) -> list[Neighbour]:
-    """Return hosts that the kernel has heard at an interface.
+    """Return the hosts in the kernel's neighbour table of an interface.
 
     A stale entry is included only if it was used, confirmed or updated within `absence_s`. [s]
-    Link-local addresses are included only with `link_local`.
+    Link-local addresses are included only if `link_local` is set.
     """
     results = []
     for body in kernel.dump(GETNEIGH, ENTRY.pack(0, interface, 0, 0, 0)):
@@ -60,9 +61,10 @@ def neighbours(
 
 
 def forwarding(kernel: Socket, bridges: Collection[int]) -> Iterator[tuple[str, int]]:
-    """Yield the hosts in the forwarding tables of bridges: MAC address and number of the port.
+    """Yield the MAC address and the port's interface number of each host in the forwarding tables
+    of bridges.
 
-    Entries of the bridges' own addresses are left out.
+    The bridges' own MAC addresses are left out.
     """
     for body in kernel.dump(GETNEIGH, ENTRY.pack(BRIDGE, 0, 0, 0, 0)):
         family, port, state, flags, _ = ENTRY.unpack_from(body)
@@ -75,18 +77,19 @@ def forwarding(kernel: Socket, bridges: Collection[int]) -> Iterator[tuple[str, 
 
 
 def idle_s(entry: bytes) -> float:
-    """Return the time since an entry was used, confirmed or updated; 0 if unknown. [s]"""
+    """Return the time since a neighbour entry was last used, confirmed or updated; 0 if unknown.
+    [s]"""
     ages = dict(attributes(entry, ENTRY.size)).get(CACHE_INFO, b"")
     return min(AGES.unpack_from(ages)) / USER_HZ if len(ages) >= AGES.size else 0.0
 
 
 def own_addresses(kernel: Socket) -> set[Address]:
-    """Return the addresses of this machine."""
+    """Return the IP addresses of this machine."""
     return {address for _, address in numbered_addresses(kernel)}
 
 
 def addresses_at(kernel: Socket, interface: int) -> set[Address]:
-    """Return the addresses of an interface of this machine, without link-local addresses."""
+    """Return the IP addresses of an interface of this machine, without link-local addresses."""
     every = numbered_addresses(kernel)
     return {each for index, each in every if index == interface and not each.is_link_local}
 
@@ -103,18 +106,19 @@ def subnets_at(kernel: Socket, interfaces: Collection[int]) -> list[Subnet]:
 
 
 def numbered_addresses(kernel: Socket) -> Iterator[tuple[int, Address]]:
-    """Yield the addresses of this machine, with the numbers of their interfaces."""
+    """Yield the IP addresses of this machine, each with the number of its interface."""
     for body in kernel.dump(GETADDR, OWN.pack(0, 0, 0, 0, 0)):
         index = OWN.unpack_from(body)[4]
         has = dict(attributes(body, OWN.size))
-        for kind in (1, 2):  # address (on a point-to-point link that of the peer), local address
+        # attributes with the address (the peer's on a point-to-point link) and the local address
+        for kind in (1, 2):
             address = address_of(has.get(kind, b""))
             if address is not None:
                 yield index, address
 
 
 def address_of(raw: bytes) -> Address | None:
-    """Return the address in some bytes; None if there is none."""
+    """Return the IP address that some bytes encode; None if they encode no address."""
     match len(raw):
         case 4:
             return IPv4Address(raw)

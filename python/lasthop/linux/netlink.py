@@ -1,7 +1,8 @@
-"""rtnetlink: messages with their acknowledgements, many in one system call, and dumps.
+"""rtnetlink socket: batches of messages with their acknowledgements in one system call, and dumps.
 
 A gateway sets up thousands of classes and reads their counters every second. pyroute2 needs 2 ms of
-CPU time to encode one HTB class, and 0.2 ms to decode it. This module needs microseconds.
+CPU time to encode one HTB class, and 0.2 ms to decode it. This module needs only microseconds for
+each of them.
 """
 
 import errno
@@ -15,25 +16,25 @@ from typing import NamedTuple, Self
 from lasthop.errors import UserError
 
 REQUEST, ACK, ECHO, DUMP, REPLACE, EXCL, CREATE = 0x1, 0x4, 0x8, 0x300, 0x100, 0x200, 0x400
-"""Flags (linux/netlink.h)."""
+"""Flags of a netlink message (linux/netlink.h)."""
 ERROR, DONE = 2, 3
-"""Types of messages about errors and the end of a dump."""
+"""Message types of an error or acknowledgement, and of the end of a dump."""
 SOL_NETLINK, CAP_ACK, EXT_ACK = 270, 10, 11
 
 HEADER = struct.Struct("=IHHII")
-"""Layout of the header: length, type, flags, sequence number, port."""
+"""Layout of the netlink header: length, type, flags, sequence number, port."""
 ATTRIBUTE = struct.Struct("=HH")
 ACKNOWLEDGEMENT = struct.Struct("=iIHHII")
 """Layout of an acknowledgement: error number, and the header of the acknowledged message."""
 
 BATCH = 128
-"""Largest number of messages in one system call. Their acknowledgements fit into the receive
+"""Largest number of messages in one system call. Their acknowledgements must fit into the receive
 buffer."""
 ANSWER_BYTES = 1 << 20
 
 
 class Request(NamedTuple):
-    """Message to the kernel."""
+    """Netlink message to the kernel that requests a change."""
 
     kind: int
     """Message type, such as RTM_NEWQDISC."""
@@ -41,7 +42,7 @@ class Request(NamedTuple):
     """Flags in addition to REQUEST and ACK."""
     body: bytes
     command: str
-    """Shell command that does the same, for messages to users."""
+    """Shell command that is equivalent to the request, for messages to users."""
 
 
 class KernelError(UserError):
@@ -63,28 +64,28 @@ def attribute(kind: int, payload: bytes) -> bytes:
 
 
 def u32_attribute(kind: int, value: int) -> bytes:
-    """Return an attribute with an unsigned number of 4 bytes."""
+    """Return a netlink attribute with an unsigned number of 4 bytes."""
     return attribute(kind, struct.pack("=I", value))
 
 
 def text_attribute(kind: int, text: str) -> bytes:
-    """Return an attribute with a text that ends in NUL."""
+    """Return a netlink attribute with a text that ends in NUL."""
     return attribute(kind, text.encode() + b"\0")
 
 
 def number_in(payload: bytes | None, otherwise: int = 0) -> int:
-    """Return the unsigned number of 4 or 8 bytes in an attribute, or `otherwise` if there is no
-    attribute."""
+    """Return the unsigned number of 4 or 8 bytes in an attribute, or `otherwise` if the attribute
+    is missing."""
     return int.from_bytes(payload, sys.byteorder) if payload else otherwise
 
 
 def text_in(payload: bytes) -> str:
-    """Return the text in an attribute."""
+    """Return the text in an attribute, without NUL bytes."""
     return payload.rstrip(b"\0").decode(errors="replace")
 
 
 def attributes(data: bytes, offset: int = 0) -> Iterator[tuple[int, bytes]]:
-    """Yield the type and the payload of each attribute."""
+    """Yield the type and the payload of each attribute in data, from `offset` on."""
     while offset + ATTRIBUTE.size <= len(data):
         length, kind = ATTRIBUTE.unpack_from(data, offset)
         if length < ATTRIBUTE.size:
@@ -94,13 +95,13 @@ def attributes(data: bytes, offset: int = 0) -> Iterator[tuple[int, bytes]]:
 
 
 class Socket:
-    """A connection to rtnetlink.
+    """Netlink socket of this process.
 
     Parameters
     ----------
     after_message : callable, optional
-        Called after every message. Each message then has a separate system call, so that a test can
-        interrupt between messages.
+        Called after every message. If it is set, each message has a separate system call, so that a
+        test can interrupt between messages.
     protocol : int, optional
         Netlink protocol; by default NETLINK_ROUTE.
     """
@@ -123,7 +124,7 @@ class Socket:
 
     @property
     def port(self) -> int:
-        """Port number in events that this connection has caused."""
+        """Port number of this socket, which is part of the events that this socket has caused."""
         return int(self.socket.getsockname()[0])
 
     def close(self) -> None:
@@ -131,9 +132,10 @@ class Socket:
         self.socket.close()
 
     def carry_out(self, requests: Sequence[Request]) -> None:
-        """Carry out changes in order. Raise `KernelError` for the first that the kernel refuses.
+        """Send requests in order. Raise `KernelError` for the first request that the kernel
+        refuses.
 
-        After a refused request the kernel still processes the rest of the batch.
+        The kernel also processes the requests of the batch after a refused request.
         """
         size = BATCH if self.after_message is None else 1
         for start in range(0, len(requests), size):
@@ -142,7 +144,7 @@ class Socket:
                 self.after_message()
 
     def send(self, requests: Sequence[Request]) -> None:
-        """Send one batch of messages and read their acknowledgements."""
+        """Send one batch of requests and read their acknowledgements."""
         first = self.sequence + 1
         data = bytearray()
         for request in requests:
@@ -171,19 +173,19 @@ class Socket:
             raise refused
 
     def dump(self, kind: int, body: bytes) -> Iterator[bytes]:
-        """Yield the bodies of the messages with which the kernel answers a question."""
+        """Send a dump request, and yield the bodies of the messages that the kernel returns."""
         return self.answers(kind, DUMP, body)
 
     def ask(self, kind: int, body: bytes) -> bytes:
-        """Return the body of the one message that answers a question.
+        """Send a request, and return the body of the only message that the kernel returns.
 
-        The flag ECHO makes the kernel reply to this socket, and not only to listeners of changes.
-        Raise `KernelError` if the kernel refuses.
+        The flag ECHO makes the kernel reply to this socket, and not only to subscribers of events.
+        Raise `KernelError` if the kernel refuses the request.
         """
         return next(self.answers(kind, ECHO, body))
 
     def answers(self, kind: int, flags: int, body: bytes) -> Iterator[bytes]:
-        """Send a question, and yield the bodies of its answers."""
+        """Send a request, and yield the bodies of the kernel's replies."""
         self.sequence += 1
         length = HEADER.size + len(body)
         self.socket.send(HEADER.pack(length, kind, REQUEST | flags, self.sequence, 0) + body)
@@ -199,12 +201,12 @@ class Socket:
                 yield answer
 
     def messages(self) -> list[tuple[int, int, bytes]]:
-        """Return the type, sequence number and body of each message of one read."""
+        """Read once, and return the type, sequence number and body of each received message."""
         return list(messages_in(self.socket.recv(ANSWER_BYTES)))
 
 
 def messages_in(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the type, sequence number and body of each message."""
+    """Yield the type, sequence number and body of each message in data."""
     offset = 0
     while offset + HEADER.size <= len(data):
         length, kind, _, sequence, _ = HEADER.unpack_from(data, offset)
@@ -213,7 +215,7 @@ def messages_in(data: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def explanation(answer: bytes) -> str:
-    """Return the kernel's explanation of a refusal; empty if there is none."""
+    """Return the kernel's explanation of a refused request; empty if there is none."""
     for kind, payload in attributes(answer, ACKNOWLEDGEMENT.size):
         if kind == 1:
             return text_in(payload)
@@ -221,5 +223,5 @@ def explanation(answer: bytes) -> str:
 
 
 def is_missing(error: KernelError) -> bool:
-    """Return whether an object that was to be removed did not exist."""
+    """Return whether a removal failed because the object did not exist."""
     return error.number in (errno.ENOENT, errno.ENODEV, errno.EINVAL)

@@ -1,8 +1,7 @@
-"""Network namespaces without a name, which exist as long as a descriptor or a socket refers to
-them.
+"""Network namespaces without a name. Each exists as long as a descriptor or a socket refers to it.
 
-Nothing needs cleaning up. When the process ends, even if it is killed, the kernel closes its
-descriptors. With the last descriptor it removes the namespace and every interface in it.
+No clean-up is necessary. When the process ends, even if it is killed, the kernel closes its
+descriptors. With the last descriptor, the kernel removes the namespace and every interface in it.
 """
 
 import os
@@ -20,7 +19,7 @@ T = TypeVar("T")
 
 
 class Namespace:
-    """New network namespace, which one thread at a time can enter.
+    """New network namespace, which only one thread may enter at a time.
 
     Raises
     ------
@@ -32,7 +31,7 @@ class Namespace:
         self.descriptor = in_a_thread(_made)
 
     def run(self, work: Callable[[], T]) -> T:
-        """Run `work` in the namespace in a new thread, and return its result.
+        """Run `work` in a new thread inside the namespace, and return the result of `work`.
 
         A socket or an interface that `work` creates stays in the namespace.
         """
@@ -44,7 +43,8 @@ class Namespace:
         return in_a_thread(inside)
 
     def close(self) -> None:
-        """Close the descriptor. The kernel removes the namespace with the last socket in it."""
+        """Close the descriptor of the namespace. The kernel removes the namespace with the last
+        socket in it."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
@@ -63,8 +63,8 @@ def _made() -> int:
 
 
 def in_a_thread(work: Callable[[], T]) -> T:
-    """Run `work` in a new thread. A namespace that the thread enters has no effect on other
-    threads."""
+    """Run `work` in a new thread, and return its result. If `work` enters a namespace, other
+    threads are not affected."""
     done: list[T] = []
     failed: list[BaseException] = []
 

@@ -1,4 +1,4 @@
-"""New neighbours at interfaces, from the kernel's events about its table of neighbours."""
+"""New neighbours at interfaces, from the kernel's events about its neighbour table."""
 
 from collections.abc import Collection, Iterator
 
@@ -27,7 +27,7 @@ MOST_AT_ONCE = 1000
 
 
 class Newcomers:
-    """Connection that receives events about neighbours.
+    """Netlink socket that receives events about neighbours.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Newcomers:
         self.socket = told_of((GROUP,), program_of(interfaces))
 
     def attend(self, interfaces: Collection[int]) -> None:
-        """Receive only events about neighbours at these interfaces from now on."""
+        """From now on, receive only events about neighbours at these interfaces."""
         attach(self.socket, program_of(interfaces))
 
     def close(self) -> None:
@@ -48,8 +48,8 @@ class Newcomers:
         self.socket.close()
 
     def read(self) -> set[Address]:
-        """Return the neighbours that were reported since the last call. Events that did not fit
-        into the buffer are lost."""
+        """Return the addresses of neighbours that were reported since the last call. Events that
+        did not fit into the buffer are lost."""
         results: set[Address] = set()
         for _ in range(MOST_AT_ONCE):
             try:
@@ -57,19 +57,19 @@ class Newcomers:
             except BlockingIOError:
                 break
             except OSError:
-                continue  # some events are lost; neighbours are also read periodically
+                continue  # some events were lost; the neighbour table is also read periodically
         return results
 
 
 def addresses_in(data: bytes) -> Iterator[Address]:
-    """Yield the address in a message about a neighbour."""
+    """Yield the IP address in each message about a neighbour."""
     for kind, payload in attributes(data, HEADER.size + ENTRY.size):
         if kind == DESTINATION and (address := address_of(payload)) is not None:
             yield address
 
 
 def program_of(interfaces: Collection[int]) -> list[Instruction]:
-    """Return the program that accepts events about neighbours at these interfaces."""
+    """Return the filter program that accepts events about neighbours at these interfaces."""
     program: list[Instruction] = [
         (LOAD_HALF, 0, 0, TYPE),
         (EQUAL, 1, 0, swapped(NEWNEIGH, "=H")),

@@ -1,4 +1,5 @@
-"""Receive offload (GRO). If it is off, packets enter the queues one by one, as they arrived."""
+"""Receive offload (GRO). If offload is off, the queues receive packets one by one, as they
+arrived."""
 
 import array
 import fcntl
@@ -22,7 +23,7 @@ def set_merging(name: str, on: bool) -> None:
 
 
 def shell_command(name: str, on: bool) -> str:
-    """Return the shell command that turns merging on or off."""
+    """Return the shell command that turns the merging of received segments on or off."""
     return f"ethtool -K {name} gro {'on' if on else 'off'}"
 
 

@@ -1,11 +1,12 @@
-"""Round-trip times of stations that do not answer pings, from captured segments of their flows.
+"""Measure round-trip times of stations that do not answer pings, from captured TCP segments.
 
 Packets are captured after every queue of the gateway, with time stamps of the kernel. For each
-station, a probe first records a few segments. It then waits for the ACKs that cover them. The
-kernel's filter program accepts no other packets: at most `MOST_SEEN` packets until segments are
-recorded, then at most this many ACKs or retransmissions. With one probe every 100 ms these are 640
-packets per second, for any rate of the flow. Packets between two reads fit into a buffer of 1 MB.
-While no station is observed the filter accepts no packets. After some time the socket is closed.
+station, a probe first records a few segments, and then waits for the ACKs that cover these
+segments. The filter program in the kernel accepts no other packets. A probe receives at most
+`MOST_SEEN` packets until its segments are recorded, then at most `MOST_SEEN` ACKs or
+retransmissions. With one probe every 100 ms, at most 640 packets per second are captured, for any
+rate of the flow. All packets between two reads fit into a buffer of 1 MB. While no station is
+observed, the filter program accepts no packets, and after `KEPT_S` the socket is closed.
 """
 
 import errno
@@ -19,27 +20,29 @@ from lasthop.linux.segments import LARGEST_WINDOW, MOST_SEEN, RoundTrip, RoundTr
 from lasthop.linux.tc import Address
 
 OUTGOING = 4
-"""Type of an outgoing packet (linux/if_packet.h)."""
+"""Packet type of an outgoing packet (linux/if_packet.h)."""
 HEADERS_BYTES = 128
-"""Number of bytes of a packet that are read: the longest headers of IP and TCP."""
+"""Number of bytes of a packet that are read, enough for the longest IP and TCP headers. [bytes]"""
 BUFFER_BYTES = 1 << 20
 MOST_INSTRUCTIONS = 4096
-"""Length of the longest program that the kernel accepts (BPF_MAXINSNS)."""
+"""Largest number of instructions in a program that the kernel accepts (BPF_MAXINSNS)."""
 KEPT_S = 10.0
-"""Time for which an unused socket stays open, since closing a socket has to wait for the kernel.
-[s]"""
+"""Time for which an unused socket stays open, since closing a socket blocks until the kernel has
+released it. [s]"""
 
-# Classic BPF; packets begin with the IP header. Codes are those of linux/filter.h.
+# Classic BPF instruction that rejects the packet. A packet begins with its IP header. Instruction
+# codes are those of linux/filter.h.
 REFUSE: Instruction = (0x06, 0, 0, 0)
 TAKE: Instruction = (0x06, 0, 0, HEADERS_BYTES)
 TYPE, PROTOCOL = 0xFFFFF004, 0xFFFFF000
 NEXT, YES = -1, -2
-"""Jump to the end of a block, and jump to its last instruction, which accepts the packet."""
+"""Placeholders for two jump targets: the end of the block, and the last instruction of the block,
+which accepts the packet."""
 Block = list[tuple[int, int, int, int]]
 
 
 class Overhearing:
-    """Captures segments of stations at an interface.
+    """Capture of TCP segments of stations at an interface.
 
     Parameters
     ----------
@@ -50,14 +53,14 @@ class Overhearing:
     def __init__(self, interface: str, clock: Clock | None = None) -> None:
         self.clock = Clock() if clock is None else clock
         self.looks: dict[str, RoundTripProbe] = {}
-        """Probe of each observed station."""
+        """Probe of each observed station, by the station's name."""
         self.addresses: dict[str, Collection[Address]] = {}
         self.needed_s = time.monotonic()
-        """Time of the last use on the monotonic clock. [s]"""
+        """Time on the monotonic clock at which the socket was last used. [s]"""
         self.program: list[Instruction] = [REFUSE]
         self.most = MOST_INSTRUCTIONS
-        """Largest number of instructions. The kernel also limits their memory
-        (net.core.optmem_max)."""
+        """Largest number of instructions in the filter program. The kernel also limits the
+        program's memory (net.core.optmem_max)."""
         self.socket = packet_socket(interface, self.program, BUFFER_BYTES)
         self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
 
@@ -66,7 +69,7 @@ class Overhearing:
         self.socket.close()
 
     def listen(self, stations: Mapping[str, Collection[Address]]) -> None:
-        """Record segments to exactly these stations from now on. Probes of recorded segments
+        """From now on, record segments to exactly these stations. Probes that already wait for ACKs
         continue.
         """
         now_s = time.time()  # the clock of the kernel's time stamps
@@ -81,8 +84,8 @@ class Overhearing:
         self.attach()
 
     def attach(self) -> None:
-        """Set the filter program, so that the kernel delivers only packets that a probe waits
-        for."""
+        """Set the filter program, so that the kernel delivers only packets for which a probe
+        waits."""
         if self.looks:
             self.needed_s = time.monotonic()
         while (program := program_for(self.looks, self.addresses, self.most)) != self.program:
@@ -97,14 +100,14 @@ class Overhearing:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether the socket has been unused for a while."""
+        """Return whether the socket has been unused for `KEPT_S`."""
         return not self.looks and time.monotonic() - self.needed_s > KEPT_S
 
     def heard(self) -> Iterator[tuple[str, RoundTrip]]:
-        """Yield the completed round trips by station, with times of the monotonic clock.
+        """Yield the measured round trips with the station's name. Times are on the monotonic clock.
 
-        If the wall clock was set since the last call, all round trips are discarded: it is unknown
-        which time stamps are from before the change.
+        If the wall clock was set since the last call, all round trips are discarded, since some
+        time stamps may be from before the change.
         """
         by_address = {a: name for name, each in self.addresses.items() for a in each}
         results = []
@@ -112,7 +115,7 @@ class Overhearing:
             try:
                 packet, ancillary, _, (_, _, kind, *_) = self.socket.recvmsg(HEADERS_BYTES, 64)
             except OSError:
-                break  # empty, or the interface was removed, which the gateway notices elsewhere
+                break  # no packet is waiting, or the interface was removed
             if (segment := parsed(packet)) is None:
                 continue
             leaves = kind == OUTGOING
@@ -138,7 +141,8 @@ def program_for(
     addresses: Mapping[str, Collection[Address]],
     most: int = MOST_INSTRUCTIONS,
 ) -> list[Instruction]:
-    """Return the program that accepts the packets of these probes, as long as the kernel allows."""
+    """Return the filter program that accepts the packets of these probes. Probes that exceed the
+    kernel's limit of instructions are left out."""
     program: list[Instruction] = []
     for name, look in looks.items():
         if look.is_over or look.seen >= 2 * MOST_SEEN:
@@ -154,7 +158,7 @@ def program_for(
 
 
 def placed(block: Block) -> list[Instruction]:
-    """Return a block with its jumps; the next block follows it."""
+    """Return the instructions of a block, with its placeholders replaced by jump distances."""
 
     def distance(jump: int, at: int) -> int:
         ends = {NEXT: len(block) + 1, YES: len(block)}
@@ -168,8 +172,8 @@ def placed(block: Block) -> list[Instruction]:
 
 
 def of_tcp(address: Address) -> Block:
-    """Return the test whether a packet is a TCP segment of this address family and not a
-    fragment."""
+    """Return the instructions that continue if the packet is a TCP segment of this IP version and
+    not a fragment."""
     if address.version == 4:
         return [
             (0x20, 0, 0, PROTOCOL),
@@ -188,7 +192,7 @@ def of_tcp(address: Address) -> Block:
 
 
 def is_address(address: Address, at: int) -> Block:
-    """Return the test whether the address at an offset is this address."""
+    """Return the instructions that continue if the packet contains this IP address at an offset."""
     words = [address.packed[k : k + 4] for k in range(0, len(address.packed), 4)]
     block: Block = []
     for k, word in enumerate(words):
@@ -197,8 +201,8 @@ def is_address(address: Address, at: int) -> Block:
 
 
 def all_of(address: Address) -> Block:
-    """Return the test whether a packet is an incoming TCP packet from this address, or an outgoing
-    one to it."""
+    """Return the instructions that continue if the packet is a TCP packet from this address
+    (incoming) or to this address (outgoing)."""
     source, destination = (12, 16) if address.version == 4 else (8, 24)
     from_it, to_it = is_address(address, source), is_address(address, destination)
     return [
@@ -212,8 +216,8 @@ def all_of(address: Address) -> Block:
 
 
 def is_flow(look: RoundTripProbe, *, leaves: bool) -> Block:
-    """Return the test whether a packet belongs to a probe's flow, in one direction. X is then the
-    offset of the TCP header."""
+    """Return the instructions that continue if the packet belongs to a probe's flow, in one
+    direction. Register X then contains the offset of the TCP header."""
     assert look.flow is not None
     station, station_port, _, other_port = look.flow
     at, ports = 8 if station.version == 6 else 12, [station_port, other_port]
@@ -233,7 +237,8 @@ def is_flow(look: RoundTripProbe, *, leaves: bool) -> Block:
 
 
 def ack_of(look: RoundTripProbe) -> Block:
-    """Return the test whether a packet acknowledges the first recorded segment of a probe."""
+    """Return the instructions that continue if the packet acknowledges the first recorded segment
+    of a probe."""
     return [
         *is_flow(look, leaves=False),
         (0x40, 0, 0, 8),
@@ -243,7 +248,7 @@ def ack_of(look: RoundTripProbe) -> Block:
 
 
 def again_of(look: RoundTripProbe) -> Block:
-    """Return the test whether a packet is a retransmission in a probe's flow."""
+    """Return the instructions that continue if the packet is a retransmission in a probe's flow."""
     return [
         *is_flow(look, leaves=True),
         (0x40, 0, 0, 4),

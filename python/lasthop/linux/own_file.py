@@ -1,7 +1,7 @@
-"""Files in a directory whose owner may be another user than this process.
+"""Safe access to files in a directory that another user may own.
 
-Root keeps files in a directory that belongs to the user of a service. This user can replace such a
-file by a link. If root followed the link, it could write to a file that the user may not write.
+Root stores files in a directory that belongs to the user of a service. This user can replace a file
+by a link. A root process that follows the link could overwrite a file that the user may not write.
 """
 
 import errno
@@ -9,11 +9,11 @@ import os
 from pathlib import Path
 
 SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-"""Flags that refuse a symbolic link and do not wait for the writer or reader of a pipe."""
+"""Flags of open(2) that refuse a symbolic link and do not block at a pipe."""
 
 
 def open_own(path: Path, flags: int) -> int:
-    """Open a file that only its owner may access. Create it if it does not exist.
+    """Open a file that only its owner may access. Create the file if it does not exist.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def open_own(path: Path, flags: int) -> int:
     Returns
     -------
     int
-        The descriptor.
+        The descriptor of the file.
 
     Raises
     ------
@@ -34,8 +34,8 @@ def open_own(path: Path, flags: int) -> int:
     handle = os.open(path, flags & ~os.O_TRUNC | os.O_CREAT | SAFELY, 0o600)
     try:
         opened, named = os.fstat(handle), os.lstat(path)
-        # A single lstat returns the file and its number of names, so the removal of a name in
-        # between is detected.
+        # A single lstat returns both the file's inode and its number of names, so that a concurrent
+        # removal of a name is detected.
         if (opened.st_dev, opened.st_ino) != (named.st_dev, named.st_ino) or named.st_nlink != 1:
             raise OSError(errno.EMLINK, "it is a hard link to another file")
         os.fchmod(handle, 0o600)

@@ -1,4 +1,5 @@
-"""Copies of packets at an interface: sockets with a filter, and headers."""
+"""Packet sockets that receive copies of packets at an interface, with a filter program; IP
+headers."""
 
 import ctypes
 import socket
@@ -18,10 +19,10 @@ SO_ATTACH_FILTER = 26
 SO_RCVBUFFORCE = 33
 ETH_P_ALL = 0x0003
 HEADER_BYTES = 40
-"""Number of bytes of a packet that are read, from its IP header on."""
+"""Number of bytes of a packet that are read, starting with its IP header. [bytes]"""
 MOST_AT_ONCE = 5000
-"""Largest number of packets that one call reads. A flood of packets must not stop the gateway's
-other work."""
+"""Largest number of packets that one call reads, so that a flood of packets does not stop the
+gateway's other work."""
 
 
 def packet_socket(
@@ -29,7 +30,8 @@ def packet_socket(
 ) -> socket.socket:
     """Return a socket for the packets of an interface that a classic BPF program accepts.
 
-    Packets in the receive buffer may take `buffer_bytes`; with None, as much as the kernel allows.
+    `buffer_bytes` is the size of the receive buffer. With None, the size is the maximum that the
+    kernel allows.
     """
     each = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, 0)
     attach(each, program)
@@ -40,7 +42,8 @@ def packet_socket(
 
 
 def received(sample: socket.socket) -> Iterator[tuple[bytes, Any]]:
-    """Yield the packets in a socket's buffer, from their IP headers on, with their senders.
+    """Yield the packets in a socket's buffer, starting with the IP header, with the address of the
+    sender.
 
     The iteration ends when the buffer is empty, or if the interface was removed. The gateway
     detects a removed interface elsewhere.
@@ -51,8 +54,8 @@ def received(sample: socket.socket) -> Iterator[tuple[bytes, Any]]:
 
 
 def attach(connection: socket.socket, program: Sequence[Instruction]) -> None:
-    """Set the filter program that the kernel runs for each packet before it queues the packet at a
-    socket. It replaces the previous program."""
+    """Set the classic BPF program that the kernel runs for each packet before it queues the packet
+    at a socket. A previous program is replaced."""
     code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(code)
     total = struct.pack("HP", len(program), ctypes.addressof(buffer))
@@ -60,10 +63,11 @@ def attach(connection: socket.socket, program: Sequence[Instruction]) -> None:
 
 
 def first_packet(interface: str) -> socket.socket | None:
-    """Return a socket that becomes readable when a packet passes the interface; None without
-    interface.
+    """Return a socket that becomes readable when a packet passes the interface; None if the
+    interface does not exist.
 
-    The reader must close the socket, which stores one byte of each packet.
+    The caller must close the socket when it becomes readable, since the socket stores one byte of
+    each packet.
     """
     try:
         return packet_socket(interface, (EVERY_FIRST_BYTE,))
@@ -81,7 +85,8 @@ def source_and_length(header: bytes) -> tuple[Address | None, int]:
 
 
 def ends(header: bytes) -> tuple[Address, ...]:
-    """Return the source and destination of an IP packet; nothing for other packets."""
+    """Return the source and destination address of an IP packet; an empty tuple for other
+    packets."""
     if len(header) >= 20 and header[0] >> 4 == 4:
         return IPv4Address(header[12:16]), IPv4Address(header[16:20])
     if len(header) >= 40 and header[0] >> 4 == 6:

@@ -1,11 +1,12 @@
-"""ICMP echo requests: round-trip times to stations, without the queues of the gateway.
+"""ICMP echo requests that measure round-trip times to stations, excluding the gateway's queues.
 
-The kernel stamps the replies on arrival, so a busy machine does not delay the measurement. A reply
-is accepted if it comes from the pinged address and contains a secret that only this address
-received. A station can therefore neither reply for another station nor before it was pinged.
+The kernel adds a time stamp to each reply on arrival, so a busy machine does not distort the
+measurement. A reply is accepted if it comes from the pinged address and contains a secret that only
+this address received. A station can therefore neither reply for another station nor before it was
+pinged.
 
-The kernel's time stamps are from the wall clock, which may be set at any moment. Replies are
-reported with times of the monotonic clock.
+The kernel's time stamps are times of the wall clock, which may be set at any moment. This module
+converts them to times of the monotonic clock.
 """
 
 import hashlib
@@ -34,26 +35,26 @@ NONCE = struct.Struct("!Q")
 DIGEST_BYTES = 16
 FILLER = bytes(range(24))
 REMEMBERED = 60_000
-"""Number of further pings after which a reply is too old, since sequence numbers repeat after
-65,536."""
+"""Number of later pings after which a reply to a ping is ignored, since sequence numbers repeat
+after 65,536 pings."""
 STEP_S = 1e-3
-"""The wall clock was set if its offset to the monotonic clock changed by more than this time,
-[s]"""
+"""Change of the wall clock's offset to the monotonic clock above which the wall clock was set, if
+the change also exceeds `SLEW`. [s]"""
 SLEW = 0.1
-"""and by more than this fraction of the time between the readings. During a correction the wall
-clock may run faster or slower by a twelfth (chrony). [-]"""
+"""Change of the offset, as a fraction of the time between the readings, above which the wall clock
+was set. During a correction the wall clock may run faster or slower by a twelfth (chrony). [-]"""
 
 
 class Answer(NamedTuple):
-    """An echo reply."""
+    """Received echo reply."""
 
     sequence: int
     at_s: float
-    """Arrival time at the kernel, on the clock of `time.monotonic`. [s]"""
+    """Time at which the kernel received the reply, on the clock of `time.monotonic`. [s]"""
 
 
 def both_clocks() -> tuple[float, float]:
-    """Return `time.time` and `time.monotonic` at the same moment: the closest pair of three
+    """Return `time.time` and `time.monotonic` at nearly the same moment: the closest pair of three
     readings. [s]"""
     readings = []
     for _ in range(3):
@@ -64,12 +65,12 @@ def both_clocks() -> tuple[float, float]:
 
 
 class Clock:
-    """Offset of the wall clock, which may be set, from the monotonic clock.
+    """Offset between the wall clock, which may be set, and the monotonic clock.
 
     Parameters
     ----------
     read : callable
-        Reads both clocks. [s]
+        Returns the times of the wall clock and of the monotonic clock. [s]
     """
 
     def __init__(self, read: Callable[[], tuple[float, float]] = both_clocks) -> None:
@@ -85,26 +86,26 @@ class Clock:
         return abs(moved_s) > STEP_S + SLEW * passed_s
 
     def monotonic_s(self, stamp_s: float) -> float:
-        """Convert a time stamp of the wall clock to monotonic time. The time stamp must be from
-        after the last call of `look` but one. [s]"""
+        """Convert a time stamp of the wall clock to monotonic time. The time stamp must not be
+        older than the last but one call of `look`. [s]"""
         return stamp_s - self.ahead_s
 
 
 class Secret:
-    """Secret in the payload of pings, so that no station can forge a reply."""
+    """Secret in the payload of pings, which prevents that a station forges a reply."""
 
     def __init__(self) -> None:
         self.key = secrets.token_bytes(32)
         self.sent = 0
 
     def payload(self, address: Address, sequence: int) -> bytes:
-        """Return the payload of the next ping."""
+        """Return the payload of a ping to this address with this sequence number."""
         self.sent += 1
         nonce = NONCE.pack(self.sent)
         return nonce + self.digest(nonce, address, sequence) + FILLER
 
     def knows(self, payload: bytes, address: Address, sequence: int) -> bool:
-        """Return whether a reply has the payload of a recent ping to this address."""
+        """Return whether a reply contains the payload of a recent ping to this address."""
         nonce = payload[: NONCE.size]
         digest = payload[NONCE.size : NONCE.size + DIGEST_BYTES]
         if not hmac.compare_digest(digest, self.digest(nonce, address, sequence)):
@@ -112,19 +113,19 @@ class Secret:
         return self.sent - int(NONCE.unpack(nonce)[0]) < REMEMBERED
 
     def digest(self, nonce: bytes, address: Address, sequence: int) -> bytes:
-        """Return a digest that only this process can compute."""
+        """Return a digest of these values that only this process can compute."""
         text = nonce + sequence.to_bytes(2) + address.packed
         return hashlib.blake2s(text, key=self.key, digest_size=DIGEST_BYTES).digest()
 
 
 class Pinger:
-    """Raw sockets for both address families. Replies to other programs are rejected by identifier
-    and secret.
+    """Raw sockets that send pings over IPv4 and IPv6. Replies to pings of other programs are
+    rejected by identifier and secret.
 
     Parameters
     ----------
     sockets : mapping, optional
-        Sockets by family. Default: raw sockets.
+        Sockets by IP version. Default: raw sockets.
     clock : Clock, optional
 
     Raises
@@ -147,14 +148,14 @@ class Pinger:
             raw.close()
 
     def send(self, address: Address, sequence: int) -> bool:
-        """Send a request. Return whether the kernel accepted it."""
+        """Send an echo request. Return whether the kernel accepted the request."""
         raw = self.sockets.get(address.version)
         if raw is None:
             return False
         kind = REQUEST[address.version]
         payload = self.secret.payload(address, sequence)
         packet = HEADER.pack(kind, 0, 0, self.identifier, sequence) + payload
-        if address.version == 4:  # the kernel fills in the checksum for IPv6
+        if address.version == 4:  # the kernel computes the ICMPv6 checksum
             packet = HEADER.pack(kind, 0, checksum(packet), self.identifier, sequence) + payload
         self.clock.look()
         try:
@@ -164,11 +165,11 @@ class Pinger:
         return True
 
     def answers(self) -> list[Answer]:
-        """Return the replies that have arrived. In a flood, their number is limited, so that other
-        work continues.
+        """Return the replies that have arrived. Their number per call is limited, so that a flood
+        does not stop other work.
 
-        If the wall clock was set since the last call, all replies are discarded: it is unknown
-        which time stamps are from before the change.
+        If the wall clock was set since the last call, all replies are discarded, since some time
+        stamps may be from before the change.
         """
         results = []
         for version, raw in self.sockets.items():
@@ -178,7 +179,7 @@ class Pinger:
                 except (BlockingIOError, InterruptedError):
                     break
                 except OSError:
-                    continue  # an ICMP error, which is no reply
+                    continue  # an ICMP error, which is not a reply
                 if version == 4:
                     data = data[(data[0] & 0xF) * 4 :]
                 if len(data) < HEADER.size:
@@ -195,7 +196,7 @@ class Pinger:
 
 
 def raw_sockets() -> dict[int, socket.socket]:
-    """Return raw sockets for ICMP, by family."""
+    """Return raw sockets for ICMP, by IP version."""
     sockets = {}
     for version, family, protocol in (
         (4, socket.AF_INET, socket.IPPROTO_ICMP),
@@ -206,7 +207,7 @@ def raw_sockets() -> dict[int, socket.socket]:
         except OSError as error:
             if version == 4:
                 raise UserError(f"raw sockets, for pings: {error.strerror}") from None
-            continue  # this kernel has no IPv6
+            continue  # this kernel does not support IPv6
         raw.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         sockets[version] = raw
     return sockets

@@ -1,6 +1,8 @@
-"""BPF objects that stay in the kernel after their process ends: pins in lasthop's bpf file system.
+"""Pins of BPF objects in lasthop's BPF file system. A pinned object stays in the kernel after its
+process ends.
 
-The file system is mounted with the first pin and unmounted with the last one.
+The file system is mounted before the first pin is created, and unmounted after the last pin is
+removed.
 """
 
 import errno
@@ -15,7 +17,7 @@ PLACE = Path("/run/lasthop-congestion")
 
 
 def keep(descriptor: int, name: str) -> None:
-    """Keep the object of a descriptor in the kernel.
+    """Pin the object of a descriptor under this name, so that it stays in the kernel.
 
     Raises
     ------
@@ -33,7 +35,7 @@ def keep(descriptor: int, name: str) -> None:
 
 
 def let_go(name: str) -> bool:
-    """Remove the pin of this name. Return whether it existed."""
+    """Remove the pin of this name. Return whether the pin existed."""
     try:
         (PLACE / name).unlink()
     except FileNotFoundError:
@@ -46,12 +48,12 @@ def let_go(name: str) -> bool:
 
 
 def pinned() -> list[str]:
-    """Return the names of all pins; none if this process may not read them."""
+    """Return the names of all pins; an empty list if this process may not read the file system."""
     try:
         names = [each.name for each in PLACE.iterdir()]
     except OSError:
         return []
-    # names with a dot are reserved by the kernel
+    # the kernel reserves names with a dot
     return sorted(name for name in names if "." not in name)
 
 

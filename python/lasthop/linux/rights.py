@@ -13,9 +13,11 @@ from lasthop.linux.syscalls import call
 
 CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
 FORBIDDEN = "forbidden: "
-"""Prefix of the result of a trial that was not permitted to start."""
+"""Prefix of the result of a trial that could not start because this process lacks the
+permission."""
 WELL = "well: "
-"""Prefix of the result of a successful trial. The queueing discipline of leaves follows."""
+"""Prefix of the result of a successful trial. The name of the queueing discipline of leaves follows
+the prefix."""
 STEPS = (
     "a network namespace",
     "an IFB device (module ifb)",
@@ -28,13 +30,14 @@ STEPS = (
 
 
 def lacking() -> str | None:
-    """Return the capability that a gateway needs and this process lacks, determined by a trial."""
+    """Return the name of a capability that a gateway needs and this process lacks, determined by a
+    trial; None if none is missing."""
     from lasthop.linux import links
     from lasthop.linux.netlink import KernelError, Socket
 
     try:
         with Socket() as kernel:
-            kernel.carry_out([links.set_up("lh/none")])  # no interface can have this name
+            kernel.carry_out([links.set_up("lh/none")])  # no interface can have a name with a slash
     except KernelError as error:
         if error.number == errno.EPERM:
             return "CAP_NET_ADMIN"
@@ -46,9 +49,9 @@ def lacking() -> str | None:
 
 
 def bpf_refused() -> str | None:
-    """Return the reason why programs cannot classify packets here; None if they can.
+    """Return the reason why BPF programs cannot classify packets on this machine; None if they can.
 
-    A program and each kind of map are tried, and removed again.
+    A BPF program and a map of each type are created and removed as a test.
     """
     from lasthop.linux import bpf
 
@@ -70,8 +73,8 @@ def bpf_refused() -> str | None:
 
 
 def refuse_to_lack() -> None:
-    """Raise `UserError` if this process lacks a capability, since it could not revert its
-    changes."""
+    """Raise `UserError` if this process lacks a capability that a gateway needs, since the process
+    could not revert its changes."""
     if (what := lacking()) is not None:
         is_root = os.geteuid() == 0
         hint = "whatever contains this root must let it have that" if is_root else "are you root?"
@@ -79,28 +82,29 @@ def refuse_to_lack() -> None:
 
 
 class Trial(NamedTuple):
-    """Result of a trial."""
+    """Result of a trial of the kernel's features."""
 
     untried: str | None
-    """Reason why nothing could be tried, in words."""
+    """Reason why the trial could not start; None if it started."""
     missing: str | None
-    """Missing feature, in words."""
+    """First feature that is missing; None if all features are present."""
     discipline: str | None = None
-    """Queueing discipline of leaves that was tried; with "best", the best that the kernel has."""
+    """Queueing discipline of leaves that was tested. With "best", the best discipline that the
+    kernel supports."""
 
 
 def missing(discipline: str = "pfifo") -> str | None:
-    """Return the feature that a gateway needs and that is missing, or why this is unknown; None if
-    complete."""
+    """Return the missing feature that a gateway needs, or the reason why the trial could not start;
+    None if no feature is missing."""
     trial = tried(discipline)
     return trial.untried or trial.missing
 
 
 def tried(discipline: str = "pfifo") -> Trial:
-    """Try every feature of the kernel that a gateway needs, and the `discipline` of leaves; "best"
-    finds it.
+    """Test every feature of the kernel that a gateway needs, and the queueing discipline of leaves.
+    With `discipline` "best", find the best discipline.
 
-    Without permission for a network namespace, a user namespace is created for it.
+    If this process may not create a network namespace, a user namespace is created first.
     """
     if not sys.platform.startswith("linux"):
         return Trial(None, f"needs Linux, this is {sys.platform}")
@@ -115,7 +119,8 @@ def tried(discipline: str = "pfifo") -> Trial:
 
 
 def in_a_process(discipline: str, kinds: int) -> str:
-    """Return the result of a trial in a separate process, in new namespaces of these kinds."""
+    """Return the result of a trial in a separate process, in new namespaces. `kinds` are the flags
+    of clone(2)."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -132,7 +137,8 @@ def in_a_process(discipline: str, kinds: int) -> str:
 
 
 def try_everything(discipline: str, kinds: int) -> str:
-    """Try each step in a namespace that ends with this process, and return the result."""
+    """Test each feature in a namespace that ends with this process, and return the result as
+    text."""
     from lasthop.linux import leaf_queue, links, tc
     from lasthop.linux.netlink import KernelError, Socket
 

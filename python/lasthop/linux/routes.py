@@ -22,9 +22,9 @@ MAIN, STATIC, ON_LINK, UNICAST = 254, 4, 253, 1
 LOCAL_TABLE, HOST, LOCAL = 255, 254, 2
 DST, OIF, GATEWAY, METRICS, MULTIPATH, VIA = 1, 4, 5, 8, 9, 18
 NEXT_HOP = struct.Struct("=HBBi")
-"""Layout of struct rtnexthop: length, flags, hops, interface of one of several paths."""
+"""Layout of struct rtnexthop, one path of a multipath route: length, flags, hops, interface."""
 INITCWND, QUICKACK = 11, 15
-"""Metrics of linux/rtnetlink.h."""
+"""Numbers of route metrics (linux/rtnetlink.h)."""
 UNIVERSE = 0
 
 EVERYTHING = IPv4Network("0.0.0.0/0")
@@ -32,15 +32,16 @@ EVERYTHING = IPv4Network("0.0.0.0/0")
 
 @dataclass(frozen=True)
 class RouteMetrics:
-    """Metrics of a route, which change how TCP behaves towards its addresses."""
+    """Metrics of a route, which change the behaviour of TCP connections that use the route."""
 
     acknowledges_each: bool = False
-    """Whether every segment from these addresses is acknowledged separately."""
+    """Whether TCP acknowledges every segment from the addresses of the route separately."""
     initial_window: int | None = None
-    """Initial window of connections to these addresses [segments]; None for the kernel's ten."""
+    """Initial congestion window of connections over the route [segments]; None for the kernel's
+    default of ten."""
 
     def metrics(self) -> Iterator[tuple[str, int, int]]:
-        """Yield the metrics of a route: name, number and value."""
+        """Yield the name, number and value of each metric of the route."""
         if self.acknowledges_each:
             yield "quickack", QUICKACK, 1
         if self.initial_window is not None:
@@ -48,7 +49,7 @@ class RouteMetrics:
 
 
 def habits_towards(address: str, interface: str, habits: RouteMetrics) -> Request:
-    """Return the request for a route to an IPv4 address, with metrics."""
+    """Return the request that adds a route to an IPv4 address, with metrics."""
     metrics = list(habits.metrics())
     body = ROUTE.pack(socket.AF_INET, 32, 0, 0, MAIN, STATIC, ON_LINK, UNICAST, 0)
     body += attribute(DST, socket.inet_aton(address))
@@ -61,7 +62,8 @@ def habits_towards(address: str, interface: str, habits: RouteMetrics) -> Reques
 
 
 def all_local(addresses: IPv4Network, interface: str) -> Request:
-    """Return the request for a route that makes all these addresses local."""
+    """Return the request that adds a route which makes all addresses of a network local to this
+    machine."""
     bits = addresses.prefixlen
     body = ROUTE.pack(socket.AF_INET, bits, 0, 0, LOCAL_TABLE, STATIC, HOST, LOCAL, 0)
     body += attribute(DST, addresses.network_address.packed)
@@ -71,20 +73,21 @@ def all_local(addresses: IPv4Network, interface: str) -> Request:
 
 
 def through(addresses: IPv4Network, interface: str) -> Request:
-    """Return the request for a route to all these addresses, whose hosts are directly at the
+    """Return the request that adds a route to a network whose hosts are directly reachable at the
     interface."""
     text = f"ip route add {addresses} dev {interface}"
     return _route(addresses, ON_LINK, interface, text)
 
 
 def by_way_of(gateway: IPv4Address, interface: str) -> Request:
-    """Return the request for a default route through a router at the interface."""
+    """Return the request that adds a default route through a router at the interface."""
     text = f"ip route add default via {gateway} dev {interface}"
     return _route(EVERYTHING, UNIVERSE, interface, text, attribute(GATEWAY, gateway.packed))
 
 
 def routes_through(kernel: Socket, interfaces: Collection[int]) -> dict[Address, list[Network]]:
-    """Return the networks that this machine reaches through routers at these interfaces."""
+    """Return the networks that this machine reaches through routers at these interfaces, by
+    router."""
     results: dict[Address, list[Network]] = {}
     for body in kernel.dump(GETROUTE, ROUTE.pack(0, 0, 0, 0, 0, 0, 0, 0, 0)):
         family, bits, *_ = ROUTE.unpack_from(body)
@@ -100,7 +103,7 @@ def routes_through(kernel: Socket, interfaces: Collection[int]) -> dict[Address,
 
 
 def hops(has: Mapping[int, bytes]) -> Iterator[tuple[Address, int]]:
-    """Yield the routers of a route, with the numbers of their interfaces."""
+    """Yield the address of each router of a route, with the number of its interface."""
     interface = int.from_bytes(has.get(OIF, b""), sys.byteorder)
     for raw in (has.get(GATEWAY, b""), has.get(VIA, b"")[2:]):
         if (address := address_of(raw)) is not None:
@@ -117,7 +120,7 @@ def hops(has: Mapping[int, bytes]) -> Iterator[tuple[Address, int]]:
 def _route(
     addresses: IPv4Network, scope: int, interface: str, text: str, more: bytes = b""
 ) -> Request:
-    """Return the request for a route of the main table."""
+    """Return the request that adds a route to the main routing table."""
     bits = addresses.prefixlen
     body = ROUTE.pack(socket.AF_INET, bits, 0, 0, MAIN, STATIC, scope, UNICAST, 0)
     body += attribute(DST, addresses.network_address.packed)

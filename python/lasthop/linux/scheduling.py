@@ -6,21 +6,23 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 FIRST = 10
-"""Priority among real-time threads (sched(7)). Few other threads are real-time threads."""
+"""Priority among real-time threads (sched(7)). Few other threads on a machine are real-time
+threads."""
 MOST_NICE = -20
 
 
 def real_time() -> None:
-    """Run the calling thread as a real-time thread, if the system permits it."""
+    """Make the calling thread a real-time thread, if the system permits it."""
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIRST))
 
 
 @contextmanager
 def preferred() -> Iterator[None]:
-    """Run the calling thread before other threads that are not real-time, if the system permits it.
+    """Give the calling thread the highest priority among threads that are not real-time, if the
+    system permits it.
 
-    Processes and threads that it starts are not preferred.
+    Processes and threads that the calling thread starts have the normal priority.
     """
     before = os.getpriority(os.PRIO_PROCESS, 0)
     with suppress(OSError):
@@ -35,8 +37,8 @@ def preferred() -> Iterator[None]:
 
 
 def waited_s() -> float | None:
-    """Return how long the calling thread has waited for a processor; None if the kernel does not
-    report it. [s]"""
+    """Return the time for which the calling thread has waited for a processor; None if the kernel
+    does not report this time. [s]"""
     try:
         _, waited_ns, _ = Path("/proc/thread-self/schedstat").read_text().split()
     except OSError:

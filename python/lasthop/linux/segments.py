@@ -1,9 +1,10 @@
-"""Round-trip times of TCP segments that pass, from departure to the first ACK that covers them.
+"""Measure round-trip times of captured TCP segments, from a segment's departure to the first ACK
+that covers it.
 
-This module does not use the kernel. It records the first few segments of one flow, and uses the
-smallest of their round-trip times, since an ACK may be delayed until the next segment. A
-retransmitted segment gives no sample, since it is unknown which transmission an ACK is for (Karn
-and Partridge, 1987). With timestamps (RFC 7323) this is known.
+This module has no I/O. It records the first few segments of one flow. The smallest of their
+round-trip times is used, since an ACK may be delayed until the next segment. A retransmitted
+segment gives no sample, since the ACK may answer either transmission (Karn and Partridge, 1987).
+With TCP timestamps (RFC 7323), the echoed timestamp identifies the transmission.
 """
 
 import struct
@@ -21,18 +22,19 @@ HEAD = struct.Struct("!HHIIBB")
 9293)."""
 
 TAKEN = 4
-"""Number of segments of a flow that are recorded."""
+"""Number of segments of a flow that a probe records."""
 MOST_SEEN = 32
-"""Largest number of packets of a station that one probe examines."""
+"""Largest number of packets of a station that one probe examines before all its segments are
+recorded."""
 PATIENCE_S = 3.0
-"""Time after which an unacknowledged segment is given up. [s]"""
+"""Time after which a probe stops waiting for the ACK of a recorded segment. [s]"""
 LARGEST_WINDOW = 1 << 30
-"""Largest distance of an ACK from known data. A larger one covers data that cannot have been sent
-(RFC 7323). [bytes]"""
+"""Largest distance of an acknowledgement number from recorded data. A larger distance means that
+the ACK covers data that cannot have been sent (RFC 7323). [bytes]"""
 
 
 class Flow(NamedTuple):
-    """A TCP connection of a station."""
+    """TCP connection of a station: addresses and ports of both ends."""
 
     station: Address
     station_port: int
@@ -52,34 +54,35 @@ class Segment(NamedTuple):
     end: int
     """Sequence number after the segment's last byte."""
     ack: int | None
-    """Next byte that the segment's sender expects; None without the flag ACK."""
+    """Acknowledgement number: the next byte that the segment's sender expects; None without the
+    flag ACK."""
     stamp: int | None
-    """Timestamp of the segment, TSval."""
+    """Timestamp of the segment (TSval); None without the timestamps option."""
     echo: int | None
-    """Timestamp that the segment echoes, TSecr."""
+    """Timestamp that the segment echoes (TSecr); None without the timestamps option."""
 
     @property
     def to_station(self) -> Flow:
-        """Return the flow of a segment that goes to the station."""
+        """Return the flow of a segment that is sent to the station."""
         return Flow(self.destination, self.destination_port, self.source, self.source_port)
 
     @property
     def from_station(self) -> Flow:
-        """Return the flow of a segment that comes from the station."""
+        """Return the flow of a segment that is sent by the station."""
         return Flow(self.source, self.source_port, self.destination, self.destination_port)
 
 
 class RoundTrip(NamedTuple):
-    """A segment, and the ACK that covers it."""
+    """Measured round trip of a segment."""
 
     sent_s: float
     """Departure time of the segment. [s]"""
     rtt_s: float
-    """Time from the departure to the ACK. [s]"""
+    """Time from the segment's departure to the ACK that covers it. [s]"""
 
 
 class Taken(NamedTuple):
-    """Segment that has left and is recorded."""
+    """Recorded segment that has been sent to the station."""
 
     end: int
     stamp: int | None
@@ -87,13 +90,13 @@ class Taken(NamedTuple):
 
 
 def before(number: int, other: int) -> bool:
-    """Return whether a sequence number modulo 2^32 is before another one."""
+    """Return whether a sequence number is before another sequence number, modulo 2^32."""
     return (other - number - 1) & 0xFFFFFFFF < 1 << 31
 
 
 def parsed(packet: bytes) -> Segment | None:
-    """Return the TCP segment in a packet, of which at least the headers are present; None for other
-    packets."""
+    """Return the TCP segment in a packet, of which at least the headers are present; None if it is
+    no TCP segment."""
     source, length = source_and_length(packet)
     if source is None:
         return None
@@ -124,7 +127,7 @@ def parsed(packet: bytes) -> Segment | None:
 
 
 def timestamps(options: bytes) -> tuple[int | None, int | None]:
-    """Return TSval and TSecr from the options of a header."""
+    """Return TSval and TSecr from the options of a TCP header."""
     at = 0
     while at < len(options) and (kind := options[at]) != END:
         if kind == NOP:
@@ -141,7 +144,8 @@ def timestamps(options: bytes) -> tuple[int | None, int | None]:
 
 @dataclass
 class RoundTripProbe:
-    """Probe of one station: it records some segments, then waits for the ACKs that cover them.
+    """Probe of one station, which records some segments and then waits for the ACKs that cover
+    these segments. The states of a probe are:
 
     ``open --TAKEN segments, or `close`--> waits --all covered, or too late--> over``
     """
@@ -153,19 +157,19 @@ class RoundTripProbe:
     taken: list[Taken] = field(default_factory=list)
     """Recorded segments that are not acknowledged yet."""
     seen: int = 0
-    """Number of packets examined so far."""
+    """Number of packets that the probe has examined."""
     highest: int = 0
-    """Sequence number after the last byte that has left, while segments are recorded."""
+    """Sequence number after the last recorded byte."""
     least: RoundTrip | None = None
 
     def close(self) -> None:
-        """Record no more segments."""
+        """Stop recording segments. Without recorded segments, the probe ends."""
         self.is_open = False
         if not self.taken:
             self.is_over = True
 
     def leaves(self, segment: Segment, at_s: float) -> None:
-        """Process a segment that has left for the station."""
+        """Process a segment that is sent to the station."""
         self.count()
         if segment.start == segment.end:
             return
@@ -173,7 +177,7 @@ class RoundTripProbe:
             self.flow, self.highest = segment.to_station, segment.start
         if segment.to_station != self.flow:
             return
-        if before(segment.start, self.highest):  # a retransmission
+        if before(segment.start, self.highest):  # the segment is a retransmission
             self.taken, self.least = [], None
             if segment.stamp is None or not self.is_open:
                 self.is_open, self.is_over = False, True
@@ -186,8 +190,8 @@ class RoundTripProbe:
             self.is_open = False
 
     def returns(self, segment: Segment, at_s: float) -> RoundTrip | None:
-        """Process a segment from the station. Return the smallest round trip once all recorded
-        segments are acknowledged."""
+        """Process a segment from the station. If it acknowledges the last recorded segment, return
+        the smallest round trip."""
         self.count()
         if self.flow is None or segment.from_station != self.flow or segment.ack is None:
             return None
@@ -212,11 +216,12 @@ class RoundTripProbe:
         return self.least
 
     def count(self) -> None:
-        """Count a packet. After too many packets the probe records no more segments."""
+        """Count an examined packet. After `MOST_SEEN` packets, stop recording segments."""
         self.seen += 1
         if self.seen >= MOST_SEEN and self.is_open:
             self.close()
 
     def is_late(self, now_s: float) -> bool:
-        """Return whether the probe can no longer give a result."""
+        """Return whether the last recorded segment was sent so long ago that the probe can be given
+        up."""
         return bool(self.taken) and now_s - self.taken[-1].at_s > PATIENCE_S

@@ -1,6 +1,6 @@
-"""The first timeout of TCP connections, which a BPF program of a control group sets.
+"""Set the initial retransmission timeout of TCP connections by a BPF program of a control group.
 
-Meanwhile, the process and all sockets that it creates are in a new control group.
+While the timeout is set, the process and all sockets that it creates are in a new control group.
 """
 
 import contextlib
@@ -18,28 +18,29 @@ from lasthop.linux.netns import Namespace
 from lasthop.linux.tun import open_tun
 
 SOCK_OPS = 13
-"""Type of a program that TCP calls on its events (linux/bpf.h)."""
+"""Type of a BPF program that TCP calls on its events (linux/bpf.h)."""
 GROUP_SOCK_OPS = 3
-"""Type of its attachment to a control group."""
+"""Attach type of the BPF program at a control group."""
 TIMEOUT_INIT = 1
-"""Operation that asks for the timeout of a SYN, in ticks of the kernel's clock."""
+"""Operation of the BPF program that returns the timeout of a SYN, in ticks of the kernel's
+clock."""
 OP, REPLY = 0, 4
-"""Offsets of the operation and of the reply in `struct bpf_sock_ops`."""
+"""Offsets of the fields `op` and `reply` in `struct bpf_sock_ops`. [bytes]"""
 RTO_OFFSET = 8
-"""Offset of tcpi_rto in struct tcp_info (linux/tcp.h). [us]"""
+"""Offset of tcpi_rto in struct tcp_info (linux/tcp.h). The field is in microseconds. [bytes]"""
 PROBE_TICKS = 1000
 PROBE_ADDRESS, PROBE_MASK, NOWHERE = "10.0.0.1", "255.0.0.0", "10.0.0.2"
 
 
 @contextlib.contextmanager
 def first_timeouts(seconds: float) -> Iterator[None]:
-    """Set the first timeout of connections of this process, which is used until the first RTT
-    sample.
+    """Set the initial retransmission timeout of this process's connections, which TCP uses until
+    the first RTT sample.
 
     Raises
     ------
     UserError
-        If the kernel does not permit it.
+        If the kernel does not permit the BPF program or the control group.
     """
     with own_group() as group:
         with answering(group, PROBE_TICKS):
@@ -50,7 +51,7 @@ def first_timeouts(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def own_group() -> Iterator[Path]:
-    """Enter a new control group."""
+    """Move this process into a new control group while the body runs."""
     before = group_of_process()
     group = before / f"lasthop-{os.getpid()}"
     try:
@@ -79,7 +80,7 @@ def group_of_process() -> Path:
 
 
 def move_to(group: Path) -> None:
-    """Put this process into a control group."""
+    """Move this process into a control group."""
     (group / "cgroup.procs").write_text(str(os.getpid()))
 
 
@@ -96,7 +97,8 @@ def remove(group: Path) -> None:
 
 @contextlib.contextmanager
 def answering(group: Path, ticks: int) -> Iterator[None]:
-    """Set the first timeout of all sockets of a control group."""
+    """Attach a BPF program that sets the initial timeout of all sockets of a control group, while
+    the body runs."""
     directory = os.open(group, os.O_RDONLY | os.O_DIRECTORY)
     try:
         program = load_program(
@@ -117,7 +119,8 @@ def answering(group: Path, ticks: int) -> Iterator[None]:
 
 
 def instructions(ticks: int) -> bytes:
-    """Return the program, which replies only to requests for the first timeout."""
+    """Return the instructions of the BPF program, which replies only to requests for the initial
+    timeout."""
 
     def instruction(code: int, to: int = 0, of: int = 0, offset: int = 0, value: int = 0) -> bytes:
         return struct.pack("=BBhi", code, of << 4 | to, offset, value)
@@ -137,7 +140,7 @@ def instructions(ticks: int) -> bytes:
 
 
 def timeout_of_a_syn() -> float:
-    """Return the timeout of a connection's SYN without the program. [s]"""
+    """Measure and return the timeout of a connection's SYN. [s]"""
     namespace = Namespace()
 
     def ask() -> float:

@@ -1,8 +1,9 @@
-"""Congestion controls as BPF objects: loading of a compiled file into the kernel.
+"""Load a TCP congestion control from a compiled BPF object file into the kernel.
 
-An object (`bpf_object`) has a section for each operation and one section with the structure of
-operations, which refers to them. The kernel itself relocates the members of its structures (CO-RE).
-This module only has to arrange the structure of operations as in the running kernel.
+An object file (`bpf_object`) has a section for each operation, and a section with the structure of
+operations (struct tcp_congestion_ops), which refers to the operations. The kernel itself relocates
+accesses to members of its structures (CO-RE). This module only rearranges the structure of
+operations to the layout of the running kernel.
 """
 
 import errno
@@ -21,21 +22,22 @@ from lasthop.linux.btf import Btf
 KERNEL_TYPES = Path("/sys/kernel/btf/vmlinux")
 OPERATIONS = "tcp_congestion_ops"
 ENTRY = f"bpf_struct_ops_{OPERATIONS}"
-"""Kernel type of the map's entry: the operations, and their reference count."""
+"""Kernel type of the value of the struct_ops map, which contains the operations and their reference
+count."""
 SECTION = ".struct_ops.link"
 NAME_BYTES = 16
-"""Size of the field with the name of a congestion control (linux/tcp.h), including a zero at its
-end."""
+"""Size of the field with the name of a congestion control (linux/tcp.h), including a final zero
+byte."""
 
 
 @cache
 def kernel_types() -> Btf:
-    """Return the types of the running kernel.
+    """Return the BTF types of the running kernel.
 
     Raises
     ------
     UserError
-        If the kernel does not report them.
+        If the kernel does not provide BTF.
     """
     if not sys.platform.startswith("linux"):
         raise UserError(f"congestion controls are loaded into Linux; this is {sys.platform}")
@@ -51,7 +53,7 @@ def kernel_types() -> Btf:
 
 
 def load(data: bytes, name: str, law: str) -> int:
-    """Register a congestion control under a name.
+    """Register a TCP congestion control in the kernel under a name.
 
     Parameters
     ----------
@@ -65,8 +67,8 @@ def load(data: bytes, name: str, law: str) -> int:
     Returns
     -------
     int
-        A descriptor. The name exists until it and its copies are closed and no pin is left. The
-        program exists until the last connection that uses it ends.
+        The descriptor of a BPF link. The name exists until the descriptor and its copies are closed
+        and no pin remains. The program exists until the last connection that uses it ends.
 
     Raises
     ------
@@ -124,18 +126,19 @@ def _load(data: Object, kernel: Btf, name: str) -> int:
 
 
 def functions(data: Object) -> dict[int, str]:
-    """Return the sections of operations by their offsets in the structure."""
+    """Return the name of the section that contains each operation, by the operation's offset in the
+    structure."""
     return {place: section for place, (_, section) in data.relocations(SECTION).items()}
 
 
 def opened(stack: ExitStack, descriptor: int) -> int:
-    """Return a descriptor that is closed with the stack."""
+    """Return the descriptor, after registering it to be closed when the stack ends."""
     stack.callback(os.close, descriptor)
     return descriptor
 
 
 def refusal(error: bpf.BpfError, name: str, law: str) -> UserError:
-    """Return the message about a refusal of the kernel."""
+    """Return the error for a congestion control that the kernel refused."""
     if error.errno == errno.EPERM:
         return UserError(
             f"congestion control {law}: this process may not load BPF programs",
@@ -153,6 +156,6 @@ def refusal(error: bpf.BpfError, name: str, law: str) -> UserError:
 
 
 def named(value: bytes, kernel: Btf) -> str:
-    """Return the name in an entry of operations."""
+    """Return the name of the congestion control in a value of a struct_ops map."""
     at = kernel.structure(ENTRY).place("data") + kernel.structure(OPERATIONS).place("name")
     return text(value + b"\0", at)

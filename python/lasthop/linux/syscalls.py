@@ -1,4 +1,4 @@
-"""Functions of libc that Python does not have."""
+"""Call functions of libc that Python does not provide."""
 
 import ctypes
 import os
@@ -7,7 +7,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name: str, *arguments: object) -> int:
-    """Return the result of a function of libc.
+    """Call a function of libc, and return its result.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Network settings of the kernel that each network namespace has (sysctl)."""
+"""Network settings of the kernel (sysctl) that are separate for each network namespace."""
 
 from pathlib import Path
 
@@ -6,16 +6,17 @@ from lasthop.errors import UserError
 
 ROOT = Path("/proc/sys")
 ALLOWED = "net."
-"""Prefix of these settings. Settings with other prefixes belong to the whole machine."""
+"""Prefix of settings that a namespace may have. Settings with other prefixes belong to the whole
+machine."""
 
 
 def write(name: str, value: str) -> None:
-    """Set a setting of the calling thread's namespace.
+    """Write a network setting of the calling thread's namespace.
 
     Parameters
     ----------
     name : str
-        Such as ``net.ipv4.tcp_sack``.
+        Name of the setting, such as ``net.ipv4.tcp_sack``.
     value : str
 
     Raises

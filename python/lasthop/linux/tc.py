@@ -1,7 +1,7 @@
-"""Traffic control as messages, each with the `tc` command that does the same.
+"""Netlink requests for traffic control, each with its equivalent `tc` command.
 
-Queueing disciplines, HTB classes, u32 filters in hash tables, a classic BPF classifier. Structures
-are those of linux/pkt_sched.h, linux/pkt_cls.h and linux/tc_act/tc_mirred.h.
+The requests create queueing disciplines, HTB classes, u32 filters in hash tables, and a classic BPF
+classifier. Structures are those of linux/pkt_sched.h, linux/pkt_cls.h and linux/tc_act/tc_mirred.h.
 """
 
 import socket
@@ -24,36 +24,38 @@ from lasthop.linux.netlink import (
 Address: TypeAlias = IPv4Address | IPv6Address
 Subnet: TypeAlias = IPv4Network | IPv6Network
 Key: TypeAlias = str | Address | Subnet
-"""Key of a table: a MAC address, an IP address or a subnet."""
+"""Key of a u32 hash table: a MAC address, an IP address or a subnet."""
 
 NEWQDISC, DELQDISC, NEWCLASS, DELCLASS, NEWFILTER, DELFILTER = 36, 37, 40, 41, 44, 45
 TCMSG = struct.Struct("=BxxxiIII")
 """Layout of struct tcmsg: family, interface, handle, parent, info."""
 KIND, OPTIONS, CHAIN, INGRESS_BLOCK, EGRESS_BLOCK = 1, 2, 11, 13, 14
 OURS = 0x6C68
-"""Major number of lasthop's hierarchies: "lh"."""
+"""Major number of lasthop's HTB hierarchies: the letters "lh"."""
 SPLITTER = 0x6C67
-"""Major number of the discipline that splits merged packets, in front of a hierarchy."""
+"""Major number of the queueing discipline in front of an HTB hierarchy that splits merged
+packets."""
 INGRESS = 0xFFFFFFF1
 ROOT = 0xFFFFFFFF
 BLOCK_INDEX = -1
-"""Number that replaces the interface number in messages about a shared block."""
+"""Number that replaces the interface number in messages about a shared filter block."""
 
 RATESPEC = struct.Struct("=BBHhHI")
 ETHERNET = 1
 TICK_NS = 64
-"""The kernel's unit of bucket depths (PSCHED_SHIFT). [ns]"""
+"""The kernel's unit of token bucket depths (PSCHED_SHIFT). [ns]"""
 LARGEST_BUCKET = 0x7FFFFFFF
 
 PACKET_BYTES = 1514
-"""Length of a full Ethernet frame, and quantum of a class with weight 1."""
+"""Length of a full Ethernet frame, which is the quantum of a class with weight 1. [bytes]"""
 BURST_S = 0.001
-"""Depth of a shaper's bucket: this time at the shaper's rate, and at least one packet. If a timer
-is late, this much may leave back to back. [s]"""
+"""Depth of a shaper's token bucket, as time at the shaper's rate; the depth is at least one packet.
+After a late timer, the shaper may send a burst of this length. [s]"""
 DIRECT_PACKETS = 1000
-"""Largest number of packets that may wait in a hierarchy outside all classes."""
+"""Largest number of packets that may wait in an HTB hierarchy without a class. [packets]"""
 SPLIT_BPS = 100_000_000_000
-"""Rate of the splitter, above that of any interface: it never delays a packet. [bit/s]"""
+"""Rate of the splitter, which exceeds that of any interface so that the splitter never delays a
+packet. [bit/s]"""
 SPLIT_LIMIT_BYTES = 1 << 20
 TBF_PARMS, TBF_RATE64, TBF_BURST = 1, 4, 6
 HTB_INIT, HTB_PARMS, HTB_DIRECT_QLEN, HTB_RATE64, HTB_CEIL64 = 2, 1, 5, 6, 7
@@ -68,44 +70,44 @@ NESTED = 0x8000
 STOLEN, EGRESS_REDIRECT = 4, 1
 
 ANY = 0
-"""Address family that matches frames of every protocol."""
+"""Protocol number 0, with which a filter matches frames of every protocol."""
 ETH_P_ALL = 0x0003
 EVERY_PACKET = 1 << 16 | socket.htons(ETH_P_ALL)
-"""Preference 1, and packets of every protocol (`filter_info`)."""
+"""Preference 1 and the number for packets of every protocol, combined by `filter_info`."""
 PROTOCOLS = {ANY: ("all", ETH_P_ALL), 4: ("ip", 0x0800), 6: ("ipv6", 0x86DD)}
 ICMP, TCP, UDP, ICMP6 = 1, 6, 17, 58
 ECHOES = {4: (8, 0), 6: (128, 129)}
-"""ICMP types of echo requests and echo replies (RFC 792, RFC 4443)."""
+"""ICMP types of echo requests and echo replies, by IP version (RFC 792, RFC 4443)."""
 BUCKETS = 256
 
 
 class Device(NamedTuple):
-    """Interface with queueing disciplines, classes and filters."""
+    """Interface that has queueing disciplines, classes and filters."""
 
     name: str
     number: int
 
     def header(self, handle: int = 0, parent: int = 0, info: int = 0) -> bytes:
-        """Return the fixed header of a message."""
+        """Return the fixed header (struct tcmsg) of a message about the interface."""
         return TCMSG.pack(0, self.number, handle, parent, info)
 
     def words(self) -> str:
-        """Return the device in words of `tc`."""
+        """Return the arguments of the `tc` command that identify the interface."""
         return f"dev {self.name}"
 
 
 class Block(NamedTuple):
-    """Block of filters that several interfaces share."""
+    """Filter block that several interfaces share."""
 
     number: int
 
     def words(self) -> str:
-        """Return the block in words of `tc`."""
+        """Return the arguments of the `tc` command that identify the block."""
         return f"block {self.number}"
 
 
 class Match(NamedTuple):
-    """A 32-bit word of the IP header that must have a value."""
+    """Condition of a u32 filter: a 32-bit word of the packet must have a value under a mask."""
 
     offset: int
     mask: int
@@ -114,29 +116,31 @@ class Match(NamedTuple):
 
 EVERYTHING = Match(0, 0, 0)
 TO_GROUP = Match(-16, 0x00000100, 0x00000100)
-"""Frames to a group address: multicast and broadcast."""
+"""Match of frames to a group MAC address: multicast and broadcast."""
 
 
 def classid(major: int, minor: int) -> int:
-    """Return the number of a class from its two halves."""
+    """Return the 32-bit number of a class from its major and minor number."""
     return major << 16 | minor
 
 
 def shown(number: int) -> str:
-    """Return the number of a class as `tc` writes it."""
+    """Return the number of a class in the notation of `tc`."""
     minor = number & 0xFFFF
     return f"{number >> 16:x}:{minor:x}" if minor else f"{number >> 16:x}:"
 
 
 def at_parent(parent: int) -> str:
-    """Return the words of `tc` for the place of a queueing discipline: the root, or a class."""
+    """Return the arguments of the `tc` command for the parent of a queueing discipline: the root,
+    or a class."""
     return "root" if parent == ROOT else f"parent {shown(parent)}"
 
 
 def add_qdisc(
     device: Device, parent: int, kind: str, options: bytes, words: str, handle: int = 0
 ) -> Request:
-    """Return the request for a queueing discipline; `words` are its options for `tc`."""
+    """Return the request that adds a queueing discipline. `words` are its options in the `tc`
+    command."""
     body = device.header(handle, parent) + text_attribute(KIND, kind) + attribute(OPTIONS, options)
     numbered = f"handle {shown(handle)} " if handle else ""
     text = f"tc qdisc add {device.words()} {at_parent(parent)} {numbered}{kind} {words}"
@@ -144,8 +148,7 @@ def add_qdisc(
 
 
 def hooks(device: Device, incoming: int, outgoing: int) -> Request:
-    """Return the request that attaches shared blocks of filters to both directions of an
-    interface."""
+    """Return the request that attaches shared filter blocks to both directions of an interface."""
     body = device.header(INGRESS & 0xFFFF0000, INGRESS) + text_attribute(KIND, "clsact")
     body += u32_attribute(INGRESS_BLOCK, incoming) + u32_attribute(EGRESS_BLOCK, outgoing)
     text = f"tc qdisc add {device.words()} ingress_block {incoming} egress_block {outgoing} clsact"
@@ -153,8 +156,8 @@ def hooks(device: Device, incoming: int, outgoing: int) -> Request:
 
 
 def del_hooks(device: Device, kind: str = "clsact") -> Request:
-    """Return the request that removes hooks. The kernel removes a block's filters with its last
-    user."""
+    """Return the request that removes the hooks of an interface. The kernel removes the filters of
+    a block that has no other user."""
     body = device.header(INGRESS & 0xFFFF0000, INGRESS) + text_attribute(KIND, kind)
     return Request(DELQDISC, 0, body, f"tc qdisc del {device.words()} {kind}")
 
@@ -162,9 +165,10 @@ def del_hooks(device: Device, kind: str = "clsact") -> Request:
 def htb_qdisc(
     device: Device, major: int, direct_packets: int, default: int = 0, *, parent: int = ROOT
 ) -> Request:
-    """Return the request for a hierarchy of token buckets, at the root or in a class.
+    """Return the request that adds an HTB hierarchy at the root or in a class.
 
-    Packets that no filter matches pass through the class `default`, or unshaped if it is 0.
+    Packets that no filter matches pass through the class with minor number `default`. If `default`
+    is 0, they pass unshaped.
     """
     options = attribute(HTB_INIT, struct.pack("=IIIII", 3, 10, default, 0, 0))
     options += u32_attribute(HTB_DIRECT_QLEN, direct_packets)
@@ -173,10 +177,12 @@ def htb_qdisc(
 
 
 def splitter(device: Device, longest_bytes: int) -> Request:
-    """Return the request for a token bucket at the root that splits packets, without delay.
+    """Return the request that adds a token bucket at the root, which splits merged packets without
+    delay.
 
-    The kernel's TBF splits a packet of merged segments that is longer than its bucket. It drops
-    other packets that are longer, so `longest_bytes` must be at least the longest frame.
+    The kernel's TBF splits a packet of merged segments that is longer than its bucket. TBF drops
+    any other packet that is longer than the bucket, so `longest_bytes` must be at least the longest
+    frame.
     """
     rate = SPLIT_BPS // 8
     parameters = ratespec(rate) + bytes(RATESPEC.size)
@@ -188,7 +194,7 @@ def splitter(device: Device, longest_bytes: int) -> Request:
 
 
 def ratespec(rate: int) -> bytes:
-    """Return the description of a rate. [byte/s]"""
+    """Return the kernel's structure for a rate (struct tc_ratespec). [byte/s]"""
     return RATESPEC.pack(0, ETHERNET, 0, -1, 0, min(rate, LARGEST_RATE32))
 
 
@@ -210,10 +216,10 @@ def htb_class(
     cburst_bytes: int | None = None,
     change: bool = False,
 ) -> Request:
-    """Return the request for an HTB class, or for a change of its rate. [bit/s]
+    """Return the request that adds an HTB class, or changes its rate. [bit/s]
 
-    The kernel stores rates in whole bytes per second. By default, the ceiling and its bucket are
-    equal to the rate and its bucket.
+    The kernel stores rates in whole bytes per second. By default, the ceiling is equal to the rate,
+    and both have the same bucket depth.
     """
     ceil_bps = rate_bps if ceil_bps is None else ceil_bps
     rate, ceil = max(rate_bps // 8, 1), max(ceil_bps // 8, 1)
@@ -237,19 +243,19 @@ def htb_class(
 def ticks(size: int, rate: int) -> int:
     """Return the time to send `size` [bytes] at `rate` [byte/s], in the kernel's ticks.
 
-    The time is a number of whole microseconds, computed with the arithmetic of `tc`.
+    The time is a whole number of microseconds, computed with the same arithmetic as in `tc`.
     """
     whole_us = int(1e6 * (size / rate))
     return min(whole_us * 1000 // TICK_NS, LARGEST_BUCKET)
 
 
 def del_class(device: Device, number: int) -> Request:
-    """Return the request that removes a class without filters."""
+    """Return the request that removes an HTB class, which must have no filters."""
     text = f"tc class del {device.words()} classid {shown(number)}"
     return Request(DELCLASS, 0, device.header(number), text)
 
 
-# Filters in hash tables. The header of a frame begins 14 bytes before the header of its packet.
+# Filters in u32 hash tables. The Ethernet header of a frame begins 14 bytes before the IP header.
 
 
 def mac_bytes(mac: str) -> bytes:
@@ -258,7 +264,7 @@ def mac_bytes(mac: str) -> bytes:
 
 
 def mac_matches(mac: str, source: bool) -> list[Match]:
-    """Return the words before the packet that hold a MAC address."""
+    """Return the matches for the words of the Ethernet header that contain a MAC address."""
     raw = mac_bytes(mac)
     if source:
         first, last = struct.unpack("!IH", raw)
@@ -268,14 +274,15 @@ def mac_matches(mac: str, source: bool) -> list[Match]:
 
 
 def last_word(family: int, source: bool) -> int:
-    """Return the offset of the last 32 bits of an address in the header. [bytes]"""
+    """Return the offset of the last 32 bits of an address in the IP header. [bytes]"""
     if family == 4:
         return 12 if source else 16
     return 20 if source else 36
 
 
 def address_matches(address: Address | Subnet, source: bool) -> list[Match]:
-    """Return the words of the header that hold an address or the prefix of a subnet."""
+    """Return the matches for the words of the IP header that contain an address, or the prefix of a
+    subnet."""
     subnet = ip_network(address)
     raw, mask = subnet.network_address.packed, subnet.netmask.packed
     start = last_word(address.version, source) - len(raw) + 4
@@ -286,38 +293,38 @@ def address_matches(address: Address | Subnet, source: bool) -> list[Match]:
 
 
 def protocol_match(family: int, protocol: int) -> Match:
-    """Return the word of the header that holds the transport protocol."""
+    """Return the match for the word of the IP header that contains the transport protocol."""
     return Match(8, 0x00FF0000, protocol << 16) if family == 4 else Match(4, 0xFF00, protocol << 8)
 
 
 def echo_matches(family: int, kind: int) -> list[Match]:
-    """Return the words of echo requests or replies whose headers have no options."""
+    """Return the matches of echo requests or replies whose IP headers have no options."""
     protocol = ICMP if family == 4 else ICMP6
     to_type = Match(20 if family == 4 else 40, 0xFF000000, kind << 24)
     return [protocol_match(family, protocol), to_type]
 
 
 def bucket(key: Key) -> int:
-    """Return the bucket of an address, its last byte. All subnets are in the first bucket."""
+    """Return the hash bucket of an address, which is its last byte. All subnets are in bucket 0."""
     if isinstance(key, str):
         return mac_bytes(key)[-1]
     return key.packed[-1] if isinstance(key, IPv4Address | IPv6Address) else 0
 
 
 def family_of(key: Key) -> int:
-    """Return the family of an address; `ANY` for a MAC address."""
+    """Return the IP version of an address; `ANY` for a MAC address."""
     return ANY if isinstance(key, str) else key.version
 
 
 def entry_handle(table: int, node: int, key: Key) -> int:
-    """Return the number of an entry in a hash table."""
+    """Return the u32 handle of an entry in a hash table."""
     return table << 20 | bucket(key) << 12 | node
 
 
 def u32_table(
     at: Device | Block, family: int, table: int, major: int = 0, *, order: int = 1
 ) -> Request:
-    """Return the request for a hash table of 256 buckets, with the preference `order`."""
+    """Return the request that adds a u32 hash table of 256 buckets, with the preference `order`."""
     options = u32_attribute(U32_DIVISOR, BUCKETS)
     text = f"handle {table:x}: u32 divisor {BUCKETS}"
     return u32(at, family, major, table << 20, options, text, order=order)
@@ -334,9 +341,9 @@ def u32_link(
     major: int = 0,
     order: int = 1,
 ) -> Request:
-    """Return the request for a filter that looks packets up in a hash table.
+    """Return the request that adds a filter which looks up packets in a u32 hash table.
 
-    The bucket number is in the bits of `mask` in the word of the packet at `offset`. [bytes]
+    The bits of `mask` in the packet's word at `offset` are the number of the bucket. [bytes]
     """
     selector = selector_of([match], flags=0, hash_mask=mask, hash_offset=offset)
     options = u32_attribute(U32_LINK, table << 20) + selector
@@ -355,10 +362,11 @@ def u32_filter(
     handle: int = 0,
     words: str = "",
 ) -> Request:
-    """Return the request for a filter that classifies packets, or redirects them to a device.
+    """Return the request that adds a u32 filter which classifies packets, or redirects packets to a
+    device.
 
-    With a `handle`, the filter is an entry of a hash table. `words` are the words of `tc` for the
-    matches, if they differ from the numeric form.
+    With a `handle`, the filter is an entry of a hash table. `words` are the matches in the `tc`
+    command, if they differ from the numeric form.
     """
     options = selector_of(matches, flags=U32_TERMINAL)
     words, name = words or " ".join(map(match_said, matches)), "u32"
@@ -376,7 +384,7 @@ def u32_filter(
 
 
 def entry_said(handle: int) -> str:
-    """Return the hash table and the bucket of an entry, as `tc` writes them."""
+    """Return the hash table and the bucket of an entry in the notation of `tc`."""
     return f"{handle >> 20:x}:{handle >> 12 & 0xFF:x}"
 
 
@@ -391,7 +399,8 @@ def u32_entry(
     major: int = 0,
     order: int = 1,
 ) -> Request:
-    """Return the request for a table entry that classifies or redirects packets of an address."""
+    """Return the request that adds a hash table entry which classifies or redirects packets of an
+    address."""
     if isinstance(key, str):
         matches, words = mac_matches(key, source), ""
     else:
@@ -411,7 +420,8 @@ def u32_entry(
 
 
 def u32_passes(at: Block, family: int, matches: Sequence[Match], *, order: int) -> Request:
-    """Return the request for a filter that lets packets pass without later filters."""
+    """Return the request that adds a filter which accepts packets before later filters are
+    evaluated."""
     return u32_filter(at, family, matches, at.number & 0xFFFF0000, order=order)
 
 
@@ -425,7 +435,7 @@ def del_entry(
 
 
 def mirred(device: Device) -> bytes:
-    """Return the action that redirects to the egress of an interface."""
+    """Return the mirred action that redirects packets to the egress of an interface."""
     parameters = struct.pack("=IIiiiiI", 0, 0, STOLEN, 0, 0, EGRESS_REDIRECT, device.number)
     options = attribute(ACT_OPTIONS | NESTED, attribute(MIRRED_PARMS, parameters))
     return text_attribute(ACT_KIND, "mirred") + options
@@ -434,8 +444,8 @@ def mirred(device: Device) -> bytes:
 def selector_of(
     matches: Sequence[Match], *, flags: int, hash_mask: int = 0, hash_offset: int = 0
 ) -> bytes:
-    """Return a u32 selector. Masks and values are in network byte order, offsets in host byte
-    order."""
+    """Return a u32 selector from its matches. Masks and values are in network byte order, offsets
+    in host byte order."""
     data = struct.pack("=BBBxHHhh", flags, 0, len(matches), 0, 0, 0, hash_offset)
     data += struct.pack("!I", hash_mask)
     for match in matches:
@@ -445,12 +455,12 @@ def selector_of(
 
 
 def match_said(match: Match) -> str:
-    """Return a match as `tc` accepts it."""
+    """Return a match in the notation of `tc`."""
     return f"match u32 0x{match.value:08x} 0x{match.mask:08x} at {match.offset}"
 
 
 def filter_info(order: int, protocol: int) -> int:
-    """Return the preference and the protocol of a filter as one number."""
+    """Return the preference and the protocol of a filter combined into one number (tcm_info)."""
     return order << 16 | socket.htons(protocol)
 
 
@@ -464,7 +474,8 @@ def u32(
     *,
     order: int,
 ) -> Request:
-    """Return the request for a u32 filter. Without options, return the request for its removal."""
+    """Return the request that adds a u32 filter. Without options, the request removes the
+    filter."""
     name, protocol = PROTOCOLS[family]
     parent = at.number if isinstance(at, Block) else classid(major, 0)
     where = at.words() if isinstance(at, Block) else f"{at.words()} parent {major:x}:"
@@ -477,7 +488,7 @@ def u32(
 
 
 def add_filter(header: bytes, kind: str, options: bytes, words: str) -> Request:
-    """Return the request for a filter. `words` are its place and its options in words of `tc`."""
+    """Return the request that adds a filter. `words` are the arguments of the `tc` command."""
     body = header + text_attribute(KIND, kind) + attribute(OPTIONS, options)
     return Request(NEWFILTER, CREATE | EXCL, body, f"tc filter add {words}")
 
@@ -485,7 +496,7 @@ def add_filter(header: bytes, kind: str, options: bytes, words: str) -> Request:
 def bpf_filter(
     device: Device, parent: int, program: Sequence[tuple[int, int, int, int]]
 ) -> Request:
-    """Return the request for a classic BPF program that returns the class of a packet."""
+    """Return the request that adds a classic BPF program which returns the class of a packet."""
     operations = b"".join(struct.pack("=HBBI", *each) for each in program)
     options = attribute(BPF_OPS_LEN, struct.pack("=H", len(program)))
     options += attribute(BPF_OPS, operations)
@@ -498,7 +509,8 @@ def bpf_filter(
 
 
 def changing(request: Request) -> Request:
-    """Return the request that changes an existing class or queueing discipline to this one."""
+    """Return the request that changes an existing class or queueing discipline to these
+    settings."""
     if request.kind == NEWCLASS:
         return request._replace(flags=0, command=request.command.replace(" add ", " change ", 1))
     text = request.command.replace(" add ", " replace ", 1)
@@ -506,7 +518,8 @@ def changing(request: Request) -> Request:
 
 
 def removal(kind: int, body: bytes, *, whole_list: bool = False) -> Request:
-    """Return the request that removes an object that the kernel has described, or its list."""
+    """Return the request that removes an object that the kernel has described, or its whole filter
+    list."""
     header, has = body[: TCMSG.size], dict(attributes(body, TCMSG.size))
     _, index, handle, parent, info = TCMSG.unpack(header)
     where = f"block {parent}" if index == BLOCK_INDEX else f"dev {index} parent {shown(parent)}"

@@ -15,29 +15,32 @@ PREFERRED = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 NOTSENT_LOWAT = 25
-"""TCP_NOTSENT_LOWAT of linux/tcp.h."""
+"""Number of the socket option TCP_NOTSENT_LOWAT (linux/tcp.h)."""
 
 TIMESTAMPING = 37
-"""SO_TIMESTAMPING of asm-generic/socket.h."""
+"""Number of the socket option SO_TIMESTAMPING (asm-generic/socket.h)."""
 
 TELL_ACKNOWLEDGED = 1 << 4 | 1 << 9 | 1 << 11
-"""SOF_TIMESTAMPING_SOFTWARE, _TX_ACK and _OPT_TSONLY of linux/net_tstamp.h."""
+"""Flags SOF_TIMESTAMPING_SOFTWARE, _TX_ACK and _OPT_TSONLY (linux/net_tstamp.h), which report when
+data is acknowledged."""
 
 TCP_INFO = struct.Struct("=68xI8xI16xI")
-"""Layout of tcpi_rtt, tcpi_snd_cwnd and tcpi_total_retrans in struct tcp_info (linux/tcp.h)."""
+"""Layout of the fields tcpi_rtt, tcpi_snd_cwnd and tcpi_total_retrans in struct tcp_info
+(linux/tcp.h)."""
 
 
 class TcpInfo(NamedTuple):
-    """State of a connection."""
+    """State of a TCP connection in the kernel."""
 
     rtt_s: float
-    """Smoothed round-trip time."""
+    """Smoothed round-trip time. [s]"""
     cwnd_packets: int
     retransmissions: int
 
 
 def set_congestion(connection: socket.socket, name: str) -> None:
-    """Set the congestion control of a connection. An error message names those of the kernel."""
+    """Set the congestion control of a connection. The error message lists the kernel's congestion
+    controls."""
     try:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
     except OSError as error:
@@ -48,10 +51,10 @@ def set_congestion(connection: socket.socket, name: str) -> None:
 
 
 def prefer_congestion(name: str) -> bool:
-    """Set the default congestion control of the calling thread's namespace. Return whether it was
-    permitted.
+    """Set the default congestion control of the calling thread's namespace. Return whether the
+    kernel permitted the change.
 
-    Only the first namespace may use a control that is restricted to root as its default.
+    Only the first namespace may have a default congestion control that is restricted to root.
     """
     try:
         PREFERRED.write_text(name)
@@ -61,7 +64,7 @@ def prefer_congestion(name: str) -> bool:
 
 
 def available_congestion() -> list[str]:
-    """Return the congestion controls that the kernel has now."""
+    """Return the congestion controls that are now registered in the kernel."""
     try:
         return AVAILABLE.read_text().split()
     except OSError as error:
@@ -74,17 +77,17 @@ def has_congestion(name: str) -> bool:
         try:
             item.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
         except PermissionError:
-            return True  # The kernel has it, but restricts it to root.
+            return True  # The kernel has this congestion control, but restricts it to root.
         except OSError:
             return False
     return True
 
 
 def clamp_window(connection: socket.socket, size: int) -> None:
-    """Limit the window that the receiver announces to `size` bytes.
+    """Limit the receive window that the kernel announces to `size` bytes.
 
-    Call this before the connection begins, and again when the first data has arrived. With the
-    first segment of a new size, the kernel sets the clamp to the size of the buffer
+    Call this function before the connection begins, and again when the first data has arrived.
+    After the first segment of a new size, the kernel replaces this limit by the size of the buffer
     (tcp_measure_rcv_mss, since Linux 6.11).
     """
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * size)
@@ -92,44 +95,47 @@ def clamp_window(connection: socket.socket, size: int) -> None:
 
 
 def limit_segment(connection: socket.socket, size: int) -> None:
-    """Limit segments of both directions to `size` bytes. Call this before the connection starts."""
+    """Limit the segments of both directions to `size` bytes. Call this function before the
+    connection begins."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, size)
 
 
 def limit_unsent(connection: socket.socket, size: int) -> None:
-    """Limit the bytes that the kernel holds unsent to about `size`."""
+    """Limit the data that the kernel stores but has not sent yet to about `size` bytes."""
     connection.setsockopt(socket.IPPROTO_TCP, NOTSENT_LOWAT, size)
 
 
 def forbid_quick_acks(connection: socket.socket) -> None:
-    """Acknowledge every second segment. Repeat this call, since a delayed ACK cancels it."""
+    """Make the kernel acknowledge every second segment. Repeat this call, since the kernel leaves
+    this mode after a delayed ACK."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
 
 
 def tell_when_acknowledged(connection: socket.socket) -> None:
-    """Make the error queue of a socket readable when the next data is acknowledged."""
+    """Make the socket's error queue readable when the data that is sent next has been
+    acknowledged."""
     connection.setsockopt(socket.SOL_SOCKET, TIMESTAMPING, TELL_ACKNOWLEDGED)
 
 
 def empty_error_queue(connection: socket.socket) -> None:
-    """Read everything from the error queue of a socket."""
+    """Read and discard all messages in the error queue of a socket."""
     with suppress(BlockingIOError):
         while True:
             connection.recvmsg(0, 512, socket.MSG_ERRQUEUE)
 
 
 def is_acknowledged(connection: socket.socket) -> bool:
-    """Return whether all data of a connection was acknowledged after its shutdown."""
+    """Return whether all data of a connection has been acknowledged after its shutdown."""
     (outstanding,) = struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))
-    return bool(outstanding <= 1)  # Its FIN counts as a byte.
+    return bool(outstanding <= 1)  # The FIN counts as one byte.
 
 
 def abort(connection: socket.socket) -> None:
-    """Close a socket, if it is open, and discard its unsent data.
+    """Close a socket if it is open, and discard its unsent data.
 
-    Otherwise the kernel tries for minutes to send this data to a host that no longer exists. Until
-    then it keeps the namespace. The data also counts towards the memory limit of TCP, which all
-    namespaces share.
+    After a normal close, the kernel tries for minutes to send the data, even if the other host no
+    longer exists. During this time the kernel does not remove the namespace. The data also counts
+    towards the memory limit of TCP, which all namespaces share.
     """
     if connection.fileno() < 0:
         return
@@ -145,8 +151,8 @@ def tcp_info(connection: socket.socket) -> TcpInfo:
 
 
 def without_timestamps() -> bool:
-    """Turn off TCP timestamps in the calling thread's namespace. Return whether this is
-    permitted."""
+    """Turn off TCP timestamps in the calling thread's namespace. Return whether the kernel
+    permitted the change."""
     try:
         Path(TIMESTAMPS).write_text("0")
     except OSError:

@@ -1,4 +1,4 @@
-"""A timer that a selector can watch (timerfd_create(2))."""
+"""Timer with a file descriptor that a selector can watch (timerfd_create(2))."""
 
 import ctypes
 import os
@@ -9,19 +9,19 @@ CLOCK_MONOTONIC, TFD_TIMER_ABSTIME = 1, 1
 
 
 class Timespec(ctypes.Structure):
-    """struct timespec."""
+    """C structure struct timespec."""
 
     _fields_ = (("tv_sec", ctypes.c_long), ("tv_nsec", ctypes.c_long))
 
 
 class Itimerspec(ctypes.Structure):
-    """struct itimerspec."""
+    """C structure struct itimerspec."""
 
     _fields_ = (("it_interval", Timespec), ("it_value", Timespec))
 
 
 class Timer:
-    """A timer that is readable from the time to which it is set.
+    """Timer whose descriptor becomes readable at the time to which it is set.
 
     Raises
     ------
@@ -34,12 +34,12 @@ class Timer:
         self.descriptor = call("timerfd_create", CLOCK_MONOTONIC, flags)
 
     def fileno(self) -> int:
-        """Return the descriptor."""
+        """Return the file descriptor of the timer."""
         return self.descriptor
 
     def set(self, when_s: float) -> None:
-        """Set the timer to a time of `time.monotonic`. The timer is not readable before this time.
-        [s]"""
+        """Set the timer to a time of `time.monotonic`. The descriptor is not readable before this
+        time. [s]"""
         seconds, ns = divmod(max(1, round(when_s * 1e9)), 1_000_000_000)
         wanted = Itimerspec(Timespec(0, 0), Timespec(seconds, ns))
         to = ctypes.byref(wanted)

@@ -1,4 +1,5 @@
-"""TUN interfaces, whose packets a process reads from a descriptor and writes to it."""
+"""TUN interfaces. A process reads and writes the packets of such an interface through a file
+descriptor."""
 
 import contextlib
 import errno
@@ -22,29 +23,30 @@ SIOCSIFMTU, SIOCSIFTXQLEN = 0x8922, 0x8943
 IFF_UP, IFF_RUNNING = 0x1, 0x40
 
 QUEUE_PACKETS = 10_000
-"""Length of the interface's queue, if the reader is late. It holds the windows of any scenario.
-[packets]"""
+"""Length of the interface's queue, for the case that the reader is late. It is long enough for the
+windows of any scenario. [packets]"""
 
 
 def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = False) -> int:
-    """Make an interface in the calling thread's namespace and bring it up.
+    """Create a TUN interface in the calling thread's namespace and bring it up.
 
     Parameters
     ----------
     name : str
         Name of the interface.
     address, mask : str
-        IPv4; the network becomes reachable through the interface.
+        IPv4 address and network mask of the interface. The network becomes reachable through the
+        interface.
     mtu : int
-        Largest IP packet. [bytes]
+        Length of the largest IP packet. [bytes]
     offloads : bool
         Whether the reader computes checksums and splits segments that TCP has merged.
 
     Returns
     -------
     int
-        A descriptor that does not block, with one IP packet per read or write. With `offloads` each
-        packet follows a ``virtio_net_hdr`` of 10 bytes (linux/virtio_net.h).
+        A non-blocking descriptor, with one IP packet per read or write. With `offloads`, a
+        ``virtio_net_hdr`` of 10 bytes precedes each packet (linux/virtio_net.h).
 
     Raises
     ------
@@ -67,7 +69,7 @@ def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = F
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
             number = control.fileno()
             _request(number, SIOCSIFMTU, name, struct.pack("=i", mtu))
-            # Outside user namespaces this needs root, too.
+            # Outside of user namespaces, this setting needs root.
             with contextlib.suppress(PermissionError):
                 _request(number, SIOCSIFTXQLEN, name, struct.pack("=i", QUEUE_PACKETS))
             _request(number, SIOCSIFADDR, name, _inet(address))
@@ -92,7 +94,7 @@ def address_of(interface: str) -> str | None:
 
 
 def _inet(address: str) -> bytes:
-    """Return a struct sockaddr_in."""
+    """Return an IPv4 address as a struct sockaddr_in."""
     return struct.pack("=HH4s8x", socket.AF_INET, 0, socket.inet_aton(address))
 
 

@@ -1,9 +1,9 @@
-"""Uplink UDP by station, from one packet in eight that a packet socket sees.
+"""Measure the uplink UDP traffic of each station, from a sample of one packet in eight.
 
-Uplink UDP must not be redirected, and a filter that counts it needs an action that some kernels
-lack. A sample is enough to detect stations that send much UDP. The kernel draws it, which reduces
-the load of this process to an eighth. The kernel also counts packets for which the buffer has no
-room. The totals of the sample are scaled up to include these packets.
+Uplink UDP must not be redirected, and a filter that only counts packets needs an action that some
+kernels do not have. A sample is enough to detect stations that send much UDP. The kernel draws the
+sample, which reduces the load of this process to an eighth. The kernel also reports the number of
+packets that did not fit into the buffer. The totals are scaled up to include the dropped packets.
 """
 
 import socket
@@ -16,25 +16,26 @@ from lasthop.linux.packets import packet_socket, received, source_and_length
 from lasthop.linux.tc import Address
 
 SAMPLED = 8
-"""Sampling ratio: one of this many packets is sampled."""
+"""Sampling ratio: one packet of this many is sampled."""
 SOL_PACKET = 263
 PACKET_STATISTICS = 6
 STATISTICS = struct.Struct("=II")
-"""Layout of the statistics: packets that passed the filter, and how many of these were dropped. A
-read resets both."""
+"""Layout of the socket's statistics: number of packets that passed the filter, and number of these
+packets that were dropped. Reading the statistics resets them."""
 BUFFER_BYTES = 1 << 21
-"""Requested size of the buffer, which the kernel doubles. It holds 1800 full frames of 2304 bytes,
-enough for 170 Mbit/s. [bytes]"""
+"""Requested size of the socket buffer, which the kernel doubles. The buffer stores 1800 full frames
+of 2304 bytes, enough for 170 Mbit/s. [bytes]"""
 UDP = 17
 
-# Classic BPF; packets begin with the IP header. Codes are those of linux/filter.h.
+# Classic BPF program that draws the sample. A packet begins with its IP header. Instruction codes
+# are those of linux/filter.h.
 PROGRAM = (
-    (0x20, 0, 0, 0xFFFFF004),  # Packet type.
+    (0x20, 0, 0, 0xFFFFF004),  # Load the packet type.
     (0x15, 10, 0, 4),  # Reject outgoing packets.
-    (0x20, 0, 0, 0xFFFFF038),  # A random number.
+    (0x20, 0, 0, 0xFFFFF038),  # Load a random number.
     (0x54, 0, 0, SAMPLED - 1),
-    (0x15, 0, 7, 0),  # Reject packets that are not drawn.
-    (0x20, 0, 0, 0xFFFFF000),  # Ethernet type.
+    (0x15, 0, 7, 0),  # Reject packets that are not in the sample.
+    (0x20, 0, 0, 0xFFFFF000),  # Load the Ethernet type.
     (0x15, 0, 2, 0x0800),
     (0x30, 0, 0, 9),
     (0x05, 0, 0, 2),
@@ -47,7 +48,7 @@ PROGRAM = (
 
 
 class Counted(NamedTuple):
-    """Totals that are estimated from a sample."""
+    """Total packets and bytes, estimated from a sample."""
 
     packets: int
     bytes: int
@@ -67,7 +68,7 @@ class UdpSample:
             each.close()
 
     def look(self, known: Collection[Address]) -> Mapping[Address, Counted]:
-        """Count packets from known addresses; return their totals.
+        """Process the sampled packets. Return the totals of the addresses in `known`.
 
         Other addresses are ignored, since senders can invent many of them.
         """
@@ -86,7 +87,7 @@ class UdpSample:
 
 
 def drain(packets: socket.socket, known: Collection[Address]) -> Mapping[Address, Counted]:
-    """Read all packets in a socket; return the totals of known addresses."""
+    """Read all packets in a socket, and return the estimated totals of known addresses."""
     result: dict[Address, Counted] = defaultdict(lambda: Counted(0, 0))
     for header, _ in received(packets):
         source, length = source_and_length(header)
@@ -97,8 +98,8 @@ def drain(packets: socket.socket, known: Collection[Address]) -> Mapping[Address
 
 
 def statistics(packets: socket.socket) -> tuple[int, int]:
-    """Return how many packets passed a socket's filter since the last call, and how many were
-    dropped."""
+    """Return how many packets have passed a socket's filter since the last call, and how many of
+    them were dropped."""
     try:
         text = packets.getsockopt(SOL_PACKET, PACKET_STATISTICS, STATISTICS.size)
     except OSError:

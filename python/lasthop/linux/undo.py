@@ -1,7 +1,8 @@
-"""The undo log: the inverse of each change, written to the disk before the change is made.
+"""Undo log, which contains the inverse of each change of the kernel's state. The inverse is written
+to the disk before the change is made.
 
-Each record is a line with a checksum. A power failure can leave an incomplete line. Such a line is
-detected, and its change was never made.
+Each record is a line with a checksum. A power failure can leave an incomplete line. An incomplete
+line is detected and ignored, since its change was never made.
 """
 
 import json
@@ -15,18 +16,18 @@ from lasthop.errors import UserError
 from lasthop.linux.own_file import open_own
 
 Record: TypeAlias = Mapping[str, Any]
-"""Inverse of a change. `kind` names the change, and the other keys are its parameters."""
+"""Inverse of a change. The key `kind` names the change, and the other keys are its parameters."""
 
 
 class UndoLog:
-    """Inverses of the changes made so far, oldest first.
+    """Log of the inverses of all changes, oldest first.
 
     Parameters
     ----------
     path : Path
         The file of the log, in an existing directory.
     after_record : callable, optional
-        Called after every record, for tests.
+        Called after each record is written, for tests.
     """
 
     def __init__(self, path: Path, after_record: Callable[[], None] | None = None) -> None:
@@ -34,12 +35,12 @@ class UndoLog:
         self.after_record = after_record
 
     def add(self, record: Record) -> None:
-        """Write a record to the disk. After this, the change may be made.
+        """Write a record to the disk. After the call, the change may be made.
 
         Raises
         ------
         UserError
-            If the record cannot be written. No readable line of the record remains.
+            If the record cannot be written. The log then contains no complete line of the record.
         """
         text = json.dumps(record, sort_keys=True)
         line = f"{zlib.crc32(text.encode()):08x} {text}\n".encode()
@@ -63,7 +64,7 @@ class UndoLog:
             self.after_record()
 
     def records(self) -> list[dict[str, Any]]:
-        """Return every complete record, oldest first; none if there is no log."""
+        """Return every complete record, oldest first; an empty list if the log does not exist."""
         try:
             lines = self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
@@ -73,7 +74,7 @@ class UndoLog:
         return [record for record in map(complete_record, lines) if record is not None]
 
     def clear(self) -> None:
-        """Remove the log after everything has been reverted."""
+        """Remove the log after all changes have been reverted."""
         try:
             self.path.unlink(missing_ok=True)
             sync_directory(self.path.parent)
@@ -85,7 +86,7 @@ class UndoLog:
 
 
 def complete_record(line: bytes) -> dict[str, Any] | None:
-    """Return the record of a line; None if it is not complete."""
+    """Return the record in a line of the log; None if the line is incomplete."""
     checksum, _, text = line.partition(b" ")
     if checksum != b"%08x" % zlib.crc32(text):
         return None
@@ -97,7 +98,7 @@ def complete_record(line: bytes) -> dict[str, Any] | None:
 
 
 def sync_directory(path: Path) -> None:
-    """Write the entries of a directory to the disk."""
+    """Write the entries of a directory to the disk (fsync)."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

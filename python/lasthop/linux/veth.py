@@ -1,6 +1,7 @@
-"""Virtual cables between network namespaces: pairs of Ethernet interfaces, addresses, forwarding.
+"""Virtual cables between network namespaces: pairs of Ethernet interfaces (veth), with addresses
+and forwarding.
 
-A pair is removed together with either of its namespaces, with all settings of its interfaces.
+The kernel removes a pair, with all settings of its interfaces, when either namespace is removed.
 """
 
 import socket
@@ -16,11 +17,13 @@ ADDRESS = struct.Struct("=BBBBI")
 IFA_ADDRESS, IFA_LOCAL = 1, 2
 INFO_DATA, VETH_PEER, NET_NS_FD = 2, 1, 28
 AF_SPEC, INET_CONF, FORWARDING = 26, 1, 1
-"""Attributes with the IPv4 settings of an interface, and the setting that forwards packets."""
+"""Attribute numbers for the IPv4 settings of an interface, and the number of the setting that
+enables forwarding."""
 
 
 def add_pair(name: str, peer: str, namespace: int) -> Request:
-    """Return the request for a pair of interfaces. The peer is in the namespace of a descriptor."""
+    """Return the request that creates a pair of veth interfaces. The peer is created in the
+    namespace of a descriptor."""
     other = (
         INFO.pack(0, 0, 0, 0, 0)
         + text_attribute(IFNAME, peer)
@@ -32,7 +35,7 @@ def add_pair(name: str, peer: str, namespace: int) -> Request:
 
 
 def address(interface: str, own: IPv4Interface) -> Request:
-    """Return the request that adds an IPv4 address and its network to an interface."""
+    """Return the request that adds an IPv4 address and its subnet to an interface."""
     number = socket.if_nametoindex(interface)
     body = ADDRESS.pack(socket.AF_INET, own.network.prefixlen, 0, 0, number)
     body += attribute(IFA_LOCAL, own.ip.packed) + attribute(IFA_ADDRESS, own.ip.packed)
@@ -40,7 +43,7 @@ def address(interface: str, own: IPv4Interface) -> Request:
 
 
 def forward(interface: str) -> Request:
-    """Return the request that forwards IPv4 packets from an interface to other interfaces."""
+    """Return the request that enables forwarding of IPv4 packets that arrive at an interface."""
     setting = attribute(INET_CONF, u32_attribute(FORWARDING, 1))
     text = f"sysctl -w net.ipv4.conf.{interface}.forwarding=1"
     return request(interface, text, attribute(AF_SPEC, attribute(socket.AF_INET, setting)))

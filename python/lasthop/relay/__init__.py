@@ -4,7 +4,7 @@
 >>> with lh.relay.Server(key) as server, lh.relay.Client(server.address, key) as client:
 ...     stream = client.connect("example.org", 80)
 
-Other programs use a relay through SOCKS 5, a forward or TPROXY (``lasthop relay``).
+Other programs use a relay through SOCKS 5, a forwarded port or TPROXY (``lasthop relay``).
 """
 
 from lasthop.relay.programs import connect, open_connection

@@ -1,4 +1,4 @@
-"""A relay's metrics, for Prometheus."""
+"""Prometheus metrics of a relay."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -41,13 +41,13 @@ PROBING = (
     ("probes_sent", "counter", "UDP probes that were sent."),
     ("probes_answered", "counter", "UDP probes that were answered."),
 )
-"""Metrics of a client that uses UDP probes."""
+"""Additional metrics of a client relay that measures the round-trip time by UDP probes."""
 HANDSHAKES = ("handshakes", "counter", "Handshakes by how they ended.")
 PROBES = ("probes", "counter", "Datagrams at the UDP port of probes by how they ended.")
 
 
 def metrics_of(status: dict[str, Any]) -> Iterator["Metric"]:
-    """Yield all metrics of a relay's status."""
+    """Yield all metrics that are computed from a relay's status."""
     yield from families("relay", {}, QUANTITIES, [status])
     if "probes_in_use" in status:
         yield from families("relay", {}, PROBING, [status])
@@ -59,13 +59,13 @@ def metrics_of(status: dict[str, Any]) -> Iterator["Metric"]:
 
 
 def opened(at: Address) -> socket.socket:
-    """Return a socket for Prometheus; raise `UserError` if its port is not available."""
+    """Return a listening socket for Prometheus. Raise `UserError` if its port is not available."""
     return listener(at, f"--metrics {at}")
 
 
 @contextmanager
 def serving_metrics(at: Address | None, status: Callable[[], dict[str, Any]]) -> Iterator[None]:
-    """Serve metrics while the body runs."""
+    """Serve metrics over HTTP while the body runs."""
     if at is None:
         yield
         return

@@ -1,16 +1,18 @@
-"""The process of `lasthop relay`, which contains little more than the relay.
+"""Process of `lasthop relay`, which loads little more than the relay.
 
-It runs as a script. Its arguments are the file of the compiled module and a descriptor of a JSON
-object with the keys:
+This file runs as a script. Its arguments are the file of the compiled module, and a descriptor from
+which a JSON object is read. The keys of the object are:
 
     relay     settings of the relay
-    doors     a text for each address at which it listens, with {} for the address
-    rest      further lines; says  these lines as an object
-    options   beginnings of messages, and the option that each message is about
-    metrics   address at which metrics are served, if wanted
-    json      whether lines are JSON
+    doors     a message for each address at which the relay listens, with {} for the address
+    rest      further lines to print
+    says      content of the further lines as a JSON object
+    options   option that each error message is about, by the beginning of the message
+    metrics   address at which metrics are served; null without metrics
+    json      whether printed lines are JSON
 
-The script imports nothing of the package (except for metrics), since a router has little memory.
+The script imports no other module of the package (except for metrics), since a router has little
+memory.
 """
 
 import json
@@ -30,7 +32,7 @@ ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 def compiled(path: str) -> ModuleType:
-    """Import the compiled module without its package."""
+    """Import the compiled module without the package that contains it."""
     loader = ExtensionFileLoader("_core", path)
     spec = spec_from_file_location("_core", path, loader=loader)
     assert spec is not None, "a loader was given"
@@ -40,15 +42,15 @@ def compiled(path: str) -> ModuleType:
 
 
 def written(address: tuple[str, int]) -> str:
-    """Return an address with its port."""
+    """Return the text of an address with its port."""
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def main(core: str, descriptor: int) -> int:
     """Run a relay until a signal ends it; return the exit code."""
-    # The signals are blocked and awaited. A handler could run while its own thread holds a lock
-    # that the handler needs.
+    # Signals are blocked and awaited instead of handled. A handler could run while its own thread
+    # holds a lock that the handler needs.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
     with open(descriptor) as file:
         todo: dict[str, Any] = json.load(file)
@@ -84,9 +86,9 @@ def main(core: str, descriptor: int) -> int:
 
 
 def is_to_end() -> bool:
-    """Wait for a short time. Return whether a signal to end has arrived."""
-    # Not sigtimedwait: after a process was stopped and continued, sigtimedwait of Python 3.11 does
-    # not return the real signal.
+    """Wait for a short time. Return whether a signal that ends the relay has arrived."""
+    # sigtimedwait is not used: in Python 3.11 it does not return the real signal after the process
+    # was stopped and continued.
     time.sleep(LOOK_S)
     return bool(signal.sigpending() & ENDS)
 

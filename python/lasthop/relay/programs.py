@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from lasthop.relay.settings import LOOPBACK, SOCKS_PORT
 
 if TYPE_CHECKING:
-    import asyncio  # imported here, since it takes memory and relays have little
+    import asyncio  # imported in the function, since it uses memory that relays do not need
 
 VIA = (LOOPBACK, SOCKS_PORT)
-"""Default address of ``lasthop relay connect``."""
+"""Default address at which ``lasthop relay connect`` serves SOCKS 5."""
 TIMEOUT_S = 30.0
 ERRORS = {
     2: errno.EACCES,
@@ -19,7 +19,7 @@ ERRORS = {
     5: errno.ECONNREFUSED,
     6: errno.ETIMEDOUT,
 }
-"""Error numbers for the reply codes of a relay (RFC 1928, section 6)."""
+"""Error numbers of the kernel, by the reply codes of a relay (RFC 1928, section 6)."""
 
 
 def connect(
@@ -90,11 +90,11 @@ def bracketed(host: str) -> str:
 
 
 def too_late(host: str, port: int, timeout_s: float | None) -> TimeoutError:
-    """Return the error for a relay that has not answered in time."""
+    """Return the error for a relay that has not replied in time."""
     return TimeoutError(errno.ETIMEDOUT, f"{host}:{port}: no answer within {timeout_s} s")
 
 
 def refused(error: Any, host: str, port: int) -> OSError:
-    """Return the error of the kernel that corresponds to a relay's error."""
+    """Return the kernel's error that corresponds to an error of a relay."""
     code = ERRORS.get(error.error_code or 0, errno.ECONNABORTED)
     return OSError(code, f"{host}:{port}: {error}")

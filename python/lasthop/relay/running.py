@@ -1,4 +1,4 @@
-"""Relays that run in the process of a program."""
+"""Relays that run inside the process of a Python program."""
 
 import json
 import socket
@@ -64,14 +64,14 @@ class Running:
 
 
 class Server(Running):
-    """The relay near the targets.
+    """Server relay, which receives streams from client relays and connects to their targets.
 
     Parameters
     ----------
     key : str
-        Key from `new_key`; clients need the same key.
+        Key from `new_key`. Clients need the same key.
     host, port
-        Address at which the server listens. With port 0 it chooses a free port.
+        Address at which the server listens. With port 0, the system chooses a free port.
     allow : sequence of Target
         Targets to which clients may connect; without targets, clients may connect anywhere.
     patience_s : float
@@ -106,7 +106,8 @@ class Server(Running):
 
 
 class Client(Running):
-    """The relay near the programs.
+    """Client relay, which accepts connections of programs and sends their streams to the server
+    relay.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ class Client(Running):
     terms : Terms
         Number and kind of connections.
     forwards : sequence of Forward
-        Ports to forward.
+        Ports of this machine that are forwarded to targets.
     source : str, optional
         Address of this machine from which connections are made.
     patience_s : float

@@ -17,26 +17,26 @@ SOCKS_PORT = 1080
 KEY_MODE = 0o600
 KEY_BYTES = 32
 MOST_KEY_BYTES = 1024
-"""Largest size of a key file. [bytes]"""
+"""Largest size of a key file that is accepted. [bytes]"""
 MIB = 1 << 20
 STREAMS = 2048
 """Default limit of simultaneous streams of one client, if the memory is sufficient."""
 STREAM_BYTES = 24 << 10
 """Memory that is reserved for each stream. [bytes]
 
-Two thirds are for data that was received and not yet read. A quarter of these two thirds is for new
-streams, 4 KiB per stream.
+Two thirds of this memory are for data that was received and not yet read. A quarter of these two
+thirds is for new streams, 4 KiB per stream.
 """
 PATIENCE_S = 10.0
 RULES = ("rtt", "utility", "marks")
-"""Rules for the number of connections."""
+"""Rules that adapt the number of connections."""
 FIXED = "fixed"
-"""Rule with a fixed number of connections."""
+"""Rule that keeps the number of connections fixed."""
 MOST_CONNECTIONS = 128
 
 
 class Address(NamedTuple):
-    """A host and a port."""
+    """Host and port."""
 
     host: str
     port: int
@@ -46,32 +46,35 @@ class Address(NamedTuple):
 
 
 class Forward(NamedTuple):
-    """A port of this machine and its target; each may also be a pair of host and port."""
+    """Port of this machine, and the target to which its connections are forwarded. Each of the two
+    may also be a pair of host and port."""
 
     listen: Address | tuple[str, int]
     target: Address | tuple[str, int]
 
 
 class Target(NamedTuple):
-    """A target to which clients may connect."""
+    """Target to which clients may connect."""
 
     host: str | None
-    """Name, address or network; None for any host."""
+    """Host name, address or network of the target; None for any host."""
     port: int | None
-    """Port; None for any port."""
+    """Port of the target; None for any port."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Rules for the connections between two relays, which the client sets."""
+    """Rules for the connections between two relays, which the client relay sets."""
 
     rule: str = "rtt"
-    """Rule for the number of connections: ``rtt`` for k T (paper 001, equation 5.1), ``utility``
-    for (5.29), ``marks`` for k T sqrt(1 + losses / marks) with ECN, ``fixed`` for the fewest."""
+    """Rule for the number of connections at the round-trip time T. ``rtt``: k T (paper 001,
+    equation 5.1). ``utility``: the number that maximises a utility (equation 5.29). ``marks``: k T
+    sqrt(1 + losses / marks) with ECN. ``fixed``: the smallest number in `connections`."""
     k_per_s: float = 10.0
     """Number of connections per second of round-trip time, k. [1/s]"""
     fairness: float = 1.0
-    """Exponent of the utility x^(1 - fairness) / (1 - fairness); 1 is log x. [-]"""
+    """Exponent in the utility x^(1 - fairness) / (1 - fairness) of the rate x. With 1, the utility
+    is log x. [-]"""
     weight: float = 1.0
     """Weight of the utility. [-]"""
     connections: tuple[int, int] = (1, 16)
@@ -81,7 +84,7 @@ class Terms:
     smoothing: float = 0.0
     """Weight of the previous number of connections when the next number is computed. [-]"""
     rounding: Literal["nearest", "down"] = "nearest"
-    """Rounding of the number of connections."""
+    """Method of rounding the computed number of connections."""
     hold: int = 3
     """Number of successive intervals in which the rule must ask for fewer connections before any is
     closed."""
@@ -103,7 +106,7 @@ class Terms:
                 )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the settings in the form that a relay reads."""
+        """Return the settings in the JSON form that the engine's relay reads."""
         aim: dict[str, Any] = {"by": self.rule}
         if self.rule != FIXED:
             aim["k"] = self.k_per_s
@@ -159,11 +162,11 @@ class Bounds:
 
     @property
     def most_streams(self) -> int:
-        """Number of streams for which the memory is sufficient."""
+        """Largest number of streams for which the memory is sufficient."""
         return self.memory_bytes // STREAM_BYTES
 
     def as_json(self) -> dict[str, int]:
-        """Return the settings in the form that a relay reads."""
+        """Return the limits in the JSON form that the engine's relay reads."""
         return {
             "bytes": self.memory_bytes,
             "window_bytes": self.window_bytes,
@@ -173,7 +176,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class ClientSettings:
-    """Settings of the relay near the programs."""
+    """Settings of the client relay, which is near the programs."""
 
     server: Address
     key: str
@@ -182,9 +185,10 @@ class ClientSettings:
     transparent: tuple[Address, ...] = ()
     terms: Terms = field(default_factory=Terms)
     source: str | None = None
-    """Address of this machine from which connections are made; None for the system's choice."""
+    """Address of this machine from which connections are made; None if the system chooses the
+    address."""
     patience_s: float = PATIENCE_S
-    """Longest time of connecting, and of the following handshake. [s]"""
+    """Time limit for connecting, and for the handshake that follows. [s]"""
     bounds: Bounds = field(default_factory=Bounds)
     probe: bool = False
     """Whether the round-trip time T is measured by UDP probes (paper 001, section 5.2), as long as
@@ -195,7 +199,7 @@ class ClientSettings:
             raise UserError(f'probe: the rule "{FIXED}" does not depend on the round-trip time')
 
     def as_json(self) -> dict[str, Any]:
-        """Return the settings in the form that a relay reads."""
+        """Return the settings in the JSON form that the engine's relay reads."""
         return {
             "role": "client",
             "server": list(self.server),
@@ -216,7 +220,7 @@ class ClientSettings:
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """Settings of the relay near the targets."""
+    """Settings of the server relay, which is near the targets."""
 
     listen: Address
     key: str
@@ -225,11 +229,11 @@ class ServerSettings:
     clients: int = 64
     """Largest number of simultaneous clients."""
     patience_s: float = PATIENCE_S
-    """Longest time of a handshake. [s]"""
+    """Time limit for a handshake. [s]"""
     bounds: Bounds = field(default_factory=Bounds)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the settings in the form that a relay reads."""
+        """Return the settings in the JSON form that the engine's relay reads."""
         return {
             "role": "server",
             "listen": str(self.listen),
@@ -242,7 +246,8 @@ class ServerSettings:
 
 
 def host_as_json(host: str | None) -> Any:
-    """Return a host to which clients may connect in the form that a relay reads."""
+    """Return a host to which clients may connect, in the JSON form that the engine's relay
+    reads."""
     if host is None:
         return "any"
     try:
@@ -252,12 +257,12 @@ def host_as_json(host: str | None) -> Any:
 
 
 def new_key() -> str:
-    """Return a new key for two relays: 32 random bytes in base 64."""
+    """Return a new key that two relays share: 32 random bytes in base 64."""
     return new_relay_key()
 
 
 def write_key(path: Path) -> None:
-    """Write a new key into a new file that only its owner can read."""
+    """Create a file with a new key. Only the file's owner can read it."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, KEY_MODE)
     except OSError as error:
@@ -272,7 +277,7 @@ def write_key(path: Path) -> None:
 
 
 def read_key(path: Path) -> str:
-    """Return the key in a file, which other users must not be able to read."""
+    """Return the key in a file. Raise an error if other users can read the file."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode

@@ -1,1 +1,1 @@
-"""User-mode Linux: a kernel that is an ordinary process, with a simulated clock."""
+"""User-mode Linux: a Linux kernel that runs as an ordinary process, with a simulated clock."""

@@ -1,4 +1,4 @@
-"""Starts a user-mode Linux, runs one command in it, and ends all its processes."""
+"""Start a user-mode Linux, run one command in it, and end all its processes."""
 
 import fcntl
 import json
@@ -23,7 +23,7 @@ from lasthop.uml.kernel import Kernel
 INIT = Path(__file__).with_name("init.py")
 PREFIX = "lasthop-uml-"
 PASSED = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
-"""Environment variables of the caller that are passed to the command."""
+"""Environment variables of the caller that the command inherits."""
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 GUARD_SCRIPT = """
@@ -31,37 +31,38 @@ exec 3<&0
 { read -r _ <&3; rm -rf "$0"; kill -KILL 0; } > /dev/null 2>&1 &
 exec "$@" < /dev/null 3<&-
 """
-"""Shell script that starts a kernel, which consists of several processes of the host.
+"""Shell script that starts a user-mode Linux, which consists of several processes of the host.
 
-A shell in the background waits until the caller closes the pipe or ends. It then removes the
-exchange folder and kills all processes of the kernel.
+A background shell waits until the caller closes the pipe or ends. The background shell then removes
+the exchange folder and kills all processes of the user-mode Linux.
 """
 
 END_TIMEOUT_S, POLL_S, ACCOUNTING_S = 1.0, 0.02, 0.25
-"""Longest wait for killed processes, interval between two checks of a running kernel, and interval
-between two sums of its processor time. [s]"""
+"""Longest wait for killed processes, time between two checks of a running kernel, and time between
+two measurements of its processor time. [s]"""
 PRINTED_LINES = 10
-"""Number of lines of the console that an error message repeats."""
+"""Number of last lines of the console that an error message contains."""
 SKIPPED_INITCALLS = "raid6_select_algo,calibrate_xor_blocks,init_btrfs_fs,init_zswap,rng_init"
-"""Initcalls that are skipped: processor measurements that never end in simulated time, a test that
-takes a second, and random numbers from devices of the host."""
+"""Initialisation functions of the kernel that are skipped: processor measurements that never end in
+simulated time, a test that takes one second, and random numbers from devices of the host."""
 LOOPS_PER_JIFFY = 4_000_000
-"""Speed of the processor, which the kernel would otherwise measure. [loops/jiffy]"""
+"""Speed of the processor, which is set so that the kernel does not measure it. [loops/jiffy]"""
 EPOCH_S = 1704067200
-"""Start of the simulated clock, 2024-01-01; the preloaded library has the same constant. [s]"""
+"""Start of the simulated clock, 2024-01-01. The preloaded library contains the same constant.
+[s]"""
 PANIC = "Kernel panic"
-"""Beginning of the line that the kernel prints after the reason for its end."""
+"""Beginning of the console line that the kernel prints after the reason for its panic."""
 REFUSED_PTRACE = ("ptrace", "PTRACE")
-"""Words on the console if the host refuses ptrace."""
+"""Words in the console output if the host does not permit ptrace."""
 
 MAX_PROCESSOR_S = 3600.0
-"""Default limit of the processor time of a kernel. [s]"""
+"""Default limit of a kernel's processor time. [s]"""
 MEMORY_MB = 512
-"""Default memory of a kernel. [MiB]"""
+"""Default memory size of a kernel. [MiB]"""
 
 
 class UmlError(UserError):
-    """A user-mode Linux did not run its command to the end."""
+    """Error of a user-mode Linux that did not run its command to the end."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,9 @@ class State:
     """State of a running kernel."""
 
     exchange: Path
-    """Folder in which the kernel and its host exchange files."""
+    """Folder through which the kernel and its host exchange files."""
     processor_s: float
-    """Processor time so far. [s]"""
+    """Processor time that the kernel has used. [s]"""
 
 
 @dataclass(frozen=True)
@@ -79,17 +80,18 @@ class CommandResult:
     """Result of a command that has ended."""
 
     status: int
-    """Exit code; 128 plus the signal number if a signal ended the command."""
+    """Exit code of the command. If a signal ended the command, 128 plus the number of the
+    signal."""
     stdout: str
     stderr: str
     processor_s: float
-    """Processor time of the kernel and its processes, including the boot. [s]"""
+    """Processor time of the kernel and all its processes, including the boot. [s]"""
     problems: Sequence[str] = ()
-    """Messages about changed files that could not be copied to the folder."""
+    """Messages about files that the command changed and that could not be copied to the folder."""
 
 
 Watch = Callable[[State], object]
-"""Function that is called about every 20 ms; an exception that it raises ends the kernel."""
+"""Function that is called about every 20 ms. If it raises an exception, the kernel is ended."""
 
 
 def run(
@@ -107,28 +109,28 @@ def run(
 ) -> CommandResult:
     """Boot a kernel, run one command as root, and power off.
 
-    The command sees the files of the host. Its changes are in memory and are lost, except those in
-    `folder`.
+    The command can read the files of the host. Changes of files are stored in memory and are lost,
+    except changes in `folder`.
 
     Parameters
     ----------
     kernel : Kernel
     argv : sequence of str
-        Command, with paths of the host.
+        Command and its arguments. Paths are those of the host.
     seed : int
-        Seed of all randomness of the kernel.
+        Seed of all random numbers of the kernel.
     folder : path, optional
-        Folder in which the command runs. Its changes in this folder are copied to the host. By
-        default, the command runs in an empty folder.
+        Folder in which the command runs. The command's changes in this folder are copied to the
+        host. By default, the command runs in an empty folder.
     environment : mapping, optional
         Further environment variables, in addition to `PASSED`.
     files : mapping, optional
         Contents of files in ``/exchange``, by name.
     memory_mb : int
-        Memory of the kernel. [MiB]
+        Memory size of the kernel. [MiB]
     max_processor_s : float
-        Limit of the processor time. A program that never sleeps stops the simulated clock, so that
-        no limit of simulated time would end it. [s]
+        Limit of the processor time. A program that never sleeps stops the simulated clock, so a
+        limit of simulated time would never end the program. [s]
     watch : callable, optional
         Function that is called about every 20 ms with the `State`.
     collect : callable, optional
@@ -176,7 +178,7 @@ def boot(
     max_processor_s: float,
     watch: Watch | None,
 ) -> float:
-    """Run the kernel until it powers off; return its processor time. [s]"""
+    """Run the kernel until it powers off, and return its processor time. [s]"""
     library = exchange / "preload.so"
     library.write_bytes(_core.UML_PRELOAD)
     start = f"exec {shlex.quote(sys.executable)} -IS {shlex.quote(str(INIT))}\n"
@@ -186,8 +188,9 @@ def boot(
         *("sh", "-c", GUARD_SCRIPT, str(exchange)),
         str(kernel.program),
         f"mem={memory_mb}M",
-        # The kernel adds its command line to its random numbers. All paths in it are therefore
-        # relative, or begin at the kernel's own directory: they are the same in each run.
+        # The kernel adds its command line to its random number pool. All paths in the command line
+        # are therefore relative, or begin at the kernel's own directory, so that they are the same
+        # in each run.
         *("uml_dir=.", "umid=lasthop", "rootfstype=hostfs", "rootflags=/", "ro", "quiet"),
         *(["root=none"] if kernel.needs_root_name else []),
         *("con=null", "con0=null,fd:1", f"initcall_blacklist={SKIPPED_INITCALLS}"),
@@ -235,7 +238,7 @@ def wait(
     max_processor_s: float,
     watch: Watch | None,
 ) -> float:
-    """Wait until the kernel has ended; return its processor time. [s]"""
+    """Wait until the kernel has ended, and return its processor time. [s]"""
     processor_s, summed_s = 0.0, 0.0
     while True:
         now_s = time.monotonic()
@@ -259,13 +262,14 @@ def wait(
 
 
 def session_processor_s(session: int) -> float:
-    """Return the processor time of the processes of a session and of their ended children. [s]"""
+    """Return the processor time of all processes of a session, and of their ended children. [s]"""
     ticks = sum(sum(map(int, fields[11:15])) for fields in processes(session))
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def processes(session: int) -> Iterator[list[str]]:
-    """Yield the fields of ``/proc/PID/stat``, from the state on, per process of a session."""
+    """Yield the fields of ``/proc/PID/stat``, beginning with the state, for each process of a
+    session."""
     for name in os.listdir("/proc"):
         if name.isdigit():
             with suppress(OSError):
@@ -275,7 +279,7 @@ def processes(session: int) -> Iterator[list[str]]:
 
 
 def failure(kernel: Kernel, console: str, stderr: str) -> UmlError:
-    """Return the error for a kernel that ended without the status of its command."""
+    """Return the error for a kernel that ended before its command had an exit status."""
     if any(word in console for word in REFUSED_PTRACE):
         return UmlError(
             f"{kernel.program}: this system refuses ptrace: user-mode Linux must be allowed "
@@ -291,7 +295,7 @@ def failure(kernel: Kernel, console: str, stderr: str) -> UmlError:
 
 
 def memory_folder(exchange: Path, memory_mb: int) -> Path:
-    """Return the folder of the file that contains the kernel's memory."""
+    """Return the folder for the file that stores the kernel's memory."""
     shared = Path("/dev/shm")
     with suppress(OSError):
         room = os.statvfs(shared)
@@ -305,7 +309,7 @@ def memory_folder(exchange: Path, memory_mb: int) -> Path:
 def exchange_folder() -> Iterator[tuple[Path, int]]:
     """Create the exchange folder of one kernel.
 
-    The kernel and its caller hold a lock on it as long as they exist.
+    The kernel and its caller hold a lock on the folder as long as they exist.
     """
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
         lock = os.open(Path(name, "new-lock"), os.O_CREAT | os.O_RDWR, 0o600)
@@ -332,7 +336,8 @@ def remove_left_overs() -> None:
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the remaining processes of a kernel, which are one session, and wait for their end."""
+    """Kill the remaining processes of a kernel, which form one session, and wait until they have
+    ended."""
     until_s = time.monotonic() + END_TIMEOUT_S
     while time.monotonic() < until_s:
         with suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Builds a user-mode Linux from a kernel source with the configuration `kernel.config`."""
+"""Build a user-mode Linux from a kernel source, with the configuration `kernel.config`."""
 
 import fcntl
 import hashlib
@@ -28,7 +28,7 @@ Progress = Callable[[int, int], object]
 
 CONFIGURATION = Path(__file__).with_name("kernel.config")
 REQUIRED = (*NEEDED, "UML_TIME_TRAVEL_SUPPORT")
-"""Options that every built kernel must have. A source may lack all other options."""
+"""Configuration options that every built kernel must have. All other options may be missing."""
 
 PROGRAMS = {
     "gcc": "gcc",
@@ -40,9 +40,10 @@ PROGRAMS = {
     "xz": "xz-utils",
     "pahole": "dwarves",
 }
-"""Programs that a build runs, with their Debian packages. `pahole` writes the BTF."""
+"""Programs that a build runs, with their Debian packages. `pahole` generates the BTF."""
 HEADERS = {"stdio.h": "libc6-dev", "gelf.h": "libelf-dev", "zlib.h": "zlib1g-dev"}
-"""Headers that a build includes, with their packages. `resolve_btfids` uses the last two."""
+"""Header files that a build includes, with their Debian packages. `resolve_btfids` uses the last
+two."""
 HEADER_FOLDERS = (
     "/usr/include",
     "/usr/local/include",
@@ -50,14 +51,16 @@ HEADER_FOLDERS = (
 )
 
 PROCESSOR_S, SERIAL_S = 800.0, 50.0
-"""Processor time of a build, and its sequential part (unpacking, linking, BTF). [s]
+"""Processor time of a build, and the part of this time that cannot be parallel (unpacking, linking,
+BTF). [s]
 
 Measured on two processors: 768 s with Linux 6.12, without unpacking, and 824 s with Linux 6.1.
 """
 DISK_BYTES, RESULT_BYTES = 2.9e9, 13e6
-"""Disk space that a build needs in addition to its download, and size of the result. [bytes]"""
+"""Disk space that a build needs in addition to its download, and disk space of the result.
+[bytes]"""
 STEPS = 1430
-"""Approximate number of lines that `make` prints; the progress bar counts these lines."""
+"""Approximate number of lines that `make` prints, which the progress bar counts."""
 FIXED = {
     "KBUILD_BUILD_USER": "lasthop",
     "KBUILD_BUILD_HOST": "lasthop",
@@ -65,13 +68,14 @@ FIXED = {
     "KBUILD_BUILD_VERSION": "1",
     "LC_ALL": "C",
 }
-"""Fixed environment variables of a build; every kernel reports the same builder and date."""
+"""Environment variables with fixed values, so that every kernel reports the same builder and
+date."""
 PASSED = ("PATH", "HOME", "TMPDIR")
-"""Environment variables of the user that are passed to a build."""
+"""Environment variables of the user that a build inherits."""
 LOG = "build.log"
-"""File with the output of `make`, kept if the compilation fails."""
+"""Name of the file with the output of `make`, which is kept if the compilation fails."""
 TEMPORARY = ".build-"
-"""Prefix of folders of builds that are running."""
+"""Prefix of the names of folders in which builds are running."""
 ERROR_LINE = re.compile(r"(?i)\b(error|failed|not found)\b")
 
 
@@ -83,13 +87,14 @@ class Cost:
     disk_bytes: float
     processor_s: float
     duration_s: float
-    """Duration if all processors are free. [s]"""
+    """Duration of the build if all processors are free. [s]"""
     processors: int
     result_bytes: float
 
 
 def cost(source: Source, processors: int | None = None) -> Cost:
-    """Estimate the cost of a build, by default on all processors that this process may use."""
+    """Estimate the cost of a build. By default, the build uses all processors that this process may
+    use."""
     count = processors or len(os.sched_getaffinity(0))
     disk_bytes = DISK_BYTES + source.download_bytes
     duration_s = SERIAL_S + (PROCESSOR_S - SERIAL_S) / count
@@ -97,19 +102,19 @@ def cost(source: Source, processors: int | None = None) -> Cost:
 
 
 def already_built(source: Source) -> BuiltKernel | None:
-    """Return the kernel that was built from this source with the current configuration, if any."""
+    """Return the kernel that was built from this source with the current configuration, or None."""
     ending = f"-{fingerprint(source)}"
     return next((each for each in built_kernels() if each.name.endswith(ending)), None)
 
 
 def fingerprint(source: Source) -> str:
-    """Return a hash of source and configuration."""
+    """Return a hash of the source and the configuration."""
     text = f"{source.identity}\n{CONFIGURATION.read_text()}"
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def check(source: Source) -> None:
-    """Check that this machine can carry out a build.
+    """Check that this machine can build a kernel from this source.
 
     Raises
     ------
@@ -147,15 +152,16 @@ def check(source: Source) -> None:
 
 @dataclass(frozen=True)
 class BuildResult:
-    """Result of a build."""
+    """Result of a build of a kernel."""
 
     kernel: BuiltKernel
     refused: Sequence[str] = ()
-    """Options of `CONFIGURATION` that the source does not accept, without ``CONFIG_``."""
+    """Options of `CONFIGURATION` that the source does not support, without the prefix
+    ``CONFIG_``."""
 
 
 def build(source: Source, progress: Progress | None = None) -> BuildResult:
-    """Build a kernel; other commands see it only when it is complete.
+    """Build a kernel. Other commands find the kernel only when it is complete.
 
     Parameters
     ----------
@@ -202,7 +208,7 @@ def build(source: Source, progress: Progress | None = None) -> BuildResult:
 
 
 def check_boot(kernel: Kernel) -> None:
-    """Boot a new kernel once. Raises `UserError` if the kernel does not run a command."""
+    """Boot a new kernel once as a test. Raise `UserError` if the kernel does not run a command."""
     ended = run(kernel, ["true"])
     if ended.status != 0:
         raise UserError(f"{kernel.program}: Linux {kernel.version} boots, but cannot run a command")
@@ -210,8 +216,8 @@ def check_boot(kernel: Kernel) -> None:
 
 @contextmanager
 def build_lock() -> Iterator[Path]:
-    """Lock the folder of kernels, and remove the files of killed builds. Raises `UserError` if the
-    folder is locked."""
+    """Lock the folder of kernels, and remove the files of killed builds. Raise `UserError` if the
+    folder is already locked."""
     folder = kernel_folder()
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
@@ -227,12 +233,12 @@ def build_lock() -> Iterator[Path]:
 
 
 def configure(tree: Path) -> list[str]:
-    """Configure a source; return the options that it does not accept.
+    """Configure a kernel source, and return the options that the source does not support.
 
     Raises
     ------
     UserError
-        If the source does not accept an option of `REQUIRED`.
+        If the source does not support an option of `REQUIRED`.
     """
     run_program([*make(), f"KCONFIG_ALLCONFIG={CONFIGURATION}", "allnoconfig"], tree)
     present = set((tree / ".config").read_text().splitlines())
@@ -249,12 +255,12 @@ def configure(tree: Path) -> list[str]:
 
 
 def compile_kernel(tree: Path, source: Source, log: Path, progress: Progress | None) -> None:
-    """Compile a configured source.
+    """Compile a configured kernel source.
 
     Raises
     ------
     UserError
-        If `make` fails. The message has the first error, and `log` has the whole output.
+        If `make` fails. The message contains the first error, and `log` the whole output.
     """
     argv = [*make(), f"-j{len(os.sched_getaffinity(0))}", "linux"]
     try:
@@ -276,7 +282,7 @@ def compile_kernel(tree: Path, source: Source, log: Path, progress: Progress | N
 
 @contextmanager
 def started(argv: Sequence[str], tree: Path) -> Iterator["subprocess.Popen[str]"]:
-    """Start a program; kill it and its children if the body raises an exception."""
+    """Start a program. If the body raises an exception, kill the program and its children."""
     process = subprocess.Popen(
         argv,
         cwd=tree,
@@ -301,7 +307,7 @@ def started(argv: Sequence[str], tree: Path) -> Iterator["subprocess.Popen[str]"
 
 
 def run_program(argv: Sequence[str], tree: Path) -> None:
-    """Run a program. Raises `UserError`, with the last line of the output, if it fails."""
+    """Run a program. If the program fails, raise `UserError` with the last line of its output."""
     with started(argv, tree) as process:
         printed, _ = process.communicate()
     if process.returncode != 0:
@@ -310,16 +316,17 @@ def run_program(argv: Sequence[str], tree: Path) -> None:
 
 
 def make() -> list[str]:
-    """Return the beginning of a `make` command for user-mode Linux."""
+    """Return the first arguments of a `make` command for user-mode Linux."""
     return ["make", "ARCH=um"]
 
 
 def environment() -> Mapping[str, str]:
-    """Return the environment of a build, with only the variables `PASSED` of the user."""
+    """Return the environment variables of a build: the fixed variables, and the user's variables in
+    `PASSED`."""
     return {name: os.environ[name] for name in PASSED if name in os.environ} | FIXED
 
 
 def children_s() -> float:
-    """Return the processor time of child processes that have ended. [s]"""
+    """Return the processor time of all ended child processes. [s]"""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

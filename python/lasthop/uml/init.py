@@ -1,12 +1,13 @@
-"""First process of a user-mode Linux: prepares the system, runs one command, and powers off.
+"""First process of a user-mode Linux, which prepares the system, runs one command, and powers off.
 
     python3 -IS init.py
 
 The directory in which the kernel was started is the exchange folder. The host writes ``task.json``
-there, and this process writes ``stdout``, ``stderr``, ``status`` and ``problems``. The root is an
-overlay: changes are in memory, and the files of the host below it are read-only. The command runs
-in `FOLDER`, an overlay of a folder of the host. After the command has ended, its changes are copied
-to the folder of the host. This file imports only the standard library.
+to this folder, and this process writes ``stdout``, ``stderr``, ``status`` and ``problems``. The
+root file system is an overlay: the files of the host are its read-only lower layer, and changes are
+stored in memory. The command runs in `FOLDER`, an overlay of a folder of the host. After the
+command has ended, the changes in `FOLDER` are copied to the folder of the host. This file imports
+only the standard library.
 """
 
 import ctypes
@@ -26,35 +27,36 @@ FINIT_MODULE = 313
 """Number of the system call finit_module on x86-64."""
 MS_BIND = 0x1000
 EXCHANGE = "/proc/self/cwd"
-"""Path of the exchange folder in the kernel's process on the host, the same in each run."""
+"""Path of the exchange folder in the kernel's process on the host, which is the same in each
+run."""
 FOLDER = "/folder"
-"""Path of the command's folder."""
+"""Path of the folder in which the command runs."""
 ROOT = Path("/mnt/root")
-"""Mount point of the new root; /mnt exists on every system."""
+"""Mount point of the new root file system. The directory /mnt exists on every system."""
 PROBLEMS = Path("/mnt/exchange/problems")
-"""File with messages about changed files that could not be copied."""
+"""File with messages about changed files that could not be copied to the host."""
 PARTIAL = ".lasthop-"
-"""Beginning of the name of a file that is being copied to the host."""
+"""Prefix of the name of a file that is being copied to the host."""
 START_S = 10
-"""Time of the kernel's clock at which the command starts. [s]
+"""Time on the kernel's clock at which the command starts. [s]
 
-A fixed time makes the command independent of the duration of the boot.
+With a fixed time, the command does not depend on the duration of the boot.
 """
 OPEN_FILES = (1024, 524288)
-"""Soft and hard limit of open files per process, the same as systemd's."""
+"""Soft and hard limit of open files per process, with the same values as in systemd."""
 CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 def sleep_until(time_s: int) -> None:
-    """Sleep until a time of the kernel's monotonic clock. [s]"""
+    """Sleep until this time on the kernel's monotonic clock. [s]"""
     timespec = (ctypes.c_long * 2)(time_s, 0)
     libc.clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, timespec, None)
 
 
 def main() -> None:
-    """Run the command, and power off even after an error."""
+    """Prepare the system, run the command, and power off even after an error."""
     try:
         mount("proc", "proc", "/proc")
         mount("none", "hostfs", "/mnt", options=EXCHANGE)
@@ -75,7 +77,8 @@ def main() -> None:
 
 
 def make_root(folder: str) -> None:
-    """Mount a writable root; `folder` is the path of the command's folder on the host."""
+    """Mount a writable root file system. `folder` is the path of the command's folder on the
+    host."""
     mount("tmpfs", "tmpfs", "/mnt")
     for name in ("changes", "work", "root", "exchange", "below", "folder-changes", "folder-work"):
         Path("/mnt", name).mkdir()
@@ -85,7 +88,8 @@ def make_root(folder: str) -> None:
         Path(ROOT, name).mkdir(exist_ok=True)
     mount("proc", "proc", f"{ROOT}/proc")
     mount("sysfs", "sysfs", f"{ROOT}/sys")
-    if Path(ROOT, "sys/fs/cgroup").is_dir():  # Absent in a kernel without control groups.
+    # This directory is absent in a kernel without control groups.
+    if Path(ROOT, "sys/fs/cgroup").is_dir():
         mount("none", "cgroup2", f"{ROOT}/sys/fs/cgroup")
     mount("devtmpfs", "devtmpfs", f"{ROOT}/dev")
     for name in ("shm", "pts"):
@@ -99,12 +103,14 @@ def make_root(folder: str) -> None:
         above = Path(ROOT, FOLDER[1:])
         mount_overlay("/mnt/below", "/mnt/folder-changes", "/mnt/folder-work", above)
         below = Path(f"{ROOT}{folder}")
-        below.mkdir(parents=True, exist_ok=True)  # The folder may be missing in /run and /dev/shm.
+        # If the folder is in /run or /dev/shm, it may be missing.
+        below.mkdir(parents=True, exist_ok=True)
         mount(str(above), "none", str(below), flags=MS_BIND)
 
 
 def run(task: dict[str, Any]) -> int:
-    """Run the command at `START_S`; return its exit code, or 128 plus the number of its signal."""
+    """Run the command at `START_S`. Return its exit code; if a signal ended the command, return 128
+    plus the number of the signal."""
 
     def enter() -> None:
         os.chroot(ROOT)
@@ -129,7 +135,7 @@ def run(task: dict[str, Any]) -> int:
 
 
 def copy_changes(changes: Path, folder: Path) -> None:
-    """Copy the changes of the command to its folder; list failures in ``problems``."""
+    """Copy the changes of the command to its folder on the host. Write failures to ``problems``."""
     problems = []
     for path in sorted(changes.rglob("*")):
         target = folder / path.relative_to(changes)
@@ -141,9 +147,11 @@ def copy_changes(changes: Path, folder: Path) -> None:
 
 
 def copy(path: Path, target: Path) -> None:
-    """Copy one changed file, folder or link, or repeat a removal. Raises `OSError`."""
+    """Copy one changed file, folder or link, or remove a file that the command removed. Raise
+    `OSError` on failure."""
     entry = path.lstat()
-    if stat.S_ISCHR(entry.st_mode) and entry.st_rdev == 0:  # Overlayfs marks a removal in this way.
+    # Overlayfs marks a removed file by a character device with number 0.
+    if stat.S_ISCHR(entry.st_mode) and entry.st_rdev == 0:
         remove(target)
     elif path.is_symlink():
         remove(target)
@@ -160,9 +168,9 @@ def copy(path: Path, target: Path) -> None:
 
 
 def replace_file(path: Path, target: Path, mode: int) -> None:
-    """Copy a file, so that the target is never incomplete. Raises `OSError`."""
-    # Importing this module uses random numbers of the kernel. It is imported late, so that the
-    # program gets the first ones.
+    """Copy a file so that the target file is never incomplete. Raise `OSError` on failure."""
+    # Importing this module uses random numbers of the kernel. The module is imported late, so that
+    # the command gets the first random numbers.
     import tempfile
 
     number, name = tempfile.mkstemp(prefix=PARTIAL, dir=target.parent)
@@ -180,7 +188,7 @@ def replace_file(path: Path, target: Path, mode: int) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, or a folder with its files, if it exists. Raises `OSError`."""
+    """Remove a file, or a folder with all its files, if it exists. Raise `OSError` on failure."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -188,7 +196,8 @@ def remove(path: Path) -> None:
 
 
 def is_opaque(folder: Path) -> bool:
-    """Return whether a changed folder replaces an earlier folder of the same name."""
+    """Return whether a changed folder replaces an earlier folder of the same name (an opaque folder
+    of overlayfs)."""
     try:
         return os.getxattr(folder, "trusted.overlay.opaque") == b"y"
     except OSError:
@@ -196,13 +205,13 @@ def is_opaque(folder: Path) -> bool:
 
 
 def mount_overlay(lower: str, upper: str, work: str, target: Path) -> None:
-    """Mount an overlay file system. Raises `OSError`."""
+    """Mount an overlay file system. Raise `OSError` on failure."""
     layers = f"lowerdir={lower},upperdir={upper},workdir={work}"
     mount("overlay", "overlay", str(target), options=layers)
 
 
 def mount(source: str, kind: str, target: str, options: str = "", flags: int = 0) -> None:
-    """Mount a file system. Raises `OSError`."""
+    """Mount a file system. Raise `OSError` on failure."""
     done = libc.mount(*map(os.fsencode, (source, target, kind)), flags, os.fsencode(options))
     if done != 0:
         number = ctypes.get_errno()
@@ -210,7 +219,7 @@ def mount(source: str, kind: str, target: str, options: str = "", flags: int = 0
 
 
 def load(file: str) -> None:
-    """Load a kernel module. Raises `OSError`."""
+    """Load a kernel module. Raise `OSError` on failure."""
     with open(file, "rb") as module:
         if libc.syscall(FINIT_MODULE, module.fileno(), b"", 0) != 0:
             number = ctypes.get_errno()

@@ -1,4 +1,4 @@
-"""User-mode Linux kernels of this machine, with their configurations."""
+"""Find the user-mode Linux kernels of this machine, and read their configurations."""
 
 import os
 import platform
@@ -14,14 +14,14 @@ from lasthop.errors import UserError
 from lasthop.uml.store import BuiltKernel, built_kernels
 
 VARIABLE = "LASTHOP_UML"
-"""Environment variable with the path of a kernel."""
+"""Environment variable that contains the path of a kernel."""
 PACKAGE, PROGRAM = "user-mode-linux", "linux.uml"
 MODULES = Path("/usr/lib/uml/modules")
-"""Directory of the kernel modules of Debian's package."""
+"""Directory of the kernel modules of Debian's package ``user-mode-linux``."""
 
 OTHERS = "run `lasthop kernel list` to see other kernels"
 NEEDED = ("HOSTFS", "OVERLAY_FS", "TMPFS", "DEVTMPFS", "NET_NS", "PID_NS", "TUN", "INET")
-"""Options of the configuration that every emulation needs."""
+"""Kernel configuration options that every emulation needs."""
 WANTED_MODULES = (
     *("overlay", "veth", "ifb", "tun", "dummy", "macvlan", "bridge", "ipv6", "af_packet"),
     *(f"sch_{name}" for name in ("htb", "tbf", "prio", "drr", "ingress", "netem")),
@@ -31,38 +31,41 @@ WANTED_MODULES = (
     *(f"tcp_{name}" for name in ("bbr", "dctcp", "illinois", "westwood", "vegas", "diag")),
     "inet_diag",
 )
-"""Modules to load if they are not built into the kernel."""
+"""Kernel modules to load if they are not built into the kernel."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A user-mode Linux kernel."""
+    """User-mode Linux kernel with its configuration."""
 
     program: Path
     version: str
     options: Mapping[str, str]
-    """Values of the configuration (``y``, ``m`` or a text) by name without ``CONFIG_``."""
+    """Values of the kernel configuration (``y``, ``m`` or a text), by name without the prefix
+    ``CONFIG_``."""
 
     @property
     def has_simulated_clock(self) -> bool:
-        """Whether the kernel has a built-in simulated clock."""
+        """Whether the kernel has its own simulated clock."""
         return self.options.get("UML_TIME_TRAVEL_SUPPORT") == "y"
 
     @property
     def needs_root_name(self) -> bool:
-        """Whether the kernel needs `root=` to mount a root that is not a block device.
+        """Whether the kernel needs the parameter `root=` to mount a root file system that is not on
+        a block device.
 
-        Without a block layer, Linux 6.1 needs this parameter, and Linux 6.12 does not.
+        Without a block layer, Linux 6.1 needs this parameter, but Linux 6.12 does not.
         """
         numbers = tuple(int(number) for number in re.findall(r"\d+", self.version)[:2])
         return not self.has("BLOCK") and numbers < (6, 12)
 
     def has(self, option: str) -> bool:
-        """Return whether an option of the configuration is set."""
+        """Return whether an option of the kernel configuration is set."""
         return self.options.get(option) in ("y", "m")
 
     def module_files(self) -> list[str]:
-        """Return the files of `WANTED_MODULES` and their dependencies, in the order of loading."""
+        """Return the files of the modules in `WANTED_MODULES` and their dependencies, in the order
+        in which they are loaded."""
         directory = MODULES / self.version
         dependencies = directory / "modules.dep"
         if not dependencies.exists():
@@ -75,7 +78,7 @@ class Kernel:
         return [str(directory / file) for file in dict.fromkeys(ordered)]
 
     def check(self, options: Iterable[str]) -> None:
-        """Check that the kernel has options of the configuration.
+        """Check that these options are set in the kernel configuration.
 
         Raises
         ------
@@ -92,20 +95,20 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A program that may be the kernel of emulations."""
+    """Program that may be the kernel for emulations."""
 
     program: Path
     origin: str
-    """Name of the program in messages."""
+    """Description of the program in messages."""
     built: BuiltKernel | None = None
-    """Entry in the folder of built kernels; None for other kernels."""
+    """Entry in the folder of built kernels; None for a kernel that lasthop did not build."""
 
 
 def candidates() -> list[Candidate]:
-    """Return the kernels of this machine; emulations use the first.
+    """Return the kernels of this machine in order. Emulations use the first kernel.
 
-    The kernel that `LASTHOP_UML` names is first. The kernels of `lasthop kernel build` follow,
-    beginning with the newest. The kernel of the installed package is last.
+    The first kernel is that in the environment variable `LASTHOP_UML`. The kernels of `lasthop
+    kernel build` follow, the newest first. The kernel of the installed Debian package is last.
     """
     named, installed = os.environ.get(VARIABLE), shutil.which(PROGRAM)
     return [
@@ -116,7 +119,7 @@ def candidates() -> list[Candidate]:
 
 
 def check_machine() -> None:
-    """Check that user-mode Linux can run on this machine. Raises `UserError`."""
+    """Check that user-mode Linux can run on this machine. Raise `UserError` if it cannot."""
     if not _core.UML_PRELOAD:
         if (platform.system(), platform.machine()) == ("Linux", "x86_64"):
             raise UserError("emulation: not part of this build of lasthop")
@@ -133,7 +136,7 @@ def find_kernel() -> Kernel:
     Raises
     ------
     UserError
-        If there is no kernel, or the first kernel cannot be used.
+        If no kernel exists, or if the first kernel cannot be used.
     """
     check_machine()
     result = candidates()
@@ -153,7 +156,7 @@ def read_kernel(program: Path, origin: str) -> Kernel:
     Raises
     ------
     UserError
-        If the program is not a user-mode Linux; the message begins with `origin`.
+        If the program is not a user-mode Linux. The message begins with `origin`.
     """
     printed = []
     for option in ("--version", "--showconfig"):

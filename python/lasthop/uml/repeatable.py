@@ -1,4 +1,4 @@
-"""Test whether a kernel gives the same numbers in each run on this machine."""
+"""Test whether a kernel reads the same times and random numbers in each run on this machine."""
 
 import hashlib
 import json
@@ -13,7 +13,8 @@ from lasthop.uml.kernel import Kernel
 from lasthop.uml.store import cache_folder
 
 TESTING = threading.Lock()
-"""Lock that a thread holds during a test, so that other threads do not repeat the test."""
+"""Lock that a thread holds during a test, so that other threads wait for the result instead of
+repeating the test."""
 READINGS = """
 import os, time
 for number in range(20):
@@ -22,20 +23,23 @@ for number in range(20):
     if number % 5 == 0 and os.fork() == 0:
         os._exit(0)
 """
-"""Program that reads the clock and random numbers, sleeps, and starts processes."""
+"""Python program for the test, which reads the clock and random numbers, sleeps, and starts
+processes."""
 
 
 def is_repeatable(kernel: Kernel) -> bool:
     """Return whether two boots of a kernel read the same times and random numbers.
 
-    The outcome is stored for this kernel, preloaded library, host kernel and processor.
+    The result is stored in a file, for this combination of kernel, preloaded library, host kernel
+    and processor.
     """
     with TESTING:
         return outcome_of(kernel, cache_folder() / "uml" / f"{fingerprint(kernel)}.json")
 
 
 def outcome_of(kernel: Kernel, file: Path) -> bool:
-    """Return the outcome in a file; test the kernel if the file has no outcome."""
+    """Return the test result that a file contains. If the file contains no result, test the
+    kernel."""
     try:
         return bool(json.loads(file.read_text())["repeatable"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -48,12 +52,12 @@ def outcome_of(kernel: Kernel, file: Path) -> bool:
         partial.write_text(json.dumps({"repeatable": outcome}))
         partial.replace(file)
     except OSError:
-        pass  # the test is then repeated at the next use
+        pass  # without a stored result, the test is repeated at the next use
     return outcome
 
 
 def fingerprint(kernel: Kernel) -> str:
-    """Return a hash of kernel, preloaded library, host kernel and processor."""
+    """Return a hash of the kernel, the preloaded library, the host kernel and the processor."""
     with kernel.program.open("rb") as program:
         parts = [hashlib.file_digest(program, "sha256").hexdigest()]
     parts += [hashlib.sha256(_core.UML_PRELOAD).hexdigest(), os.uname().release]

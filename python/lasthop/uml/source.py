@@ -1,4 +1,4 @@
-"""Sources of the Linux kernel: packages of the distribution and archives of the user."""
+"""Find sources of the Linux kernel: packages of the distribution, and archives of the user."""
 
 import hashlib
 import os
@@ -13,29 +13,31 @@ from lasthop.errors import UserError, listed
 from lasthop.progress.steps import step
 
 PACKAGE = re.compile(r"linux-source-(\d+(?:\.\d+)*)")
-"""Names of packages with a source. The names of packages with patches are longer."""
+"""Pattern of the names of packages that contain a kernel source. Packages with patches have longer
+names."""
 INSTALLED = Path("/usr/src")
-"""Folder in which packages with a source install their archives."""
+"""Folder in which source packages install their archives."""
 REMEDY = "run apt update, or name an archive of a kernel: --source FILE.tar.xz"
 
 
 @dataclass(frozen=True)
 class Source:
-    """A kernel source that can be unpacked."""
+    """Source of a kernel that can be unpacked."""
 
     name: str
-    """Package with its version, or name of the user's file."""
+    """Name for messages: the package with its version, or the name of the user's file."""
     identity: str
-    """Text that identifies the source: package and version, or hash of the file."""
+    """Text that identifies the source: the package with its version, or a hash of the file."""
     archive: Path | None = None
-    """Archive of the source; None for a package that must be downloaded."""
+    """Archive file of the source; None for a package that must be downloaded."""
     package: str = ""
-    """Package and version for apt-get; empty if there is nothing to download."""
+    """Package and version for apt-get; empty if no download is necessary."""
     download_bytes: int = 0
     """Size of the download. [bytes]"""
 
     def unpack(self, folder: Path) -> Path:
-        """Unpack the source into a folder, after a download if necessary; return the source tree.
+        """Download the source if necessary, unpack it into a folder, and return the folder of the
+        source tree.
 
         Raises
         ------
@@ -61,7 +63,7 @@ class Source:
 
 
 def find_source(asked: str | None = None) -> Source:
-    """Return a source of a kernel, by default the newest source of the distribution.
+    """Return the source of a kernel. By default, return the newest source of the distribution.
 
     Parameters
     ----------
@@ -71,7 +73,7 @@ def find_source(asked: str | None = None) -> Source:
     Raises
     ------
     UserError
-        If there is no such source.
+        If the source does not exist.
     """
     if asked is not None and ("/" in asked or ".tar" in asked):
         return from_file(Path(asked))
@@ -91,7 +93,7 @@ def find_source(asked: str | None = None) -> Source:
 
 
 def from_file(file: Path) -> Source:
-    """Return the source in a user's file. Raises `UserError`."""
+    """Return the source in a user's file. Raise `UserError` if the file cannot be used."""
     try:
         with file.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
@@ -110,7 +112,8 @@ def from_installed(package: str, archive: Path) -> Source:
 
 
 def from_apt(package: str) -> Source | None:
-    """Return the source of a package that apt can download; None if it cannot."""
+    """Return the source of a package that apt can download; None if apt cannot download the
+    package."""
     try:
         shown = output(["apt-cache", "show", "--no-all-versions", package])
     except UserError:
@@ -124,7 +127,7 @@ def from_apt(package: str) -> Source | None:
 
 
 def installed_archives() -> dict[str, Path]:
-    """Return the archives of installed packages by package."""
+    """Return the archive of each installed source package, by package name."""
     files = [
         *INSTALLED.glob("linux-source-*.tar.*"),
         *INSTALLED.glob("linux-source-*/linux-source-*.tar.*"),
@@ -134,7 +137,7 @@ def installed_archives() -> dict[str, Path]:
 
 
 def packages_of_apt() -> list[str]:
-    """Return the packages with a source that apt lists; an empty list without apt."""
+    """Return the names of the source packages that apt lists; an empty list without apt."""
     try:
         names = output(["apt-cache", "pkgnames", "linux-source-"]).split()
     except UserError:
@@ -143,7 +146,7 @@ def packages_of_apt() -> list[str]:
 
 
 def newest_first(packages: set[str]) -> list[str]:
-    """Sort packages by the version in their names, the newest first."""
+    """Return packages sorted by the version in their names, the newest first."""
 
     def version(package: str) -> list[int]:
         return [int(number) for number in package.rpartition("-")[2].split(".")]
@@ -152,7 +155,8 @@ def newest_first(packages: set[str]) -> list[str]:
 
 
 def download(package: str, folder: Path) -> Path:
-    """Download a package without root rights; return its archive. Raises `UserError`."""
+    """Download a package without root rights, and return its archive. Raise `UserError` on
+    failure."""
     with step(f"downloading {package}"):
         # If this process is root, apt would download as the user _apt, who may not write to this
         # folder.
@@ -175,7 +179,7 @@ def output(argv: Sequence[str], folder: Path | None = None) -> str:
     Raises
     ------
     UserError
-        If the program fails. The message has the last line of its errors.
+        If the program fails. The message contains the last line of the program's standard error.
     """
     if shutil.which(argv[0]) is None:
         raise UserError(f"{argv[0]}: not found: expected an installed program")

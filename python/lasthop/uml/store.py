@@ -1,4 +1,4 @@
-"""The folder of kernels that `lasthop kernel build` has built."""
+"""Folder of the kernels that `lasthop kernel build` has built."""
 
 import json
 import os
@@ -11,10 +11,10 @@ INFORMATION = "kernel.json"
 
 @dataclass(frozen=True)
 class BuiltKernel:
-    """A kernel that has been built."""
+    """Kernel that `lasthop kernel build` has built."""
 
     name: str
-    """Name of the kernel's folder: version and hash of source and configuration."""
+    """Name of the kernel's folder: the version, and a hash of source and configuration."""
     program: Path
     version: str
     source: str
@@ -26,19 +26,20 @@ class BuiltKernel:
 
     @property
     def size_bytes(self) -> int:
-        """Size of the program. [bytes]"""
+        """Size of the kernel's program file. [bytes]"""
         return self.program.stat().st_size
 
     def remove(self) -> None:
-        """Remove the kernel. Running emulations continue. Raises `OSError`."""
+        """Remove the kernel's folder. Running emulations with this kernel continue. Raise `OSError`
+        on failure."""
         (self.program.parent / INFORMATION).unlink()
         shutil.rmtree(self.program.parent)
 
 
 def cache_folder() -> Path:
-    """Return lasthop's folder of cached files of this user.
+    """Return the folder of lasthop's cached files for this user.
 
-    It does not exist for a user without a home.
+    For a user without a home folder, the returned folder does not exist.
     """
     try:
         home = Path.home()
@@ -48,12 +49,12 @@ def cache_folder() -> Path:
 
 
 def kernel_folder() -> Path:
-    """Return the folder with one folder per built kernel."""
+    """Return the folder that contains one folder per built kernel."""
     return cache_folder() / "kernels"
 
 
 def built_kernels() -> list[BuiltKernel]:
-    """Return the complete built kernels, the newest first."""
+    """Return the completely built kernels, the newest first."""
     results = []
     folder = kernel_folder()
     for file in sorted(folder.glob(f"*/{INFORMATION}")) if folder.is_dir() else []:

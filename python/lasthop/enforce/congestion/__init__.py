@@ -1,4 +1,4 @@
-"""Congestion controls of the engine for Linux's TCP: loading, users, unloading."""
+"""The engine's TCP congestion controls in Linux: load them, list their users, unload them."""
 
 from lasthop.enforce.congestion.controls import CONTROLS, Control
 from lasthop.enforce.congestion.loading import load, loaded, unload

@@ -1,6 +1,6 @@
-"""Congestion controls that can be loaded into Linux, and their names there.
+"""TCP congestion controls that can be loaded into Linux, and their names in the kernel.
 
-The sources of the objects in `share` are in `crates/bpf`.
+The directory `share` contains the compiled BPF objects. Their C sources are in `crates/bpf`.
 """
 
 import os
@@ -13,26 +13,26 @@ SHARE = Path(__file__).parent / "share"
 
 
 class Control(NamedTuple):
-    """A congestion control of the engine as an object for the kernel."""
+    """A TCP congestion control of the engine, compiled as a BPF object for the kernel."""
 
     name: str
     """Name of the congestion control in scenarios."""
     kernel_name: str
-    """Name of the congestion control in the kernel if a user loads it."""
+    """Name that the kernel gets if a user loads the congestion control."""
     short: str
-    """Beginning of the congestion control's kernel name while an emulation uses it."""
+    """Prefix of the kernel name that a process uses while it runs an emulation."""
     is_everyones: bool
-    """Whether the kernel may already have a congestion control of this name."""
+    """Whether the kernel may already have its own congestion control of this name."""
     line: str
 
     @property
     def object(self) -> bytes:
-        """Object file that the kernel loads."""
+        """BPF object file that the kernel loads."""
         return (SHARE / f"{self.name}.o").read_bytes()
 
     @property
     def own_name(self) -> str:
-        """Return the kernel name that only this process uses; at most 15 characters."""
+        """Return a kernel name that is unique to this process, of at most 15 characters."""
         return f"{self.short}_{os.getpid()}"
 
 

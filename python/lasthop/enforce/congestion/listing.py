@@ -1,4 +1,4 @@
-"""Congestion controls of the kernel, and their users."""
+"""List the congestion controls of the kernel, and the processes that hold them."""
 
 import contextlib
 import os
@@ -11,12 +11,12 @@ from lasthop.linux import bpf, pins, struct_ops
 from lasthop.linux.tcp import available_congestion
 
 LINK = "anon_inode:bpf"
-"""Beginning of the name of a BPF link's descriptor in /proc."""
+"""Prefix of the link target of a BPF link's file descriptor in /proc."""
 
 
 class Holder(NamedTuple):
-    """Process that holds a congestion control. The kernel removes the control when the process
-    ends."""
+    """Process that holds a descriptor of a congestion control. When the process ends, the kernel
+    removes the congestion control."""
 
     number: int
     program: str
@@ -29,14 +29,15 @@ class Listed(NamedTuple):
     law: str | None
     """Name of the congestion control in scenarios; None if lasthop does not provide it."""
     origin: str | None
-    """Origin of the congestion control: ``kernel`` or ``BPF``; None without permission to read
-    it."""
+    """Origin of the congestion control: ``kernel`` or ``BPF``; None if this process may not read
+    the origin."""
     stays: bool
     processes: list[Holder]
 
 
 def listed() -> list[Listed]:
-    """Return all congestion controls that the kernel has now, in the kernel's order."""
+    """Return all congestion controls that are now registered in the kernel, in the kernel's
+    order."""
     try:
         links = links_by_name()
     except bpf.BpfError:
@@ -52,7 +53,7 @@ def listed() -> list[Listed]:
 
 
 def law_of(name: str) -> str | None:
-    """Return the engine's congestion control that has this name in the kernel."""
+    """Return the scenario name of the engine's congestion control that has this kernel name."""
     for each in CONTROLS.values():
         if name == each.kernel_name or name.rpartition("_")[0] == each.short:
             return each.name
@@ -60,12 +61,12 @@ def law_of(name: str) -> str | None:
 
 
 def links_by_name() -> dict[str, list[int]]:
-    """Return the numbers of BPF links of each congestion control.
+    """Return the identifiers of the BPF links of each congestion control.
 
     Raises
     ------
     BpfError
-        If this process has no permission.
+        If this process may not list BPF links.
     """
     results: dict[str, list[int]] = {}
     pairs = list(bpf.links_of_operations())
@@ -82,7 +83,7 @@ def links_by_name() -> dict[str, list[int]]:
 
 
 def holders(name: str) -> list[Holder]:
-    """Return the processes that hold the control of this name, if this process may read them."""
+    """Return the processes that hold the congestion control of this name, if /proc can be read."""
     try:
         return held_by(links_by_name().get(name, ()))
     except bpf.BpfError:
@@ -90,7 +91,7 @@ def holders(name: str) -> list[Holder]:
 
 
 def held_by(links: Iterable[int]) -> list[Holder]:
-    """Return the processes with a descriptor of one of these links."""
+    """Return the processes with a file descriptor of one of these BPF links."""
     wanted = {f"link_id:\t{each}" for each in links}
     if not wanted:
         return []
@@ -104,7 +105,7 @@ def held_by(links: Iterable[int]) -> list[Holder]:
 
 
 def holds(process: Path, lines: set[str]) -> bool:
-    """Return whether a process has a descriptor whose information has one of these lines."""
+    """Return whether the fdinfo of one of the process's descriptors contains one of these lines."""
     with contextlib.suppress(OSError):
         for each in (process / "fd").iterdir():
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Loading and unloading of congestion controls, for one process or until a user unloads them."""
+"""Load congestion controls into the kernel, for one process or until a user unloads them."""
 
 import contextlib
 import os
@@ -12,22 +12,22 @@ from lasthop.linux import pins, struct_ops
 from lasthop.linux.tcp import available_congestion, has_congestion
 
 PATIENCE_S = 5.0
-"""Longest wait until the kernel removes a name. [s]"""
+"""Longest wait until the kernel has removed the name of a congestion control. [s]"""
 
 
 def load(control: Control, *, stays: bool = False) -> int:
-    """Load a control under its name for users.
+    """Load a congestion control under its kernel name for users.
 
     Returns
     -------
     int
-        A descriptor. Unless the control `stays`, its name is removed with the last copy of the
-        descriptor. Connections that use the control keep it until they end.
+        A file descriptor. Unless `stays` is set, the kernel removes the name when the last copy of
+        the descriptor is closed. Existing connections use the congestion control until they end.
 
     Raises
     ------
     UserError
-        If the kernel has a control of this name, or this process may not load it.
+        If the kernel has a congestion control of this name, or this process may not load it.
     """
     name = control.kernel_name
     if has_congestion(name):
@@ -48,13 +48,13 @@ def load(control: Control, *, stays: bool = False) -> int:
 
 
 def unload(control: Control) -> None:
-    """Remove a control that stays after its process ends.
+    """Remove a congestion control that was loaded with `stays`.
 
     Raises
     ------
     UserError
-        If the control is not loaded, or if a process holds it. The kernel removes such a control
-        when the process ends.
+        If the congestion control is not loaded, or if a process holds it. In the second case, the
+        kernel removes the congestion control when the process ends.
     """
     name = control.kernel_name
     if pins.let_go(name):
@@ -67,14 +67,14 @@ def unload(control: Control) -> None:
 
 
 def held(name: str) -> str:
-    """Return a text that names the processes that hold a control."""
+    """Return a text that names the processes that hold a congestion control."""
     names = [f"process {holder.number} ({holder.program})" for holder in holders(name)]
     return f"held by {', '.join(names)}" if names else ""
 
 
 def wait_until_gone(name: str) -> None:
-    """Wait until the kernel has removed a name. The kernel does so after the releasing call
-    returns."""
+    """Wait until the kernel has removed the name of a congestion control. The removal may finish
+    after the system call has returned."""
     end_s = time.monotonic() + PATIENCE_S
     while name in available_congestion():
         if time.monotonic() > end_s:
@@ -84,23 +84,23 @@ def wait_until_gone(name: str) -> None:
 
 @contextlib.contextmanager
 def loaded(names: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Load controls into the kernel for a while, under names that only this process uses.
+    """Load congestion controls while the body runs, under names that only this process uses.
 
     Parameters
     ----------
     names : iterable of str
-        Names in scenarios; those that cannot be loaded are left out.
+        Names in scenarios. Names that lasthop cannot load are ignored.
 
     Yields
     ------
     dict
-        Kernel name of each control by its name in scenarios. The kernel's own controls keep
-        their names.
+        Kernel name of each congestion control, by its name in scenarios. The kernel's own
+        congestion controls keep their names.
 
     Raises
     ------
     UserError
-        If a control cannot be loaded.
+        If a congestion control cannot be loaded.
     """
     results: dict[str, str] = {}
     with contextlib.ExitStack() as stack:
@@ -116,9 +116,9 @@ def loaded(names: Iterable[str]) -> Iterator[dict[str, str]]:
 
 
 def missing() -> str | None:
-    """Return why no control can be loaded here, or None if loading works. The function tries it.
+    """Load and remove a congestion control as a test. Return the reason for a failure, else None.
 
-    Only this process uses the name of the trial's control.
+    The test uses a kernel name that is unique to this process.
     """
     name, law = f"try_{os.getpid()}", CONTROLS["compound"]
     try:

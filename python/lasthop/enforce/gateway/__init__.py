@@ -1,6 +1,6 @@
-"""Per-station fairness on a real hot-spot: a virtual shared bottleneck on a Linux gateway.
+"""Per-station fairness on a real hot-spot: a virtual shared bottleneck (VSB) on a Linux gateway.
 
-`config` reads the file and `layout` turns it into classes and filters. `shaper` sets them up in the
-kernel with an undo log. `service` runs the gateway: it finds stations, pings them and sets the
-rate.
+`config` reads the configuration file. `layout` computes the classes and filters of the kernel from
+the configuration. `shaper` creates these classes and filters, and writes an undo log. `service`
+runs the gateway: it finds stations, pings them, and sets the rate C of the VSB.
 """

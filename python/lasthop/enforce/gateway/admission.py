@@ -1,8 +1,8 @@
 """Admission of new MAC addresses: a quarantine, and a limit of new leaves per minute.
 
-A guest can invent MAC addresses. Each would get a leaf, and with it a share. A new MAC address
-therefore first shares the leaf of its access point for unclassified packets. Admission is a pure
-function of the MAC addresses and of time.
+A guest can invent MAC addresses. Each invented MAC address would get a leaf, and with it a share of
+the capacity. A new MAC address therefore first shares its access point's leaf for unclassified
+packets. This module has no I/O: its decisions depend only on the MAC addresses and the time.
 """
 
 import math
@@ -19,41 +19,42 @@ from lasthop.errors import UserError
 from lasthop.linux.tc import Address
 
 QUARANTINE_S = 10.0
-"""Time that a new MAC address waits before it gets a leaf that it does not share. [s]"""
+"""Time that a new MAC address waits before it gets a leaf of its own. [s]"""
 MAX_NEW_LEAVES = 30
-"""Largest number of MAC addresses that get a leaf within one minute. [-]"""
+"""Largest number of MAC addresses that get a leaf of their own within one minute. [-]"""
 WINDOW_S = 60.0
 FILE = "stations"
-"""Name of the file of the state directory that keeps MAC addresses."""
+"""Name of the file in the state directory that stores MAC addresses across restarts."""
 MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
 MOST_KNOWN = 1 << 14
-"""Largest number of admitted MAC addresses. Above it, the MAC addresses that have been absent for
-longest are forgotten and wait again."""
+"""Largest number of admitted MAC addresses. Above this number, the MAC addresses that have been
+absent for longest are removed and must wait again."""
 
 
 class Memory:
-    """Storage for MAC addresses across restarts. This class stores nothing; subclasses may."""
+    """Storage for MAC addresses across restarts. The base class stores nothing; a subclass may."""
 
     def read(self) -> "StoredState":
-        """Return the state that the last run stored."""
+        """Return the state that the last run of the gateway stored."""
         return StoredState()
 
     def write(self, stored_state: "StoredState") -> None:
-        """Keep this."""
+        """Store this state for the next run of the gateway."""
 
 
 class StoredState(NamedTuple):
-    """State that one run stores for the next run."""
+    """State that one run of the gateway stores for the next run."""
 
     admitted: Collection[str] = ()
     """MAC addresses that were admitted."""
     ignored: Mapping[Address, str] = {}
-    """MAC addresses of machines that the file ignores, by IP address."""
+    """MAC addresses of the machines in `discover.ignore`, by IP address."""
 
 
 @dataclass
 class Remembered(Memory):
-    """A file of the state directory, with a MAC address per line, or an IP address after it.
+    """Storage of MAC addresses in a file of the state directory, with one MAC address per line. The
+    MAC address of an ignored machine is followed by its IP address.
 
     Parameters
     ----------
@@ -63,10 +64,10 @@ class Remembered(Memory):
     state: State
     written: frozenset[str] = frozenset()
     fault: str | None = None
-    """Why the file could not be written, in words."""
+    """Message why the file could not be written; None if it was written."""
 
     def read(self) -> StoredState:
-        """Return the state that the last run stored."""
+        """Return the state that the last run of the gateway stored."""
         admitted, ignored = [], {}
         lines = self.state.read(FILE).splitlines()
         for line in lines:
@@ -82,7 +83,7 @@ class Remembered(Memory):
         return StoredState(admitted[-MOST_KNOWN:], ignored)
 
     def write(self, stored_state: StoredState) -> None:
-        """Store this state, if it has changed."""
+        """Store this state in the file, if the state has changed."""
         lines = [
             *stored_state.admitted,
             *(f"{mac} {address}" for address, mac in stored_state.ignored.items()),
@@ -99,32 +100,32 @@ class Remembered(Memory):
 
 @dataclass
 class Admission:
-    """Decides which MAC addresses may have a leaf that they do not share.
+    """Admission control, which decides the MAC addresses that may have a leaf of their own.
 
     Parameters
     ----------
     known : dict of str to None
-        MAC addresses that need no quarantine: those that the last run admitted.
+        MAC addresses that the last run admitted. They need no quarantine.
     quarantine_s : float
-        Time that all other MAC addresses wait. [s]
+        Time that a new MAC address waits. [s]
     max_new_leaves : int
-        Largest number of other MAC addresses that are admitted within one minute.
+        Largest number of new MAC addresses that are admitted within one minute.
     """
 
     known: dict[str, None] = field(default_factory=dict)
-    """Admitted MAC addresses, ordered by the time at which they were last present."""
+    """Admitted MAC addresses, in the order in which they were last present."""
     quarantine_s: float = QUARANTINE_S
     max_new_leaves: int = MAX_NEW_LEAVES
     first_s: dict[str, float] = field(default_factory=dict)
-    """Times at which waiting MAC addresses were first seen, in order. [s]"""
+    """Time at which each waiting MAC address was first seen, in ascending order. [s]"""
     admitted_s: deque[float] = field(default_factory=deque)
-    """Times of the admissions of the last minute. [s]"""
+    """Times of the admissions within the last minute. [s]"""
 
     def see(self, macs: Iterable[str], now_s: float) -> set[str]:
-        """Return the present MAC addresses that may have a leaf.
+        """Return the MAC addresses of `macs` that may have a leaf of their own.
 
-        A waiting MAC address that is absent loses its place in the queue. An admitted MAC address
-        stays admitted.
+        A waiting MAC address that is not in `macs` is removed from the queue of waiting addresses.
+        An admitted MAC address stays admitted.
         """
         present = dict.fromkeys(macs)
         self.first_s = {mac: since for mac, since in self.first_s.items() if mac in present}
@@ -158,5 +159,5 @@ class Admission:
 
     @property
     def waiting(self) -> int:
-        """Return the number of MAC addresses that wait for a leaf. [-]"""
+        """Return the number of MAC addresses that wait for a leaf of their own. [-]"""
         return len(self.first_s)

@@ -1,9 +1,9 @@
-"""MAC addresses that are learnt for IP addresses of the file.
+"""Learnt MAC addresses of the IP addresses in the configuration file.
 
-The file may list a station, or ignore a machine, by its IP address only. Frames are classified by
-MAC address, so the IP address is bound to the MAC address that is first seen with it. A guest can
-claim any IP address by ARP, so other MAC addresses have no effect until the first one has been
-absent.
+The configuration file may list a station by its IP address only, and `discover.ignore` lists
+machines by IP address. Frames are classified by MAC address. The IP address is therefore bound to
+the first MAC address that is seen with it. A guest can claim any IP address by ARP. Another MAC
+address is therefore ignored until the bound MAC address has been absent for `absence_s`.
 """
 
 from collections.abc import Collection, Mapping
@@ -14,27 +14,27 @@ from lasthop.linux.tc import Address
 
 @dataclass
 class Binding:
-    """A MAC address that was seen with an IP address."""
+    """The MAC address that is bound to an IP address."""
 
     mac: str
     last_s: float
-    """Time at which it was last seen. [s]"""
+    """Time at which the MAC address was last seen with the IP address. [s]"""
     claimant: str | None = None
     """Another MAC address that claims the same IP address."""
 
 
 @dataclass
 class Bindings:
-    """Bindings of IP addresses in the file to MAC addresses. They depend only on sightings and
-    time.
+    """Bindings of IP addresses in the configuration file to MAC addresses, computed only from the
+    reports of sources and the time.
 
     Parameters
     ----------
     absence_s : float
-        Time after which a binding ends if its MAC address was not seen with the address. [s]
+        Time after which a binding ends if its MAC address was not seen with the IP address. [s]
     lasting : collection of addresses
-        Addresses with permanent bindings, since packets of their machines are not shaped.
-        Otherwise a guest could make such a machine seem absent by sending ARP replies faster.
+        IP addresses with permanent bindings: those of machines whose packets are not shaped.
+        Without permanence, a guest could take over such an address by sending ARP replies faster.
     """
 
     absence_s: float
@@ -42,7 +42,7 @@ class Bindings:
     by_address: dict[Address, Binding] = field(default_factory=dict)
 
     def see(self, address: Address, mac: str, now_s: float) -> None:
-        """Note that a MAC address was seen with an IP address."""
+        """Record that a MAC address was seen with an IP address."""
         known = self.by_address.get(address)
         if known is None or self.is_over(address, known, now_s):
             self.by_address[address] = Binding(mac, now_s)
@@ -52,19 +52,20 @@ class Bindings:
             known.claimant = mac
 
     def restore(self, macs: Mapping[Address, str], now_s: float) -> None:
-        """Restore the permanent bindings of the last run."""
+        """Restore the permanent bindings that the last run stored."""
         for address, mac in macs.items():
             if address in self.lasting:
                 self.by_address[address] = Binding(mac, now_s)
 
     def forget(self, now_s: float, addresses: Collection[Address]) -> None:
-        """Remove old bindings, and bindings of addresses that are not in `addresses`."""
+        """Remove bindings that have ended, and bindings of addresses that are not in
+        `addresses`."""
         for address, known in list(self.by_address.items()):
             if address not in addresses or self.is_over(address, known, now_s):
                 del self.by_address[address]
 
     def is_over(self, address: Address, known: Binding, now_s: float) -> bool:
-        """Return whether a binding has ended."""
+        """Return whether a binding has ended because its MAC address was absent for too long."""
         return address not in self.lasting and now_s - known.last_s > self.absence_s
 
     def mac_of(self, address: Address) -> str | None:
@@ -73,7 +74,7 @@ class Bindings:
         return known.mac if known is not None else None
 
     def warnings(self) -> list[str]:
-        """Return a warning for each address that a second MAC address claims."""
+        """Return a warning for each IP address that a second MAC address claims."""
         return [
             f"address {address}: {known.claimant} claims it, but {known.mac} had it first: "
             + (

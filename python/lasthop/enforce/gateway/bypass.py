@@ -1,6 +1,7 @@
 """Detection of traffic that can bypass the classifier.
 
-Traffic bypasses it through flowtables, or by IP addresses if a station is known only by those.
+Packets that a flowtable forwards bypass the classifier. So can packets of a station that is
+classified by IP address.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,14 +27,13 @@ class Bypasses(NamedTuple):
     """Messages about flowtables that contain an interface towards access points."""
 
     faults: list[str]
-    """Messages about hardware flowtables. Filters and counters do not see packets of such a
-    flowtable."""
+    """Messages about hardware flowtables. Their packets bypass the filters and are not counted."""
     warnings: list[str]
-    """Messages about other flowtables."""
+    """Messages about software flowtables."""
 
 
 def bypasses(gateway: Gateway) -> Bypasses:
-    """Return messages about the flowtables of this machine that stations can pass through."""
+    """Return messages about flowtables of this machine that forward packets of stations."""
     result = flowtables()
     if not result:
         return Bypasses([], [])
@@ -44,7 +44,7 @@ def bypasses(gateway: Gateway) -> Bypasses:
 def among(
     tables: Iterable[Flowtable], lans: Iterable[str], present: Mapping[str, Link]
 ) -> Bypasses:
-    """Return messages about flowtables that contain an interface, or a device below an
+    """Return messages about flowtables that contain an interface, or a lower device of an
     interface."""
     result = Bypasses([], [])
     devices = [name for lan in lans for name in links.below(lan, present)]
@@ -68,21 +68,22 @@ def among(
 
 
 class Known(NamedTuple):
-    """Stations and ports as this machine sees them now."""
+    """Stations and ports in the neighbour and bridge tables of this machine."""
 
     by_address: dict[str, str]
     """Stations that would be classified by IP address, with the reasons."""
     ports: dict[str, int]
-    """Number of MAC addresses at each port."""
+    """Number of MAC addresses at each port of a bridge or interface."""
 
 
 def known(gateway: Gateway) -> Known:
-    """Return the contents of the neighbour and bridge tables now. Change nothing in the kernel."""
+    """Read the neighbour and bridge tables, and return their stations and ports. The kernel's state
+    is not changed."""
     roster, layout = Roster(gateway), Layout(gateway, Device("lh", 0))
     seen: list[Sighting] = [*of_neighbours(gateway), *of_bridges(gateway)]
     roster.see(seen, 0.0)
     for station in roster.stations():
-        with suppress(UserError):  # no numbers are left
+        with suppress(UserError):  # no class number is free
             layout.join(station)
     with Socket() as kernel:
         present = links.every_link(kernel)

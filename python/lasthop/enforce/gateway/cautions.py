@@ -1,4 +1,4 @@
-"""Warnings of `check`, `up` and `status` about a gateway that can be set up."""
+"""Warnings that `check`, `up` and `status` print about a valid gateway configuration."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,13 +12,13 @@ from lasthop.linux.netlink import Socket
 from lasthop.linux.tc import PACKET_BYTES
 
 MAX_PACKET_BYTES = PACKET_BYTES - 14
-"""Longest packet that a leaf can send in one turn, without the Ethernet header. [bytes]"""
+"""Longest packet that a leaf can send with one quantum, without the Ethernet header. [bytes]"""
 NAMED = 3
-"""Largest number of stations that a warning names."""
+"""Largest number of stations whose names a warning lists."""
 
 
 def cautions(gateway: Gateway) -> list[str]:
-    """Return warnings about a gateway, in words. Interfaces of this machine may be missing."""
+    """Return warnings about a gateway. Its interfaces need not exist on this machine."""
     with Socket() as kernel:
         present = links.every_link(kernel)
         return [
@@ -31,7 +31,8 @@ def cautions(gateway: Gateway) -> list[str]:
 
 
 def caps_by_default(gateway: Gateway) -> list[str]:
-    """Return warnings about access points whose rate is limited by the default `max`."""
+    """Return warnings about access points whose rate C is limited by the default of
+    `gateway.wce.max`."""
     results = []
     for ap in gateway.aps:
         if ap.rate_bps is None and ap.max_by_default:
@@ -44,7 +45,7 @@ def caps_by_default(gateway: Gateway) -> list[str]:
 
 
 def out_of_service(gateway: Gateway, present: dict[str, Link]) -> list[str]:
-    """Return warnings about interfaces that are down."""
+    """Return warnings about the gateway's interfaces that are down."""
     ours = [name for name in (gateway.wan, *gateway.lans) if name in present]
     return [
         f"interface {name} is down: ip link set {name} up"
@@ -54,7 +55,7 @@ def out_of_service(gateway: Gateway, present: dict[str, Link]) -> list[str]:
 
 
 def not_forwarding(gateway: Gateway, present: dict[str, Link], kernel: Socket) -> list[str]:
-    """Return warnings if the machine neither routes nor bridges between the two sides.
+    """Return warnings if the machine neither routes nor bridges between `wan` and `lan`.
 
     IPv6 is checked only if the interfaces towards access points have IPv6 addresses.
     """
@@ -74,8 +75,8 @@ def not_forwarding(gateway: Gateway, present: dict[str, Link], kernel: Socket) -
 
 
 def without_address(gateway: Gateway, present: dict[str, Link], kernel: Socket) -> list[str]:
-    """Return warnings about interfaces, or their bridges, that have no address to send pings
-    from."""
+    """Return warnings about interfaces (or their bridges) without an IP address, which cannot send
+    pings."""
     results = []
     for ap in gateway.aps:
         bridge = bridge_of(ap.interface, present)
@@ -90,7 +91,7 @@ def without_address(gateway: Gateway, present: dict[str, Link], kernel: Socket) 
 
 
 def with_long_frames(gateway: Gateway, present: dict[str, Link]) -> list[str]:
-    """Return warnings about interfaces whose packets are longer than one turn of a leaf."""
+    """Return warnings about interfaces whose MTU is longer than one quantum of a leaf."""
     results = []
     for name in gateway.lans:
         with suppress(OSError):  # the interface may have been removed
@@ -103,7 +104,7 @@ def with_long_frames(gateway: Gateway, present: dict[str, Link]) -> list[str]:
 
 
 def by_address(stations: Mapping[str, str]) -> list[str]:
-    """Return warnings about stations that are classified by IP address, by name and reason."""
+    """Return warnings about stations that are classified by IP address, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in stations.items():
         by_reason.setdefault(reason, []).append(name)
@@ -119,7 +120,7 @@ def by_address(stations: Mapping[str, str]) -> list[str]:
 
 
 def without_programs(why: str | None) -> list[str]:
-    """Return a warning if filters classify packets instead of programs."""
+    """Return a warning if u32 filters classify packets because BPF programs cannot be loaded."""
     if why is None:
         return []
     return [
@@ -129,7 +130,7 @@ def without_programs(why: str | None) -> list[str]:
 
 
 def bridge_of(name: str, present: dict[str, Link]) -> str | None:
-    """Return the bridge of which an interface is a port, or None."""
+    """Return the bridge to which an interface belongs as a port, or None."""
     link = present.get(name)
     for other, bridge in present.items():
         if link is not None and bridge.number == link.master and bridge.kind == "bridge":
@@ -138,7 +139,7 @@ def bridge_of(name: str, present: dict[str, Link]) -> str | None:
 
 
 def refuse_unsuitable(gateway: Gateway, present: dict[str, Link]) -> None:
-    """Refuse interfaces at which frames have no MAC address or would be counted twice."""
+    """Refuse interfaces whose frames have no MAC address or would be counted twice."""
     for name in gateway.lans:
         link = present.get(name)
         if link is not None and link.hardware != links.ETHERNET:
@@ -157,8 +158,7 @@ def refuse_unsuitable(gateway: Gateway, present: dict[str, Link]) -> None:
 
 
 def refuse_bridges(gateway: Gateway, present: dict[str, Link]) -> None:
-    """Refuse a bridge if its packets are forwarded without being received by the bridge
-    interface."""
+    """Refuse a bridge that forwards packets without passing them to its bridge interface."""
     for item, other in [(gateway.wan, lan) for lan in gateway.lans]:
         for bridge, port in ((item, other), (other, item)):
             if bridge_of(port, present) == bridge:

@@ -1,13 +1,14 @@
-"""Classification of frames at `lan` by MAC address: the BPF program, its maps, its counters.
+"""Classification of frames at `lan` by MAC address: a BPF program with its maps and counters.
 
-The program is `crates/bpf/stations.bpf.c`. It runs at both hooks of `lan` and sets the class of
-every packet. Exempt packets pass. The filter that runs the program redirects all other packets to
-the IFB.
+The program is `crates/bpf/stations.bpf.c`. It runs at the ingress hook and at the egress hook of
+`lan`. For every packet it decides the kind and the HTB class. Exempt packets pass unshaped. The
+filter redirects all other packets to the IFB (an intermediate device with the queues).
 
-A frame belongs to the station whose MAC address is the frame's source (ingress) or destination
-(egress). If several stations share a MAC address, such as that of a router between `lan` and the
-stations, the frame belongs to the station of its IP address. All other frames are unclassified.
-They pass through the access point's leaf for unclassified packets.
+At ingress, a frame belongs to the station with the frame's source MAC address; at egress, to the
+station with its destination MAC address. Several stations may share a MAC address, such as that of
+a router between `lan` and the stations. A frame then belongs to the station with its IP address.
+Frames of no station are unclassified, and pass through the access point's leaf for unclassified
+packets.
 """
 
 import struct
@@ -24,34 +25,35 @@ from lasthop.linux.netlink import Request, attribute, text_attribute, u32_attrib
 from lasthop.linux.tc import Address, Block, Device, Subnet
 
 OBJECT = Path(__file__).parent / "share" / "stations.o"
-"""Compiled BPF programs."""
+"""Object file with the compiled BPF programs."""
 
 
 class Kind(IntEnum):
-    """Kind of a packet, which decides its path (enum kind of stations.h)."""
+    """Kind of a packet, which decides whether it is shaped, and by which leaf (enum kind of
+    stations.h)."""
 
     STATION = 0
-    """Redirected to the leaf of its station."""
+    """Packets that are redirected to the leaf of their station."""
     UNCLASSIFIED = 1
-    """Redirected to the leaf for packets that belong to no station."""
+    """Packets that are redirected to the leaf for packets of no station."""
     MULTICAST = 2
-    """Redirected to the leaf for multicast and broadcast packets."""
+    """Packets that are redirected to the leaf for multicast and broadcast packets."""
     ARP = 3
     NEIGHBOURS = 4
-    """IPv6 neighbour discovery and router advertisements."""
+    """IPv6 neighbour discovery and router advertisements, which are exempt."""
     PINGS = 5
-    """Echo requests of this machine, and the replies to them."""
+    """Echo requests of this machine and the replies to these requests, which are exempt."""
     DNS = 6
     DHCP = 7
     UPLINK_UDP = 8
-    """UDP from a station at an access point with `udp = "down"`."""
+    """UDP from a station at an access point with `udp = "down"`, which is exempt."""
     IGNORED = 9
-    """From or to a machine of `discover.ignore`."""
+    """Packets from or to a machine of `discover.ignore`, which are exempt."""
     UNMATCHED = 10
-    """Passed without any classification."""
+    """Packets that pass without any classification."""
     FORGED = 11
-    """ARP or neighbour discovery packet that names another MAC address than its frame has. The
-    program makes it invalid."""
+    """ARP or neighbour discovery packets that contain a different MAC address than their frame
+    header. The program makes these packets invalid."""
 
 
 EXEMPT = (
@@ -75,23 +77,25 @@ ALLOWANCES: Mapping[Kind, tuple[int, int]] = {
     Kind.STATION: (48_000, 12_000),
     Kind.UNCLASSIFIED: (192_000, 48_000),
 }
-"""Rate [bit/s] and burst [bytes] that each station may send, and receive, of each exempt kind.
+"""Limits for exempt packets: the rate [bit/s] and burst [bytes] that each station may send, and
+receive, of each kind.
 
-The entry STATION limits the sum of all kinds except multicast. The entry UNCLASSIFIED limits the
-sum of all stations of a group. Packets above the allowance go through the station's leaf.
+`STATION` limits the sum of all exempt kinds except multicast. `UNCLASSIFIED` limits the sum of all
+stations of a group. Packets above a limit are redirected to the station's leaf.
 """
 
 BY_ADDRESS, UDP_PASSES, HAS_IGNORED, UNCLASSIFIED_AT = 1, 2, 4, 8
-"""Flags of a station (stations.h)."""
+"""Bit flags of a station in the BPF maps (stations.h)."""
 STATION = struct.Struct("=HHHHIII")
-"""Layout of `struct station`: class of packets to it, class of packets from it, access point,
-flags, number of its allowances, interface at which it was last seen, number of changes of this
-interface."""
+"""Layout of `struct station`: class of packets to the station, class of packets from the station,
+access point, flags, number of the station's rate limiters, interface at which the station was last
+seen, number of changes of this interface."""
 ACCESS = struct.Struct("=HHI")
-"""Layout of `struct access`: leaves for unclassified and multicast packets, number of their
-allowances."""
+"""Layout of `struct access`: leaf for unclassified packets, leaf for multicast packets, number of
+the rate limiters of both."""
 GROUP = struct.Struct("=HH")
-"""Layout of `struct group`: class of a group, and number of the hierarchy inside the group."""
+"""Layout of `struct group`: HTB class of a group, and major number of the HTB hierarchy inside the
+group."""
 PREFIX = struct.Struct("=IB16s3x")
 COUNT = struct.Struct("=QQ")
 DIRECTIONS = 2
@@ -99,51 +103,51 @@ COUNTS_BYTES = DIRECTIONS * len(Kind) * COUNT.size
 SECTIONS = {"from": "at_ingress", "to": "at_egress", "leaf": "at_ifb", "inside": "at_group"}
 
 Table: TypeAlias = dict[tuple[str, bytes], bytes]
-"""Wanted entries of the BPF maps, by map and key."""
+"""Entries that the BPF maps should contain: value by map name and key."""
 
 
 class Place(NamedTuple):
-    """Classes, access point and allowances of a station."""
+    """HTB classes, access point and rate limiters of a station."""
 
     to_class: int
     from_class: int
     ap: int
     number: int
-    """Number under which the allowances of the station are counted."""
+    """Number of the station's rate limiters in the BPF maps."""
     udp_passes: bool = False
 
     def packed(self, flags: int = 0) -> bytes:
-        """Return the map value of the station, with these flags."""
+        """Return the value of the BPF map for the station, with these flags."""
         flags |= UDP_PASSES * self.udp_passes
         minors = (self.to_class & 0xFFFF, self.from_class & 0xFFFF)
         return STATION.pack(*minors, self.ap, flags, self.number, 0, 0)
 
 
 class Surroundings(NamedTuple):
-    """MAC addresses at `lan`, except the addresses of single stations."""
+    """MAC addresses at `lan` that do not belong to exactly one station."""
 
     ignored: Mapping[Address, str] = {}
-    """MAC addresses of the machines that the file ignores, by IP address."""
+    """MAC addresses of the machines in `discover.ignore`, by IP address."""
     routers: Mapping[str, Collection[Subnet]] = {}
-    """Subnets that this machine reaches through each MAC address."""
+    """Subnets that this machine reaches through each router, by the router's MAC address."""
     waiting: Mapping[str, str] = {}
-    """New MAC addresses that have no leaf yet, with their access points."""
+    """Access point of each new MAC address that has no leaf yet."""
 
 
 class Counted(NamedTuple):
-    """Numbers of packets and bytes."""
+    """Counter of packets and bytes."""
 
     packets: int
     bytes: int
 
 
 def mac_key(mac: str) -> bytes:
-    """Return the key of a MAC address."""
+    """Return the key of a MAC address in the BPF map of MAC addresses."""
     return bytes.fromhex(mac.replace(":", "")) + b"\0\0"
 
 
 def prefix_key(address: Address | Subnet) -> bytes:
-    """Return the key of an address or a subnet."""
+    """Return the key of an address or a subnet in the BPF map of prefixes."""
     if isinstance(address, IPv4Network | IPv6Network):
         network = address.network_address
         return PREFIX.pack(8 + address.prefixlen, address.version, network.packed)
@@ -152,23 +156,24 @@ def prefix_key(address: Address | Subnet) -> bytes:
 
 
 def own_key(address: Address) -> bytes:
-    """Return the key of an address of this machine. An IPv4 address is mapped to IPv6."""
+    """Return the map key of an IP address of this machine. An IPv4 address is mapped to IPv6."""
     raw = address.packed
     return raw if len(raw) == 16 else bytes(10) + b"\xff\xff" + raw
 
 
 def leaf_key(leaf: int) -> bytes:
-    """Return the key of a leaf inside a group."""
+    """Return the map key of a leaf inside a group."""
     return struct.pack("=I", leaf & 0xFFFF)
 
 
 def interface_key(number: int) -> bytes:
-    """Return the key of an interface."""
+    """Return the map key of an interface."""
     return struct.pack("=I", number)
 
 
 def settings(ifb: int = 0, allowances: Mapping[Kind, tuple[int, int]] = ALLOWANCES) -> bytes:
-    """Return the value of the map of settings, with the number of the IFB (struct settings)."""
+    """Return the map value of the settings, with the interface number of the IFB (struct
+    settings)."""
     value = b""
     for kind in Kind:
         rate_bps, burst_bytes = allowances.get(kind, (0, 0))
@@ -178,22 +183,24 @@ def settings(ifb: int = 0, allowances: Mapping[Kind, tuple[int, int]] = ALLOWANC
 
 
 class Attachable(Protocol):
-    """Programs that can be attached as filters."""
+    """Interface of BPF programs that can be attached as `tc` filters."""
 
     def at_block(self, block: Block, name: str, ifb: Device) -> Request:
-        """Return the request for a filter that redirects packets unless a program exempts them."""
+        """Return the request for a filter that redirects every packet unless its program exempts
+        the packet."""
 
     def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
-        """Return the request for a filter that classifies in a hierarchy of the IFB."""
+        """Return the request for a filter that classifies packets in an HTB hierarchy of the
+        IFB."""
 
 
 class Programs:
-    """The programs at both hooks and at the IFB, with the maps that they share.
+    """The loaded BPF programs for both hooks of `lan` and for the IFB, with their shared maps.
 
     Raises
     ------
     BpfError
-        If the kernel refuses one.
+        If the kernel refuses a program.
     """
 
     def __init__(self) -> None:
@@ -217,11 +224,11 @@ class Programs:
         self.close()
 
     def close(self) -> None:
-        """Close programs and maps. Attached programs continue to run."""
+        """Close the descriptors of programs and maps. Attached programs continue to run."""
         self.files.close()
 
     def apply(self, wanted: Table) -> None:
-        """Make the maps contain exactly these entries."""
+        """Update the BPF maps so that they contain exactly these entries."""
         for (name, key), value in wanted.items():
             if self.table.get((name, key)) != value:
                 bpf.update(self.maps[name], key, value)
@@ -229,22 +236,22 @@ class Programs:
         self.remove(self.table.keys() - wanted.keys())
 
     def remove(self, keys: Iterable[tuple[str, bytes]]) -> None:
-        """Remove these entries, if they exist."""
+        """Remove these entries from the BPF maps, if they exist."""
         for name, key in keys:
             if self.table.pop((name, key), None) is not None:
                 with suppress(FileNotFoundError):
                     bpf.delete(self.maps[name], key)
 
     def counts(self, ap: int) -> list[dict[Kind, Counted]]:
-        """Return the counters of an access point: packets from stations, and packets to
-        stations."""
+        """Return the counters of an access point by kind: first for packets from stations, then for
+        packets to stations."""
         value = bpf.entry(self.maps["counters"], struct.pack("=I", ap), COUNTS_BYTES)
         every = [Counted(*each) for each in COUNT.iter_unpack(value)]
         size = len(Kind)
         return [dict(zip(Kind, every[k * size :], strict=False)) for k in range(DIRECTIONS)]
 
     def moves(self, mac: str) -> int:
-        """Return how often a MAC address has changed its interface."""
+        """Return how often a MAC address was seen at a different interface than before."""
         try:
             value = bpf.entry(self.maps["macs"], mac_key(mac), STATION.size)
         except FileNotFoundError:
@@ -252,25 +259,27 @@ class Programs:
         return int(STATION.unpack(value)[-1])
 
     def at_block(self, block: Block, name: str, ifb: Device) -> Request:
-        """Return the request for a filter that redirects packets unless a program exempts them."""
+        """Return the request for a filter that redirects every packet unless its program exempts
+        the packet."""
         options = attribute(tc.BPF_ACT, attribute(1, tc.mirred(ifb))) + self.program(name)
         header = tc.TCMSG.pack(0, tc.BLOCK_INDEX, 1, block.number, tc.EVERY_PACKET)
         words = f"{words_of(block, name)} action mirred egress redirect dev {ifb.name}"
         return tc.add_filter(header, "bpf", options, words)
 
     def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
-        """Return the request for a filter that classifies in a hierarchy of the IFB."""
+        """Return the request for a filter that classifies packets in an HTB hierarchy of the
+        IFB."""
         header = ifb.header(1, tc.classid(major, 0), tc.EVERY_PACKET)
         words = words_of(ifb, name, f" parent {major:x}:")
         return tc.add_filter(header, "bpf", self.program(name), words)
 
     def program(self, name: str) -> bytes:
-        """Return the attributes that name a program."""
+        """Return the netlink attributes that identify a loaded program."""
         loaded = self.loaded[name]
         return u32_attribute(tc.BPF_FD, loaded.program) + text_attribute(tc.BPF_NAME, loaded.name)
 
 
 def words_of(at: Block | Device, name: str, parent: str = "", program: str = "") -> str:
-    """Return the place and the program of a filter, in words of the `tc` command."""
+    """Return the arguments of the `tc` command that attach a filter with this program."""
     program = program or f"object-file stations.o section {SECTIONS[name]}"
     return f"{at.words()}{parent} protocol all pref 1 handle 1 bpf {program}"

@@ -1,4 +1,4 @@
-"""Settings of the gateway, which the engine has checked."""
+"""Settings of the gateway, after the engine has checked them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,40 +46,40 @@ def contains(subnet: Subnet, address: Address | Subnet) -> bool:
 
 
 def path_of(text: str | None) -> Path | None:
-    """Return the path of a file named in JSON, or None."""
+    """Return the path of a file that is named in JSON, or None."""
     return Path(text) if text else None
 
 
 def estimator_settings_of(tree: Mapping[str, Any]) -> EstimatorSettings:
-    """Return the settings of an estimator in JSON."""
+    """Return the settings of the capacity estimator from JSON."""
     return EstimatorSettings(**tree)
 
 
 def endpoint_of(tree: Mapping[str, Any] | None) -> tuple[str, int] | None:
-    """Return the address and port to listen on, or None."""
+    """Return the address and TCP port to listen on, or None."""
     return (tree["host"], tree["port"]) if tree else None
 
 
 @dataclass(frozen=True)
 class KnownStation:
-    """Station that the file lists, or that a source has reported."""
+    """Station that the configuration file lists, or that a source of stations has reported."""
 
     name: str
     ap: str | None
-    """Access point of the station; None if discovery is to find it."""
+    """Access point of the station; None until discovery has found it."""
     addresses: Annotated[tuple[Address, ...], addresses_of]
     mac: str | None = None
     rate_bps: int | None = None
-    """Data rate of frames to the station, for fairness "rate"."""
+    """Data rate of frames to the station, for fairness "rate". [bit/s]"""
     group: str | None = None
-    """Group of the station; None if the station has a share that it does not divide."""
+    """Group of the station; None if the station belongs to no group."""
     subnets: Annotated[tuple[Subnet, ...], subnets_of] = ()
     """Subnets that belong to the station."""
 
     @property
     def can_be_placed(self) -> bool:
-        """Return whether the station can have a leaf: its access point and an address or subnet are
-        known."""
+        """Return whether the station can have a leaf. The access point must be known, and an
+        address or a subnet."""
         return self.ap is not None and bool(self.addresses or self.subnets)
 
     def owns(self, address: Address) -> bool:
@@ -87,14 +87,15 @@ class KnownStation:
         return address in self.addresses or is_in(address, self.subnets)
 
     def is_in(self, subnet: Subnet) -> bool:
-        """Return whether an address or subnet of the station is in, or overlaps, this subnet."""
+        """Return whether an address of the station is in this subnet, or a subnet of it overlaps
+        this subnet."""
         if any(address in subnet for address in self.addresses):
             return True
         return any(subnet.overlaps(own) for own in self.subnets)
 
 
 UNLISTED = "unlisted"
-"""Name of the group of all stations that the file does not name."""
+"""Name of the group of all stations that the configuration file does not name."""
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,9 @@ class Group:
 
     name: str
     share: float
-    """Share relative to other groups. A station without a group has a share of 1."""
+    """Share of the group relative to other groups. A station without a group has a share of 1."""
     max_bps: int | None
-    """Largest rate of the group at one access point."""
+    """Largest rate of the group at one access point. [bit/s]"""
     macs: Annotated[frozenset[str], frozenset]
     subnets: Annotated[tuple[Subnet, ...], subnets_of]
     """Subnets of the group's stations."""
@@ -113,43 +114,44 @@ class Group:
 
 @dataclass(frozen=True)
 class Snmp:
-    """Settings for reading the stations of an access point by SNMP."""
+    """Settings for reading an access point's table of stations by SNMP."""
 
     host: str
     port: int
     community: str
     table: str
     rates: str | None = None
-    """Column of data rates; None if data rates are not read."""
+    """Object identifier of the column with data rates; None if data rates are not read."""
     rates_unit_bps: int = 500_000
     """Data rate that the value 1 in the column represents. [bit/s]"""
 
 
 @dataclass(frozen=True)
 class RateSource:
-    """A place from which the data rates of stations are read."""
+    """Source of the data rates of an access point's stations."""
 
     kind: Literal["iw", "hostapd"]
     at: str
-    """Interface of the access point, or path of its control socket."""
+    """Interface of the access point (for iw), or path of its control socket (for hostapd)."""
 
 
 @dataclass(frozen=True)
 class AccessPoint:
-    """An access point and its bottleneck."""
+    """An access point and the settings of its bottleneck."""
 
     name: str
     interface: str
     subnets: Annotated[tuple[Subnet, ...], subnets_of]
     fairness: Fairness
     udp: ShapedUdp
-    """Whether UDP from stations is shaped too."""
+    """Whether UDP from stations is shaped, too."""
     rate_bps: int | None
-    """Fixed rate; None if the rate is estimated."""
+    """Fixed rate of the bottleneck; None if the rate is estimated. [bit/s]"""
     wce: Annotated[EstimatorSettings, estimator_settings_of]
-    """Settings of the estimator."""
+    """Settings of the capacity estimator."""
     max_by_default: bool
-    """Whether the largest rate is that of the paper, because the file sets none."""
+    """Whether the largest rate is the default from the paper, because the configuration sets
+    none."""
     snmp: Snmp | None
     station_rates: tuple[RateSource, ...] = ()
     """Sources of the stations' data rates, in addition to `snmp.rates`."""
@@ -162,17 +164,17 @@ class AccessPoint:
 
     @property
     def has_leaf_each(self) -> bool:
-        """Return whether each station has a leaf that it does not share."""
+        """Return whether each station of the access point has a leaf of its own."""
         return self.fairness in ("station", "rate")
 
     @property
     def first_rate_bps(self) -> int:
-        """Return the rate before anything is known about the WLAN."""
+        """Return the bottleneck's rate before the estimator has measured anything. [bit/s]"""
         return self.rate_bps or self.max_bps
 
     @property
     def max_bps(self) -> int:
-        """Return the largest rate that the estimator may set."""
+        """Return the largest bottleneck rate that the estimator may set. [bit/s]"""
         return self.wce.max_bps
 
 
@@ -186,7 +188,7 @@ class Discovery:
     interval_s: float
     absence_s: float
     quarantine_s: float
-    """Time that a new MAC address waits before it gets a leaf that it does not share. [s]"""
+    """Time that a new MAC address waits before it gets a leaf of its own. [s]"""
     new_per_minute: int
     """Largest number of new MAC addresses that get a leaf within one minute."""
 
@@ -200,7 +202,7 @@ class Gateway:
     lan: str
     queue_packets: int
     discipline: str
-    """Queueing discipline of leaves; "best" if the kernel decides."""
+    """Queueing discipline of leaves; "best" selects the best discipline of the kernel."""
     flow_leaves: int
     udp_uplink_bps: int
     metrics: Annotated[tuple[str, int] | None, endpoint_of]
@@ -211,20 +213,21 @@ class Gateway:
 
     @property
     def lans(self) -> tuple[str, ...]:
-        """Return the interfaces towards access points, without duplicates."""
+        """Return the distinct interfaces towards access points."""
         return tuple(dict.fromkeys(ap.interface for ap in self.aps))
 
     @property
     def finds_stations(self) -> bool:
-        """Return whether stations can appear that the file does not list."""
+        """Return whether discovery can add stations that the configuration file does not list."""
         asked = any(ap.snmp for ap in self.aps)
         return self.discovery.neighbours or self.discovery.leases is not None or asked
 
     def group_of(self, station: KnownStation, *, is_listed: bool) -> str | None:
-        """Return the group of a station: its `group` key, else its MAC address, else an address
-        decides.
+        """Return the group of a station. Its `group` key decides first, then its MAC address, then
+        its IP addresses.
 
-        A station that the file does not list is in the group `unlisted`, if there is one.
+        A station that the configuration file does not list is in the group `unlisted`, if this
+        group exists.
         """
         if station.group is not None:
             return station.group
@@ -238,7 +241,7 @@ class Gateway:
         return UNLISTED if is_unlisted else None
 
     def names(self, mac: str | None) -> bool:
-        """Return whether a group of the file lists a MAC address."""
+        """Return whether a group of the configuration file lists a MAC address."""
         return any(mac in group.macs for group in self.groups)
 
     def ap(self, name: str) -> AccessPoint:
@@ -247,4 +250,4 @@ class Gateway:
 
 
 read = reader(Gateway, _core.check_gateway)
-"""Function that reads the gateway of a scenario file."""
+"""Function that reads the gateway's settings from a scenario file."""

@@ -1,8 +1,8 @@
-"""Times at which counters are read: every second during traffic or while someone watches, else
-rarely.
+"""Periodic reading of the kernel's counters.
 
-If pings are sent, the first packet that leaves the bottlenecks ends an idle period. The stations to
-ping are then known immediately.
+The counters are read every second during traffic or while the status is displayed, and otherwise
+every `IDLE_S`. If pings are sent, the first packet that leaves a bottleneck ends the idle period,
+so that the stations to ping are known immediately.
 """
 
 import socket
@@ -20,22 +20,23 @@ from lasthop.linux.udp_sample import UdpSample
 
 COUNTED_EVERY_S = 1.0
 IDLE_S = SLOW_S
-"""Time between two readings of counters if there is no traffic and nobody watches. [s]"""
+"""Interval between two readings of the counters if there is no traffic and the status is not
+displayed. [s]"""
 STILL_LOOKS = 3
 """Number of readings without traffic after which the gateway is idle."""
 
 
 class Counting:
-    """Reads counters.
+    """Reader of the kernel's counters of stations and bottlenecks.
 
     Parameters
     ----------
     shaping : Shaping
     loop : Loop
     again : callable
-        Function of the loop that reads counters.
+        Function of the event loop that reads counters.
     ping : callable
-        Function of the loop that sends pings.
+        Function of the event loop that sends pings.
     """
 
     def __init__(self, shaping: Shaping, loop: Loop, again: Deed, ping: Deed) -> None:
@@ -45,11 +46,12 @@ class Counting:
         self.ping = ping
         self.udp = UdpSample(())
         self.addresses: AddressSample | None = None
-        """Sample of addresses with traffic at access points without a leaf for each station."""
+        """Sample of addresses with traffic, at access points whose stations have no leaf of their
+        own."""
         self.is_watched = False
-        """Whether the status is read every second."""
+        """Whether the status is displayed, so that counters are read every second."""
         self.still = 0
-        """Number of readings since the last traffic."""
+        """Number of consecutive readings without traffic."""
         self.tap: socket.socket | None = None
         """Socket that receives the first packet after an idle period."""
 
@@ -60,14 +62,14 @@ class Counting:
         self.remove_tap()
 
     def listen_anew(self, interfaces: Iterable[str]) -> None:
-        """Listen for uplink UDP again, at the interfaces that exist now."""
+        """Count uplink UDP at these interfaces. Close the sockets of the old interfaces."""
         self.udp.close()
         self.udp = UdpSample(interfaces)
         self.stop_sampling()
         self.remove_tap()
 
     def until_count(self) -> float:
-        """Return the time until counters are read again. [s]"""
+        """Return the time until the next reading of the counters. [s]"""
         return IDLE_S if self.is_idle and not self.is_watched else COUNTED_EVERY_S
 
     @property
@@ -76,7 +78,7 @@ class Counting:
         return self.still >= STILL_LOOKS
 
     def count(self) -> None:
-        """Read all counters."""
+        """Read all counters and update the observed state of stations."""
         shaping, gateway = self.shaping, self.shaping.gateway
         if (layout := shaping.layout) is None:
             return
@@ -102,7 +104,8 @@ class Counting:
                 self.loop.watch(self.tap, self.wake)
 
     def met(self, layout: Layout, known: Collection[Address]) -> Collection[Address]:
-        """Return addresses whose packets have left the bottlenecks, if each station has no leaf."""
+        """Return the addresses of packets that have left the bottlenecks, if an access point has no
+        leaf for each station."""
         if all(ap.has_leaf_each for ap in self.shaping.gateway.aps):
             return ()
         if self.addresses is None or self.addresses.interface != layout.ifb.name:
@@ -110,29 +113,29 @@ class Counting:
             try:
                 self.addresses = AddressSample(layout.ifb.name)
             except OSError:
-                return ()  # The interface was removed. The gateway notices this elsewhere.
+                return ()  # The interface was removed; the next inspection reports this.
         return self.addresses.look(known)
 
     def stop_sampling(self) -> None:
-        """Stop sampling addresses."""
+        """Stop sampling addresses with traffic."""
         if self.addresses is not None:
             self.addresses.close()
             self.addresses = None
 
     def count_again(self) -> None:
-        """Read all counters, unless they were just read."""
+        """Read all counters, unless they were read within the last second."""
         last_s = self.shaping.observed.last_s
         if last_s is None or time.monotonic() - last_s >= COUNTED_EVERY_S:
             self.count()
 
     def wake(self) -> None:
-        """Read counters every second from now on, since traffic has begun."""
+        """End the idle period, since traffic has begun, and read counters every second."""
         self.remove_tap()
         self.still = 0
         self.loop.at(time.monotonic(), self.again)
 
     def remove_tap(self) -> None:
-        """Stop waiting for the first packet."""
+        """Close the socket that waits for the first packet after an idle period."""
         if self.tap is not None:
             self.loop.unwatch(self.tap)
             self.tap.close()

@@ -1,4 +1,4 @@
-"""Reports of every source of stations: neighbour tables, a leases file, access points."""
+"""Search for stations in all sources: neighbour tables, a leases file, access points."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,11 +19,11 @@ from lasthop.linux.netlink import Socket
 from lasthop.linux.routes import routes_through
 
 LARGEST_LEASES = 1 << 24
-"""Largest amount of a leases file that is read. [bytes]"""
+"""Largest part of a leases file that is read. [bytes]"""
 
 
 def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
-    """Return the reports of every source, and messages about faults of sources."""
+    """Query all sources of stations. Return their reports, and messages about faulty sources."""
     seen: list[Sighting] = []
     wrong: list[str] = []
     sources: list[Callable[[Gateway], Iterator[Sighting]]] = []
@@ -36,14 +36,14 @@ def look(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
             seen += source(gateway)
         except UserError as error:
             wrong.append(str(error))
-        except Exception as error:  # A fault of one source does not affect other sources.
+        except Exception as error:  # An error in one source does not affect other sources.
             wrong.append(f"{source.__name__.replace('_', ' ')}: {type(error).__name__}: {error}")
     rates, faults = read_station_rates(gateway)
     return seen + rates, wrong + faults
 
 
 def of_neighbours(gateway: Gateway) -> Iterator[Sighting]:
-    """Yield hosts in the neighbour tables of the interfaces towards access points."""
+    """Yield the hosts in the neighbour tables of the interfaces towards access points."""
     absence_s = gateway.discovery.absence_s
     with Socket() as kernel:
         mine = own_addresses(kernel)
@@ -64,7 +64,7 @@ def of_neighbours(gateway: Gateway) -> Iterator[Sighting]:
 def of_bridges(gateway: Gateway) -> Iterator[Sighting]:
     """Yield the hosts in the forwarding tables of bridges at the interfaces towards access points.
 
-    These tables have the port of each MAC address, but no IP addresses.
+    A forwarding table contains the port of each MAC address, but no IP addresses.
     """
     with Socket() as kernel:
         present = links.every_link(kernel)
@@ -85,7 +85,8 @@ def of_bridges(gateway: Gateway) -> Iterator[Sighting]:
 
 
 def bridge_number(name: str, present: Mapping[str, Link]) -> int:
-    """Return the number of the bridge that an interface is, or is a port of; 0 if there is none."""
+    """Return the interface number of the bridge that an interface is, or is a port of; 0 if there
+    is none."""
     link = present.get(name)
     if link is None:
         return 0
@@ -93,20 +94,21 @@ def bridge_number(name: str, present: Mapping[str, Link]) -> int:
 
 
 def bridge_ports(gateway: Gateway) -> list[str]:
-    """Return the interfaces that are ports of bridges, at which the kernel has no neighbours."""
+    """Return the interfaces towards access points that are ports of bridges. The kernel has no
+    neighbour tables for such ports."""
     with Socket() as kernel:
         present = links.every_link(kernel)
     return [name for name in gateway.lans if bridge_of(name, present)]
 
 
 def listen(gateway: Gateway, heard: Heard) -> Iterator[Sighting]:
-    """Yield hosts that have sent a frame at ports of bridges since the last time."""
+    """Yield the hosts that have sent a frame at a bridge port since the last call."""
     for name, (address, mac) in heard.look():
         yield Sighting(mac, address, interface=name, is_new=gateway.discovery.neighbours)
 
 
 def of_leases(gateway: Gateway) -> Iterator[Sighting]:
-    """Yield hosts with a lease."""
+    """Yield the hosts that have a DHCP lease."""
     path = gateway.discovery.leases
     assert path is not None
     with open_leases(path) as file:
@@ -126,7 +128,7 @@ def of_leases(gateway: Gateway) -> Iterator[Sighting]:
 
 
 def of_access_points(gateway: Gateway) -> Iterator[Sighting]:
-    """Yield the stations of access points, which are all queried in parallel."""
+    """Yield the stations that access points report. All access points are queried in parallel."""
     agents = {ap.name: ap.snmp for ap in gateway.aps if ap.snmp is not None}
     if not agents:
         return

@@ -1,8 +1,8 @@
-"""Wanted entries of the maps of the classifier's programs, for a layout.
+"""Contents of the classifier's BPF maps, computed from the layout of the gateway.
 
-A member is a station with a leaf. It has one entry by its MAC address. It also has entries by its
-IP addresses if other stations can send frames with this MAC address, or if its own frames can have
-another MAC address.
+A member is a station with a leaf. A member has one map entry by its MAC address. It also has map
+entries by its IP addresses in two cases: other stations can send frames with its MAC address, or
+its frames can have another MAC address.
 """
 
 import struct
@@ -33,26 +33,27 @@ from lasthop.enforce.gateway.layout import MAJOR, Layout, Member
 from lasthop.linux.tc import Address, Subnet
 
 FIRST_AP_NUMBER = 1 << 17
-"""First number of allowances of packets that belong to no station, at the first access point."""
+"""Number of the first rate limiter for packets of no station, at the first access point."""
 STRANGERS = 16
-"""Numbers per access point over which MAC addresses of no station are distributed. [-]"""
+"""Number of rate limiters per access point for packets of no station. Their source MAC addresses
+are distributed over these rate limiters. [-]"""
 FIRST_IGNORED_NUMBER = 1 << 18
-"""First number of allowances of machines in `discover.ignore`."""
+"""Number of the first rate limiter for machines in `discover.ignore`."""
 NO_SURROUNDINGS = Surroundings()
 NOWHERE = Place(0, 0, 0, 0)
-"""Map value of a MAC address or an IP address without a leaf."""
+"""Map value of a MAC address or IP address that has no leaf."""
 MOST_WAITING = 4096
-"""Largest number of waiting MAC addresses whose access points are passed to the program."""
+"""Largest number of MAC addresses without a leaf whose access points are passed to the program."""
 UNKNOWN_MAC = "no MAC address is known"
 SHARED_MAC = "several stations have one MAC address"
 ROUTED_MAC = "the MAC address is that of a router"
 ROUTED = "a router is between `lan` and the address"
-"""Reasons for which a station is classified by its IP addresses."""
+"""Messages for the reasons why a station is classified by its IP addresses."""
 
 
 @dataclass
 class Entries:
-    """The entries for a layout as it is now.
+    """Entries of the BPF maps for the present stations of a layout.
 
     Parameters
     ----------
@@ -69,14 +70,14 @@ class Entries:
     others: Surroundings = NO_SURROUNDINGS
 
     def table(self, interfaces: Mapping[str, int], own: Iterable[Address]) -> Table:
-        """Return all entries.
+        """Return all entries of the BPF maps.
 
         Parameters
         ----------
         interfaces : mapping of str to int
-            Numbers of the interfaces towards access points that exist now.
+            Kernel numbers of the existing interfaces towards access points, by name.
         own : iterable of Address
-            Addresses of this machine, Pings from these addresses are exempt.
+            Addresses of this machine. Pings from these addresses are exempt.
         """
         table: Table = {("own", own_key(address)): struct.pack("=I", 1) for address in own}
         table |= self.access_points(interfaces)
@@ -90,7 +91,8 @@ class Entries:
         return table
 
     def access_points(self, interfaces: Mapping[str, int]) -> Table:
-        """Return the leaves of access points for packets of no station, and their interfaces."""
+        """Return the map entries of the access points' leaves for packets of no station, and of the
+        interfaces."""
         table: Table = {}
         aps, others = self.layout.gateway.aps, self.others
         places = {
@@ -106,7 +108,7 @@ class Entries:
                 table["interfaces", interface_key(interfaces[name])] = struct.pack("=I", k)
         table["setup", bytes(4)] = settings(self.layout.ifb.number)
         if len(first_at) < len(aps):
-            # The interface does not identify the access point, so addresses identify it.
+            # Several access points share an interface, so addresses identify the access point.
             for ap in aps:
                 for subnet in ap.subnets:
                     table["prefixes", prefix_key(subnet)] = places[ap.name].packed(UNCLASSIFIED_AT)
@@ -115,7 +117,7 @@ class Entries:
         return table
 
     def machines(self) -> Table:
-        """Return the entries of MAC addresses of routers, and of machines to ignore."""
+        """Return the map entries for the MAC addresses of routers and of ignored machines."""
         table: Table = {}
         for mac in self.shared_routers | self.ignored_numbers.keys():
             flags = BY_ADDRESS * (mac in self.shared_routers) | self.ignored_flag(mac)
@@ -124,7 +126,7 @@ class Entries:
         return table
 
     def member(self, name: str) -> Table:
-        """Return the entries of a member."""
+        """Return the map entries of a station with a leaf."""
         table: Table = {}
         layout, member = self.layout, self.layout.members[name]
         mac, reason = member.station.mac, self.by_address.get(name)
@@ -142,7 +144,7 @@ class Entries:
         return table | {("prefixes", prefix_key(key)): place.packed() for key in keys}
 
     def groups(self) -> Table:
-        """Return the entries of groups whose leaves are in a hierarchy inside the group."""
+        """Return the map entries of all leaves that are inside groups."""
         table: Table = {}
         leaves = [each.leaf for each in self.layout.members.values()]
         leaves += [unclassified for unclassified, _ in self.layout.shared.values()]
@@ -153,12 +155,12 @@ class Entries:
 
     @cached_property
     def order(self) -> dict[str, int]:
-        """Return the numbers of access points in the programs, by name."""
+        """Return the number of each access point in the BPF maps, by name."""
         return {ap.name: k for k, ap in enumerate(self.layout.gateway.aps)}
 
     @cached_property
     def ignored_numbers(self) -> dict[str, int]:
-        """Return the numbers of allowances of machines to ignore, by MAC address."""
+        """Return the number of the rate limiter of each ignored machine, by MAC address."""
         layout = self.layout
         owner_of = {m.station.mac: name for name, m in layout.members.items() if m.station.mac}
         return {
@@ -167,12 +169,12 @@ class Entries:
         }
 
     def ignored_flag(self, mac: str) -> int:
-        """Return the flag of a MAC address that is shared with machines to ignore."""
+        """Return the flag `HAS_IGNORED` if an ignored machine has this MAC address, else 0."""
         return HAS_IGNORED * (mac in self.ignored_numbers)
 
     @cached_property
     def by_address(self) -> dict[str, str]:
-        """Return the members that are classified by IP address, with the reasons."""
+        """Return the stations with a leaf that are classified by IP address, with the reasons."""
         members = self.layout.members
         owners = Counter(each.station.mac for each in members.values() if each.station.mac)
         reasons = {}
@@ -195,8 +197,8 @@ class Entries:
     def shared_routers(self) -> set[str]:
         """Return MAC addresses of routers through which this machine reaches other stations.
 
-        A router through which no other station is reached is left out: all its frames belong to it.
-        An example is a router with a delegated prefix.
+        A router is left out if no other station is reached through it, such as a router with a
+        delegated prefix. All frames with its MAC address belong to that router.
         """
         return {
             mac
@@ -210,15 +212,15 @@ class Entries:
         }
 
     def is_routed(self, address: Address | Subnet) -> bool:
-        """Return whether packets of an address come through a router.
+        """Return whether packets of an address pass a router before they reach this machine.
 
-        This is known only if the interfaces towards access points have addresses.
+        The result is False if the interfaces towards access points have no addresses.
         """
         return bool(self.on_link) and not is_in(address, self.on_link)
 
 
 def keys_of(member: Member) -> list[tuple[str, bytes]]:
-    """Return the keys of all entries that a member may have."""
+    """Return the keys of all BPF map entries that a station with a leaf may have."""
     keys = [("prefixes", prefix_key(each)) for each in member.keys]
     if member.station.mac is not None:
         keys.append(("macs", mac_key(member.station.mac)))

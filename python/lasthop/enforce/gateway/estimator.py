@@ -1,11 +1,13 @@
-"""Rate of a bottleneck, estimated from pings: stations to ping, and processing of their answers.
+"""Estimate the rate of a bottleneck from pings: select the stations to ping, and process their
+replies.
 
-The decisions are those of `lasthop.control.CapacityEstimator`, which the simulator runs too. This
-module adds names, addresses, numbers of pings, and messages about stations. Pings go only to
-stations with traffic, since only they show the queue in front of them. An idle station may sleep
-for longer than any queue lasts, and should not be woken. If no station has traffic, no pings are
-sent and the rate does not change. Stations that send much UDP are not pinged (paper 002, appendix
-IV). If a station does not answer pings, the segments of its flows are timed.
+The algorithm is `lasthop.control.CapacityEstimator`, which the simulator also runs. This module
+adds the names and addresses of stations, sequence numbers of pings, and messages about stations.
+Only stations with traffic are pinged, since only their replies show the queueing delay. An idle
+station may sleep longer than any queueing delay, and should not be woken. If no station has
+traffic, no pings are sent and the rate does not change. Stations that send much UDP are not pinged
+(paper 002, appendix IV). If a station does not answer pings, the round-trip times of its TCP
+segments are measured.
 """
 
 import time
@@ -20,39 +22,39 @@ from lasthop.linux.segments import RoundTrip
 from lasthop.linux.tc import Address
 
 LATEST_S = 5.0
-"""Time after which an answer is ignored. [s]"""
+"""Time after a ping at which a late reply is ignored. [s]"""
 ANOTHER_AFTER = 2
-"""Number of pings without an answer after which another address of the station is tried."""
+"""Number of unanswered pings after which another address of the station is pinged. [-]"""
 SILENT_PINGS = 5
-"""A station that has not answered this many pings for `LATEST_S` is silent."""
+"""Number of unanswered pings after which a station is silent, if `LATEST_S` has also passed. [-]"""
 
 Asks = Iterable[tuple[int, int]]
-"""Pings to send: the numbers of the station and of the ping."""
+"""Pings to send: pairs of the station's number and the ping's number in `CapacityEstimator`."""
 
 
 class Candidate(NamedTuple):
-    """A station with traffic, which may be pinged."""
+    """Station with traffic, which may be pinged."""
 
     name: str
     addresses: tuple[Address, ...]
-    """Its addresses. The first is pinged."""
+    """Addresses of the station. The first address is pinged first."""
 
 
 class Sent(NamedTuple):
-    """A ping that has no answer yet."""
+    """Ping that has not been answered yet."""
 
     at_s: float
     name: str
     number: int
-    """Number of the station in the controller."""
+    """Number of the station in `CapacityEstimator`."""
 
 
 class Unanswered(NamedTuple):
-    """Pings since the last answer."""
+    """Number of pings since the last reply, and the time of the first of these pings."""
 
     pings: int
     since_s: float
-    """Time at which the first was sent, on the monotonic clock. [s]"""
+    """Time at which the first unanswered ping was sent, on the monotonic clock. [s]"""
 
 
 class Estimator:
@@ -65,9 +67,9 @@ class Estimator:
     send : callable
         Sends a ping to an address with a sequence number; returns whether it was sent.
     numbers : callable
-        Returns the next sequence number, which no other estimator uses.
+        Returns the next sequence number of a ping, which no other estimator uses.
     passed_bytes : callable
-        Returns the bytes that have left the bottleneck since the start.
+        Returns the number of bytes that have left the bottleneck since the start.
     clock : callable
         Monotonic clock. [s]
     """
@@ -88,31 +90,33 @@ class Estimator:
         self.passed_bytes = passed_bytes
         self.clock = clock
         self.stations: dict[str, int] = {}
-        """Numbers of stations in the controller."""
+        """Number of each station in `CapacityEstimator`, by the station's name."""
         self.known: dict[int, Candidate] = {}
-        """Stations by their numbers in the controller."""
+        """Stations, by their numbers in `CapacityEstimator`."""
         self.unused = count()
         self.under_way: dict[int, Sent] = {}
         self.rtt_s: float | None = None
-        """Last round-trip time. `answered` is the station that it belongs to."""
+        """Last measured round-trip time, which belongs to the station `answered`. [s]"""
         self.answered: str | None = None
         self.pings = self.answers = 0
         self.unanswered: dict[str, Unanswered] = {}
-        """Number and time of pings that stations have not answered, by station."""
+        """Unanswered pings of each station, by name."""
         self.nobody: Unanswered | None = None
-        """Pings since the last answer or timed segment of any station."""
+        """Pings since the last reply or timed segment of any station."""
         self.passed: deque[tuple[float, int]] = deque()
-        """Number of bytes that had left the bottleneck at recent times of the monotonic clock."""
+        """Recent times of the monotonic clock [s], with the number of bytes that had left the
+        bottleneck by then."""
         self.turns: dict[str, int] = {}
-        """Index of the pinged address of each station. It changes if no answer comes."""
+        """Index of the pinged address of each station, by name. The index is incremented if replies
+        are missing."""
         self.refused: Address | None = None
         """Address of the last ping, if the kernel refused to send it."""
         self.interval_s = ap.wce.interval_s
         self.due_s = 0.0
-        """Time of the next tick on the monotonic clock. [s]"""
+        """Time on the monotonic clock at which the next pings are due. [s]"""
 
     def tick(self, candidates: Iterable[Candidate]) -> int:
-        """Send the pings of one interval, and return the rate. [bit/s]"""
+        """Send the pings of one interval, and return the new rate of the bottleneck. [bit/s]"""
         now_s = self.clock()
         for sequence, sent in list(self.under_way.items()):
             if sent.at_s < now_s - LATEST_S:
@@ -122,7 +126,8 @@ class Estimator:
         return self.controller.capacity_bps
 
     def number_of(self, candidate: Candidate) -> int:
-        """Return the number of a station in the controller."""
+        """Return the number of a station in `CapacityEstimator`. Assign a number if the station is
+        new."""
         number = self.stations.get(candidate.name)
         if number is None:
             number = self.stations[candidate.name] = next(self.unused)
@@ -130,7 +135,7 @@ class Estimator:
         return number
 
     def ping(self, asks: Asks) -> None:
-        """Send pings, and count each as one without an answer."""
+        """Send pings, and record each ping as unanswered."""
         for station, number in asks:
             name, addresses = self.known[station]
             address = addresses[self.turns.get(name, 0) % len(addresses)]
@@ -149,9 +154,10 @@ class Estimator:
                 self.turns[name] = self.turns.get(name, 0) + 1
 
     def answer(self, sequence: int, at_s: float) -> int | None:
-        """Process an answer that arrived at `at_s`; return the rate. [bit/s]
+        """Process a reply to a ping that arrived at `at_s`, and return the new rate of the
+        bottleneck. [bit/s]
 
-        Return None if it answers a ping of another program.
+        Return None if the reply belongs to another estimator or program.
         """
         sent = self.under_way.pop(sequence, None)
         if sent is None:
@@ -167,12 +173,13 @@ class Estimator:
         return self.controller.capacity_bps
 
     def listening(self) -> dict[str, tuple[Address, ...]]:
-        """Return the addresses of stations whose segments are to be timed now."""
+        """Return the addresses of stations whose TCP segments are to be timed now, by name."""
         known = (self.known.get(number) for number in self.controller.listening())
         return {each.name: each.addresses for each in known if each is not None}
 
     def overhear(self, name: str, trip: RoundTrip) -> int:
-        """Process the round trip of a segment to a station; return the rate. [bit/s]"""
+        """Process the measured round trip of a TCP segment, and return the new rate of the
+        bottleneck. [bit/s]"""
         number = self.stations.get(name)
         if number is not None:
             now_s = self.clock()
@@ -184,7 +191,8 @@ class Estimator:
         return self.controller.capacity_bps
 
     def passed_now(self, now_s: float) -> int:
-        """Return the bytes that have left the bottleneck."""
+        """Return the number of bytes that have left the bottleneck, and record it with the time
+        `now_s`."""
         passed = self.passed_bytes()
         self.passed.append((now_s, passed))
         while len(self.passed) > 1 and self.passed[1][0] < now_s - LATEST_S:
@@ -192,7 +200,8 @@ class Estimator:
         return passed
 
     def passed_at(self, at_s: float) -> int:
-        """Return the bytes that had left the bottleneck at a recent time, interpolated."""
+        """Return the number of bytes that had left the bottleneck at a recent time, by
+        interpolation."""
         before_s, before = self.passed[0]
         for after_s, after in self.passed:
             if after_s >= at_s:
@@ -203,16 +212,17 @@ class Estimator:
 
     @property
     def base_rtt_s(self) -> float | None:
-        """Base round-trip time of the station that has answered last. [s]"""
+        """Base round-trip time of the station that replied last. [s]"""
         number = self.stations.get(self.answered or "")
         return None if number is None else self.controller.base_rtt_s(number)
 
     def late_s(self) -> dict[str, float]:
-        """Return the stations whose answers are ignored, and how much later they reply. [s]"""
+        """Return the stations whose replies are ignored because they are late, with the excess
+        delay. [s]"""
         return {self.known[number].name: late_s for number, late_s in self.controller.doubted()}
 
     def forget(self, name: str) -> None:
-        """Forget a station that has left."""
+        """Remove all records of a station that has left."""
         self.unanswered.pop(name, None)
         self.turns.pop(name, None)
         for sequence, sent in list(self.under_way.items()):
@@ -224,8 +234,8 @@ class Estimator:
             del self.known[number]
 
     def heard(self, name: str) -> str | None:
-        """Return the source of a station's delays: "pings" or "flows"; None if there are no
-        delays."""
+        """Return the source of a station's delay samples: "pings" or "flows"; None if no delay was
+        measured."""
         number = self.stations.get(name)
         return None if number is None else self.controller.heard(number)
 
@@ -234,7 +244,7 @@ class Estimator:
         return lasts(self.unanswered.get(name), now_s)
 
     def faults(self, now_s: float) -> list[str]:
-        """Yield messages if the rate depends on no station, or on only one station."""
+        """Return a message if the rate depends on no station, or is reduced by a single station."""
         c = f"{self.controller.capacity_bps / 1e6:.3g} Mbit/s"
         where = f"access point {self.ap.name}"
         if lasts(self.nobody, now_s):
@@ -255,12 +265,12 @@ class Estimator:
 
 
 def one_more(before: Unanswered | None, now_s: float) -> Unanswered:
-    """Return the count with one more ping that has no answer yet."""
+    """Return the record of unanswered pings with one more ping."""
     return Unanswered(1, now_s) if before is None else before._replace(pings=before.pings + 1)
 
 
 def lasts(unanswered: Unanswered | None, now_s: float) -> bool:
-    """Return whether a station has not answered pings for longer than any answer takes."""
+    """Return whether so many pings are unanswered for so long that the station is silent."""
     if unanswered is None:
         return False
     return unanswered.pings >= SILENT_PINGS and now_s - unanswered.since_s > LATEST_S

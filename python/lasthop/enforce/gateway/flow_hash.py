@@ -1,8 +1,7 @@
-"""A classic BPF program that hashes flows into leaves. Both directions of a flow have the same
-leaf.
+"""Classic BPF program that hashes flows into leaves. Both directions of a flow get the same leaf.
 
-The two addresses are combined by exclusive or, and so are the two ports. A segment and its ACK have
-exchanged addresses and ports, so they have the same hash.
+The source and destination addresses are combined by exclusive or, and so are the ports. A segment
+and its ACK have exchanged addresses and ports, and therefore the same hash.
 """
 
 from typing import TypeAlias
@@ -12,7 +11,7 @@ from lasthop.linux.packets import Instruction
 __all__ = ["Instruction", "program"]
 
 Marked: TypeAlias = tuple[int, int | str, int | str, int]
-"""Instruction whose jump targets are names."""
+"""Instruction whose jump targets are labels."""
 
 LOAD_WORD, LOAD_HALF, LOAD_BYTE = 0x20, 0x28, 0x30
 LOAD_WORD_X, LOAD_MEMORY, STORE = 0x40, 0x60, 0x02
@@ -21,23 +20,23 @@ JUMP, JUMP_EQUAL, JUMP_SET = 0x05, 0x15, 0x45
 XOR_X, AND, SHIFT_RIGHT, MULTIPLY, MODULO, ADD = 0xAC, 0x54, 0x74, 0x24, 0x94, 0x04
 RETURN, RETURN_A = 0x06, 0x16
 NETWORK = 0xFFF00000
-"""First offset that is relative to the network header (SKF_NET_OFF)."""
+"""First packet offset that is relative to the network header (SKF_NET_OFF)."""
 PROTOCOL = 0xFFFFF000
 """Offset of the Ethernet type (SKF_AD_OFF + SKF_AD_PROTOCOL)."""
 IPV4, IPV6, TCP, UDP = 0x0800, 0x86DD, 6, 17
 MULTIPLIER = 0x9E3779B1
-"""Odd number close to 2^32 divided by the golden ratio. Neighbouring keys get distant hashes
-(Knuth)."""
+"""Multiplier of the hash: an odd number close to 2^32 divided by the golden ratio. Neighbouring
+keys get distant hashes (Knuth)."""
 
 
 def program(first: int, leaves: int) -> list[Instruction]:
-    """Return the program that computes the class of a packet: one of `leaves` classes from `first`
-    on."""
+    """Return the program that maps a packet to one of `leaves` HTB classes, numbered from
+    `first`."""
     v4: list[Marked] = [
         *words(12, 16),
         (STORE, 0, 0, 0),
         (LOAD_HALF, 0, 0, NETWORK + 6),
-        (JUMP_SET, "finish", "next", 0x1FFF),  # a fragment after the first has no ports
+        (JUMP_SET, "finish", "next", 0x1FFF),  # only the first fragment contains ports
         (LOAD_BYTE, 0, 0, NETWORK + 9),
         (JUMP_EQUAL, "skip", "next", TCP),
         (JUMP_EQUAL, "next", "finish", UDP),
@@ -89,8 +88,8 @@ def program(first: int, leaves: int) -> list[Instruction]:
 
 
 def words(*offsets: int) -> list[Marked]:
-    """Return instructions that load words of the network header and combine them by exclusive
-    or."""
+    """Return the instructions that load 32-bit words of the network header and combine them by
+    exclusive or."""
     loads: list[Marked] = [(LOAD_WORD, 0, 0, NETWORK + offsets[0])]
     for offset in offsets[1:]:
         loads += [(TO_X, 0, 0, 0), (LOAD_WORD, 0, 0, NETWORK + offset), (XOR_X, 0, 0, 0)]
@@ -98,7 +97,7 @@ def words(*offsets: int) -> list[Marked]:
 
 
 def resolved(at: int, instruction: Marked, marks: dict[str, int]) -> Instruction:
-    """Return an instruction whose jump targets are numbers instead of names."""
+    """Return an instruction whose labels are replaced by jump offsets."""
     code, yes, no, operand = instruction
     near = {"next": 0, "skip": 1}
 

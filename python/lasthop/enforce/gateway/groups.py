@@ -1,4 +1,5 @@
-"""Groups of stations that have one share: their classes, and the hierarchies inside them.
+"""Groups of stations that have one share: their HTB classes, and the HTB hierarchies inside the
+groups.
 
 ```text
 access point, rate C --+-- leaf of a station of no group
@@ -7,10 +8,10 @@ access point, rate C --+-- leaf of a station of no group
                                                                    +-- leaf of a station
 ```
 
-In an HTB hierarchy, each class that borrows from an ancestor has one turn per round. A group of
-nine stations would therefore have nine turns. To avoid this, the queue of a group's leaf is another
-HTB hierarchy, which never delays a packet. The group has one turn, and its stations take turns
-inside the group.
+In an HTB hierarchy, each class that borrows from an ancestor sends one quantum per round. A group
+of nine stations would therefore send nine quanta per round. To avoid this, the queue of a group's
+leaf is another HTB hierarchy, which never delays a packet. The group sends one quantum per round,
+and its stations are served in turns inside the group.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,11 +23,13 @@ from lasthop.linux.netlink import Request
 from lasthop.linux.tc import PACKET_BYTES, Device
 
 FIRST_MAJOR = 1
-"""Number of the first hierarchy inside a group. On the IFB only the gateway uses numbers."""
+"""Major number of the first HTB hierarchy inside a group. No other program uses numbers on the
+IFB."""
 INSIDE_MINOR = 1
-"""Minor number of the class above the leaves inside a group."""
+"""Minor number of the class that is the parent of the leaves inside a group."""
 INSIDE_BPS = 1_000_000_000_000
-"""Rate inside a group. It exceeds that of any interface, so it never delays a packet. [bit/s]"""
+"""Rate of the HTB hierarchy inside a group. This rate exceeds that of any interface, so that the
+hierarchy never delays a packet. [bit/s]"""
 INSIDE_BURST_BYTES = 1 << 20
 
 
@@ -35,18 +38,18 @@ class Bundle(NamedTuple):
 
     group: Group
     leaf: int
-    """Class of the group below that of the access point."""
+    """HTB class of the group, whose parent is the class of the access point."""
     major: int
-    """Number of the hierarchy inside the group."""
+    """Major number of the HTB hierarchy inside the group."""
 
     @property
     def inside(self) -> int:
-        """Return the class above the leaves of the group's stations."""
+        """Return the class that is the parent of the leaves of the group's stations."""
         return tc.classid(self.major, INSIDE_MINOR)
 
     def hierarchy(self, ifb: Device, direct_packets: int, default: int) -> Iterator[Request]:
-        """Yield the hierarchy inside the group, without stations. Unclassified packets use class
-        `default`."""
+        """Yield the requests that create the HTB hierarchy inside the group, without stations.
+        Unclassified packets use the class with minor number `default`."""
         yield tc.htb_qdisc(ifb, self.major, direct_packets, default, parent=self.leaf)
         yield tc.htb_class(
             ifb,
@@ -59,11 +62,11 @@ class Bundle(NamedTuple):
 
 
 Bundles: TypeAlias = Mapping[tuple[str, str], Bundle]
-"""Groups by the names of access point and group."""
+"""Groups, by the names of access point and group."""
 
 
 def bundles_of(gateway: Gateway, last_leaf: int) -> Bundles:
-    """Return each group at each access point, with class numbers from `last_leaf` down."""
+    """Return each group at each access point, with descending class numbers from `last_leaf`."""
     results: dict[tuple[str, str], Bundle] = {}
     for ap in gateway.aps:
         for group in gateway.groups:
@@ -78,12 +81,13 @@ def least_share(gateway: Gateway) -> float:
 
 
 def longest_turn(gateway: Gateway) -> float:
-    """Return the longest turn of a leaf. [packets]"""
+    """Return the largest quantum of a leaf. [packets]"""
     return max([1.0, *(group.share for group in gateway.groups)]) / least_share(gateway)
 
 
 def short_queue(gateway: Gateway) -> list[str]:
-    """Return a warning if a group's turn is longer than a queue, so that it may run empty."""
+    """Return a warning if a group's quantum exceeds the limit of a queue. Such a queue may become
+    empty before the quantum is sent."""
     turn = round(longest_turn(gateway))
     if turn <= gateway.queue_packets:
         return []
@@ -95,6 +99,6 @@ def short_queue(gateway: Gateway) -> list[str]:
 
 
 def largest_bps(ap: AccessPoint, group: Group | None) -> int:
-    """Return the largest rate of a station's leaf. [bit/s]"""
+    """Return the largest rate of a leaf at an access point, or of a leaf in a group. [bit/s]"""
     largest = ap.rate_bps or ap.max_bps
     return largest if group is None or group.max_bps is None else min(largest, group.max_bps)

@@ -1,4 +1,5 @@
-"""Comparison of the kernel's state with the layout of a gateway, part by part."""
+"""Compare the kernel's state with the layout of a gateway. Each part of the state is inspected
+separately."""
 
 from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
@@ -17,11 +18,11 @@ from lasthop.linux.tc import TCMSG
 
 
 class Part(Enum):
-    """Part of a gateway's state that is inspected as a whole."""
+    """Part of the gateway's kernel state that is inspected as a whole."""
 
     INTERFACES = auto()
-    """IFB, WAN and LAN interfaces: present, up, with the gateway's hooks, without receive
-    offload."""
+    """IFB, `wan` and `lan` interfaces: whether they exist and are up, have the gateway's hooks, and
+    receive without offload."""
     CLASSES = auto()
     """Queueing disciplines and classes of the IFB."""
     FILTERS = auto()
@@ -35,7 +36,8 @@ BLOCKS = frozenset({Part.TO_BLOCK, Part.FROM_BLOCK})
 
 
 def parts_of(events: Iterable[Event] | None, layout: Layout) -> set[Part]:
-    """Return the parts to inspect after these events, or all parts if events were lost."""
+    """Return the parts of the kernel state to inspect after these events, or all parts if events
+    were lost."""
     if events is None:
         return set(ALL)
     results: set[Part] = set()
@@ -45,7 +47,7 @@ def parts_of(events: Iterable[Event] | None, layout: Layout) -> set[Part]:
 
 
 def parts_of_one(event: Event, layout: Layout) -> Set[Part]:
-    """Return the parts to inspect after one event."""
+    """Return the parts of the kernel state to inspect after one event."""
     kind, interface, parent = event
     if kind in OF_ACTIONS:
         return BLOCKS
@@ -63,10 +65,11 @@ def parts_of_one(event: Event, layout: Layout) -> Set[Part]:
 def look(
     kernel: Socket, layout: Layout, rates: Mapping[str, int], parts: Set[Part] = ALL
 ) -> list[Difference]:
-    """Return the differences of these parts, if access points have these rates. [bit/s]
+    """Return the differences between the kernel's state and the layout, in these parts of the
+    state. `rates` are the expected rates of access points. [bit/s]
 
-    Objects that are removed together are inspected together. If the IFB is missing, only this is
-    reported.
+    Objects that are removed together are inspected together. If the IFB is missing, no other
+    difference is reported.
     """
     parts, result, gateway = set(parts), [], layout.gateway
     if parts & {Part.INTERFACES, *BLOCKS}:
@@ -80,7 +83,8 @@ def look(
             result += wrongs
             by_kind = {each.name[0]: each for each in wrongs}
             if "hooks" in by_kind:
-                parts |= BLOCKS  # the kernel removes the filters of a block with its last user
+                # the kernel removes the filters of a block with the block's last user
+                parts |= BLOCKS
             if "absence" not in by_kind and ("hooks" not in by_kind or by_kind["hooks"].repair):
                 is_reached = True
         if wrong is not None and not wrong.repair:
@@ -95,7 +99,7 @@ def look(
         has += bodies
         remaining = {TCMSG.unpack_from(body)[2] for kind, body in bodies if kind == tc.NEWQDISC}
         if not {tc.classid(major, 0) for major in layout.majors} <= remaining:
-            parts.add(Part.FILTERS)  # the kernel removes filters with their hierarchy
+            parts.add(Part.FILTERS)  # the kernel removes filters with their HTB hierarchy
     wants: dict[Part, Callable[[], Iterable[Request]]] = {
         Part.FILTERS: layout.ifb_filters,
         Part.TO_BLOCK: lambda: layout.block_filters(layout.to_block),
@@ -112,17 +116,16 @@ def look(
 def state_of(
     kernel: Socket, name: str, present: Mapping[str, Link]
 ) -> tuple[Link | None, list[Qdisc], bool]:
-    """Return an interface, the queueing disciplines at it, and whether it merges received
-    packets."""
+    """Return an interface, its queueing disciplines, and whether it merges received packets."""
     link, merges = present.get(name), False
     hang = [] if link is None else qdiscs(kernel, link.number)
-    with suppress(UserError):  # the interface was removed; the next event reports this
+    with suppress(UserError):  # the interface was removed; the next event reports the removal
         merges = link is not None and offload.merges(name)
     return link, hang, merges
 
 
 def questions(layout: Layout, part: Part) -> list[bytes]:
-    """Return the requests that ask for the filters of the IFB, or of a block."""
+    """Return the dump requests for the filters of the IFB, or of a filter block."""
     if part is Part.FILTERS:
         hierarchies = [tc.classid(major, 0) for major in layout.majors]
         parents = [*hierarchies, *layout.ap_class.values()]

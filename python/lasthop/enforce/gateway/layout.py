@@ -9,14 +9,16 @@ IFB:  root 6c68:  --+-- 6c68:1  access point 1, rate C --+-- 6c68:100  station's
                                                          +-- 6c68:fffd  a group (`groups`)
 ```
 
-A station's leaf holds its packets of both directions. Every packet passes a leaf, unless it is
-exempt (`classification`). Uplink UDP bypasses the leaves with `udp = "down"`.
+A station's leaf holds its packets of both directions. Every packet passes a leaf, unless the packet
+is exempt (`classification`). With `udp = "down"`, uplink UDP bypasses the leaves.
 
 Only the access point's class has the rate C. A leaf has a small constant rate, a quantum, and the
-largest C as its ceiling. A change of C therefore takes one message for any number of stations. In
-the paper, leaves have the rate C/M. Tests show that TCP gets the same shares in both cases.
+largest C as its ceiling. A change of C therefore takes one netlink message for any number of
+stations. In the paper, each of the M leaves has the rate C/M. Tests show that TCP gets the same
+shares in both cases.
 
-This module is a pure function of the stations so far. It returns requests and sends none.
+This module has no I/O: it computes netlink requests from the stations, and other modules send these
+requests.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -73,12 +75,13 @@ LONGEST_NAME = 15
 """Largest number of characters of an interface's name in the kernel."""
 
 ECHO_BPS = 128_000
-"""Rate of the class of echo requests and replies if filters classify. [bit/s]"""
+"""Rate of the class of echo requests and replies, if u32 filters classify. [bit/s]"""
 ECHO_PACKETS = 50
 
 
 def ifb_name(gateway: Gateway) -> str:
-    """Return the name of the gateway's IFB. A name that is too long ends in a checksum."""
+    """Return the name of the gateway's IFB. A name that is too long is shortened and ends in a
+    checksum."""
     name = f"lh-{gateway.lan}"
     if len(name) <= LONGEST_NAME:
         return name
@@ -86,21 +89,23 @@ def ifb_name(gateway: Gateway) -> str:
 
 
 def blocks_of(lan: str) -> tuple[Block, Block]:
-    """Return the blocks of filters of packets to and from stations, at this `lan`."""
+    """Return the two filter blocks of a `lan` interface: for packets to stations, and from
+    stations."""
     first = MAJOR << 16 | crc32(lan.encode()) & 0xFFFE
     return Block(first), Block(first + 1)
 
 
 @dataclass(frozen=True)
 class Member:
-    """Station that has classes in the layout."""
+    """Station that has HTB classes in the layout."""
 
     station: KnownStation
     ap: AccessPoint
     leaf: int
-    """Class of packets to the station. With fairness "direction" all stations share it."""
+    """HTB class of packets to the station. With fairness "direction" all stations share this
+    class."""
     uplink: int
-    """Class of packets from the station."""
+    """HTB class of packets from the station."""
     addresses: tuple[Address, ...]
 
     @property
@@ -110,22 +115,23 @@ class Member:
 
     @property
     def has_own_leaf(self) -> bool:
-        """Return whether the station has a leaf that it does not share."""
+        """Return whether the station has a leaf of its own."""
         return self.ap.has_leaf_each
 
 
 class Layout:
-    """Classes of all stations, and the messages that set them up.
+    """HTB classes of all stations, and the netlink requests that create these classes.
 
     Parameters
     ----------
     gateway : Gateway
     ifb : Device
-        The gateway's IFB; a plan has one without a number.
+        The gateway's IFB. Its number is 0 if commands are only printed.
     discipline : str, optional
-        Queueing discipline of leaves. Default: that of the file, or the best one.
+        Queueing discipline of leaves. Default: the discipline of the configuration, or the best
+        discipline.
     programs : Attachable, optional
-        BPF programs that classify packets. Default: filters classify them.
+        BPF programs that classify packets. Default: u32 filters classify packets.
     """
 
     def __init__(
@@ -140,9 +146,9 @@ class Layout:
         self.to_block, self.from_block = blocks_of(gateway.lan)
         self.members: dict[str, Member] = {}
         self.owners: dict[str | None, set[str]] = {}
-        """Members by MAC address."""
+        """Names of the stations with each MAC address."""
         self.numbers: dict[str, int] = {}
-        """Numbers under which allowances of members are counted."""
+        """Number of the rate limiters of each station, by the station's name."""
         self.free_numbers: list[int] = []
         self.ap_class = {ap.name: tc.classid(MAJOR, k) for k, ap in enumerate(gateway.aps, start=1)}
         self.free_leaves: list[int] = []
@@ -150,11 +156,11 @@ class Layout:
         self.next_leaf = FIRST_LEAF
         self.bundles = bundles_of(gateway, LAST_LEAF)
         self.last_leaf = LAST_LEAF - len(self.bundles)
-        """Largest number for leaves of stations. Higher numbers are for groups and unclassified
-        packets."""
+        """Largest class number for leaves of stations. Higher numbers are for groups and
+        unclassified packets."""
         self.programs = programs
         self.shared: dict[str, tuple[int, int]] = {}
-        """Leaves of each access point for unclassified and for multicast packets."""
+        """Leaves of each access point: for unclassified packets, and for multicast packets."""
         self.fixed = {ap.name: self.fixed_leaves(ap) for ap in gateway.aps}
         for ap in gateway.aps:
             self.last_leaf -= 2
@@ -166,10 +172,10 @@ class Layout:
                 tc.classid(MAJOR, self.last_leaf + 2),
             )
         self.by_leaf = {bundle.major: bundle for bundle in self.bundles.values()}
-        """Groups by the numbers of the hierarchies inside them."""
+        """Groups, by the major numbers of the HTB hierarchies inside the groups."""
         self.weights = Weights(gateway)
         self.turn_bytes = round(PACKET_BYTES / least_share(gateway))
-        """Turn of a leaf with a share of 1. [bytes]"""
+        """Quantum of a leaf with a share of 1. [bytes]"""
         self.discipline = discipline or assumed(gateway)
         groups: list[Group | None] = [None, *gateway.groups]
         self.queues = {
@@ -177,26 +183,28 @@ class Layout:
             for ap in gateway.aps
             for each in groups
         }
-        """Queues of leaves by the names of access point and group."""
+        """Queue of the leaves at each access point and in each group, by the names of access point
+        and group."""
         self.tables: Tables | None = None
-        """Filters that classify; None if programs do."""
+        """u32 filters that classify packets; None if BPF programs classify packets."""
         self.echoes = tc.classid(MAJOR, self.last_leaf)
-        """Class of echo requests and replies, if filters classify."""
+        """HTB class of echo requests and replies, if u32 filters classify."""
         if programs is None:
             self.last_leaf -= 1
             self.tables = Tables(ifb, MAJOR, list(self.by_leaf), self.outer)
 
     @property
     def hooks(self) -> tuple[int, int]:
-        """Return the numbers of the ingress block and the egress block of the LANs."""
+        """Return the numbers of the ingress filter block and the egress filter block of `lan`."""
         return self.from_block.number, self.to_block.number
 
     def bundle(self, ap: AccessPoint, group: str | None) -> Bundle | None:
-        """Return a group at an access point; None for no group."""
+        """Return a group at an access point; None if `group` is None."""
         return None if group is None else self.bundles.get((ap.name, group))
 
     def queue(self, ap: AccessPoint, group: Group | None) -> leaf_queue.Queue:
-        """Return the queue of the leaves of a group, or of no group, at an access point."""
+        """Return the queue of the leaves at an access point, inside a group or outside all
+        groups."""
         turn = longest_turn(self.gateway)
         if ap.fairness == "rate":
             turn = self.weights.max_quantum_packets(ap)
@@ -211,7 +219,7 @@ class Layout:
         )
 
     def fixed_leaves(self, ap: AccessPoint) -> list[int]:
-        """Return the leaves of an access point that do not depend on its stations."""
+        """Return the HTB classes of an access point that exist before any station joins."""
         match ap.fairness:
             case "flow":
                 is_fair_itself = self.gateway.discipline in ("fq_codel", "sfq")
@@ -223,7 +231,7 @@ class Layout:
         return [self.new_leaf() for _ in range(count)]
 
     def new_leaf(self, major: int = MAJOR) -> int:
-        """Return a free class number. Numbers are unique across groups."""
+        """Return a free HTB class number. The minor number is unique across all groups."""
         if self.free_leaves:
             return tc.classid(major, self.free_leaves.pop())
         if self.next_leaf > self.last_leaf:
@@ -234,19 +242,21 @@ class Layout:
 
     @property
     def majors(self) -> list[int]:
-        """Return the numbers of all hierarchies: that of access points, and those inside groups."""
+        """Return the major numbers of all HTB hierarchies: the hierarchy of access points, and
+        those inside groups."""
         return [MAJOR, *self.by_leaf]
 
-    # Requests before any station exists.
+    # Requests that create the objects for a gateway without stations.
 
     def foundation(self, rates: dict[str, int]) -> Iterator[Request]:
-        """Yield the hierarchy with these rates of access points [bit/s], and the IFB's tables."""
+        """Yield the requests that create the HTB hierarchy with these rates of access points
+        [bit/s], and the classifiers."""
         yield from self.classes(rates)
         yield from self.flow_programs()
         yield from self.classifiers()
 
     def classifiers(self) -> Iterator[Request]:
-        """Yield the classifiers of the IFB, without stations."""
+        """Yield the requests that create the classifiers of the IFB, without stations."""
         if self.programs is not None:
             yield from self.class_programs(self.programs)
         elif self.tables is not None:
@@ -254,14 +264,17 @@ class Layout:
             yield from self.tables.frames(self.echoes, multicast)
 
     def class_programs(self, programs: Attachable) -> Iterator[Request]:
-        """Yield the filters that run programs in each hierarchy of the IFB."""
+        """Yield the requests for the filters that run BPF programs in each HTB hierarchy of the
+        IFB."""
         yield programs.at_ifb(self.ifb, MAJOR)
         for major in self.by_leaf:
             yield programs.at_ifb(self.ifb, major, "inside")
 
     def classes(self, rates: dict[str, int]) -> Iterator[Request]:
-        """Yield the hierarchy without stations, with these rates of access points. [bit/s]"""
-        # A packet whose class was just removed must not bypass all classes.
+        """Yield the requests that create the HTB hierarchy without stations. `rates` are those of
+        access points. [bit/s]"""
+        # Packets whose class was just removed use the default class, so that they do not bypass all
+        # classes.
         unclassified = [self.outer(leaves[0]) & 0xFFFF for leaves in self.shared.values()]
         yield tc.htb_qdisc(self.ifb, MAJOR, DIRECT_PACKETS, *unclassified[:1])
         for ap in self.gateway.aps:
@@ -278,7 +291,7 @@ class Layout:
             yield from self.add_echoes()
 
     def add_echoes(self) -> Iterator[Request]:
-        """Yield the class of echo requests and replies, and its queue."""
+        """Yield the requests that create the class of echo requests and replies, and its queue."""
         yield tc.htb_class(
             self.ifb,
             self.echoes,
@@ -290,16 +303,18 @@ class Layout:
         yield leaf_queue.add(self.ifb, self.echoes, leaf_queue.Queue("pfifo", ECHO_PACKETS))
 
     def outer(self, leaf: int) -> int:
-        """Return the class that has a leaf below its access point's class: the leaf, or its group's
-        leaf."""
+        """Return the child of the access point's class that contains a leaf: the leaf itself, or
+        the class of its group."""
         bundle = self.by_leaf.get(leaf >> 16)
         return leaf if bundle is None else bundle.leaf
 
     def add_bundle(self, ap: AccessPoint, bundle: Bundle) -> Iterator[Request]:
-        """Yield the class of a group, and the hierarchy inside it."""
+        """Yield the requests that create the HTB class of a group, and the HTB hierarchy inside the
+        group."""
         group = bundle.group
         turn_bytes = round(self.turn_bytes * group.share)
-        # The ceiling of the group must allow a full turn after each other leaf had its turn.
+        # The burst of the ceiling must allow a full quantum after every other leaf has sent its
+        # quantum.
         yield self.leaf_class(
             bundle.leaf,
             self.ap_class[ap.name],
@@ -312,21 +327,21 @@ class Layout:
         yield from bundle.hierarchy(self.ifb, DIRECT_PACKETS, *default or (0,))
 
     def flow_programs(self) -> Iterator[Request]:
-        """Yield the programs that spread flows over leaves."""
+        """Yield the requests for the programs that distribute flows over leaves."""
         for ap in self.hashing_aps():
             code = program(self.fixed[ap][0], len(self.fixed[ap]))
             yield tc.bpf_filter(self.ifb, self.ap_class[ap], code)
 
     def hashing_aps(self) -> list[str]:
-        """Return the access points whose flows a program spreads over leaves."""
+        """Return the access points whose flows are distributed over leaves by a hash."""
         return [name for name, leaves in self.fixed.items() if len(leaves) > 2]
 
     def start(self) -> Iterator[Request]:
-        """Yield the filters that redirect packets at both hooks."""
+        """Yield the requests for the filters that redirect packets at both hooks of `lan`."""
         yield from self.block_filters(self.from_block)
         yield from self.block_filters(self.to_block)
 
-    # Requests for everything that exists after the start.
+    # Requests for all objects, including those of stations.
 
     def hierarchy(self, rates: dict[str, int]) -> Iterator[Request]:
         """Yield all requests for the queueing disciplines and classes of the IFB."""
@@ -356,10 +371,11 @@ class Layout:
                 spares_udp=all(ap.udp == "down" for ap in self.gateway.aps),
             )
 
-    # Stations that come and go, rates that change.
+    # Changes while the gateway runs: stations that join or leave, and new rates.
 
     def rate(self, ap: AccessPoint, rate_bps: int, *, change: bool = True) -> Request:
-        """Return the request that sets the rate of an access point's bottleneck. [bit/s]"""
+        """Return the request that creates the class of an access point, or changes its rate.
+        [bit/s]"""
         return tc.htb_class(
             self.ifb,
             self.ap_class[ap.name],
@@ -373,8 +389,8 @@ class Layout:
     def add_leaf(
         self, ap: AccessPoint, leaf: int, quantum_bytes: int, most_bps: int | None = None
     ) -> Iterator[Request]:
-        """Yield a leaf and its queue. The ceiling is the smaller of the largest C and
-        `most_bps`."""
+        """Yield the requests that create a leaf and its queue. The ceiling is the smaller of the
+        largest C and `most_bps`."""
         bundle = self.by_leaf.get(leaf >> 16)
         group = None if bundle is None else bundle.group
         parent = self.ap_class[ap.name] if bundle is None else bundle.inside
@@ -397,10 +413,10 @@ class Layout:
         *,
         change: bool = False,
     ) -> Request:
-        """Return the request for a class below `parent`, with a ceiling [bit/s], or for a change of
-        the class.
+        """Return the request that creates or changes a class below `parent`, with a ceiling.
+        [bit/s]
 
-        At its ceiling the class can send `burst_bytes` in one burst.
+        The class can send at least `burst_bytes` in one burst at its ceiling.
         """
         return tc.htb_class(
             self.ifb,
@@ -415,8 +431,8 @@ class Layout:
         )
 
     def join(self, station: KnownStation) -> list[Request]:
-        """Return the requests that set up a station's classes. Filters for its packets come
-        last."""
+        """Return the requests that create a station's classes. The filters for its packets are
+        created last."""
         assert station.ap is not None
         assert station.name not in self.members
         ap = self.gateway.ap(station.ap)
@@ -443,16 +459,17 @@ class Layout:
             raise
 
     def quantum(self, ap: AccessPoint, station: KnownStation) -> int:
-        """Return the quantum of a station: equal for all stations, or in proportion to its rate.
-        [bytes]"""
+        """Return the quantum of a station: equal for all stations, or in proportion to its data
+        rate. [bytes]"""
         if ap.fairness != "rate":
             return PACKET_BYTES if self.bundle(ap, station.group) else self.turn_bytes
         return round(PACKET_BYTES * self.weights.quantum_packets(ap, station))
 
     def weigh(self, read: Mapping[str, PhyRate]) -> list[Request]:
-        """Set the weights of members from rates that were read from access points, by name.
+        """Set the weights of stations from the data rates that access points reported. `read` is
+        indexed by station name.
 
-        The requests change the quanta that differ now. Packets in queues stay there.
+        The requests change only quanta that differ. Packets in queues are not dropped.
         """
 
         def turns() -> dict[str, int]:
@@ -473,7 +490,7 @@ class Layout:
         ]
 
     def readdress(self, name: str, addresses: Iterable[Address]) -> list[Request]:
-        """Set the addresses of a member."""
+        """Set the addresses of a station, and return the requests for its filters."""
         member = self.members[name]
         self.members[name] = replace(member, addresses=tuple(addresses))
         try:
@@ -483,7 +500,8 @@ class Layout:
             raise
 
     def identify(self, name: str, mac: str | None) -> list[Request]:
-        """Set the MAC address of a member. Update members that shared the old one."""
+        """Set the MAC address of a station. Update the filters of stations that had the same old
+        MAC address."""
         member = self.members[name]
         before = member.station.mac
         self.owners.get(before, set()).discard(name)
@@ -495,7 +513,8 @@ class Layout:
         return requests
 
     def place(self, name: str) -> list[Request]:
-        """Update the filters of a member, and of those that share its MAC address."""
+        """Return the requests that update the filters of a station, and of other stations with the
+        same MAC address."""
         if self.tables is None:
             return []
         requests: list[Request] = []
@@ -510,11 +529,11 @@ class Layout:
         return requests
 
     def is_by_mac_only(self, name: str) -> bool:
-        """Return whether a station owns only frames with the MAC address that the file lists for
-        it.
+        """Return whether a station owns only frames with the MAC address that the configuration
+        lists for it.
 
-        If no MAC address is listed, the station also owns frames from its subnets, unless their MAC
-        address belongs to another station.
+        A station without a listed MAC address also owns frames of its subnets, unless the MAC
+        address of a frame belongs to another station.
         """
         listed = self.listed_macs.get(name)
         owners = self.owners.get(listed, set())
@@ -536,7 +555,7 @@ class Layout:
 
 
 def refuse_what_does_not_fit(gateway: Gateway, stations: Iterable[KnownStation]) -> None:
-    """Raise `UserError` if there are not enough numbers for these stations."""
+    """Raise `UserError` if there are not enough class numbers for these stations."""
     layout = Layout(gateway, Device(ifb_name(gateway), 0))
     for station in stations:
         if station.can_be_placed:

@@ -1,4 +1,4 @@
-"""Leases files of DHCP servers.
+"""Read the leases files of the DHCP servers dnsmasq and ISC dhcpd.
 
 dnsmasq has a line for each lease (expiry, MAC address, address, host name, client identifier)::
 
@@ -13,7 +13,7 @@ ISC dhcpd appends a block for each change. The last complete block of an address
       client-hostname "laptop";
     }
 
-Each line is read only once, whatever it contains, since hosts choose their own names.
+Each line is parsed only once, whatever it contains, since hosts choose their own names.
 """
 
 import math
@@ -31,25 +31,26 @@ from lasthop.linux.tc import Address
 
 MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}", re.IGNORECASE)
 MOST_DIGITS = 19
-"""Largest number of digits of a time in seconds."""
+"""Largest number of digits of a time in seconds that is accepted."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 STATEMENTS = ("ends", "binding state", "hardware ethernet", "client-hostname")
-"""Statements of a block of dhcpd that are read."""
+"""Statements in a block of dhcpd that are used."""
 
 
 class Lease(NamedTuple):
-    """An address that a host has."""
+    """IP address that a DHCP server has leased to a host."""
 
     address: Address
     mac: str
     name: str | None
-    """Name that the host reports, if the name has only plain characters."""
+    """Name that the host reports; None if the name contains other than plain characters."""
 
 
 def leases(text: str, now_s: float, wrong: list[str] | None = None) -> list[Lease]:
-    """Return the valid leases of a file of either server. `now_s` is the current `time.time`. [s]
+    """Return the valid leases in a file of dnsmasq or dhcpd. `now_s` is the current `time.time`.
+    [s]
 
-    A lease whose end cannot be read is left out, and reported in `wrong`.
+    A lease whose end cannot be parsed is left out, and a message is appended to `wrong`.
     """
     wrong = [] if wrong is None else wrong
     results = {lease.address: lease for lease in dnsmasq(text, now_s, wrong)}
@@ -77,7 +78,8 @@ def dnsmasq(text: str, now_s: float, wrong: list[str]) -> Iterator[Lease]:
 
 
 def dhcpd(text: str, now_s: float, wrong: list[str]) -> Iterator[tuple[Address, Lease | None]]:
-    """Yield leases of ISC dhcpd in order; None if the lease is no longer valid."""
+    """Yield the address of each lease of ISC dhcpd, with the lease, or with None if it is no longer
+    valid."""
     for whose, message in blocks(text):
         address = parsed(whose)
         if address is None:
@@ -97,8 +99,8 @@ def dhcpd(text: str, now_s: float, wrong: list[str]) -> Iterator[tuple[Address, 
 def blocks(text: str) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield blocks of dhcpd: the address, and the last value of each statement.
 
-    A block ends with a brace at the indentation of its beginning. A block without it was being
-    written, and is left out.
+    A block ends with a brace at the indentation of its first line. A block without this brace is
+    incomplete and is left out.
     """
     address, indent, message = "", "", dict[str, str]()
     for line in text.split("\n"):
@@ -116,8 +118,8 @@ def blocks(text: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def end_of(text: str) -> float:
-    """Return the end of a lease of dhcpd as in `time.time` [s]. Raise `ValueError` if the text is
-    no time."""
+    """Return the end of a lease of dhcpd in the time of `time.time`. [s] Raise `ValueError` if the
+    text is not a time."""
     words = text.split()
     if words == ["never"]:
         return math.inf
@@ -128,13 +130,13 @@ def end_of(text: str) -> float:
 
 
 def unreadable(address: Address, end: str) -> str:
-    """Return the message that the end of a lease is not a time."""
+    """Return the message that the end of a lease cannot be parsed as a time."""
     shown = end if len(end) <= MOST_DIGITS else f"{end[:MOST_DIGITS]}..."
     return f"lease {address}: its end {shown!r} is no time"
 
 
 def parsed(text: str) -> Address | None:
-    """Return the address in a text; None if it has none."""
+    """Return the IP address in a text; None if the text is not an address."""
     try:
         return ip_address(text)
     except ValueError:
@@ -142,13 +144,13 @@ def parsed(text: str) -> Address | None:
 
 
 def plain(name: str) -> str | None:
-    """Return the name that a host reports if it is harmless; None otherwise."""
+    """Return the name that a host reports if all its characters are harmless; None otherwise."""
     return name if NAME.fullmatch(name) else None
 
 
 def open_leases(path: Path) -> BinaryIO:
-    """Open a leases file. Raise `UserError` if it is no regular file; a FIFO, for example, may
-    block."""
+    """Open a leases file. Raise `UserError` if it is not a regular file: reading a FIFO, for
+    example, may block."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         file = os.fdopen(handle, "rb")

@@ -1,21 +1,22 @@
-"""Queues of leaves: the kernel's best unless the file names one, and CoDel's parameters.
+"""Queue of each leaf: the best discipline of the kernel, or that of the configuration, with CoDel's
+parameters.
 
 **Target.** CoDel drops or marks packets that have waited for longer than its target. A leaf sends
-once per round of all leaves, so a packet waits for a round even without a queue. A target below the
-duration of a round would starve the leaf. An example is a target of 5 ms at a share of 0.3 Mbit/s,
-where a packet takes 40 ms. The target is one and a half rounds of ten active leaves at the largest
-C, and at least 5 ms. RFC 8290, section 5.2, asks for at least one packet at the leaf's share. The
-target does not follow C or the number of stations: there is no time to change thousands of leaves.
-If the share is smaller than that of ten leaves at the largest C, CoDel drops more than necessary.
-If the share is larger, packets of a download wait a little longer for each other. With FQ-CoDel,
-other flows of the same station do not wait longer.
+once per round of all leaves, so even without a backlog a packet waits for one round. A target below
+the duration of one round would starve the leaf. An example is a target of 5 ms at a share of 0.3
+Mbit/s, where a packet takes 40 ms. The target is one and a half rounds of ten active leaves at the
+largest C, and at least 5 ms. RFC 8290, section 5.2, asks for at least one packet at the leaf's
+share. The target does not depend on the present C or on the number of stations, since changing
+thousands of leaves takes too long. If a leaf's share is smaller than that of ten leaves at the
+largest C, CoDel drops more packets than necessary. If the share is larger, packets of a download
+wait slightly longer. With FQ-CoDel, other flows of the same station do not wait longer.
 
-If C is estimated, a queue up to the estimator's threshold is downstream of the bottleneck, and is
-part of every round trip. After a loss, CUBIC reduces its window by a factor of 0.7. A single
-download then empties its leaf unless the queueing time in the leaf is 3/7 of the rest of the
-round-trip time. While the leaf is empty, stations with many flows take part of the download's
-share. The target of FQ-CoDel delays only the download itself. It is at least 3/7 of the sum of the
-threshold and 30 ms, the round-trip time of the path.
+If C is estimated, the access point has a queue downstream of the bottleneck, up to the estimator's
+threshold. Its delay is part of every round trip. After a loss, CUBIC reduces its window by a factor
+of 0.7. The leaf of a single download then becomes empty, unless the queueing delay in the leaf is
+at least 3/7 of the remaining round-trip time. While the leaf is empty, stations with many flows use
+a part of the download's share. With FQ-CoDel, a large target delays only the download itself. The
+target is at least 3/7 of the sum of the threshold and 30 ms, the round-trip time of the path.
 
 **Interval.** The interval is the target plus 95 ms. With the smallest target it is 100 ms, a
 typical round-trip time.
@@ -27,30 +28,30 @@ from lasthop.enforce.gateway.config import AccessPoint, Gateway
 from lasthop.linux.leaf_queue import BEST, MANAGED, Queue
 
 ACTIVE_LEAVES = 10
-"""Largest number of active leaves for which the target is chosen."""
+"""Number of active leaves for which the target is computed."""
 ROUNDS = 1.5
 LEAST_TARGET_S, PATH_S = 0.005, 0.095
 KEPT = 3 / 7
-"""Ratio of queueing time to the rest of the round-trip time at which CUBIC's queue does not run
-empty: 0.7 (1 + 3/7) = 1. [-]"""
+"""Ratio of the queueing delay to the remaining round-trip time at which the queue just stays
+non-empty after CUBIC reduces its window to 0.7: 0.7 (1 + 3/7) = 1. [-]"""
 NEAR_S = 0.03
-"""Round-trip time of the path, which is added to the threshold. [s]"""
+"""Assumed round-trip time of the path, which is added to the estimator's threshold. [s]"""
 FLOWS = 128
-"""Number of FQ-CoDel queues in the leaf of one station. They take 9 kB of memory. A flow shares its
-queue with one of 12 other flows in 9 % of cases."""
+"""Number of FQ-CoDel queues in the leaf of one station. They use 9 kB of memory. With 12 other
+flows, a flow shares its queue with one of them in 9 % of cases."""
 SHARED_FLOWS = 1024
-"""Number of FQ-CoDel queues in a leaf that all stations share."""
+"""Number of FQ-CoDel queues in a leaf that all stations of an access point share."""
 MOST_SHARED = 2
-"""Largest number of leaves of an access point that all stations share."""
+"""Largest number of an access point's leaves with `SHARED_FLOWS` queues."""
 
 
 def is_chosen(gateway: Gateway) -> bool:
-    """Return whether the kernel decides on the queue of leaves."""
+    """Return whether the kernel's support decides the queueing discipline of leaves."""
     return gateway.discipline == "best"
 
 
 def assumed(gateway: Gateway) -> str:
-    """Return the queueing discipline of leaves if no kernel is asked."""
+    """Return the queueing discipline of leaves that is assumed without a test of the kernel."""
     return BEST[0] if is_chosen(gateway) else gateway.discipline
 
 
@@ -60,7 +61,7 @@ def why(gateway: Gateway) -> str:
 
 
 def unmanaged(gateway: Gateway, discipline: str) -> list[str]:
-    """Return a warning if leaves are FIFOs because the kernel has no better discipline."""
+    """Return a warning if leaves are FIFOs because the kernel supports no better discipline."""
     if not is_chosen(gateway) or discipline in MANAGED:
         return []
     return [
@@ -84,16 +85,17 @@ def queue_of(
     Parameters
     ----------
     largest_bps : int
-        The largest rate of a leaf.
+        The largest rate of a leaf. [bit/s]
     leaves : int
-        Number of leaves that all stations share; 0 if each station has a separate leaf.
+        Number of leaves that all stations of the access point share; 0 if each station has a
+        separate leaf.
     turn_packets : float
-        The longest turn of a leaf. [packets]
+        The largest quantum of a leaf. [packets]
     packet_bytes : int
-        A full packet. [bytes]
+        Length of a full packet. [bytes]
     """
     sharing = min(leaves or ACTIVE_LEAVES, ACTIVE_LEAVES)
-    # No queue is longer than the limit of the file, for any quantum.
+    # No quantum can exceed the packet limit of a queue.
     packets = sharing * min(ROUNDS * turn_packets, gateway.queue_packets)
     least_s = LEAST_TARGET_S
     if discipline == "fq_codel" and ap.rate_bps is None:

@@ -1,4 +1,4 @@
-"""Status of the gateway for people: tables, and a view that is updated."""
+"""Status of the gateway for people: tables, and a live view."""
 
 from typing import TYPE_CHECKING
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
 MOST_ROWS = 40
-"""Largest number of stations in the live view. It shows the stations with the largest rates."""
+"""Largest number of stations in the live view, which shows the stations with the largest rates."""
 
 
 def address(row: Row) -> str:
-    """Return the first address of a station."""
+    """Return the first address of a station, and dots if it has other addresses."""
     first, *others = row["addresses"] or ["-"]
     return f"{first}{' ...' if others else ''}"
 
 
 def pinged(row: Row) -> str:
-    """Return whether a station is pinged, and whether it answers."""
+    """Return the result of pinging a station: yes, no, no answer, late, or measured by flows."""
     match row:
         case {"silent": silent, "pinged": True, "late_s": late_s, "heard": heard}:
             if late_s is not None:
@@ -30,11 +30,11 @@ def pinged(row: Row) -> str:
             return "yes"
         case {"silent": _}:
             return "no"
-    return "-"  # the rate is fixed
+    return "-"  # the rate C is fixed
 
 
 def answers(row: Row) -> str:
-    """Return how many pings of an access point were answered."""
+    """Return how many pings of an access point were answered, out of those sent."""
     match row:
         case {"answers": answered, "pings": sent}:
             return f"{answered} of {sent}"
@@ -42,7 +42,7 @@ def answers(row: Row) -> str:
 
 
 def phy_rate(row: Row) -> str:
-    """Return the data rate by which a station is weighed, with its source."""
+    """Return the data rate that determines a station's weight, with its source."""
     match row:
         case {"phy_rate_source": source, "phy_rate_bps": None}:
             return str(source)
@@ -52,13 +52,13 @@ def phy_rate(row: Row) -> str:
 
 
 def exempt_bytes(row: Row) -> dict[str, int]:
-    """Return the exempt bytes at a filter by kind, the largest first."""
+    """Return the exempt bytes of each kind at a filter, the largest number first."""
     counts = {kind: count for kind, count in row["exempt_bytes"].items() if count}
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def by_kind(row: Row) -> str:
-    """Return the exempt bytes at a filter by kind, in words."""
+    """Return the exempt bytes of each kind at a filter, as text."""
     kinds = exempt_bytes(row).items()
     return ", ".join(f"{kind.replace('_', ' ')} {count / 1e6:.3f}" for kind, count in kinds)
 
@@ -103,9 +103,9 @@ FILTERS = (
 
 
 def tables(status: Row, most: int | None = None, width: int | None = None) -> "Group":
-    """Return the status of a gateway as tables.
+    """Return tables with the status of a gateway.
 
-    `most` limits the number of stations. `width` is the width of the terminal.
+    `most` limits the number of stations. `width` is the width of the terminal in characters.
     """
     from rich.text import Text
 

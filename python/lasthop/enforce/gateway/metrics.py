@@ -1,4 +1,4 @@
-"""Metrics of the gateway for Prometheus, which are served only to this machine."""
+"""Prometheus metrics of the gateway, which are served only to this machine."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -49,20 +49,20 @@ OF_FILTERS = (
     ("filter_bytes", "counter", "Bytes at the filters: redirected to leaves, exempt, unmatched."),
 )
 ALIKE = ("unclassified", "multicast", "forged")
-"""Kinds of redirected packets that do not go to the leaf of a station."""
+"""Kinds of redirected packets that belong to no station's leaf."""
 STATION = {"station": "name", "ap": "ap"}
-"""Labels of station metrics, with the keys of the status rows."""
+"""Labels of the metrics of stations, and the keys of the status rows that contain the values."""
 
 
 def kinds_of(row: Row) -> Iterator[tuple[str, int]]:
-    """Yield the counters of an access point and direction by kind. [bytes]"""
+    """Yield the byte counter of each kind, for an access point and direction. [bytes]"""
     others = {kind: row[f"{kind}_bytes"] for kind in ALIKE}
     yield "station", row["redirected_bytes"] - sum(others.values())
     yield from (others | row["exempt_bytes"] | {"unmatched": row["unmatched_bytes"]}).items()
 
 
 def metrics_of(status: dict[str, Any]) -> Iterator["Metric"]:
-    """Yield all metrics of a status."""
+    """Yield all metrics that are computed from a status."""
     from prometheus_client.core import GaugeMetricFamily
 
     known = read_as(Status, status)
@@ -87,13 +87,13 @@ def metrics_of(status: dict[str, Any]) -> Iterator["Metric"]:
 
 
 def check_port(at: tuple[str, int] | None) -> None:
-    """Refuse a port that another program uses."""
+    """Raise `UserError` if the TCP port for metrics is in use."""
     if at is not None:
         opened(at).close()
 
 
 def opened(at: tuple[str, int]) -> socket.socket:
-    """Return a socket for Prometheus; raise `UserError` if its port is not available."""
+    """Return a listening socket for Prometheus. Raise `UserError` if its port is not available."""
     where = f"gateway.metrics: port {at[1]} of {at[0]}"
     return listener(at, where, 'choose another port, or metrics = "off"')
 
@@ -102,7 +102,7 @@ def opened(at: tuple[str, int]) -> socket.socket:
 def serve_metrics(
     at: tuple[str, int] | None, status: Callable[[], dict[str, Any]]
 ) -> Iterator[None]:
-    """Serve metrics while the body runs."""
+    """Serve metrics over HTTP while the body runs."""
     if at is None:
         yield
         return
@@ -111,7 +111,7 @@ def serve_metrics(
 
 
 def pages(status: Callable[[], dict[str, Any]]) -> Callable[[], bytes]:
-    """Return a function that renders a page of metrics, once for each new status."""
+    """Return a function that renders the page of metrics. A page is rendered once per status."""
     latest: dict[str, Any] = {}
     content = b""
     make = page_of(lambda: metrics_of(latest))

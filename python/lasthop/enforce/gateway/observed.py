@@ -1,4 +1,4 @@
-"""Rates, active stations, and stations that send UDP, computed from counters."""
+"""Compute rates, active stations and stations that send UDP from the kernel's counters."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from lasthop.linux.tc import Address
 from lasthop.linux.udp_sample import Counted
 
 ACTIVE_BYTES = 3000
-"""Number of bytes above which a station is active: two packets. The leaf of an active station has
-sent more since the last reading. With fairness "flow" or "direction", the class of its access point
-must have sent more. The sample of one packet in eight must also contain a packet of the station.
+"""Threshold of activity: two packets. A station is active if its leaf has sent more bytes than this
+since the last reading. With fairness "flow" or "direction", the class of its access point must have
+sent more. In addition, the sample of one packet in eight must contain a packet of the station.
 [bytes]"""
 UDP_MEMORY = 5
-"""Number of readings for which a station that has sent much UDP is not pinged."""
+"""Number of readings for which a station that has sent much UDP is not pinged. [-]"""
 
 
 NOTHING = Counted(0, 0)
@@ -36,7 +36,7 @@ def rate_since(
 
 @dataclass
 class Seen:
-    """Counters and rates of a station."""
+    """Last counters of a station, and the rates computed from them."""
 
     ap: str
     addresses: list[str]
@@ -48,12 +48,13 @@ class Seen:
     udp: Counted = NOTHING
     udp_bps: float = 0.0
     udp_looks: int = 0
-    """Number of further readings for which the station is not pinged."""
+    """Number of further readings for which the station is not pinged, since it has sent much
+    UDP."""
 
 
 @dataclass
 class SeenGroup:
-    """Counters and rate of a group at an access point."""
+    """Last counters of a group at an access point, and its rate."""
 
     bundle: Bundle
     counters: Counters | None = None
@@ -62,7 +63,7 @@ class SeenGroup:
 
 @dataclass
 class Observed:
-    """State of all stations and groups, computed from the counters so far.
+    """State of all stations and groups, computed from all counters that were read.
 
     With fairness "flow" or "direction", stations have no separate counters.
     """
@@ -70,14 +71,13 @@ class Observed:
     gateway: Gateway
     seen: dict[str, Seen] = field(default_factory=dict)
     groups: dict[tuple[str, str], SeenGroup] = field(default_factory=dict)
-    """Groups by the names of access point and group."""
+    """Groups, by the names of access point and group."""
     active: set[str] = field(default_factory=set)
     udp_senders: set[str] = field(default_factory=set)
-    """Stations that are not pinged because their own uplink UDP, which is not shaped here, delays
-    their answers."""
+    """Stations that are not pinged, since their own unshaped uplink UDP delays their replies."""
     last_s: float | None = None
     sent_bytes: dict[str, int] = field(default_factory=dict)
-    """Bytes that have left the class of each access point."""
+    """Number of bytes that have left the class of each access point, by the access point's name."""
 
     def take(
         self,
@@ -89,10 +89,10 @@ class Observed:
         met: Collection[Address] = (),
         bundles: Bundles = NO_BUNDLES,
     ) -> None:
-        """Process counters of the kernel, read at a time of the monotonic clock. [s]
+        """Update the state from counters that were read at `now_s` on the monotonic clock. [s]
 
-        `classes` are the classes of access points. `met` are the addresses of sampled packets,
-        which are used if stations have no separate leaves.
+        `classes` are the HTB classes of access points. `met` are the addresses of sampled packets,
+        which show the active stations if stations have no separate leaves.
         """
         passed = now_s - self.last_s if self.last_s is not None else 0.0
         self.last_s = now_s
@@ -124,18 +124,19 @@ class Observed:
                 self.udp_senders.add(name)
 
     def busy_aps(self, counters: Mapping[int, Counters], classes: Mapping[str, int]) -> set[str]:
-        """Return the access points with traffic since the last reading."""
+        """Return the access points whose class has sent packets since the last reading."""
         now = {ap: counters[leaf].sent_bytes for ap, leaf in classes.items() if leaf in counters}
         before, self.sent_bytes = self.sent_bytes, now
         return {ap for ap, sent in now.items() if sent - before.get(ap, sent) > ACTIVE_BYTES}
 
     def is_pinged(self, name: str) -> bool:
-        """Return whether a station is pinged now."""
+        """Return whether a station is pinged now: it is active, and does not send much UDP."""
         is_estimated = self.gateway.ap(self.seen[name].ap).rate_bps is None
         return is_estimated and name in self.active and name not in self.udp_senders
 
     def take_leaf(self, known: Seen, now: Counters | None, passed: float) -> int:
-        """Process a leaf's counters; return the bytes sent since the last reading."""
+        """Process the counters of a station's leaf, and return the bytes sent since the last
+        reading."""
         before = known.counters
         if now is None or before is None or passed <= 0:
             known.counters = now
@@ -144,7 +145,7 @@ class Observed:
         return now.sent_bytes - before.sent_bytes
 
     def take_udp(self, known: Seen, counted: list[Counted], passed: float) -> None:
-        """Process the uplink UDP of a station."""
+        """Process the counters of a station's uplink UDP."""
         total = Counted(sum(c.packets for c in counted), sum(c.bytes for c in counted))
         before, known.udp = known.udp, total
         known.udp_bps = 8 * max(total.bytes - before.bytes, 0) / passed if passed > 0 else 0.0
@@ -153,7 +154,7 @@ class Observed:
             known.udp_looks = UDP_MEMORY
 
     def of_groups(self) -> list[dict[str, Any]]:
-        """Return every group at each access point, for status and metrics."""
+        """Return a status row for every group at each access point."""
         rows = []
         for (ap, name), group in self.groups.items():
             present = [each for each in self.seen.values() if (each.ap, each.group) == (ap, name)]
@@ -175,7 +176,7 @@ class Observed:
         return rows
 
     def stations(self) -> list[dict[str, Any]]:
-        """Return every station, for status and metrics."""
+        """Return a status row for every station."""
         rows = []
         for name, known in self.seen.items():
             row: dict[str, Any] = {

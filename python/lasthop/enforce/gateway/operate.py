@@ -1,4 +1,4 @@
-"""Gateways as services of `lasthop gateway`, and the checks of a configuration."""
+"""Run gateways as services of `lasthop gateway`, and check configurations."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -22,11 +22,12 @@ from lasthop.linux import rights
 
 
 class Checked(NamedTuple):
-    """Result of a check."""
+    """Result of a check of a gateway configuration."""
 
     warnings: list[str]
     leaves: dict[str, str] | None
-    """Queueing discipline of leaves, and the reason for it; None if the kernel was not tried."""
+    """Queueing discipline of leaves, and the reason for this discipline; None if the kernel was not
+    tested."""
     ports: Mapping[str, int] = MappingProxyType({})
     """Number of MAC addresses at each port towards the stations."""
 
@@ -37,7 +38,7 @@ def check(gateway: Gateway) -> Checked:
     Raises
     ------
     UserError
-        If `up` would fail.
+        If the command `up` would fail.
     """
     if (lacks := rights.lacking()) is not None:
         text = f"this machine was not examined: this needs {lacks}, which root has"
@@ -73,7 +74,7 @@ def check(gateway: Gateway) -> Checked:
 
 
 def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
-    """Refuse everything that is known to fail, before a file is written."""
+    """Raise `UserError` for every failure that can be foreseen, before a file is written."""
     with Shaper(gateway, state.log) as shaper:
         shaper.check(is_up=is_up or bool(state.log.records()))
     if not is_up:
@@ -81,8 +82,8 @@ def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
 
 
 def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[str]:
-    """Return warnings in words. `leaves` are the queueing disciplines of leaves, if they are
-    known."""
+    """Return warnings. `leaves` contains the queueing discipline of leaves and its reason, if they
+    are known."""
     results = [*cautions(gateway), *bypasses(gateway).warnings, *short_queue(gateway)]
     results += groups.short_queue(gateway)
     if leaves is not None:

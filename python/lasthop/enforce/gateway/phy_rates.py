@@ -1,14 +1,15 @@
-"""Data rates of stations over time: which reading is used, and when a weight changes.
+"""Data rates of stations over time: the reading that is used, and the time at which a weight
+changes.
 
-- **Median of three.** A reading may be the rate of a single frame with which rate control probes
+- **Median of three.** A reading may be the rate of a probe frame, with which rate control tests
   another rate. The lower median of the last three readings ignores one such reading. A lasting
   change takes effect at the second reading.
 - **Only with traffic.** A reading is used only while the station has traffic, since the last frame
   to an idle station is often a null frame at the lowest rate. Until a station has had traffic, its
   newest reading is used.
-- **Changes above 10 %.** A weight changes if the rate differs from it by more than `HYSTERESIS`.
-  Neighbouring MCS are at least 11 % apart. Differences by the guard interval of 802.11ax and by
-  rounding are ignored.
+- **Changes above 10 %.** A weight changes if the measured rate differs from the rate in use by more
+  than `HYSTERESIS`. Neighbouring MCS differ by at least 11 %. Smaller differences, from the guard
+  interval of 802.11ax or from rounding, are ignored.
 
 A rate remains in use while its source does not answer, as long as the station has a leaf.
 """
@@ -24,27 +25,27 @@ from lasthop.enforce.gateway.roster import Sighting
 from lasthop.enforce.gateway.weights import PhyRate
 
 READINGS = 3
-"""Number of readings whose median is used. [-]"""
+"""Number of last readings whose median is used. [-]"""
 HYSTERESIS = 0.1
-"""Largest relative change of a rate that does not change the weight. [-]"""
+"""Largest relative change of a rate that leaves the weight unchanged. [-]"""
 
 Key: TypeAlias = tuple[str, str]
-"""Access point and MAC address."""
+"""Name of the access point, and MAC address of the station."""
 
 
 @dataclass
 class RateHistory:
-    """Readings of a station, and the rate by which it is weighed."""
+    """Readings of a station's data rate, and the rate that determines the station's weight."""
 
     readings: deque[int] = field(default_factory=lambda: deque(maxlen=READINGS))
-    """Last rates of the station. [bit/s]"""
+    """Last data rates that were read for the station. [bit/s]"""
     had_traffic: bool = False
     """Whether the readings were taken while the station had traffic."""
     weighed: PhyRate | None = None
-    """Rate by which the station is weighed."""
+    """Data rate that determines the station's weight."""
 
     def add(self, rate_bps: int, source: str, *, has_traffic: bool) -> None:
-        """Record a reading."""
+        """Record a reading of the station's data rate."""
         if self.had_traffic and not has_traffic:
             return
         if not self.had_traffic:
@@ -58,7 +59,7 @@ class RateHistory:
 
 
 class PhyRates:
-    """Readings of all stations."""
+    """Readings of the data rates of all stations."""
 
     def __init__(self) -> None:
         self.histories: dict[Key, RateHistory] = {}
@@ -66,14 +67,15 @@ class PhyRates:
     def add(
         self, seen: Iterable[Sighting], active: Collection[Key], members: Collection[Key]
     ) -> None:
-        """Record what the sources report now.
+        """Record the data rates in the new reports of the sources.
 
         Parameters
         ----------
         active : collection of Key
             Stations with traffic.
         members : collection of Key
-            Stations with a leaf. All other stations are forgotten unless they are in `seen`.
+            Stations with a leaf. Readings of all other stations are deleted, unless the station is
+            in `seen`.
         """
         named: set[Key] = set()
         for each in seen:
@@ -87,7 +89,8 @@ class PhyRates:
         }
 
     def of(self, members: Mapping[str, tuple[AccessPoint, KnownStation]]) -> dict[str, PhyRate]:
-        """Return the rates of stations at access points whose rates are read, by name."""
+        """Return the measured data rate of each station, by name, at access points whose rates are
+        read."""
         results = {}
         for name, (ap, station) in members.items():
             history = self.histories.get((ap.name, station.mac or ""))

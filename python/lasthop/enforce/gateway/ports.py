@@ -1,19 +1,20 @@
-"""Ports at which MAC addresses are seen: the number of MAC addresses at each port, and changes."""
+"""Record the ports at which MAC addresses are seen: their numbers, and changes of ports."""
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 MOST_MOVES = 4
-"""Number of port changes within `WINDOW_S` from which a MAC address is used at two ports. [-]"""
+"""Number of port changes within `WINDOW_S` from which two machines seem to use one MAC address.
+[-]"""
 WINDOW_S = 60.0
-"""Time within which port changes are counted. A roaming station has fewer changes. [s]"""
+"""Time within which port changes are counted. A roaming station changes its port less often. [s]"""
 MOST_MACS = 1 << 16
 """Largest number of MAC addresses whose ports are stored."""
 
 
 class Seen(NamedTuple):
-    """Last sighting of a MAC address."""
+    """Last port and time at which a MAC address was seen."""
 
     port: str
     last_s: float
@@ -22,21 +23,22 @@ class Seen(NamedTuple):
 
 @dataclass
 class Ports:
-    """Ports of MAC addresses. They depend only on sightings and time.
+    """Ports of MAC addresses, computed only from the reports of sources and the time.
 
     A port is an interface towards access points, or a port of the bridge at such an interface.
     """
 
     at: dict[str, Seen] = field(default_factory=dict)
-    """Last sighting of each MAC address."""
+    """Last port of each MAC address."""
     moves: deque[tuple[float, str, str, str]] = field(default_factory=deque)
-    """Changes of ports: time, MAC address, the port before, the port after."""
+    """Changes of ports: time [s], MAC address, old port, new port."""
 
     def see(self, mac: str, port: str, now_s: float, *, is_exact: bool) -> None:
-        """Note that a MAC address was seen at a port.
+        """Record that a MAC address was seen at a port.
 
         A port is exact if it was read from the forwarding table of a bridge. Only changes from an
-        exact port count: a roaming station can be a neighbour at several interfaces simultaneously.
+        exact port are counted, since a roaming station can be a neighbour at several interfaces
+        simultaneously.
         """
         before = self.at.pop(mac, None)
         if before is not None and before.is_exact and not is_exact:
@@ -49,7 +51,7 @@ class Ports:
             self.moves.append((now_s, mac, before.port, port))
 
     def forget(self, now_s: float, absence_s: float) -> None:
-        """Forget MAC addresses that were not seen for this time. [s]"""
+        """Delete MAC addresses that were not seen for `absence_s`, and old port changes. [s]"""
         while self.moves and now_s - self.moves[0][0] > WINDOW_S:
             self.moves.popleft()
         while len(self.moves) > MOST_MACS:
@@ -62,7 +64,7 @@ class Ports:
         return dict(Counter(seen.port for seen in self.at.values()))
 
     def faults(self) -> list[str]:
-        """Return a fault for each MAC address that is at two ports."""
+        """Return a message for each MAC address that is used at two ports."""
         counts = Counter(mac for _, mac, _, _ in self.moves)
         between = {mac: (before, after) for _, mac, before, after in self.moves}
         return [

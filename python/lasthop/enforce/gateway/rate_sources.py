@@ -1,12 +1,12 @@
 """Data rates of stations, read from their access point: by iw, from hostapd, and by SNMP.
 
 The rate is that of frames **to** the station (``tx bitrate``, ``tx_rate_info``,
-cDot11ClientCurrentTxRateSet). All three sources report it, and most bytes of a hot-spot go to
-stations. The rate of frames from the station (``rx``) is used if no other rate is reported. Linux
-(mac80211) reports for it the rate of the last data frame that it received. Acknowledgements are
-ignored. Before Linux 6.5 that can be a null frame, which is often sent at a low rate. The
-throughput that rate control expects is not used: few drivers report it, and paper 002, section 4.1,
-weighs by physical rates.
+cDot11ClientCurrentTxRateSet). All three sources report this rate, and most bytes of a hot-spot are
+sent to stations. The rate of frames from the station (``rx``) is used if no other rate is reported.
+For ``rx``, Linux (mac80211) reports the rate of the last received data frame. Before Linux 6.5, the
+last data frame can be a null frame, which is often sent at a low rate. The expected throughput of
+rate control is not used: few drivers report it, and paper 002, section 4.1, weighs stations by
+physical rates.
 
 References: Linux, ``net/mac80211/rx.c`` (``ieee80211_rx_h_sta_process``); iw 6.9, ``station.c``;
 hostapd 2.11, ``ctrl_iface.c``, ``ap/ctrl_iface_ap.c`` and ``common/wpa_ctrl.c``;
@@ -34,32 +34,32 @@ from lasthop.importing.dump import parse
 from lasthop.importing.text import LONGEST_LINE, lines_of
 
 TIMEOUT_S = 3.0
-"""Longest wait for the program iw, and for one answer from hostapd. [s]"""
+"""Longest wait for the program iw, and for one reply from hostapd. [s]"""
 LIST_TIMEOUT_S = 10.0
-"""Longest time for all answers from hostapd. [s]"""
+"""Longest time for all replies from hostapd. [s]"""
 MAX_OUTPUT_BYTES = 4 << 20
-"""Longest output of iw: that of ten thousand stations. [bytes]"""
+"""Longest output of iw that is read, which is that of ten thousand stations. [bytes]"""
 MAX_ANSWER_BYTES = 1 << 16
-"""Longest answer from hostapd, whose internal buffer has 4096 bytes. [bytes]"""
+"""Longest reply from hostapd that is read. hostapd's internal buffer has 4096 bytes. [bytes]"""
 MAX_STATIONS = 10_000
-"""Largest number of stations in an answer. An access point has only 2007 association identifiers.
-[-]"""
+"""Largest number of stations in the report of a source. An access point has only 2007 association
+identifiers. [-]"""
 TRIES = 3
-"""Number of attempts to read a list from hostapd if stations leave during the requests. [-]"""
+"""Number of attempts to read hostapd's list, since a station may leave during the requests. [-]"""
 RATE_INFO_BPS = 100_000
-"""Unit of ``tx_rate_info``. [bit/s]"""
+"""Unit of ``tx_rate_info`` in the replies of hostapd. [bit/s]"""
 MIN_BPS, MAX_BPS = 100_000, 100_000_000_000
-"""Range of rates that are accepted. The lowest rate of 802.11 is 0.15 Mbit/s (802.11ah), the
-highest is 46 Gbit/s (802.11be). [bit/s]"""
+"""Smallest and largest data rate that is accepted. The lowest rate of 802.11 is 0.15 Mbit/s
+(802.11ah), the highest is 46 Gbit/s (802.11be). [bit/s]"""
 
 MAC = re.compile(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}")
 RATE_INFO = re.compile(r"([0-9]{1,9})(?: .*)?")
 PROGRAMS = "/usr/local/sbin:/usr/sbin:/sbin"
-"""Directories where iw may be, which are not in the PATH of every user."""
+"""Directories that may contain iw and are not in the PATH of every user."""
 
 
 class Reading(NamedTuple):
-    """Rate of a station as a source reports it."""
+    """Data rate of a station as a source reports it."""
 
     mac: str
     rate_bps: int | None
@@ -67,14 +67,15 @@ class Reading(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Readings of a source, and its faults in words."""
+    """Readings of a source, and messages about its faults."""
 
     readings: list[Reading]
     faults: list[str]
 
 
 def read_station_rates(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
-    """Ask all sources of rates simultaneously; return the rates, and faults of sources."""
+    """Query all sources of data rates simultaneously. Return the rates, and messages about faulty
+    sources."""
     aps = [ap for ap in gateway.aps if ap.reads_rates]
     asked = [(ap.name, name, ask) for ap in aps for name, ask in sources_of(ap)]
     seen: list[Sighting] = []
@@ -99,7 +100,7 @@ def read_station_rates(gateway: Gateway) -> tuple[list[Sighting], list[str]]:
 
 
 def sources_of(ap: AccessPoint) -> Iterator[tuple[str, Callable[[], Answer]]]:
-    """Yield the sources of an access point's rates, with the names that `status` shows."""
+    """Yield the sources of an access point's data rates. `status` shows the name of each source."""
     for source in ap.station_rates:
         read = read_iw if source.kind == "iw" else read_hostapd
         yield source.kind, partial(read, source)
@@ -108,15 +109,15 @@ def sources_of(ap: AccessPoint) -> Iterator[tuple[str, Callable[[], Answer]]]:
 
 
 def query(ask: Callable[[], Answer]) -> Answer:
-    """Return the answer of a source, with one reading of each station.
+    """Query a source, and return one reading for each station.
 
-    Errors, and rates that no WLAN has, are reported as faults.
+    Errors, and rates outside `MIN_BPS` to `MAX_BPS`, are reported as faults.
     """
     try:
         result = ask()
     except UserError as error:
         return Answer([], [str(error)])
-    except Exception as error:  # a defect of one source must not hide the other sources
+    except Exception as error:  # an error in one source must not affect other sources
         return Answer([], [f"{type(error).__name__}: {error}"])
     bounds = range(MIN_BPS, MAX_BPS + 1)
     once: dict[str, Reading] = {}
@@ -133,17 +134,17 @@ def query(ask: Callable[[], Answer]) -> Answer:
 
 
 def one_line(faults: list[str]) -> list[str]:
-    """Return one line for all faults of an answer."""
+    """Return a single line that summarizes all faults of a source."""
     if len(faults) < 2:
         return faults
     return [f"{faults[0]} (and {len(faults) - 1} more)"]
 
 
-# The program iw.
+# Readings from the program iw.
 
 
 def read_iw(source: RateSource) -> Answer:
-    """Return the rates in ``iw dev INTERFACE station dump``.
+    """Run ``iw dev INTERFACE station dump``, and return the data rates in its output.
 
     Raises
     ------
@@ -176,7 +177,8 @@ def read_iw(source: RateSource) -> Answer:
 
 
 def output_of(command: list[str], name: str) -> bytes:
-    """Return the output of a program, within `TIMEOUT_S` and `MAX_OUTPUT_BYTES`."""
+    """Run a program, and return its output. `TIMEOUT_S` and `MAX_OUTPUT_BYTES` limit time and
+    length."""
     environment = {**os.environ, "LC_ALL": "C"}
     try:
         process = subprocess.Popen(
@@ -205,7 +207,7 @@ def output_of(command: list[str], name: str) -> bytes:
 
 
 def printed_by(pipe: IO[bytes], name: str) -> bytes:
-    """Return the content of a pipe until its end."""
+    """Return all bytes that are written to a pipe until it is closed."""
     until_s, printed = time.monotonic() + TIMEOUT_S, bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
@@ -219,16 +221,16 @@ def printed_by(pipe: IO[bytes], name: str) -> bytes:
                 raise UserError(f"{name}: prints more than {MAX_OUTPUT_BYTES >> 20} MiB")
 
 
-# The control socket of hostapd.
+# Readings from the control socket of hostapd.
 
 
 def read_hostapd(source: RateSource) -> Answer:
-    """Return the rates of the stations that hostapd lists at its control socket.
+    """Return the data rates of the stations that hostapd lists at its control socket.
 
     Requests are datagrams: ``STA-FIRST``, then ``STA-NEXT MAC`` with the previous station. The
-    answer is the MAC address of the next station and lines such as ``tx_rate_info=1300 mcs 15``.
-    After the last station it is empty. If the previous station has left, the answer is ``FAIL``,
-    and the list is read again::
+    reply is the MAC address of the next station and lines such as ``tx_rate_info=1300 mcs 15``.
+    After the last station, the reply is empty. If the previous station has left, the reply is
+    ``FAIL``, and the list is read again::
 
         STA-FIRST                  02:00:5e:10:00:01
                                    flags=[AUTH][ASSOC][AUTHORIZED]
@@ -240,13 +242,14 @@ def read_hostapd(source: RateSource) -> Answer:
     Raises
     ------
     UserError
-        If hostapd does not listen at the socket, or if an answer does not have this form.
+        If hostapd does not listen at the socket, or if a reply does not have this form.
     """
     name = f"hostapd {source.at}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as asking:
         try:
-            # The kernel chooses an abstract name (unix(7), autobind). hostapd can answer to it. The
-            # name leaves no file, and hostapd does not need access to this process's /tmp.
+            # The kernel chooses an abstract name (unix(7), autobind), to which hostapd can reply.
+            # An abstract name leaves no file, and does not require that hostapd can access this
+            # process's /tmp.
             asking.bind("")
             asking.connect(source.at)
         except PermissionError:
@@ -262,7 +265,7 @@ def read_hostapd(source: RateSource) -> Answer:
 
 
 def walk(asking: socket.socket, name: str, until_s: float) -> Answer | None:
-    """Return the rates of all stations; None if a station has left during the requests."""
+    """Return the data rates of all stations; None if a station has left during the requests."""
     readings: dict[str, Reading] = {}
     faults: list[str] = []
     request = "STA-FIRST"
@@ -290,7 +293,8 @@ def walk(asking: socket.socket, name: str, until_s: float) -> Answer | None:
 
 
 def ask(asking: socket.socket, request: str, name: str, until_s: float) -> str:
-    """Return the answer to a request. `until_s` is the deadline for the whole list. [s]"""
+    """Send a request to hostapd and return the reply. `until_s` is the deadline for the whole list.
+    [s]"""
     end_s = min(time.monotonic() + TIMEOUT_S, until_s)
     try:
         asking.send(request.encode())
@@ -299,7 +303,7 @@ def ask(asking: socket.socket, request: str, name: str, until_s: float) -> str:
             data = asking.recv(MAX_ANSWER_BYTES + 1)
             if len(data) > MAX_ANSWER_BYTES:
                 raise UserError(f"{name}: an answer of more than {MAX_ANSWER_BYTES >> 10} KiB")
-            if not data.startswith(b"<"):  # an event that was not requested
+            if not data.startswith(b"<"):  # ignore an unsolicited event
                 return data.decode(errors="replace")
     except TimeoutError:
         pass
@@ -311,9 +315,10 @@ def ask(asking: socket.socket, request: str, name: str, until_s: float) -> str:
 
 
 def rate_info(lines: Iterable[str]) -> int | None:
-    """Return the rate to a station, or else the rate from it. [bit/s]
+    """Return the rate of frames to a station, or else the rate of frames from the station. [bit/s]
 
-    Return None if no rate is reported, or if it is 0. Raise `ValueError` if the value is no rate.
+    Return None if no rate is reported, or if the rate is 0. Raise `ValueError` if the value is not
+    a rate.
     """
     values = dict(line.split("=", 1) for line in lines if "=" in line)
     for key in ("tx_rate_info", "rx_rate_info"):
@@ -327,11 +332,11 @@ def rate_info(lines: Iterable[str]) -> int | None:
     return None
 
 
-# A table by SNMP.
+# Readings from a table of an access point by SNMP.
 
 
 def read_snmp(agent: Snmp) -> Answer:
-    """Return the rates in a column of an access point's table by SNMP."""
+    """Return the data rates in a column of an access point's SNMP table."""
     readings, faults = [], []
     for mac, units in rates_of(agent):
         if units is None:
@@ -342,6 +347,6 @@ def read_snmp(agent: Snmp) -> Answer:
 
 
 def printable(text: str) -> str:
-    """Return a text of another program as one line of printable characters."""
+    """Return a text from another program as one line of printable characters."""
     line = " ".join(text[:LONGEST_LINE].split())
     return "".join(c if c.isprintable() else "?" for c in line)[:200]

@@ -1,6 +1,7 @@
-"""Rates of the bottlenecks: pings to stations with traffic, and the rate C computed from answers.
+"""Set the rates of the bottlenecks: ping stations with traffic, and compute the rate C from their
+replies.
 
-If a station does not answer, the segments of its flows are timed.
+If a station does not reply, the round-trip times of its TCP segments are measured.
 """
 
 import math
@@ -22,13 +23,14 @@ from lasthop.linux.ping import Pinger
 
 
 class Rates:
-    """An estimator for each access point whose rate is not fixed.
+    """Estimators of the bottleneck rates, one for each access point whose rate is not fixed.
 
     Parameters
     ----------
     shaping : Shaping
     watch, unwatch : callable, optional
-        Called with each socket that has packets for `take_answers`, and before it is closed.
+        `watch` is called with each socket that receives packets for `take_answers`; `unwatch` is
+        called before the socket is closed.
     """
 
     def __init__(
@@ -40,14 +42,14 @@ class Rates:
         self.shaping = shaping
         self.watch, self.unwatch = watch, unwatch
         self.overhearing: dict[str, Overhearing] = {}
-        """Timers of segments, by access point."""
+        """Measurement of the round-trip times of TCP segments, by access point."""
         self.pinger = Pinger()
         self.estimators: dict[str, Estimator] = {}
         self.sequence = count(1)
 
     def set_up(self) -> None:
-        """Create estimators for access points that have changed. All other access points keep their
-        rates."""
+        """Create estimators for access points whose settings have changed. Other estimators keep
+        their rates."""
         gateway = self.shaping.gateway
         for gone in set(self.estimators) - {ap.name for ap in gateway.aps}:
             del self.estimators[gone]
@@ -84,14 +86,14 @@ class Rates:
         for name, estimator in self.estimators.items():
             now = time.monotonic()
             if now >= estimator.due_s:
-                # Rounds that were missed during a stall are skipped.
+                # Intervals that were missed during a stall are skipped.
                 estimator.due_s = max(estimator.due_s, now - estimator.interval_s / 2)
                 estimator.due_s += estimator.interval_s
                 self.set(name, estimator.tick(list(self.candidates(name))))
                 self.listen(name)
 
     def candidates(self, ap: str) -> Iterator[Candidate]:
-        """Return the stations of an access point that may be pinged: those with traffic."""
+        """Yield the stations of an access point that may be pinged: those with traffic."""
         members = self.shaping.shaper.running().members
         observed = self.shaping.observed
         for name in sorted(observed.active - observed.udp_senders):
@@ -101,7 +103,8 @@ class Rates:
                 yield Candidate(name, tuple(sorted(addresses, key=lambda each: each.version)))
 
     def take_answers(self) -> None:
-        """Read answers to pings, and set the new rates."""
+        """Process the replies to pings and the timed segments that have arrived, and set the new
+        rates."""
         for sequence, at_s in self.pinger.answers():
             for name, estimator in self.estimators.items():
                 rate = estimator.answer(sequence, at_s)
@@ -116,7 +119,8 @@ class Rates:
                 self.listen(ap)
 
     def listen(self, ap: str) -> None:
-        """Time segments of stations that do not answer pings, one station after the other."""
+        """Measure the round-trip times of TCP segments of stations that do not answer pings, one
+        station at a time."""
         listening = self.estimators[ap].listening()
         overhearing = self.overhearing.get(ap)
         if overhearing is None:
@@ -126,25 +130,26 @@ class Rates:
             try:
                 overhearing = self.overhearing[ap] = Overhearing(interface)
             except OSError:
-                return  # The interface was removed. The gateway notices this elsewhere.
+                return  # The interface was removed; the next inspection reports this.
             self.watch(overhearing.socket, self.take_answers)
         overhearing.listen(listening)
         if overhearing.is_idle:
             self.deafen(ap)
 
     def listen_anew(self) -> None:
-        """Stop timing segments until it is needed again."""
+        """Stop measuring round-trip times of segments at all access points. `listen` starts the
+        measurement again."""
         for ap in list(self.overhearing):
             self.deafen(ap)
 
     def deafen(self, ap: str) -> None:
-        """Stop timing segments at an access point."""
+        """Stop measuring round-trip times of segments at an access point."""
         if (overhearing := self.overhearing.pop(ap, None)) is not None:
             self.unwatch(overhearing.socket)
             overhearing.close()
 
     def set(self, ap: str, rate_bps: int) -> None:
-        """Set the rate of a bottleneck, if the rate has changed. [bit/s]"""
+        """Set the rate of an access point's bottleneck, if the rate has changed. [bit/s]"""
         if self.shaping.layout is not None and self.shaping.shaper.rates[ap] != rate_bps:
             try:
                 self.shaping.shaper.set_rate(ap, rate_bps)
@@ -152,12 +157,12 @@ class Rates:
                 self.shaping.wrong(error)
 
     def forget(self, station: str) -> None:
-        """Forget a station that has left."""
+        """Remove all records of a station that has left."""
         for estimator in self.estimators.values():
             estimator.forget(station)
 
     def status(self, ap: AccessPoint) -> dict[str, Any]:
-        """Return the status of an access point's rate."""
+        """Return the status of the estimator of an access point."""
         entry: dict[str, Any] = {
             "name": ap.name,
             "rate_bps": self.shaping.shaper.rates[ap.name],
@@ -177,10 +182,10 @@ class Rates:
     def with_pings(
         self, stations: Iterable[Mapping[str, Any]], now_s: float
     ) -> list[dict[str, Any]]:
-        """Return rows of stations with the results of pings.
+        """Return the status rows of stations, with the results of pings added.
 
-        The results are whether the station is silent, and the source of its delays. If its answers
-        are ignored, `late_s` is how late they are. [s]
+        `silent` is whether the station does not answer pings. `heard` is the source of its delay
+        samples. `late_s` is the excess delay of a station whose replies are ignored. [s]
         """
         late_s = {ap: estimator.late_s() for ap, estimator in self.estimators.items()}
         rows = []
@@ -195,7 +200,7 @@ class Rates:
         return rows
 
     def passed_bytes(self, ap: str) -> int:
-        """Return the bytes that have left an access point's bottleneck."""
+        """Return the number of bytes that have left an access point's bottleneck."""
         try:
             return self.shaping.shaper.passed_bytes(ap)
         except UserError as error:
@@ -203,7 +208,7 @@ class Rates:
             return 0
 
     def warnings(self) -> Iterator[str]:
-        """Yield messages about stations whose answers are ignored."""
+        """Yield a warning for each station whose late replies are ignored."""
         for ap, estimator in self.estimators.items():
             for name, late_s in sorted(estimator.late_s().items()):
                 yield (
@@ -212,7 +217,7 @@ class Rates:
                 )
 
     def faults(self, now_s: float) -> Iterator[str]:
-        """Yield the reasons why a rate follows no station, by access point."""
+        """Yield a message for each access point whose rate does not depend on its stations."""
         for ap in self.shaping.gateway.aps:
             if estimator := self.estimators.get(ap.name):
                 yield from estimator.faults(now_s)

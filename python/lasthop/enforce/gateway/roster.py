@@ -1,6 +1,7 @@
-"""Stations that are to have a leaf: those in the file, and those that sources report.
+"""Determine the stations that should have a leaf: stations in the configuration, and stations that
+sources report.
 
-This module is a pure function of sightings and time, without I/O.
+This module has no I/O: the result depends only on the sources' reports and the time.
 """
 
 from collections import Counter
@@ -14,13 +15,13 @@ from lasthop.enforce.gateway.ports import Ports
 from lasthop.linux.tc import Address, Subnet
 
 MOST_ADDRESSES = 1 << 16
-"""Largest number of addresses that are stored for all reported stations together. Hosts often
+"""Largest number of IP addresses that are stored for all reported stations together. Hosts often
 change their IPv6 addresses. Above the limit, the station with the most addresses loses its oldest
-ones."""
+addresses."""
 
 MOST_MACHINES = 1 << 16
-"""Largest number of machines that are known simultaneously. It exceeds the number of leaves. Later
-machines wait until a known machine has left. Guests can invent MAC addresses."""
+"""Largest number of machines that are stored simultaneously, which exceeds the number of leaves.
+Further machines are ignored until a stored machine has left. Guests can invent MAC addresses."""
 
 
 MAX_SEEN_INSIDE = 4
@@ -28,14 +29,14 @@ MAX_SEEN_INSIDE = 4
 
 
 class Sighting(NamedTuple):
-    """A report of a source about a station."""
+    """Report of a source about a station."""
 
     mac: str
     address: Address | None
     name: str | None = None
     """Name that the station reports."""
     ap: str | None = None
-    """Access point of the station, if the source knows it."""
+    """Access point of the station, if the source reports it."""
     interface: str | None = None
     """Interface at which the station was seen."""
     port: str | None = None
@@ -43,33 +44,33 @@ class Sighting(NamedTuple):
     routed: tuple[Subnet, ...] = ()
     """Subnets that this machine reaches through the station."""
     is_new: bool = True
-    """Whether the sighting may add a station that the file does not list."""
+    """Whether this report may add a station that the configuration file does not list."""
     rate_bps: int | None = None
-    """Data rate of frames from the access point to the station. [bit/s] A report with a data rate
-    has no other content."""
+    """Data rate of frames from the access point to the station. A report with a data rate contains
+    nothing else. [bit/s]"""
     rate_source: str | None = None
     """Source of the data rate, as `status` shows it."""
 
 
 class Router(NamedTuple):
-    """A MAC address through which this machine has routes."""
+    """Router through which this machine has routes, identified by its MAC address."""
 
     last_s: float
-    """Time at which a route through it was last seen. [s]"""
+    """Time at which a route through the router was last seen. [s]"""
     routed: tuple[Subnet, ...]
 
     def is_within(self, subnets: Collection[Subnet]) -> bool:
-        """Return whether all subnets that this machine reaches through the router are in these
-        subnets."""
+        """Return whether `subnets` contain all subnets that this machine reaches through the
+        router."""
         return bool(self.routed) and all(is_in(each, subnets) for each in self.routed)
 
 
 @dataclass
 class Machine:
-    """All reports about one MAC address."""
+    """All reports about one MAC address, combined."""
 
     seen_s: dict[Address, float] = field(default_factory=dict)
-    """Time of the last report of each address of the machine. [s]"""
+    """Time at which each IP address of the machine was last reported. [s]"""
     name: str | None = None
     ap: str | None = None
     interface: str | None = None
@@ -77,7 +78,7 @@ class Machine:
 
 
 class Roster:
-    """Combines the reports of all sources.
+    """Combined reports of all sources about stations.
 
     Parameters
     ----------
@@ -88,27 +89,27 @@ class Roster:
         self.gateway = gateway
         self.machines: dict[str, Machine] = {}
         self.is_full = False
-        """Whether the last update left a machine out because too many are known."""
+        """Whether the last update ignored a machine because too many machines are stored."""
         self.dropped: str | None = None
-        """MAC address of a station that lost addresses in the last update because too many are
-        known."""
+        """MAC address of a station that lost addresses in the last update because too many
+        addresses are stored."""
         self.listed = {station.mac: station for station in gateway.stations if station.mac}
         self.owners = {a: station for station in gateway.stations for a in station.addresses}
         self.lengths: dict[tuple[int, int], dict[int, KnownStation]] = {}
-        """Stations of each subnet, by IP version and prefix length, and by prefix."""
+        """Stations of each subnet: by IP version and prefix length, then by prefix."""
         for station in gateway.stations:
             for subnet in station.subnets:
                 prefixes = self.lengths.setdefault((subnet.version, subnet.prefixlen), {})
                 prefixes[prefix_of(subnet.network_address, subnet.prefixlen)] = station
         by_address = (a for each in gateway.stations if not each.mac for a in each.addresses)
         self.bound = gateway.discovery.ignore | set(by_address)
-        """Addresses of the file for which MAC addresses are learnt."""
+        """IP addresses of the configuration file for which MAC addresses are learnt."""
         self.bindings = Bindings(gateway.discovery.absence_s, gateway.discovery.ignore)
         self.routers: dict[str, Router] = {}
-        """MAC addresses through which this machine has routes."""
+        """Routers through which this machine has routes, by MAC address."""
         self.ports = Ports()
         self.addresses: set[Address] = set()
-        """Addresses of all machines."""
+        """IP addresses of all machines."""
 
     def see(self, sightings: Iterable[Sighting], now_s: float) -> None:
         """Process the reports of all sources."""
@@ -124,7 +125,7 @@ class Roster:
             mac, address = sighting.mac, sighting.address
             if sighting.routed:
                 before = self.routers.get(mac)
-                # A router may have an IPv4 and an IPv6 address, each with different routes.
+                # A router may have an IPv4 address and an IPv6 address, each with its own routes.
                 routed = before.routed if before is not None and before.last_s == now_s else ()
                 self.routers[mac] = Router(now_s, (*routed, *sighting.routed))
             if address in self.gateway.discovery.ignore:
@@ -144,7 +145,7 @@ class Roster:
         self.forget(now_s)
 
     def take_bindings(self, other: "Roster") -> None:
-        """Copy bindings from another roster, for the addresses of this file."""
+        """Copy bindings from another roster, for the IP addresses of this configuration."""
         for address, known in other.bindings.by_address.items():
             if address in self.bound:
                 self.bindings.by_address[address] = known
@@ -155,7 +156,7 @@ class Roster:
                     del machine.seen_s[address]
 
     def owner(self, address: Address) -> KnownStation | None:
-        """Return the station of the file that has an address."""
+        """Return the station of the configuration file that has an address."""
         result = self.owners.get(address)
         for (version, length), prefixes in self.lengths.items():
             if result is None and version == address.version:
@@ -163,17 +164,18 @@ class Roster:
         return result
 
     def knows(self, mac: str) -> bool:
-        """Return whether a machine is listed, or was reported."""
+        """Return whether the configuration lists a MAC address, or a source has reported it."""
         return mac in self.machines or mac in self.listed
 
     @property
     def ignored(self) -> dict[Address, str]:
-        """MAC addresses of the machines that the file ignores, by address."""
+        """MAC addresses of the machines in `discover.ignore`, by IP address."""
         results = {a: self.bindings.mac_of(a) for a in self.gateway.discovery.ignore}
         return {address: mac for address, mac in results.items() if mac is not None}
 
     def bound_mac(self, station: KnownStation) -> str | None:
-        """Return the MAC address of a station that the file lists by address."""
+        """Return the learnt MAC address of a station that the configuration file lists by IP
+        address or subnet."""
         for mac in map(self.bindings.mac_of, station.addresses):
             if mac and mac not in self.listed and not self.reaches_others(mac, station):
                 return mac
@@ -183,7 +185,8 @@ class Roster:
         return None
 
     def reaches_others(self, mac: str, station: KnownStation) -> bool:
-        """Return whether this machine reaches other stations of the file through a MAC address."""
+        """Return whether this machine reaches other stations of the configuration through a MAC
+        address."""
         router = self.routers.get(mac)
         if router is None:
             return False
@@ -192,11 +195,11 @@ class Roster:
 
     @property
     def routed(self) -> dict[str, tuple[Subnet, ...]]:
-        """Subnets that this machine reaches through each MAC address."""
+        """Subnets that this machine reaches through each router, by the router's MAC address."""
         return {mac: each.routed for mac, each in self.routers.items()}
 
     def forget(self, now_s: float) -> None:
-        """Forget machines that have not been reported for a long time."""
+        """Delete machines that have not been reported for `absence_s`."""
         absence_s = self.gateway.discovery.absence_s
         since = now_s - absence_s
         self.bindings.forget(now_s, self.bound)
@@ -220,9 +223,9 @@ class Roster:
             self.dropped = mac
 
     def stations(self) -> list[KnownStation]:
-        """Return the stations that are to have a leaf, with an access point.
+        """Return the stations that should have a leaf. Each has an access point.
 
-        Each of these stations has an address, a subnet, or a MAC address that is present.
+        Each of these stations also has an IP address, a subnet, or a MAC address that is present.
         """
         present = []
         macs = {each.name: each.mac or self.bound_mac(each) for each in self.gateway.stations}
@@ -231,7 +234,8 @@ class Roster:
         for station in self.gateway.stations:
             mac = macs[station.name]
             machine = self.machines.get(mac or "", Machine())
-            # Stations that share a MAC address are distinguished by the addresses of the file.
+            # Stations that share a MAC address are distinguished by the addresses in the
+            # configuration.
             seen = sorted_(machine.seen_s) if mac and owners[mac] == 1 else []
             own = (a for a in seen if holder[a] == mac)
             every = dict.fromkeys((*station.addresses, *own, *inside.get(station.name, ())))
@@ -261,8 +265,8 @@ class Roster:
         return machine is not None and bool(machine.seen_s)
 
     def holders(self) -> dict[Address, str]:
-        """Return the MAC address that was last seen with each address, for example after a new
-        lease."""
+        """Return the MAC address that was last seen with each IP address, which may change after a
+        new lease."""
         newest: dict[Address, tuple[float, str]] = {}
         for mac, machine in self.machines.items():
             for address, seen_s in machine.seen_s.items():
@@ -271,7 +275,8 @@ class Roster:
         return {address: mac for address, (_, mac) in newest.items()}
 
     def seen_inside(self) -> dict[str, list[Address]]:
-        """Return the newest addresses that were seen in subnets of listed stations, by station."""
+        """Return the newest addresses that were seen in the subnets of each listed station, by
+        station name."""
         if not self.lengths:
             return {}
         results: dict[str, dict[Address, float]] = {}
@@ -287,14 +292,14 @@ class Roster:
     def ap_of(self, machine: Machine, addresses: Iterable[Address | Subnet]) -> str | None:
         """Return the access point of a station.
 
-        The first that applies is returned: the only access point; the one that a source names; the
-        only one at the station's interface; the one at this interface that has the address's
-        subnet.
+        If the gateway has several access points, the access point that a source reports is
+        returned. Without such a report, it is the only access point at the station's interface, or
+        else the access point there whose subnets contain an address of the station.
         """
         aps = self.gateway.aps
         if len(aps) == 1:
             return aps[0].name
-        # Before a change of the file, the access point may have had another name.
+        # A source may report an access point's name from an older configuration.
         if machine.ap in [ap.name for ap in aps]:
             return machine.ap
         here = [ap for ap in aps if ap.interface == machine.interface] or aps
@@ -307,7 +312,7 @@ class Roster:
 
 
 def prefix_of(address: Address, length: int) -> int:
-    """Return the first bits of an address as a number."""
+    """Return the first `length` bits of an address as a number."""
     return int(address) >> (address.max_prefixlen - length)
 
 

@@ -1,8 +1,8 @@
 """A gateway as one POSIX shell script, for a router that has no Python.
 
-The script runs exactly the commands that `plan` prints. Commands for stations that join and leave
-come from the same requests, with shell variables instead of addresses and numbers. Settings that a
-script does not support are refused.
+The script runs exactly the commands that `plan` prints. Commands for stations that join or leave
+are generated from the requests of the layout, with shell variables instead of addresses and
+numbers. A configuration with a setting that the script does not support is refused.
 """
 
 import zlib
@@ -20,22 +20,24 @@ from lasthop.linux import leaf_queue, tc
 from lasthop.linux.changes import mac_of
 
 ASKED = 5
-"""Largest number of stations per access point that are pinged each second."""
+"""Largest number of stations per access point that the script pings each second. [-]"""
 GROW, RISE = 1.04, 1.01
-"""Factors of C per second: without a queue, and with a short queue."""
+"""Factors by which C grows per second: without queueing delay, and with a short queueing delay.
+[-]"""
 FALL, FALL_AT_ONCE = 0.95, 0.7
-"""Factors per second: of C with a longer queue, and of the measured throughput with a long queue.
+"""Factors by which C is reduced per second: C times the first with a longer queueing delay; the
+measured throughput times the second with a long queueing delay. [-]
 
-The rate changes once per second, after an answer to a recent ping. A growth of 4 % builds a queue
+C changes once per second, after a reply to a recent ping. A growth of 4 % builds a queueing delay
 of at most 40 ms, the default threshold, before the script detects it.
 """
 IDLE_S = 60
-"""Pause of the script if there is nothing to do. [s]"""
+"""Pause of the script's loop if no rate is estimated and no stations are searched for. [s]"""
 RUN = "/var/run"
-"""Parent of the script's directory. On OpenWrt it is in memory."""
+"""Parent of the script's state directory. On OpenWrt this directory is in memory."""
 
 EXAMPLE = "02:00:5e:12:34:99"
-"""Placeholder MAC address in the messages from which command templates are made."""
+"""MAC address in generated requests, which the script replaces by a shell variable."""
 TRIED_CLASS = tc.classid(1, 1)
 EXAMPLE_BPS = 87_654_321 * 8
 EXAMPLE_QUANTUM = 7_654_321
@@ -43,7 +45,7 @@ EXAMPLE_LEAF = 0xABCD
 
 
 def script(gateway: Gateway) -> str:
-    """Return the script for a gateway.
+    """Return the text of the shell script for a gateway.
 
     Raises
     ------
@@ -117,7 +119,7 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
 
 
 def packages(gateway: Gateway) -> str:
-    """Return the packages of OpenWrt that the script needs."""
+    """Return the names of the OpenWrt packages that the script needs."""
     names = ["ip-tiny", "tc-tiny", "kmod-sched-core", "kmod-ifb"]
     if of_the_file(gateway).hashing_aps():
         names.append("kmod-sched-bpf")
@@ -130,7 +132,7 @@ def packages(gateway: Gateway) -> str:
 
 
 def settings(gateway: Gateway) -> Iterator[str]:
-    """Yield the variables of the script."""
+    """Yield the shell variables that configure the script."""
     ifb = ifb_name(gateway)
     to_block, from_block = blocks_of(gateway.lan)
     layout = Layout(gateway, tc.Device(ifb, 0))
@@ -162,7 +164,7 @@ def settings(gateway: Gateway) -> Iterator[str]:
 
 
 def functions(gateway: Gateway) -> Iterator[str]:
-    """Yield the functions of the script that depend on the file."""
+    """Yield the shell functions that depend on the configuration."""
     layout = of_the_file(gateway)
     names = dict.fromkeys((gateway.wan, *gateway.lans))
     yield function("check_interfaces", [f"is_there {quote(name)}" for name in names])
@@ -190,31 +192,32 @@ def functions(gateway: Gateway) -> Iterator[str]:
 
 
 def function(name: str, lines: Sequence[str]) -> str:
-    """Return a shell function."""
+    """Return the text of a shell function with this name and these lines."""
     return "\n".join([f"{name}() {{", *(f"    {line}" for line in lines), "}"])
 
 
 def printing(name: str, lines: Sequence[str]) -> str:
-    """Return a shell function that prints lines."""
+    """Return the text of a shell function that prints these lines."""
     if not lines:
         return function(name, [":"])
     return function(name, [f"echo {quote(line)}" for line in lines])
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a command of `plan`; names of interfaces have no blanks."""
+    """Split a command of `plan` into its words. Bytecode in quotes is one word."""
     head, bytecode, code = text.partition(" bytecode '")
     return head.split(" ") + (["bytecode", code.removesuffix("'")] if bytecode else [])
 
 
 def quoted(text: str, variables: Mapping[str, str] | None = None) -> str:
-    """Return a command of `plan` for the shell, with variables in the places of these words."""
+    """Return a command of `plan`, quoted for the shell. Words in `variables` are replaced by shell
+    variables."""
     places = variables or {}
     return " ".join(places.get(word) or quote(word) for word in words(text))
 
 
 def tried(text: str) -> str:
-    """Return a command that must succeed."""
+    """Return the shell command that runs a command of `plan` and stops the script if it fails."""
     command = words(text)
     if command[0] == "ethtool":
         return f"no_gro {quote(command[2])}"
@@ -222,7 +225,7 @@ def tried(text: str) -> str:
 
 
 def of_the_file(gateway: Gateway) -> Layout:
-    """Return the layout with the same stations as `plan`."""
+    """Return the layout with the stations of the configuration file, as in `plan`."""
     layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
     for station in gateway.stations:
         if station.can_be_placed:
@@ -231,13 +234,15 @@ def of_the_file(gateway: Gateway) -> Layout:
 
 
 def try_leaf(layout: Layout) -> str:
-    """Return the command that tries the queue of leaves on another interface."""
+    """Return the shell command that tests on another interface whether the kernel supports the
+    queue of leaves."""
     device, queue = tc.Device("TRY", 0), layout.queues[layout.gateway.aps[0].name, None]
     return quoted(leaf_queue.add(device, TRIED_CLASS, queue).command, {"TRY": '"$TRY"'})
 
 
 def set_rate(layout: Layout) -> str:
-    """Return the command that sets rate (2) and burst (3) of a class (1). [bit/s, bytes]"""
+    """Return the shell command that sets the rate ($2) and burst ($3) of a class ($1). [bit/s,
+    bytes]"""
     ap = layout.gateway.aps[0]
     text = layout.rate(ap, EXAMPLE_BPS).command
     command = words(text)
@@ -248,7 +253,8 @@ def set_rate(layout: Layout) -> str:
 
 
 def cases(layout: Layout) -> list[str]:
-    """Return the lines that add a leaf (2) with a quantum (3) to an access point (1). [bytes]"""
+    """Return the shell lines that add a leaf ($2) with a quantum ($3) to an access point ($1).
+    [bytes]"""
     lines = ['case "$1" in']
     for ap in layout.gateway.aps:
         leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
@@ -261,17 +267,17 @@ def cases(layout: Layout) -> list[str]:
 
 
 def remove_leaf(layout: Layout) -> str:
-    """Return the command that removes a leaf (1)."""
+    """Return the shell command that removes a leaf ($1)."""
     leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
     return quoted(tc.del_class(layout.ifb, leaf).command, {tc.shown(leaf): '"$1"'})
 
 
 def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
-    """Return the commands that add and that remove a MAC address.
+    """Return the shell commands that add a MAC address to the u32 tables, and those that remove it.
 
-    Arguments to add: the MAC address (1), its last byte (2), its words as source (3, 4) and as
-    destination (5, 6), its number in the bucket (7), its classes (8, 9). Arguments to remove: its
-    bucket (1) and its number (2).
+    Arguments of the commands that add: the MAC address ($1), its last byte ($2), its words as
+    source ($3, $4) and as destination ($5, $6), its number in the hash bucket ($7), its classes
+    ($8, $9). Arguments of the commands that remove: the hash bucket ($1) and the number in it ($2).
     """
     layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
     assert layout.tables is not None
@@ -305,7 +311,8 @@ def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
 
 
 def listed(layout: Layout) -> Iterator[str]:
-    """Yield the addresses of the file in the format of the script; stations have numbers."""
+    """Yield one line per IP address of the configured stations, in the script's format. Stations
+    have numbers."""
     for number, name in enumerate_names(layout.gateway):
         member = layout.members.get(name)
         if member is None:
@@ -317,12 +324,13 @@ def listed(layout: Layout) -> Iterator[str]:
 
 
 def enumerate_names(gateway: Gateway) -> Iterable[tuple[str, str]]:
-    """Yield the names in the script and in the file of all stations."""
+    """Yield the script's name and the configured name of each station."""
     return ((f"s{k}", station.name) for k, station in enumerate(gateway.stations, start=1))
 
 
 def known(gateway: Gateway, layout: Layout) -> Iterator[str]:
-    """Yield the lines about access points, MAC addresses, and addresses to ignore."""
+    """Yield the lines about access points, MAC addresses, and ignored addresses, in the script's
+    format."""
     for ap in gateway.aps:
         number, result = tc.shown(layout.ap_class[ap.name]), int(gateway.discovery.neighbours)
         anybody = KnownStation("anybody", ap.name, ())
@@ -341,8 +349,8 @@ def known(gateway: Gateway, layout: Layout) -> Iterator[str]:
 
 
 def place_of(layout: Layout, station: KnownStation) -> str:
-    """Return bucket and number of a station's MAC address in the tables, or dashes if it has no MAC
-    address."""
+    """Return the hash bucket of a station's MAC address and its number in the bucket, or dashes if
+    the station has no MAC address."""
     assert layout.tables is not None
     _, known = layout.tables.placed.get(station.name, (None, {}))
     node = known.get(station.mac or "")
@@ -350,8 +358,8 @@ def place_of(layout: Layout, station: KnownStation) -> str:
 
 
 def classes_of(layout: Layout, ap: AccessPoint) -> tuple[int, str, str]:
-    """Return whether each station of an access point has a leaf, and the classes that stations
-    share."""
+    """Return whether each station of an access point has a leaf of its own, and the two classes
+    that all its stations share."""
     fixed = layout.fixed[ap.name]
     match ap.fairness:
         case "flow":
@@ -364,7 +372,8 @@ def classes_of(layout: Layout, ap: AccessPoint) -> tuple[int, str, str]:
 
 
 def estimated(layout: Layout) -> Iterator[str]:
-    """Yield estimated access points: class, limits of C [bit/s], thresholds [ms]."""
+    """Yield a line for each access point with an estimated rate: class, limits of C [bit/s],
+    thresholds [ms]."""
     for ap in layout.gateway.aps:
         if ap.rate_bps is None:
             number, most = tc.shown(layout.ap_class[ap.name]), whole_bytes(ap.max_bps)
@@ -374,5 +383,5 @@ def estimated(layout: Layout) -> Iterator[str]:
 
 
 def whole_bytes(rate_bps: int) -> int:
-    """Return a rate as the kernel stores it, in whole bytes. [bit/s]"""
+    """Return a rate rounded down to whole bytes per second, as the kernel stores it. [bit/s]"""
     return max(rate_bps // 8, 1) * 8

@@ -1,7 +1,8 @@
-"""A gateway that is up. It finds stations, pings them, sets rates, repairs changes, and replies.
+"""Service of a running gateway. It finds stations, pings them, sets rates, repairs changes by other
+programs, and answers requests.
 
-`Loop` schedules all tasks. `Rates`, `Stations`, `Healing` and `Control` do the work. This module
-sets them up, reads counters, and applies another file.
+`Loop` schedules all tasks. `Rates`, `Stations`, `Healing` and `Control` perform these tasks. This
+module creates these objects, reads counters, and applies a changed configuration.
 """
 
 import os
@@ -31,11 +32,11 @@ from lasthop.enforce.gateway.weights import range_of_rates
 from lasthop.errors import UserError
 
 PATIENCE_S = 1.0
-"""Time for which another thread waits for a reply from the loop. [s]"""
+"""Longest time for which another thread waits for a reply from the event loop. [s]"""
 
 
 class GatewayService(Service[Gateway]):
-    """A gateway while it is set up, while it runs, and while it is taken down.
+    """Service that sets up a gateway, runs it, and reverts its changes.
 
     Parameters
     ----------
@@ -54,27 +55,27 @@ class GatewayService(Service[Gateway]):
         self.counting = Counting(self.shaping, self.loop, self.count, self.rates.ping)
         self.counting.is_watched = context.show is not None
         self.latest: dict[str, Any] = {}
-        """The last status."""
+        """Last status that was computed."""
         self.status()
 
     @property
     def kernel_state(self) -> Shaper:
-        """Classes and filters in the kernel."""
+        """Classes and filters of the gateway in the kernel."""
         return self.shaping.shaper
 
-    # Up and down.
+    # Start and end of the service.
 
     def published(self) -> AbstractContextManager[None]:
-        """Serve metrics, if the file asks for them."""
+        """Return a context that serves metrics, if the configuration enables metrics."""
         return serve_metrics(self.context.wanted.metrics, self.status_for_others)
 
     def prepare(self) -> None:
-        """Look for stations."""
+        """Search for stations before anything is set up."""
         self.shaping.shaper.check()
         self.stations.look_now()
 
     def set_up(self) -> None:
-        """Set up the kernel for the present stations, and everything that watches it."""
+        """Create the classes and filters for the present stations, and start all monitoring."""
         self.healing.attend_to_all()
         self.shaping.shaper.up(self.stations.wanted())
         self.stations.weigh()
@@ -85,7 +86,8 @@ class GatewayService(Service[Gateway]):
         self.loop.at(time.monotonic(), self.rates.ping)
 
     def listen_again(self) -> None:
-        """Listen again at the interfaces towards stations, as they exist now."""
+        """Open the sockets at the interfaces towards stations again, since interfaces may have
+        changed."""
         present = {
             name: number
             for name, number in self.healing.numbers.items()
@@ -105,7 +107,7 @@ class GatewayService(Service[Gateway]):
         self.stations.close()
 
     def run(self) -> None:
-        """Run until SIGTERM, SIGINT or a request to stop."""
+        """Run until SIGTERM, SIGINT or a request to stop arrives."""
         with ExitStack() as stack:
             workers = stack.enter_context(ThreadPoolExecutor(1, "discovery"))
             self.listen(stack, config.read)
@@ -117,29 +119,30 @@ class GatewayService(Service[Gateway]):
             self.stations.watch(self.loop, workers)
             self.loop.run()
 
-    # Reports of the kernel.
+    # Counters and events of the kernel.
 
     def count(self) -> None:
-        """Read the sources of stations, and all counters."""
+        """Process new hosts at bridge ports, and read all counters."""
         self.stations.listen()
         self.counting.count()
         if self.context.show is not None:
             self.context.show(self.status())
 
     def status_for_others(self) -> dict[str, Any]:
-        """Return the status for another thread. Return the last status if the loop is busy for
-        long."""
+        """Return the status for another thread. If the event loop is busy for too long, return the
+        last status."""
         return self.loop.ask(self.status, PATIENCE_S) or self.latest
 
     def heal(self) -> None:
-        """Check everything now, and repair changes of other programs."""
+        """Inspect everything now, and repair changes by other programs."""
         self.healing.doubt()
         self.healing.inspect()
 
-    # Another file.
+    # A changed configuration.
 
     def refuse(self, new: Gateway) -> None:
-        """Refuse a file that cannot be applied, before anything is changed."""
+        """Raise `UserError` for a configuration that cannot be applied, before anything is
+        changed."""
         lan = self.shaping.gateway.lan
         if new.lan != lan:
             raise UserError(
@@ -154,15 +157,15 @@ class GatewayService(Service[Gateway]):
             shaper.check(is_up=True)
 
     def take_over(self, new: Gateway) -> None:
-        """Apply another file. If that fails, apply the old one again."""
+        """Apply a changed configuration. If that fails, apply the old configuration again."""
         shaping, stations = self.shaping, self.stations
         old, shaping.gateway = shaping.gateway, new
         if old == new:
             return
         before, roster = shaping.shaper, stations.roster
         stations.roster = carried_over(roster, new)
-        # Faults of the old sources no longer apply. This includes faults of a search that is still
-        # running.
+        # Messages about the old sources are deleted. The result of a search that is still running
+        # is ignored.
         stations.looking, stations.faults = None, []
         try:
             if before.layout is not None and same_classes(old, new):
@@ -185,14 +188,15 @@ class GatewayService(Service[Gateway]):
         before.close()
 
     def let(self, gateway: Gateway) -> None:
-        """Apply the stations of a file that has the same classes as the present file."""
+        """Apply a configuration that differs from the present one only in stations and
+        discovery."""
         shaper = self.shaping.shaper
         shaper.gateway = shaper.running().gateway = self.shaping.observed.gateway = gateway
         self.stations.listen_anew()
         self.stations.settle(self.stations.wanted())
 
     def status(self) -> dict[str, Any]:
-        """Return the status, with counters that are at most a second old."""
+        """Return the status. Its counters are at most one second old."""
         self.counting.count_again()
         now, shaping = time.monotonic(), self.shaping
         stations = self.stations.weighed(self.rates.with_pings(shaping.observed.stations(), now))
@@ -229,7 +233,8 @@ class GatewayService(Service[Gateway]):
 
 
 def same_classes(old: Gateway, new: Gateway) -> bool:
-    """Return whether only stations and discovery differ, so that the classes remain."""
+    """Return whether two configurations differ only in stations and discovery, so that the HTB
+    classes are equal."""
     shares = [[(g.name, g.share, g.max_bps) for g in gateway.groups] for gateway in (old, new)]
     return (
         shares[0] == shares[1]
@@ -242,7 +247,7 @@ def same_classes(old: Gateway, new: Gateway) -> bool:
 
 
 def carried_over(roster: Roster, gateway: Gateway) -> Roster:
-    """Return a roster for another file, with all machines that the old roster knows."""
+    """Return a roster for a changed configuration, with all machines of the old roster."""
     new = Roster(gateway)
     new.machines, new.routers, new.ports = roster.machines, roster.routers, roster.ports
     new.take_bindings(roster)

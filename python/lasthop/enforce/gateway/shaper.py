@@ -1,4 +1,4 @@
-"""Set up a layout in the kernel of this machine, and revert it."""
+"""Create the objects of a layout in the kernel of this machine, and remove them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
@@ -33,11 +33,11 @@ from lasthop.linux.netlink import KernelError, Request, is_missing
 from lasthop.linux.undo import UndoLog
 
 REMOVALS = (tc.DELFILTER, tc.DELCLASS)
-"""Types of messages that remove something."""
+"""Types of netlink messages that remove an object."""
 
 
 class Shaper(KernelState):
-    """The bottlenecks of a gateway in the kernel.
+    """State of a gateway's bottlenecks in the kernel.
 
     Parameters
     ----------
@@ -55,18 +55,20 @@ class Shaper(KernelState):
         self.rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
         self.programs: Programs | None = None
         self.why_filters: str | None = None
-        """Reason why u32 filters classify instead of programs; None if programs do."""
+        """Reason why u32 filters classify packets instead of BPF programs; None if BPF programs
+        classify."""
         self.others = Surroundings()
         """MAC addresses that do not belong to exactly one station, as the sources report them."""
         self.on_link: list[tc.Subnet] = []
-        """Subnets of the interfaces towards access points, at the last search for stations."""
+        """Subnets of the interfaces towards access points, read at the last search for stations."""
         self.layout: Layout | None = None
-        """Layout in the kernel; None while nothing is set up."""
+        """Layout of the objects in the kernel; None while nothing is set up."""
 
     def check(self, *, is_up: bool = False) -> None:
-        """Refuse everything that is known to fail, before anything is changed.
+        """Raise `UserError` for every failure that can be foreseen, before anything is changed.
 
-        Parts with the gateway's own marks are accepted if it is up already.
+        If the gateway is already up, objects in the kernel with the gateway's own marks are
+        accepted.
         """
         own = {block.number for block in blocks_of(self.gateway.lan)} if is_up else set()
         present = links.every_link(self.kernel)
@@ -88,13 +90,13 @@ class Shaper(KernelState):
             )
 
     def up(self, stations: Iterable[KnownStation]) -> None:
-        """Set everything up; if anything fails, revert all changes."""
+        """Create all objects. If anything fails, revert all changes."""
         self.check()
         with self.reverted_on_failure():
             self.set_up(list(stations))
 
     def set_up(self, stations: list[KnownStation]) -> None:
-        """Set everything up. The last messages redirect packets, when everything else exists."""
+        """Create all objects. The filters that redirect packets are created last."""
         gateway = self.gateway
         wan = tc.Device(gateway.wan, links.index_of(gateway.wan))
         lans = [tc.Device(name, links.index_of(name)) for name in gateway.lans]
@@ -110,7 +112,7 @@ class Shaper(KernelState):
             self.changes.add_hooks(lan, layout.hooks)
         joins: list[Request] = []
         for station in stations:
-            # No numbers are left for this station. All other stations are shaped.
+            # No class number is free for this station; other stations are still shaped.
             with suppress(UserError):
                 joins += layout.join(station)
         self.changes.carry_out(joins)
@@ -119,16 +121,17 @@ class Shaper(KernelState):
         self.layout = layout
 
     def receiving(self, devices: Sequence[tc.Device]) -> list[tc.Device]:
-        """Return devices and all devices below them that merge received packets: VLANs, bridges."""
+        """Return devices that merge received packets, from `devices` and the lower devices of VLANs
+        and bridges."""
         present = links.every_link(self.kernel)
         names = dict.fromkeys(name for each in devices for name in links.below(each.name, present))
         return [tc.Device(name, present[name].number) for name in names if name in present]
 
     def down(self, *, unload: bool = True) -> list[str]:
-        """Revert all changes; return the changes that could not be reverted, in words.
+        """Revert all changes. Return a message for each change that could not be reverted.
 
-        Without `unload` the programs stay loaded for the next `up`, since the kernel takes a tenth
-        of a second to verify them.
+        If `unload` is false, the BPF programs stay loaded for the next `up`, since the kernel needs
+        a tenth of a second to verify them.
         """
         self.layout = None
         remaining = self.changes.undo_all()
@@ -137,7 +140,7 @@ class Shaper(KernelState):
         return remaining
 
     def has_programs(self) -> bool:
-        """Return whether programs classify by MAC address. Load the programs if nothing is set
+        """Return whether BPF programs classify by MAC address. Load the programs if nothing is set
         up."""
         if self.programs is None and self.layout is None:
             try:
@@ -148,18 +151,18 @@ class Shaper(KernelState):
         return self.programs is not None
 
     def unload_programs(self) -> None:
-        """Close the programs."""
+        """Close the descriptors of the BPF programs."""
         if self.programs is not None:
             self.programs.close()
             self.programs = None
 
     def fill_all(self) -> None:
-        """Write the entries of all members to the programs' maps."""
+        """Write the entries of all stations to the BPF maps."""
         if self.layout is not None:
             self.fill(self.layout)
 
     def fill(self, layout: Layout) -> None:
-        """Write the entries of a layout to the programs' maps."""
+        """Write the entries of a layout to the BPF maps."""
         if self.programs is None:
             return
         present = links.every_link(self.kernel)
@@ -175,14 +178,16 @@ class Shaper(KernelState):
         return Entries(self.layout, self.on_link, self.others).by_address
 
     def moves(self) -> dict[str, int]:
-        """Return how often the MAC address of each member has changed its interface."""
+        """Return how often the MAC address of each station has changed its interface, by the
+        station's name."""
         if self.layout is None or self.programs is None or len(self.gateway.lans) < 2:
             return {}
         macs = {each.station.mac for each in self.layout.members.values()}
         return {mac: self.programs.moves(mac) for mac in macs if mac is not None}
 
     def filtered(self) -> list[dict[str, Any]]:
-        """Return bytes at the filters by access point and direction, for status and metrics."""
+        """Return the bytes at the filters for each access point and direction, for status and
+        metrics."""
         rows: list[dict[str, Any]] = []
         if self.layout is None or self.programs is None:
             return rows
@@ -204,9 +209,10 @@ class Shaper(KernelState):
         return rows
 
     def classified(self, ap: str) -> list[dict[Kind, Counted]] | None:
-        """Return packets and bytes at the classifier by kind, from and to stations.
+        """Return the packets and bytes at the classifier by kind: first from stations, then to
+        stations.
 
-        Return None if no program is loaded.
+        Return None if no BPF program is loaded.
         """
         self.running()
         if self.programs is None:
@@ -215,9 +221,10 @@ class Shaper(KernelState):
         return self.programs.counts(names.index(ap))
 
     def join(self, station: KnownStation, *, fill: bool = True) -> None:
-        """Set up the classes of a station. If the kernel refuses, the station has none.
+        """Create the classes of a station. If the kernel refuses a request, all requests of the
+        station are reverted.
 
-        Without `fill`, packets of the station are unclassified until the next `fill_all`.
+        If `fill` is false, packets of the station are unclassified until the next `fill_all`.
         """
         layout = self.running()
         requests = layout.join(station)
@@ -237,25 +244,28 @@ class Shaper(KernelState):
         self.carry(layout.leave(name))
 
     def readdress(self, name: str, addresses: Iterable[tc.Address]) -> None:
-        """Set the addresses of a member. The programs use them after the next `fill_all`."""
+        """Set the addresses of a station. The BPF programs use these addresses after the next
+        `fill_all`."""
         self.carry(self.running().readdress(name, addresses))
 
     def identify(self, name: str, mac: str | None) -> None:
-        """Set another MAC address of a member. The programs use it after the next `fill_all`."""
+        """Set another MAC address of a station. The BPF programs use this address after the next
+        `fill_all`."""
         self.carry(self.running().identify(name, mac))
 
     def set_rate(self, ap: str, rate_bps: int) -> None:
-        """Set the rate of an access point's bottleneck, by one message. [bit/s]"""
+        """Set the rate of an access point's bottleneck with a single netlink message. [bit/s]"""
         layout = self.running()
         self.changes.carry_out([layout.rate(self.gateway.ap(ap), rate_bps)])
         self.rates[ap] = rate_bps
 
     def weigh(self, read: Mapping[str, PhyRate]) -> None:
-        """Set the weights of members from rates that were read from access points, by name."""
+        """Set the weights of stations from the data rates of access points. `read` is indexed by
+        station name."""
         self.carry(self.running().weigh(read))
 
     def counters(self) -> dict[int, Counters]:
-        """Return the counters of all classes."""
+        """Return the counters of all classes, by number."""
         layout = self.running()
         result = class_counters(self.kernel, layout.ifb.number)
         if layout.discipline in leaf_queue.MANAGED:
@@ -266,25 +276,26 @@ class Shaper(KernelState):
         return result
 
     def passed_bytes(self, ap: str) -> int:
-        """Return the bytes that have left an access point's class."""
+        """Return the number of bytes that have left an access point's class."""
         layout = self.running()
         return class_counter(self.kernel, layout.ifb.number, layout.ap_class[ap]).sent_bytes
 
     def differences(self, parts: Set[Part] = ALL) -> list[Difference]:
-        """Return differences of these parts, which other programs can change."""
+        """Return the differences between the kernel's state and the layout, in these parts of the
+        state."""
         return look(self.kernel, self.running(), self.rates, parts)
 
     def faults(self) -> list[str]:
-        """Return all differences, in words."""
+        """Return a message for each difference between the kernel's state and the layout."""
         return summarised(self.differences())
 
     def repair(self, differences: Iterable[Difference]) -> None:
-        """Repair differences, and write the entries of the programs' maps."""
+        """Repair differences, and write the entries of the BPF maps."""
         super().repair(differences)
         self.fill_all()
 
     def carry(self, requests: list[Request]) -> None:
-        """Carry out requests in order. Objects that are to be removed may already be gone."""
+        """Send requests in order. Objects that a request removes may already be missing."""
         for is_removal, some in groupby(requests, lambda each: each.kind in REMOVALS):
             if is_removal:
                 self.remove(list(some))
@@ -292,7 +303,7 @@ class Shaper(KernelState):
                 self.changes.carry_out(list(some))
 
     def remove(self, requests: list[Request]) -> None:
-        """Remove objects one by one. Objects that are already gone are ignored."""
+        """Send requests that remove objects, one by one. Missing objects are ignored."""
         for request in requests:
             try:
                 self.changes.carry_out([request])
@@ -301,14 +312,15 @@ class Shaper(KernelState):
                     raise
 
     def running(self) -> Layout:
-        """Return the layout, which exists once everything is set up."""
+        """Return the layout. Call this only while everything is set up."""
         if self.layout is None:
             raise UserError(f"gateway {self.gateway.name}: the gateway is not up")
         return self.layout
 
 
 def refuse_of_another(interface: str, block: int, present: Iterable[str]) -> None:
-    """Refuse hooks of another program whose block has the number of a gateway's block."""
+    """Raise `UserError` if another program's filter block at an interface has the number of a
+    gateway's block."""
     if block >> 16 != MAJOR:
         return
     lans = [name for name in present if block in (each.number for each in blocks_of(name))]
@@ -320,14 +332,15 @@ def refuse_of_another(interface: str, block: int, present: Iterable[str]) -> Non
 
 
 def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
-    """Return the commands that do what `up` does with the stations that have addresses in the file.
+    """Return the shell commands that are equivalent to `up`, for the stations with addresses in the
+    configuration.
 
     Parameters
     ----------
     gateway : Gateway
     by_mac : bool, optional
-        Whether a BPF program classifies, as in `up`. Otherwise filters classify, as in `up` if the
-        kernel refuses the program.
+        Whether BPF programs classify packets. If False, u32 filters classify packets, which `up`
+        uses if the kernel refuses the programs.
     """
     ifb = tc.Device(ifb_name(gateway), 0)
     programs = Planned(ifb.name) if by_mac else None

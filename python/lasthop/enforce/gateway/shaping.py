@@ -1,4 +1,5 @@
-"""Present state of the gateway: its file, its shaper, and faults that the kernel reports."""
+"""Present state of the gateway: its configuration, its shaper, and faults that the kernel
+reports."""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -15,7 +16,8 @@ from lasthop.linux.netlink import Socket
 
 @dataclass
 class Shaping:
-    """State that rates, stations and control share. Another file replaces it in place."""
+    """State that the rates, the stations and the control socket share. A changed configuration
+    updates this object in place."""
 
     parts = Part
 
@@ -23,17 +25,17 @@ class Shaping:
     shaper: Shaper
     observed: Observed
     faults: list[str] = field(default_factory=list)
-    """Faults of the present state, in words."""
+    """Messages about faults of the present state."""
     doubts: Callable[[], None] = field(default_factory=lambda: lambda: None)
-    """Function that is called when the kernel refuses a request. Another program may have changed
-    the state."""
+    """Function that is called when the kernel refuses a request, since another program may have
+    changed the kernel's state."""
 
     @property
     def layout(self) -> Layout | None:
-        """Classes and members in the kernel; None while nothing is shaped."""
+        """Layout of the HTB classes in the kernel; None while nothing is shaped."""
         return self.shaper.layout
 
-    # Methods for healing.
+    # Methods that `lasthop.daemon.healing` calls.
 
     def tell_doubts(self, to: Callable[[], None]) -> None:
         """Set the function that is called when the kernel refuses a request."""
@@ -41,26 +43,26 @@ class Shaping:
 
     @property
     def kernel(self) -> Socket:
-        """Connection of this process, whose own changes cause no events."""
+        """Netlink socket of this process, whose own changes cause no events."""
         return self.shaper.kernel
 
     @property
     def is_set_up(self) -> bool:
-        """Whether anything is set up."""
+        """Whether the classes and filters exist in the kernel."""
         return self.layout is not None
 
     @property
     def interfaces(self) -> Sequence[str]:
-        """Interfaces towards the Internet and towards stations."""
+        """Names of the interfaces towards the Internet and towards stations."""
         return (self.gateway.wan, *self.gateway.lans)
 
     @property
     def container(self) -> str:
-        """Name of the IFB, in words."""
+        """Text that names the IFB in messages."""
         return f"interface {ifb_name(self.gateway)}"
 
     def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
-        """Return the events to receive, for these numbers of the present interfaces."""
+        """Return the filter of netlink events, for these numbers of the present interfaces."""
         own, blocks = list(numbers.values()), list[int]()
         if (layout := self.layout) is not None:
             own.append(layout.ifb.number)
@@ -68,13 +70,14 @@ class Shaping:
         return EventFilter((*self.interfaces, ifb_name(self.gateway)), own, blocks)
 
     def parts_of(self, events: Iterable[Event] | None) -> Set[Part]:
-        """Return the parts to inspect after these events."""
+        """Return the parts of the kernel state to inspect after these events."""
         if self.layout is not None:
             return parts_of(events, self.layout)
         return ALL if events is None or events else set()
 
     def differences(self, parts: Set[Part]) -> list[Difference]:
-        """Return the differences of these parts."""
+        """Return the differences between the kernel's state and the layout, in these parts of the
+        state."""
         return self.shaper.differences(parts)
 
     def repair(self, differences: Sequence[Difference]) -> None:
@@ -83,20 +86,20 @@ class Shaping:
         self.shaper.repair(differences)
 
     def check(self) -> None:
-        """Refuse everything that is known to fail, before anything is set up."""
+        """Raise `UserError` for every failure that can be foreseen, before anything is set up."""
         self.shaper.check()
 
     def down(self) -> list[str]:
-        """Revert all changes before setting up again. Return the changes that could not be
-        reverted."""
+        """Revert all changes before the gateway is set up again. Return a message for each change
+        that could not be reverted."""
         return self.shaper.down(unload=False)
 
     def is_whole(self, present: Container[str]) -> bool:
-        """Return whether the interface towards the Internet and one towards stations exist."""
+        """Return whether `wan` and at least one `lan` interface exist."""
         gateway = self.gateway
         return gateway.wan in present and any(name in present for name in gateway.lans)
 
     def wrong(self, error: Exception) -> None:
-        """Record a refusal of the kernel. Healing finds the reason."""
+        """Record an error of the kernel, and request an inspection to find its reason."""
         self.faults = [str(error)]
         self.doubts()

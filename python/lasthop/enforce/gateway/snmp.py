@@ -1,8 +1,9 @@
 """An access point's table of associated stations, by SNMP version 2c (RFC 3416).
 
-The index of the column ends with the six bytes of a station's MAC address. The value is an IP
-address, as in cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB (paper 002, footnote 3). Another
-column can have the stations' data rates, such as cDot11ClientCurrentTxRateSet of the same MIB.
+The index of each row ends with the six bytes of a station's MAC address. The value in the column is
+an IP address, as in cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB (paper 002, footnote 3).
+Another column can contain the stations' data rates, such as cDot11ClientCurrentTxRateSet of the
+same MIB.
 """
 
 import random
@@ -20,18 +21,18 @@ INTEGER, OCTETS, NULL, OID, SEQUENCE, IP_ADDRESS = 0x02, 0x04, 0x05, 0x06, 0x30,
 GAUGE, COUNTER64 = 0x42, 0x46
 NUMBERS = (INTEGER, GAUGE, COUNTER64)
 MAX_NUMBER_BYTES = 9
-"""Size of the largest Counter64: 64 bits and a sign (RFC 2578, section 7.1.10)."""
+"""Number of bytes of the largest Counter64: 64 bits and a sign (RFC 2578, section 7.1.10)."""
 GET_BULK, RESPONSE, END_OF_VIEW = 0xA5, 0xA2, 0x82
 VERSION_2C = 1
 ROWS = 25
-"""Largest number of rows of an answer. They fit into one datagram."""
+"""Largest number of table rows per reply, which fit into one datagram. [-]"""
 TRIES, PATIENCE_S = 3, 1.0
-"""Number of attempts of a request, and the time to wait for each answer. [-, s]"""
+"""Number of attempts of a request [-], and the time to wait for each reply [s]."""
 WALK_S = 10.0
-"""Time limit for reading a table. [s]"""
+"""Time limit for reading a whole table. [s]"""
 MOST_ROWS = 10_000
 RATE_BITS = 0x7F
-"""Mask for the rate in an octet of a rate set. The remaining bit marks basic rates."""
+"""Mask for the rate in an octet of a rate set. The remaining bit marks a basic rate."""
 
 
 class Association(NamedTuple):
@@ -42,7 +43,7 @@ class Association(NamedTuple):
 
 
 def associations(agent: Snmp) -> list[Association]:
-    """Return the stations of an access point. Raise `UserError` if answers are missing after
+    """Return the stations of an access point. Raise `UserError` if the table is not complete within
     `WALK_S`."""
     return [
         Association(mac, address_of(value))
@@ -52,10 +53,11 @@ def associations(agent: Snmp) -> list[Association]:
 
 
 def rates_of(agent: Snmp) -> Iterator[tuple[str, int | None]]:
-    """Yield MAC address and data rate of each station; None for a rate that is no number.
+    """Yield the MAC address and the data rate of each station. The rate is None if it is not a
+    number.
 
-    The unit of the column is `agent.rates_unit_bps`. Raise `UserError` if answers are missing after
-    `WALK_S`.
+    The unit of the column is `agent.rates_unit_bps`. Raise `UserError` if the table is not complete
+    within `WALK_S`.
     """
     assert agent.rates is not None
     for mac, kind, value in walk(agent, agent.rates):
@@ -63,9 +65,10 @@ def rates_of(agent: Snmp) -> Iterator[tuple[str, int | None]]:
 
 
 def rate_of(kind: int, value: bytes) -> int | None:
-    """Return the rate in a row: a number, or the largest rate of a set with one rate per octet.
+    """Return the data rate in a row of the table. The value is a number, or a set with one rate per
+    octet, of which the largest is returned.
 
-    Numbers as text are refused, since they would be read as a set of rates.
+    A number as text is refused, since its characters would be read as a set of rates.
     """
     if kind in NUMBERS:
         is_number = 0 < len(value) <= MAX_NUMBER_BYTES
@@ -77,9 +80,9 @@ def rate_of(kind: int, value: bytes) -> int | None:
 
 
 def walk(agent: Snmp, oid: str) -> list[tuple[str, int, bytes]]:
-    """Yield the MAC address, type and value of each row of a column.
+    """Return the MAC address, BER type and value of each row of a column.
 
-    Raise `UserError` if answers are missing after `WALK_S`.
+    Raise `UserError` if the table is not complete within `WALK_S`.
     """
     column = tuple(map(int, oid.split(".")))
     until_s = time.monotonic() + WALK_S
@@ -105,7 +108,8 @@ def walk(agent: Snmp, oid: str) -> list[tuple[str, int, bytes]]:
 
 
 def address_of(value: bytes) -> Address | None:
-    """Return the address in a row, or None. An address is four bytes, sixteen bytes, or text."""
+    """Return the IP address in a row of the table, or None. The value is four bytes, sixteen bytes,
+    or text."""
     if len(value) in (4, 16) and any(value):
         return ip_address(value)
     try:
@@ -116,13 +120,15 @@ def address_of(value: bytes) -> Address | None:
 
 
 Row = tuple[tuple[int, ...], int, bytes]
-"""Object identifier, kind and content."""
+"""Row of an SNMP table: object identifier, BER type, and content."""
 
 
 def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...], until_s: float) -> list[Row]:
-    """Return the rows of one answer, which follow an object identifier.
+    """Request the table rows that follow the object identifier `after`, and return the rows of one
+    reply.
 
-    `until_s` is the deadline on the monotonic clock. [s] Unrelated packets do not extend it.
+    `until_s` is the deadline on the monotonic clock. [s] Unrelated packets do not extend the
+    deadline.
     """
     number = random.randrange(1, 1 << 31)
     binding = field(SEQUENCE, field(OID, oid_bytes(after)) + field(NULL, b""))
@@ -152,7 +158,7 @@ def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...], until_s: float)
 
 
 def rows_of(data: bytes, number: int) -> list[Row] | None:
-    """Return the rows of an answer; None if it answers another request."""
+    """Return the table rows of a reply; None if the packet is the reply to another request."""
     try:
         (_, message), *_ = fields(data)
         _, _, (kind, pdu) = list(fields(message))[:3]
@@ -172,7 +178,7 @@ def rows_of(data: bytes, number: int) -> list[Row] | None:
 
 
 def fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the tag and content of BER fields. Raise `IndexError` if a field is truncated."""
+    """Yield the tag and content of each BER field. Raise `IndexError` if a field is truncated."""
     at = 0
     while at < len(data):
         tag, length = data[at], data[at + 1]
@@ -188,7 +194,7 @@ def fields(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def field(tag: int, content: bytes) -> bytes:
-    """Return a field in the basic encoding rules (BER)."""
+    """Return a field encoded by the basic encoding rules (BER)."""
     size = len(content)
     if size < 0x80:
         return bytes((tag, size)) + content
@@ -197,12 +203,12 @@ def field(tag: int, content: bytes) -> bytes:
 
 
 def integer(value: int) -> bytes:
-    """Return a field with an integer that is not negative."""
+    """Return a BER field that encodes a non-negative integer."""
     return field(INTEGER, value.to_bytes(value.bit_length() // 8 + 1, "big"))
 
 
 def oid_bytes(oid: tuple[int, ...]) -> bytes:
-    """Return the content of an object identifier: numbers in groups of 7 bits."""
+    """Return the BER content of an object identifier: its numbers in groups of 7 bits."""
     content = bytearray()
     for number in (40 * oid[0] + oid[1], *oid[2:]):
         groups = [number & 0x7F]
@@ -213,7 +219,7 @@ def oid_bytes(oid: tuple[int, ...]) -> bytes:
 
 
 def oid_of(content: bytes) -> tuple[int, ...]:
-    """Return an object identifier from its content."""
+    """Return the object identifier that a BER content encodes."""
     numbers, number = [], 0
     for byte in content:
         number = number << 7 | byte & 0x7F

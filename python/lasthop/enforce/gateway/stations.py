@@ -1,6 +1,6 @@
-"""Stations of a gateway that is up: those that are present, and those that have a leaf.
+"""Stations of a running gateway: the stations that are present, and the stations with a leaf.
 
-The search for stations may wait for an access point, so it has a separate thread.
+The search for stations may wait for an access point, and therefore runs in a separate thread.
 """
 
 import time
@@ -33,18 +33,18 @@ from lasthop.linux.tc import Address
 MEETING_S = 1.0
 """Minimum time between two searches for stations, even if many stations arrive. [s]"""
 MOST_MOVES = 10
-"""Number of interface changes between two searches from which a MAC address counts as used at two
-interfaces. [-]"""
+"""Number of interface changes between two searches from which two machines seem to use one MAC
+address. [-]"""
 MOST_MET = 1000
-"""Largest number of neighbours that are remembered as already reported."""
+"""Largest number of neighbours that are remembered as already reported. [-]"""
 
 
 Sightings: TypeAlias = tuple[list[Sighting], list[str]]
-"""Sightings of all sources, and messages about faults of sources."""
+"""Sightings of all sources, and messages about faulty sources."""
 
 
 class Stations:
-    """Stations that are present, with everything that is known about them.
+    """Stations that are present, with all reports about these stations.
 
     Parameters
     ----------
@@ -63,12 +63,13 @@ class Stations:
         self.memory = memory or Memory()
         self.admission = Admission()
         self.wait_for: Callable[[float], None] = lambda _: None
-        """Function to call with the time at which the next MAC address may be admitted. [s]"""
+        """Function that is called with the time at which the next MAC address may be admitted.
+        [s]"""
         self.moves: dict[str, int] = {}
-        """Number of interface changes of each MAC address, at the last search. [-]"""
+        """Number of interface changes of each MAC address at the last search. [-]"""
         self.moving: dict[str, float] = {}
-        """MAC addresses that are used at two interfaces, with the time of the last search that
-        showed this. [s]"""
+        """MAC addresses that two machines seem to use, with the time of the last search that showed
+        frequent interface changes. [s]"""
         self.roster = Roster(shaping.gateway)
         self.phy_rates = PhyRates()
         self.heard = Heard(())
@@ -76,22 +77,22 @@ class Stations:
         self.last_sightings: Sightings | None = None
         """Result of the last search."""
         self.looked_s = 0.0
-        """Start of the last search on the monotonic clock. [s]"""
+        """Time on the monotonic clock at which the last search began. [s]"""
         self.is_late = False
-        """Whether another search was requested during the present search."""
+        """Whether another search was requested during the running search."""
         self.newcomers = Newcomers(())
         self.met: set[Address] = set()
-        """Neighbours that the kernel has reported; they need not be stations."""
+        """Neighbours that the kernel has reported. A neighbour need not be a station."""
         self.faults: list[str] = []
-        """Messages about faults of the sources, from the last search."""
+        """Messages about faulty sources, from the last search."""
         self.warnings: list[str] = []
         self.bypassed: list[str] = []
-        """Faults about hardware flowtables that contain an interface towards stations."""
+        """Messages about hardware flowtables that contain an interface towards stations."""
         self.refused: list[str] = []
         """Messages about stations without a leaf, or without one of their addresses."""
 
     def look_now(self) -> None:
-        """Query all sources, and wait for them."""
+        """Query all sources of stations in this thread, and process their reports."""
         remaining = self.memory.read()
         self.admission.known = dict.fromkeys(remaining.admitted)
         self.roster.bindings.restore(remaining.ignored, time.monotonic())
@@ -101,7 +102,8 @@ class Stations:
         self.see_rates(seen)
 
     def watch(self, loop: Loop, workers: Executor) -> None:
-        """Search for stations periodically, and when the kernel reports a new neighbour."""
+        """Schedule periodic searches for stations, and a search when the kernel reports a new
+        neighbour."""
 
         def begin() -> None:
             self.discover(workers, lambda: loop.tell(taken))
@@ -123,9 +125,10 @@ class Stations:
         loop.watch(self.newcomers.socket, meet)
 
     def discover(self, workers: Executor, done: Callable[[], None]) -> None:
-        """Start a search. Process the result of the last search, if this has not been done.
+        """Start a search for stations. First process the result of the last search, if it is still
+        unprocessed.
 
-        Another thread calls `done` at the end of the search, if the result differs from the last
+        The thread of the search calls `done` at its end, if the result differs from the last
         result.
         """
         self.take_look()
@@ -138,15 +141,15 @@ class Stations:
         self.look_at_machine()
 
     def is_news(self, ended: Future[Sightings]) -> bool:
-        """Return whether the result of a search is to be processed now. Another thread calls
-        this."""
+        """Return whether the result of a search should be processed now. The thread of the search
+        calls this method."""
         before = self.last_sightings
         self.last_sightings = None if ended.exception() else ended.result()
         return self.is_late or self.last_sightings is None or self.last_sightings != before
 
     def take_look(self) -> bool:
         """Process the result of the last search. Return whether another search was requested during
-        it."""
+        that search."""
         if self.looking is None or not self.looking.done():
             return False
         done, self.looking = self.looking, None
@@ -155,40 +158,42 @@ class Stations:
         return self.is_late
 
     def are_new(self, addresses: Iterable[Address]) -> bool:
-        """Return whether one of these neighbours is new."""
+        """Return whether the kernel reports one of these neighbours for the first time."""
         roster = self.roster
         new = set(addresses) - roster.addresses - self.met - roster.bindings.by_address.keys()
         self.met = (self.met if len(self.met) < MOST_MET else set()) | new
         return bool(new)
 
     def listen(self) -> None:
-        """Process the hosts that have sent frames at ports of bridges."""
+        """Process the hosts that have sent frames at bridge ports."""
         seen = list(listen(self.shaping.gateway, self.heard))
         if seen:
             self.see(seen)
 
     def listen_anew(self) -> None:
-        """Listen at ports of bridges, where the kernel has no neighbours."""
+        """Open a socket at the bridge ports, for which the kernel has no neighbour tables."""
         self.heard.close()
         self.heard = Heard(bridge_ports(self.shaping.gateway))
         self.look_at_machine()
 
     def look_at_machine(self) -> None:
-        """Check for flowtables and offload. The gateway continues if the kernel does not answer."""
+        """Collect the warnings about this machine and its flowtables. Errors of the kernel are
+        ignored."""
         with suppress(UserError):
             past = bypasses(self.shaping.gateway)
             self.warnings = [*cautions(self.shaping.gateway), *past.warnings]
             self.bypassed = past.faults
 
     def see(self, seen: Iterable[Sighting]) -> None:
-        """Process sightings, and let stations leave and join accordingly."""
+        """Process the reports of sources. Then remove stations that have left, and add stations
+        that have arrived."""
         self.roster.see(seen, time.monotonic())
         self.see_rates(seen)
         self.see_moves()
         self.settle(self.wanted())
 
     def wanted(self) -> list[KnownStation]:
-        """Return the stations that are to have a leaf now."""
+        """Return the stations that should have a leaf now."""
         shaping, roster, now = self.shaping, self.roster, time.monotonic()
         everybody = roster.stations()
         listed = {each.name for each in shaping.gateway.stations}
@@ -209,7 +214,7 @@ class Stations:
         return [each for each in everybody if each.name not in results or each.mac in admitted]
 
     def see_moves(self) -> None:
-        """Find the MAC addresses that send at two interfaces."""
+        """Find the MAC addresses that two machines seem to use, from frequent interface changes."""
         now, moves = time.monotonic(), self.shaping.shaper.moves()
         for mac, count in moves.items():
             if count - self.moves.get(mac, count) >= MOST_MOVES:
@@ -229,18 +234,19 @@ class Stations:
 
     @property
     def members(self) -> Mapping[str, Member]:
-        """Stations that have a leaf; none while nothing is shaped."""
+        """Stations with a leaf, by name; empty while nothing is shaped."""
         layout = self.shaping.layout
         return {} if layout is None else layout.members
 
     def weigh(self) -> None:
-        """Set the weights of stations from the rates that were read from their access points."""
+        """Set the weights of stations from the data rates that their access points report."""
         if self.members and any(ap.reads_rates for ap in self.shaping.gateway.aps):
             present = {name: (member.ap, member.station) for name, member in self.members.items()}
             self.shaping.shaper.weigh(self.phy_rates.of(present))
 
     def weighed(self, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return rows of stations with the rates by which they are weighed, and their sources."""
+        """Return the status rows of stations, with the data rate that determines each weight, and
+        the source of this rate."""
         results = []
         for row in rows:
             added: dict[str, Any] = {}
@@ -252,7 +258,7 @@ class Stations:
         return results
 
     def settle(self, wanted: Sequence[KnownStation]) -> None:
-        """Let stations leave and join, so that exactly these have a leaf."""
+        """Remove and add leaves, so that exactly these stations have a leaf."""
         shaper = self.shaping.shaper
         if shaper.layout is None:
             return
@@ -272,7 +278,7 @@ class Stations:
             for name in set(members) - stays:
                 shaper.leave(name)
                 self.left(name)
-            # Addresses that move from one station to another are first removed from the old
+            # An address that changes from one station to another is first removed from the old
             # station.
             for name in stays:
                 has = set(members[name].addresses)
@@ -289,7 +295,7 @@ class Stations:
                         shaper.readdress(name, station.addresses)
                 except KernelError:
                     raise
-                except UserError as error:  # No class numbers are left.
+                except UserError as error:  # No class number is free.
                     refused.append(f"{name}: {error}")
             shaper.fill_all()
             self.weigh()
@@ -298,7 +304,8 @@ class Stations:
         self.refused = refused
 
     def refusals(self) -> list[str]:
-        """Return messages about stations that are not shaped because there are too many."""
+        """Return messages about stations that are not shaped because there are too many
+        stations."""
         lines = []
         if self.refused:
             more = f" (and {len(self.refused) - 1} more)" if len(self.refused) > 1 else ""
@@ -315,8 +322,8 @@ class Stations:
         return lines
 
     def unsound(self) -> list[str]:
-        """Return faults of the classification: MAC addresses that two machines use, and receive
-        offload."""
+        """Return messages about faults of the classification: MAC addresses of two machines, and
+        receive offload."""
         results = [*self.bypassed, *self.roster.ports.faults()]
         results += [
             f"MAC address {mac} sends at two interfaces of {', '.join(self.shaping.gateway.lans)}: "
@@ -326,7 +333,8 @@ class Stations:
         return results
 
     def ports(self) -> list[dict[str, Any]]:
-        """Return the number of MAC addresses at each port, and how many wait for a leaf."""
+        """Return a status row for each port: its number of MAC addresses, and how many of these
+        wait for a leaf."""
         roster, waiting = self.roster, self.admission.first_s
         counts = roster.ports.counts()
         waits = Counter(roster.ports.at[mac].port for mac in waiting if mac in roster.ports.at)
@@ -335,7 +343,7 @@ class Stations:
         ]
 
     def cautions(self) -> list[str]:
-        """Return warnings about the classification, in words."""
+        """Return warnings about the classification of stations."""
         results = list(self.roster.bindings.warnings())
         if (queue := len(self.admission.admitted_s)) >= self.admission.max_new_leaves:
             results.append(

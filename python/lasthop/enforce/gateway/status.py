@@ -7,7 +7,7 @@ from lasthop.daemon.tables import Row
 
 @dataclass(frozen=True)
 class Status:
-    """Status of a gateway: rows by subject, and messages."""
+    """Status of a gateway: rows for access points, stations and other subjects, and messages."""
 
     aps: tuple[Row, ...]
     stations: tuple[Row, ...]

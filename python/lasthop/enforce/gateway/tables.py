@@ -1,12 +1,12 @@
-"""Classification by u32 filters where no BPF program can be loaded, as in a script.
+"""Classification by u32 filters, for kernels that load no BPF program, and for the shell script.
 
-Both hooks redirect all frames to the IFB. There filters look up the station by the source MAC
-address (for packets from stations) or by the destination MAC address (for packets to stations).
-Stations that share a MAC address are looked up by IP address. Unclassified packets pass through the
-default class of the hierarchy. Echo requests and replies have a separate class with a small rate,
-so that pings of the estimator do not wait in a leaf.
+The filters of both hooks redirect all frames to the IFB. The filters of the IFB look up the
+station: for packets from stations by the source MAC address, for packets to stations by the
+destination MAC address. Stations that share a MAC address are looked up by IP address. Unclassified
+packets pass through the default class of the hierarchy. Echo requests and replies have a separate
+class with a small rate, so that pings of the estimator do not wait in a leaf.
 
-These filters cannot give each station an allowance for ARP, DNS and DHCP.
+These filters cannot exempt a limited rate of ARP, DNS and DHCP per station.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -20,39 +20,43 @@ from lasthop.linux.tc import Address, Block, Device, Key
 
 FAMILIES = (4, 6)
 MOST_ALIKE = 0xFFF
-"""Largest number of entries in one bucket. All entries of a bucket have the same last byte."""
+"""Largest number of entries in one hash bucket. All addresses in a bucket have the same last
+byte."""
 TO, FROM = 1, 2
-"""Numbers of the hash tables of IPv4 addresses; those of IPv6 are higher by 2."""
+"""Numbers of the hash tables of IPv4 addresses: to stations, and from stations. The numbers for
+IPv6 are higher by 2."""
 MACS_TO, MACS_FROM = 7, 8
-"""Numbers of the hash tables of MAC addresses."""
+"""Numbers of the hash tables of MAC addresses: to stations, and from stations."""
 SUBNETS = 8
-"""Offset of the numbers of tables of subnets from those of tables of addresses."""
+"""Difference between the number of a subnet table and the number of the table of addresses."""
 ECHOES, OF_MACS, OF_ADDRESSES, OF_GROUPS = {4: 1, 6: 2}, 3, {4: 4, 6: 5}, 6
-"""Preferences of the filters on the IFB, in ascending order."""
+"""Preferences of the filters on the IFB, which are applied in ascending order."""
 PASSING, REDIRECTING = {4: 1, 6: 2}, 3
-"""Preferences of the filters at the hooks."""
+"""Preferences of the filters at the hooks, by IP version: filters that pass packets, and the filter
+that redirects packets."""
 
 
 @dataclass(frozen=True)
 class Classes:
-    """Classes of packets to a station, and of packets from it."""
+    """HTB classes of packets to a station, and of packets from the station."""
 
     to: int
     up: int
 
 
 class Tables:
-    """Filters of the IFB and of both hooks.
+    """u32 filters of the IFB and of both hooks.
 
     Parameters
     ----------
     ifb : Device
     major : int
-        Number of the hierarchy of access points.
+        Major number of the HTB hierarchy of access points.
     majors : sequence of int
-        Numbers of the hierarchies inside groups.
+        Major numbers of the HTB hierarchies inside groups.
     outer : callable
-        Returns the class of a leaf in the hierarchy of access points.
+        Returns the HTB class that contains a leaf in the hierarchy of access points: the leaf, or
+        the class of its group.
     """
 
     def __init__(
@@ -63,14 +67,15 @@ class Tables:
         self.majors = [major, *majors]
         self.outer = outer
         self.taken: dict[tuple[int, int], set[int]] = {}
-        """Entry numbers in use, by table kind and bucket."""
+        """Numbers of the entries in use, by hash table and bucket."""
         self.placed: dict[str, tuple[Classes, dict[Key, int]]] = {}
-        """Classes of each station, and the numbers of its entries in the buckets."""
+        """Classes of each station, and the number of each of its entries in the hash buckets."""
 
     # Filters that do not depend on stations.
 
     def frames(self, echoes: int, groups: int) -> Iterator[Request]:
-        """Yield the filters without stations: for echoes, empty tables with links, multicast."""
+        """Yield the requests for the filters without stations: for echo packets, for empty hash
+        tables, and for multicast."""
         ifb, major = self.ifb, self.major
         for family in FAMILIES:
             for kind in tc.ECHOES[family]:
@@ -81,7 +86,8 @@ class Tables:
         yield tc.u32_filter(ifb, tc.ANY, [tc.TO_GROUP], groups, order=OF_GROUPS, major=major)
 
     def tables(self, major: int) -> Iterator[Request]:
-        """Yield the empty tables of a hierarchy, and the filters that link to them."""
+        """Yield the requests for the empty hash tables of an HTB hierarchy, and for the filters
+        that link to these tables."""
         ifb = self.ifb
         macs = ((MACS_TO, 0x000000FF, -12), (MACS_FROM, 0x00FF0000, -4))
         for table, _, _ in macs:
@@ -101,7 +107,8 @@ class Tables:
     def hook(
         self, block: Block, ignored: Iterable[Address], *, from_stations: bool, spares_udp: bool
     ) -> Iterator[Request]:
-        """Yield the filters of a hook: redirect all packets except those of ignored machines."""
+        """Yield the requests for the filters of a hook, which redirect all packets except those of
+        ignored machines and exempt UDP."""
         for address in sorted(ignored, key=lambda each: (each.version, int(each))):
             matches, version = tc.address_matches(address, from_stations), address.version
             yield tc.u32_passes(block, version, matches, order=PASSING[version])
@@ -111,10 +118,11 @@ class Tables:
                 yield tc.u32_passes(block, family, matches, order=PASSING[family])
         yield tc.u32_filter(block, tc.ANY, [tc.EVERYTHING], self.ifb, order=REDIRECTING)
 
-    # Stations.
+    # Filters of stations.
 
     def place(self, name: str, place: Classes, wanted: Collection[Key]) -> list[Request]:
-        """Set the addresses of a station. Its old addresses are removed first."""
+        """Set the addresses of a station, and return the requests. Addresses that are no longer
+        wanted are removed first."""
         before, known = self.placed.get(name, (place, {}))
         stays = {key for key in known if key in wanted and before == place}
         new = self.new_nodes(key for key in wanted if key not in stays)
@@ -128,18 +136,19 @@ class Tables:
         return requests
 
     def leave(self, name: str) -> list[Request]:
-        """Remove all addresses of a station."""
+        """Return the requests that remove all addresses of a station."""
         place, known = self.placed.pop(name, (Classes(0, 0), {}))
         return [request for key, node in known.items() for request in self.free(place, key, node)]
 
     def everybody(self) -> Iterator[Request]:
-        """Yield the entries of all stations."""
+        """Yield the requests for the entries of all stations."""
         for place, known in self.placed.values():
             for key, node in known.items():
                 yield from self.entries(place, key, node)
 
     def entries(self, place: Classes, key: Key, node: int) -> Iterator[Request]:
-        """Yield the entries of an address, in each hierarchy that its frames pass through."""
+        """Yield the requests for the hash table entries of an address, in each HTB hierarchy that
+        its frames pass through."""
         order = order_of(key)
         for major in self.majors_of(place):
             for way, leaf in ((TO, place.to), (FROM, place.up)):
@@ -150,7 +159,7 @@ class Tables:
                 )
 
     def free(self, place: Classes, key: Key, node: int) -> list[Request]:
-        """Remove an address from the tables."""
+        """Return the requests that remove an address from the hash tables."""
         self.taken[bucket_of(key)].discard(node)
         return [
             tc.del_entry(self.ifb, table_of(way, key), node, key, major, order=order_of(key))
@@ -159,13 +168,13 @@ class Tables:
         ]
 
     def majors_of(self, place: Classes) -> list[int]:
-        """Return the numbers of the hierarchies that a station's packets pass through."""
+        """Return the major numbers of the HTB hierarchies that a station's packets pass through."""
         inside = place.to >> 16
         return [self.major] if inside == self.major else [self.major, inside]
 
     def new_nodes(self, keys: Iterable[Key]) -> dict[Key, int]:
-        """Return entry numbers for all these addresses. If no number is left for one address,
-        reserve none."""
+        """Return a free entry number for each of these addresses. If an address gets no number,
+        reserve no number at all."""
         new: dict[Key, int] = {}
         try:
             for key in keys:
@@ -177,7 +186,7 @@ class Tables:
         return new
 
     def new_node(self, key: Key) -> int:
-        """Return a free number in the bucket of an address."""
+        """Return a free entry number in the hash bucket of an address."""
         taken = self.taken.setdefault(bucket_of(key), set())
         if len(taken) == MOST_ALIKE:
             raise UserError(f"more than {MOST_ALIKE} addresses end like {key}")
@@ -187,12 +196,13 @@ class Tables:
 
 
 def number_of(table: int, family: int) -> int:
-    """Return the number of a hash table for addresses of a family."""
+    """Return the number of a hash table for addresses of an IP version."""
     return table + (family == 6) * 2
 
 
 def table_of(way: int, key: Key) -> int:
-    """Return the number of the table of an address or a subnet."""
+    """Return the number of the hash table that contains an address or a subnet, for one
+    direction."""
     if isinstance(key, str):
         return MACS_FROM if way == FROM else MACS_TO
     first = SUBNETS if isinstance(key, IPv4Network | IPv6Network) else 0
@@ -200,10 +210,10 @@ def table_of(way: int, key: Key) -> int:
 
 
 def order_of(key: Key) -> int:
-    """Return the preference of the filters of an address."""
+    """Return the preference of the filters for an address."""
     return OF_MACS if isinstance(key, str) else OF_ADDRESSES[key.version]
 
 
 def bucket_of(key: Key) -> tuple[int, int]:
-    """Return the table and the bucket of an address."""
+    """Return the number of the hash table and the bucket of an address."""
     return table_of(TO, key), tc.bucket(key)

@@ -1,11 +1,11 @@
 """Quanta of leaves with fairness "rate": in proportion to the data rates of their stations.
 
-A station's rate is the rate read from its access point (`phy_rates`), else the rate in the file,
-else the highest rate of all stations. Its quantum is its rate divided by the lowest rate, in
-packets per round. If rates are read, the lowest rate is that of the access point's present
-stations. Rates in the file may differ by a factor of `MAX_RATIO`. Rates that are read may differ by
-a factor of `queue`, since a queue cannot hold a larger quantum. A station with a lower rate sends
-one packet per round.
+A station's rate is the rate read from its access point (`phy_rates`), else the rate in the
+configuration, else the highest rate of all stations. A station's quantum is its rate divided by the
+lowest rate, in packets per round. If rates are read, the lowest rate is that of the access point's
+present stations. Rates in the configuration may differ by a factor of `MAX_RATIO`. Rates that are
+read may differ by a factor of `queue`, the limit of a queue in packets. A queue cannot contain a
+larger quantum. A station with an even lower rate sends one packet per round.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,31 +15,31 @@ from lasthop.enforce.gateway.config import AccessPoint, Gateway, KnownStation
 from lasthop.errors import UserError
 
 MAX_RATIO = 10_000
-"""Largest ratio of two rates in the file, and largest quantum. [packets]"""
+"""Largest ratio of two rates in the configuration, and largest quantum. [packets]"""
 ASSUMED_RATIO = 10
-"""Ratio of highest to lowest rate for which queues are sized if rates are read. 54 to 6 Mbit/s is a
-ratio of 9; MCS 9 to MCS 0 of 802.11ac is a ratio of 13. [-]"""
+"""Ratio of the highest to the lowest rate for which queues are sized if rates are read. The ratio
+of 54 to 6 Mbit/s is 9; that of MCS 9 to MCS 0 of 802.11ac is 13. [-]"""
 
 
 class Range(NamedTuple):
-    """Lowest and highest rate by which stations are weighed. [bit/s]"""
+    """Lowest and highest data rate that determine weights of stations. [bit/s]"""
 
     least: int
     largest: int
 
 
 class PhyRate(NamedTuple):
-    """Data rate by which a station is weighed. [bit/s]"""
+    """Data rate that determines the weight of a station."""
 
     rate_bps: int | None
-    """Rate of the station; None if it is unknown. A station with unknown rate has the highest
-    weight."""
+    """Data rate of the station; None if the rate is unknown. A station with an unknown rate has the
+    highest weight. [bit/s]"""
     source: str
     """Source of the rate: ``"iw"``, ``"hostapd"``, ``"snmp"``, ``"file"``, or ``"highest"``."""
 
 
 class Weights:
-    """Rates of stations, and the quanta that result from them.
+    """Data rates of stations, and the quanta that are computed from these rates.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class Weights:
         of_file = range_of_rates(gateway)
         self.ranges = {ap.name: of_file for ap in gateway.aps}
         self.read: Mapping[str, PhyRate] = {}
-        """Rates that were read from access points, by station."""
+        """Data rates that were read from access points, by station name."""
 
     def set_rates(
         self, read: Mapping[str, PhyRate], members: Iterable[tuple[AccessPoint, KnownStation]]
     ) -> None:
-        """Set the rates by which stations are weighed, and the stations at access points."""
+        """Set the data rates that determine weights, and the stations at each access point."""
         self.read = read
         rates: dict[str, list[int]] = {}
         for ap, station in members:
@@ -69,12 +69,13 @@ class Weights:
                 self.ranges[ap.name] = self.limited(known) if known else of_file
 
     def limited(self, rates: Iterable[int]) -> Range:
-        """Return the range of rates. Its ratio is at most the length of a queue in packets."""
+        """Return the range of rates, limited so that the ratio is at most the length of a queue in
+        packets."""
         largest = max(rates)
         return Range(max(min(rates), -(-largest // self.gateway.queue_packets)), largest)
 
     def rate(self, station: KnownStation) -> PhyRate:
-        """Return the rate by which a station is weighed."""
+        """Return the data rate that determines a station's weight."""
         if (read := self.read.get(station.name)) is not None:
             return read
         return PhyRate(station.rate_bps, "highest" if station.rate_bps is None else "file")
@@ -109,8 +110,8 @@ def range_of_rates(gateway: Gateway) -> Range:
 
 
 def short_queue(gateway: Gateway) -> list[str]:
-    """Return a warning if a station's quantum is longer than its queue, which may then run
-    empty."""
+    """Return a warning if a station's quantum exceeds the limit of its queue, which may become
+    empty before the quantum is sent."""
     least, largest = range_of_rates(gateway)
     turn = round(largest / least)
     if turn <= gateway.queue_packets:

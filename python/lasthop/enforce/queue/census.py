@@ -1,8 +1,9 @@
-"""Long-lived flows that leave by an interface, and their round-trip times, from captured packets.
+"""Find the long-lived flows that leave through an interface, and their round-trip times, from
+captured packets.
 
-Packets are captured after the queue, with time stamps of the kernel. Round trips therefore do not
-include the queue. The smallest round-trip time of each flow is used, since other queues of its path
-and the receiver delay some segments.
+Packets are captured after the queue, with time stamps of the kernel. Round-trip times therefore
+exclude the queueing delay. The smallest round-trip time of each flow is used, since the receiver
+and other queues of the path delay some segments.
 """
 
 import select
@@ -22,9 +23,10 @@ from lasthop.linux.ping import SO_TIMESTAMPNS, arrival_s
 from lasthop.linux.segments import Flow, RoundTripProbe, Segment, parsed
 
 FULL_BYTES = 1000
-"""Shortest segment that shows that its flow has more data to send. [bytes]"""
+"""Shortest payload of a segment that counts as full. Full segments show that the flow has more data
+to send. [bytes]"""
 MOST_FLOWS = 4096
-"""Largest number of flows that are counted. Further flows are ignored."""
+"""Largest number of flows that are observed. Further flows are ignored."""
 BUFFER_BYTES = 8 << 20
 SHOWN_S = 0.25
 """Time between two reports of the progress. [s]"""
@@ -36,16 +38,17 @@ EVERY_SEGMENT = (
 
 
 class Heard(NamedTuple):
-    """Result of listening: the flows of an interface."""
+    """Flows that were observed at an interface."""
 
     over_s: float
-    """Time of listening. [s]"""
+    """Duration of the observation. [s]"""
     rtts_s: tuple[float, ...]
-    """Smallest round-trip time of each long-lived flow that has one, ascending. [s]"""
+    """Smallest round-trip time of each long-lived flow, if it was measured, in ascending order.
+    [s]"""
     flows: int
     """Number of long-lived flows."""
     others: int
-    """Number of other flows with data."""
+    """Number of other flows with data, which are not long-lived."""
 
     @property
     def rtt_s(self) -> float | None:
@@ -55,16 +58,17 @@ class Heard(NamedTuple):
 
 @dataclass
 class Sender:
-    """State of one flow, from its packets so far."""
+    """State of one flow, computed from its packets."""
 
     look: RoundTripProbe = field(default_factory=RoundTripProbe)
     full: set[float] = field(default_factory=set)
-    """Times of full segments, in tenths of seconds. [s]"""
+    """Times of full segments since the start of listening, rounded down to tenths of seconds.
+    [s]"""
     least_s: float | None = None
 
 
 class Census:
-    """Flows of the captured packets.
+    """Flows that are found in captured packets.
 
     Parameters
     ----------
@@ -77,7 +81,7 @@ class Census:
         self.senders: dict[Flow, Sender] = {}
 
     def leaves(self, segment: Segment, at_s: float) -> None:
-        """Process a segment that leaves by the interface."""
+        """Process a segment that leaves through the interface."""
         payload = (segment.end - segment.start) & 0xFFFFFFFF
         flow = segment.to_station
         if not payload or (flow not in self.senders and len(self.senders) >= MOST_FLOWS):
@@ -98,10 +102,11 @@ class Census:
             sender.least_s = trip.rtt_s
 
     def heard(self, over_s: float) -> Heard:
-        """Return the flows after this time of listening. A flow that sent in each third is
-        long-lived.
+        """Return the flows that were observed for `over_s`. A flow is long-lived if it sent full
+        segments in each third of this time. [s]
 
-        Packets just before the first third, or just after the last third, count for that third.
+        Packets just before the first third count for the first third; packets just after the last
+        third count for the last third.
         """
         long = [
             each
@@ -115,20 +120,20 @@ class Census:
 def listen(
     interface: str, over_s: float, progress: Callable[[float, float], None] | None = None
 ) -> Heard:
-    """Listen to an interface for a while.
+    """Capture packets at an interface for a given time, and return the observed flows.
 
     Parameters
     ----------
     interface : str
     over_s : float
-        Time to listen, at least a second. [s]
+        Duration of the capture, at least one second. [s]
     progress : callable, optional
-        Called with the seconds that have passed, and the total in seconds.
+        Called with the time that has passed and the total time. [s]
 
     Raises
     ------
     UserError
-        If the interface cannot be captured, or was removed.
+        If packets of the interface cannot be captured, or if the interface was removed.
     """
     try:
         heard = packet_socket(interface, EVERY_SEGMENT, BUFFER_BYTES)
@@ -150,7 +155,7 @@ def listen(
 
 
 def take(heard: socket.socket, census: Census) -> None:
-    """Process the packets that have arrived."""
+    """Process the packets that are waiting at the socket."""
     for _ in range(MOST_AT_ONCE):
         try:
             packet, ancillary, _, (_, _, kind, *_) = heard.recvmsg(HEADERS_BYTES, 64)
@@ -162,7 +167,7 @@ def take(heard: socket.socket, census: Census) -> None:
 
 
 def in_words(heard: Heard, wanted: LinkQueue) -> str:
-    """Return a line about the flows."""
+    """Return a line about the observed flows, for people."""
     flows = f"{heard.flows or 'no'} long-lived flow{'' if heard.flows == 1 else 's'}"
     rtts = ""
     if heard.rtt_s is not None:

@@ -1,4 +1,4 @@
-"""Settings of a shaped interface, which the engine has checked."""
+"""Settings of a shaped interface, after the engine has checked them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from lasthop.scenario.queues import Queue
 
 
 def members_of(trees: Sequence[Mapping[str, Any]]) -> "tuple[Members, ...]":
-    """Read classes from JSON."""
+    """Return the classes of virtual buffer sharing from JSON."""
     return tuple(read_as(Members, tree) for tree in trees)
 
 
 @dataclass(frozen=True)
 class Members:
-    """Class of virtual buffer sharing, and its members."""
+    """Class of virtual buffer sharing, with its members' addresses."""
 
     name: str
     target: float
-    """Target of the class, as a fraction of the total of all classes. [-]"""
+    """Target share of the class, divided by the sum of the target shares of all classes. [-]"""
     subnets: Annotated[tuple[Subnet, ...], subnets_of]
     macs: Annotated[tuple[str, ...], tuple]
     mark: int | None
@@ -30,26 +30,26 @@ class Members:
 
 @dataclass(frozen=True)
 class LinkQueue:
-    """Queue of a network interface, with a shaper after it."""
+    """Queue of a network interface, with a shaper after the queue."""
 
     name: str
     interface: str
     link: str | None
-    """Link of the scenario that the interface represents."""
+    """Link of the scenario whose queue the interface uses."""
     rate_bps: int
     queue_packets: int
-    """Limit of the queue, including the packet in service."""
+    """Limit of the queue, including the packet in service. [packets]"""
     queue: Queue
-    """Queueing discipline and its settings."""
+    """Queueing discipline with its settings."""
     classes: Annotated[tuple[Members, ...], members_of]
     incoming: Annotated[tuple[str, ...], tuple] = named("from")
-    """Interfaces whose receive offload is switched off."""
+    """Interfaces from which packets arrive, whose receive offload is switched off."""
 
     @property
     def discipline(self) -> str:
-        """Name of the queueing discipline in scenarios."""
+        """Name of the queueing discipline in scenario files."""
         return self.queue.discipline
 
 
 read = reader(LinkQueue, _core.check_interface)
-"""Function that reads the interface of a scenario file."""
+"""Function that reads the interface's settings from a scenario file."""

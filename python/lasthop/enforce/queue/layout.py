@@ -1,11 +1,11 @@
-"""Requests for an interface: a shaper, a queue, and a program in front of the queue. All are made
-by pure functions.
+"""Netlink requests for an interface: a shaper, a queue, and a BPF program in front of the queue.
+This module has no I/O.
 
-An HTB hierarchy with one class sends packets at the rate. The queue of the class is that of the
-scenario. A token bucket in front of it splits merged segments, such as those of a virtual machine,
-so that the queue counts single segments. This token bucket never delays a packet. The kernel's
-queues count waiting packets only. The limit of a scenario also includes the packet in service, for
-which HTB still owes tokens.
+An HTB hierarchy with one class sends packets at the configured rate. The queue of the class is the
+scenario's queue. A token bucket in front of the hierarchy splits merged segments, such as those of
+a virtual machine, so that the queue counts single segments. This token bucket never delays a
+packet. The limit of a kernel queue counts waiting packets only. The limit in a scenario also counts
+the packet in service, for which HTB still lacks tokens.
 """
 
 from collections.abc import Iterator
@@ -23,19 +23,19 @@ from lasthop.scenario.queues import Codel, FqCodel, Pie, Red, Vbs
 ROOT, ONLY = tc.classid(tc.OURS, 0), 1
 SPLITTER = tc.classid(tc.SPLITTER, 0)
 FRAME_BYTES = 100
-"""Length of the longest frame header, with room for tags."""
+"""Length of the longest frame header, with space for VLAN tags. [bytes]"""
 CLASS = tc.classid(tc.OURS, ONLY)
 LEAST_PACKETS = 2
-"""Smallest limit: one packet in service, and one packet that waits."""
+"""Smallest limit of a queue: one packet in service, and one waiting packet. [packets]"""
 PROGRAMS = {"vbs": "sharing", "pi": "pi"}
-"""Disciplines that consist of a program in front of a FIFO."""
+"""Disciplines that consist of a BPF program in front of a FIFO, and the names of the programs."""
 HERE = frozenset({"drop_tail", "threshold", "red", "codel", "fq_codel", "pie", *PROGRAMS})
-"""Disciplines that Linux supports."""
+"""Disciplines of scenarios that lasthop can set up in Linux."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The messages of a queue.
+    """Netlink requests for a shaped queue.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ class Layout:
     device : Device
         The interface.
     program : int, optional
-        Descriptor of the program in front of the queue, if there is one.
+        Descriptor of the BPF program in front of the queue, if there is one.
     mtu_bytes : int, optional
-        The longest IP packet of the interface.
+        The longest IP packet of the interface. [bytes]
     """
 
     wanted: LinkQueue
@@ -54,16 +54,17 @@ class Layout:
     mtu_bytes: int = 1500
 
     def root(self) -> Request:
-        """Return the request for the splitter, whose bucket is shorter than two full segments."""
+        """Return the request for the splitter: a token bucket whose size is less than two full
+        segments."""
         return tc.splitter(self.device, self.mtu_bytes + FRAME_BYTES)
 
     def tree(self) -> Request:
-        """Return the request for the hierarchy, whose only class is the default."""
+        """Return the request for the HTB hierarchy, whose only class is the default class."""
         inside = tc.classid(tc.SPLITTER, 1)
         return tc.htb_qdisc(self.device, tc.OURS, DIRECT_PACKETS, ONLY, parent=inside)
 
     def shaper(self, *, change: bool = False) -> Request:
-        """Return the request for the class that sends at the rate."""
+        """Return the request for the HTB class that sends at the configured rate."""
         rate = self.wanted.rate_bps
         return tc.htb_class(
             self.device,
@@ -76,39 +77,40 @@ class Layout:
         )
 
     def queue(self) -> Request:
-        """Return the request for the queue of the class."""
+        """Return the request for the queue of the HTB class."""
         return discipline_of(self.wanted).request(self.device, CLASS)
 
     def inside(self) -> Iterator[Request]:
-        """Yield the requests for everything below the root, in order."""
+        """Yield the requests for all objects below the root, in the order of their creation."""
         yield self.tree()
         yield self.shaper()
         yield self.queue()
 
     def hierarchy(self) -> Iterator[Request]:
-        """Yield the requests for all queues and classes."""
+        """Yield the requests for all queueing disciplines and classes."""
         yield self.root()
         yield from self.inside()
 
     def filters(self) -> Iterator[Request]:
-        """Yield the request for the program in front of the queue."""
+        """Yield the request for the filter that runs the program in front of the queue, if there is
+        one."""
         if self.program is not None:
             name = PROGRAMS[self.wanted.discipline]
             yield classifier.attach(self.device, ROOT, self.program, name_of(name), f"{name}.o")
 
 
 def has_program(wanted: LinkQueue) -> bool:
-    """Return whether a program is in front of the queue."""
+    """Return whether a BPF program is in front of the queue."""
     return wanted.discipline in PROGRAMS
 
 
 def discipline_of(wanted: LinkQueue) -> Discipline:
-    """Return the kernel's discipline for a queue of a scenario.
+    """Return the kernel's queueing discipline for a scenario's queue.
 
     Raises
     ------
     UserError
-        If there is none.
+        If the kernel has no equivalent discipline.
     """
     queue, limit = wanted.queue, wanted.queue_packets
     if wanted.discipline == "dualpi2":
@@ -156,12 +158,13 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
                 queue.mean_packet_bytes if queue.counts_bytes else PACKET_BYTES,
                 ecn=queue.ecn,
             )
-    # The program limits the queue, so the FIFO after it never drops a packet.
+    # The program limits the queue, so the limit of the FIFO is twice as large and never reached.
     return disciplines.pfifo(2 * limit if has_program(wanted) else waiting)
 
 
 def red_weight(red: Red, rate_bps: int) -> float:
-    """Return RED's averaging weight of one packet. "auto" is that of ns-2: a tenth of a second."""
+    """Return RED's averaging weight per packet. "auto" selects the weight of ns-2, which averages
+    over a tenth of a second."""
     if isinstance(red.weight, str):
         packets_per_s = rate_bps / (8 * PACKET_BYTES)
         return min(10 / packets_per_s, 0.5)
@@ -169,7 +172,7 @@ def red_weight(red: Red, rate_bps: int) -> float:
 
 
 def cautions(wanted: LinkQueue) -> list[str]:
-    """Return the differences of the kernel's queue from that of the scenario, in words."""
+    """Return warnings about differences between the kernel's queue and the scenario's queue."""
     results = []
     if isinstance(wanted.queue, Red):
         weight = red_weight(wanted.queue, wanted.rate_bps)

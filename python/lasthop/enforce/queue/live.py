@@ -1,4 +1,4 @@
-"""Status for people: a line about the queue, and a table of classes."""
+"""Status of a shaped queue for people: a line about the queue, and a table of classes."""
 
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ CLASSES = (
 
 
 def tables(status: Row) -> "Group":
-    """Return the status of a queue as tables."""
+    """Return tables with the status of a queue."""
     parts: list[RenderableType] = [fitted(QUEUE, [status])]
     if classes := status["classes"]:
         parts += ["", fitted(CLASSES, classes)]

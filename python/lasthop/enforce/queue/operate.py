@@ -1,4 +1,4 @@
-"""Shaped queues as services of `lasthop queue`, and the checks of a configuration."""
+"""Run shaped queues as services of `lasthop queue`, and check configurations."""
 
 from pathlib import Path
 
@@ -14,13 +14,13 @@ from lasthop.linux.netlink import Socket
 
 
 def check(wanted: LinkQueue, directory: Path | None = None) -> list[str]:
-    """Return warnings about this machine.
+    """Check whether this machine can set up the queue, and return warnings.
 
     Parameters
     ----------
     wanted : LinkQueue
     directory : Path, optional
-        Directory of the lock and the undo log.
+        Directory that contains the lock and the undo log.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def refuse(wanted: LinkQueue, state: State, is_up: bool) -> None:
 
 
 def warnings(wanted: LinkQueue) -> list[str]:
-    """Return warnings, in words."""
+    """Return warnings about the configuration and this machine."""
     result = cautions(wanted)
     merging = [name for name in others(wanted) if offload.merges(name)]
     if merging:
@@ -58,8 +58,9 @@ def warnings(wanted: LinkQueue) -> list[str]:
 
 
 def others(wanted: LinkQueue) -> list[str]:
-    """Return names of incoming interfaces that keep their receive offload: all interfaces, or the
-    ports of bridges that are named.
+    """Return the interfaces that are up and keep their receive offload.
+
+    If `incoming` names bridges, only ports of these bridges are returned.
     """
     with Socket() as kernel:
         present = links.every_link(kernel)

@@ -1,6 +1,6 @@
-"""PI controller in front of a queue: the program, its settings and its counters.
+"""PI controller in front of a queue: the BPF program, its settings and its counters.
 
-The program is `crates/bpf/pi.bpf.c`. Its algorithm is that of the engine, in integer arithmetic.
+The program is `crates/bpf/pi.bpf.c`. It runs the engine's algorithm in integer arithmetic.
 """
 
 import struct
@@ -11,16 +11,17 @@ from lasthop.enforce.queue.program import Program
 from lasthop.scenario import queues
 
 PART = 1 << 48
-"""Integer that represents 1 in weights and probabilities."""
+"""Integer that represents the value 1 of a weight or probability."""
 SETTING = struct.Struct("=QQQIIII")
-"""Layout of the settings: a, b, time between steps, target, limit, whether packets are marked."""
+"""Layout of the settings: weights a and b of the controller, time between updates, target, limit,
+whether packets are marked."""
 STATE = struct.Struct("=QQQQQQ")
-"""Layout of the state: time of the next step, probability, packets at the last step, numbers of
-packets offered, lost and marked."""
+"""Layout of the state: time of the next update, probability, queue length at the last update,
+numbers of offered, lost and marked packets."""
 
 
 class PiState(NamedTuple):
-    """State of the program (struct pi of pi.h)."""
+    """State of the BPF program (struct pi of pi.h)."""
 
     next_ns: int
     probability: int
@@ -31,7 +32,7 @@ class PiState(NamedTuple):
 
 
 class Pi(Program):
-    """The program with its map, for one interface.
+    """The BPF program of the PI controller with its map, for one interface.
 
     Parameters
     ----------
@@ -49,7 +50,8 @@ class Pi(Program):
         self.apply(wanted)
 
     def apply(self, wanted: LinkQueue) -> None:
-        """Apply settings. The counters and the probability keep their values."""
+        """Apply settings to the running program. The counters and the probability are not
+        changed."""
         pi = wanted.queue
         assert isinstance(pi, queues.Pi)
         times = round(pi.a * PART), round(pi.b * PART), round(pi.update_s * 1e9)
@@ -57,5 +59,5 @@ class Pi(Program):
         self.tell(0, SETTING.pack(*times, *packets, pi.ecn, 0))
 
     def state(self) -> PiState:
-        """Return the state of the program."""
+        """Return the state of the running program."""
         return PiState(*STATE.unpack_from(self.value, SETTING.size))

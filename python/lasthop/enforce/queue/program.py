@@ -1,4 +1,4 @@
-"""A BPF program in front of a queue, and the map with its settings and counters."""
+"""BPF program in front of a queue, and the map with its settings and counters."""
 
 import mmap
 from importlib.resources import files
@@ -16,11 +16,11 @@ class Program:
     Parameters
     ----------
     name : str
-        Name of the object, without its ending.
+        Name of the object file, without its ending.
     structure : str
-        Name that the program gives to the structure of the map's value.
+        Name of the C structure of the map's value.
     what : str
-        Name of the program in messages.
+        Name of the program that messages print.
 
     Raises
     ------
@@ -35,28 +35,30 @@ class Program:
             raise UserError(f"{what}: {error.strerror}", NEEDS) from None
         self.structure = self.classifier.structure(structure)
         self.value = mmap.mmap(self.classifier.maps["queue"], self.structure.size)
-        """Value of the map, which is shared with the program in memory."""
+        """Value of the map, in memory that is shared with the BPF program."""
 
     @property
     def descriptor(self) -> int:
-        """Return the file descriptor of the program."""
+        """Return the file descriptor of the BPF program."""
         return self.classifier.program
 
     def tell(self, at: int, what: bytes) -> None:
-        """Write a field to the map. The program reads either the old or the new value."""
+        """Write a field to the map's value. The BPF program reads either the old or the new value,
+        never a mixture."""
         self.value[at : at + len(what)] = what
 
     def close(self) -> None:
-        """Close the program and the map. An attached program remains."""
+        """Close the descriptors of the program and the map. An attached program continues to
+        run."""
         self.value.close()
         self.classifier.close()
 
 
 def name_of(name: str) -> str:
-    """Return the name of a program in the kernel."""
+    """Return the name under which the kernel lists a program."""
     return f"lasthop_{name}"
 
 
 def object_of(name: str) -> bytes:
-    """Return a compiled program."""
+    """Return the content of the object file of a program."""
     return files("lasthop.enforce.queue").joinpath("share", f"{name}.o").read_bytes()

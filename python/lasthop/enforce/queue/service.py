@@ -1,5 +1,5 @@
-"""A queue that is set up. The service inspects it, reads its counters, applies another file, and
-reports the status."""
+"""Service of a shaped queue. The service inspects the queue, reads its counters, applies a changed
+configuration, and reports the status."""
 
 import os
 import time
@@ -23,22 +23,22 @@ from lasthop.linux.counters import Counters
 COUNTED_S = 1.0
 """Time between two readings of the counters. [s]"""
 LOOKED_S = 30.0
-"""Time between two inspections of everything. The kernel sends no event if `gso_max_segs` changes.
-[s]"""
+"""Time between two inspections of the whole kernel state. Periodic inspections are necessary since
+the kernel sends no event if `gso_max_segs` changes. [s]"""
 
 
 class Reading(NamedTuple):
-    """Counters with the time of their reading."""
+    """Counters, and the time at which they were read."""
 
     at_s: float
-    """Time on the monotonic clock. [s]"""
+    """Time of the reading on the monotonic clock. [s]"""
     root: Counters
     queue: Counters
     classes: list[ClassState]
 
 
 class QueueService(Service[LinkQueue]):
-    """A queue while it is set up, while it runs, and while it is taken down.
+    """Service that sets up a shaped queue, runs it, and reverts its changes.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class QueueService(Service[LinkQueue]):
         return self.shaped
 
     def set_up(self) -> None:
-        """Set up the kernel, and receive events of changes by other programs."""
+        """Create the objects in the kernel, and receive events of changes by other programs."""
         self.healing.attend_to_all()
         self.shaped.up()
         self.healing.attend()
@@ -70,7 +70,7 @@ class QueueService(Service[LinkQueue]):
         self.shaped.close()
 
     def run(self) -> None:
-        """Run until SIGTERM, SIGINT or a request to stop."""
+        """Run until SIGTERM, SIGINT or a request to stop arrives."""
         with ExitStack() as stack:
             self.listen(stack, config.read)
             self.context.is_up()
@@ -82,7 +82,7 @@ class QueueService(Service[LinkQueue]):
     # Counters of the kernel.
 
     def count(self) -> None:
-        """Read the counters."""
+        """Read the counters of the queue."""
         if self.shaped.is_set_up:
             root, queue = self.shaped.counters()
             sharing, count = self.shaped.sharing, len(self.shaped.wanted.classes)
@@ -93,7 +93,7 @@ class QueueService(Service[LinkQueue]):
             self.context.show(self.status())
 
     def status(self) -> dict[str, Any]:
-        """Return the status, for people and programs."""
+        """Return the status of the queue, for people and programs."""
         wanted = self.shaped.wanted
         return {
             "name": wanted.name,
@@ -110,7 +110,7 @@ class QueueService(Service[LinkQueue]):
         }
 
     def counted(self) -> dict[str, Any]:
-        """Return the counters, with rates of the last second."""
+        """Return the counters, with rates over the last two readings."""
         if not self.readings:
             return {"classes": []}
         first, last = self.readings[0], self.readings[-1]
@@ -130,7 +130,7 @@ class QueueService(Service[LinkQueue]):
         }
 
     def merged(self) -> list[str]:
-        """Return a warning if packets of the queue are merged segments."""
+        """Return a warning if packets in the queue are merged segments."""
         queue = self.readings[-1].queue if self.readings else None
         if queue is None or not queue.backlog_packets:
             return []
@@ -144,7 +144,7 @@ class QueueService(Service[LinkQueue]):
         return []
 
     def of_pi(self) -> dict[str, Any]:
-        """Return the state of PI, if the queue has it."""
+        """Return the state of the PI controller, if the queue has one."""
         if not isinstance(self.shaped.program, Pi):
             return {}
         state = self.shaped.program.state()
@@ -156,7 +156,7 @@ class QueueService(Service[LinkQueue]):
     def counted_of_classes(
         self, first: Reading, last: Reading, over_s: float
     ) -> list[dict[str, Any]]:
-        """Return the state of each class, and the state of packets that belong to no class."""
+        """Return the state of each class, and of the packets that belong to no class."""
         wanted = self.shaped.wanted
         if not wanted.classes:
             return []
@@ -177,10 +177,11 @@ class QueueService(Service[LinkQueue]):
             for name, target, before, now in rows
         ]
 
-    # Another file.
+    # A changed configuration.
 
     def refuse(self, new: LinkQueue) -> None:
-        """Refuse a file that cannot be applied, before anything is changed."""
+        """Raise `UserError` for a configuration that cannot be applied, before anything is
+        changed."""
         interface = self.shaped.wanted.interface
         if new.interface != interface:
             raise UserError(
@@ -192,7 +193,7 @@ class QueueService(Service[LinkQueue]):
         try_out(new)
 
     def take_over(self, new: LinkQueue) -> None:
-        """Apply another file. If that fails, apply the old one again."""
+        """Apply a changed configuration. If that fails, apply the old configuration again."""
         shaped = self.shaped
         old = shaped.wanted
         if old == new:
@@ -209,15 +210,16 @@ class QueueService(Service[LinkQueue]):
             shaped.wanted = old
             with suppress(UserError):
                 self.set_up()
-            self.healing.doubt()  # Healing tries again if this has failed too.
+            # If the old configuration fails, too, the next inspection tries to repair the queue.
+            self.healing.doubt()
             raise
 
 
 def backlog_packets(queue: Counters) -> int:
-    """Return the packets in a queue, including the one in service."""
+    """Return the number of packets in a queue, including the packet in service."""
     return queue.backlog_packets + (queue.backlog_packets > 0)
 
 
 def per_s(amount: float, over_s: float) -> float | None:
-    """Return a rate; None if the duration is 0, or if counters were reset."""
+    """Return an amount per second; None if the duration is 0, or if the counters were reset."""
     return amount / over_s if over_s > 0 and amount >= 0 else None

@@ -1,4 +1,4 @@
-"""Set up a layout in the kernel of this machine, inspect it, and revert it."""
+"""Create the objects of a layout in the kernel of this machine, inspect them, and remove them."""
 
 import errno
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -33,21 +33,22 @@ from lasthop.linux.undo import UndoLog
 
 
 class Part(Enum):
-    """A part that is inspected as a whole."""
+    """Part of the kernel's state that is inspected as a whole."""
 
     INTERFACES = auto()
-    """The interface and the interfaces of incoming packets: present, up, without offload."""
+    """The interface, and those from which packets arrive: whether they exist, are up, and have no
+    receive offload."""
     QUEUE = auto()
-    """Shaper and queue."""
+    """The shaper and the queue."""
     PROGRAM = auto()
-    """The program in front of the queue."""
+    """The BPF program in front of the queue."""
 
 
 ALL = frozenset(Part)
 
 
 class Shaped(KernelState):
-    """A shaped queue in the kernel.
+    """State of a shaped queue in the kernel.
 
     Parameters
     ----------
@@ -65,21 +66,21 @@ class Shaped(KernelState):
         super().__init__(log, after_message)
         self.wanted = wanted
         self.layout: Layout | None = None
-        """Layout in the kernel; None while nothing is set up."""
+        """Layout of the objects in the kernel; None while nothing is set up."""
         self.program: Sharing | Pi | None = None
         self.faults: list[str] = []
-        """Warnings about the present state, in words."""
+        """Warnings about the present state."""
 
     def unload_programs(self) -> None:
-        """Close the program."""
+        """Close the descriptors of the BPF program."""
         if self.program is not None:
             self.program.close()
             self.program = None
 
-    # Up and down.
+    # Creation and removal of the objects.
 
     def check(self, *, is_up: bool = False) -> None:
-        """Refuse everything that is known to fail, before anything is changed."""
+        """Raise `UserError` for every failure that can be foreseen, before anything is changed."""
         discipline_of(self.wanted)
         for key, names in (("name", [self.wanted.interface]), ("from", self.wanted.incoming)):
             for name in names:
@@ -89,13 +90,14 @@ class Shaped(KernelState):
             check_root_is_free(self.kernel, device)
 
     def up(self) -> None:
-        """Set everything up; if anything fails, revert all changes."""
+        """Create all objects. If anything fails, revert all changes."""
         self.check()
         with self.reverted_on_failure():
             self.set_up()
 
     def set_up(self) -> None:
-        """Set everything up. The program is last, after the queue."""
+        """Create all objects. The filter that runs the BPF program is created last, after the
+        queue."""
         device = self.device()
         self.program = self.load(device)
         program = None if self.program is None else self.program.descriptor
@@ -110,7 +112,7 @@ class Shaped(KernelState):
         self.layout = layout
 
     def load(self, device: tc.Device) -> Sharing | Pi | None:
-        """Return the program in front of the queue, if it needs one."""
+        """Load and return the BPF program for the queue, if its discipline has a program."""
         match self.wanted.discipline:
             case "vbs":
                 hardware = links.every_link(self.kernel)[device.name].hardware
@@ -120,8 +122,8 @@ class Shaped(KernelState):
         return None
 
     def add_root(self, layout: Layout) -> None:
-        """Add the splitter at the root. If the kernel does not support it, name the missing
-        option."""
+        """Create the splitter at the root. If the kernel does not support it, raise an error with
+        the missing kernel option."""
         try:
             self.changes.add_root(layout.device, layout.root())
         except KernelError as error:
@@ -130,8 +132,8 @@ class Shaped(KernelState):
             raise UserError("this kernel has no tbf (CONFIG_NET_SCH_TBF)") from None
 
     def add_queue(self, layout: Layout) -> None:
-        """Add the queue of the class. If the kernel does not support it, name the missing
-        option."""
+        """Create the queue of the class. If the kernel does not support it, raise an error with the
+        missing kernel option."""
         try:
             self.changes.carry_out([layout.queue()])
         except KernelError as error:
@@ -143,14 +145,14 @@ class Shaped(KernelState):
             ) from None
 
     def down(self) -> list[str]:
-        """Revert all changes; return the changes that could not be reverted, in words."""
+        """Revert all changes. Return a message for each change that could not be reverted."""
         self.layout = None
         remaining = self.changes.undo_all()
         self.unload_programs()
         return remaining
 
     def apply(self, wanted: LinkQueue) -> None:
-        """Apply another file that differs only in values."""
+        """Apply a changed configuration that differs only in values."""
         layout = self.running()
         new = replace(layout, wanted=wanted)
         self.changes.carry_out([new.shaper(change=True), tc.changing(new.queue())])
@@ -160,35 +162,35 @@ class Shaped(KernelState):
 
     @property
     def sharing(self) -> Sharing | None:
-        """Program by which classes share the queue; None if there are no classes."""
+        """BPF program of virtual buffer sharing; None if the queue has another discipline."""
         return self.program if isinstance(self.program, Sharing) else None
 
-    # State.
+    # State of the objects.
 
     def device(self) -> tc.Device:
-        """Interface of the queue, as a device of `tc`."""
+        """Interface of the queue, as a device for `tc` requests."""
         return tc.Device(self.wanted.interface, links.index_of(self.wanted.interface))
 
     def running(self) -> Layout:
-        """Return the layout, which exists once everything is set up."""
+        """Return the layout. Call this only while everything is set up."""
         if self.layout is None:
             raise UserError(f"queue of {self.wanted.interface}: the queue is not up")
         return self.layout
 
     def counters(self) -> tuple[Counters, Counters]:
-        """Return the counters of the hierarchy, and of the queue in it."""
+        """Return the counters of the HTB hierarchy, and of the queue inside it."""
         result = queue_counters(self.kernel, self.running().device.number)
         nothing = Counters(0, 0, 0, 0, 0)
         return result.get(tc.ROOT, nothing), result.get(CLASS, nothing)
 
-    # Methods for healing.
+    # Methods that `lasthop.daemon.healing` calls.
 
     def tell_doubts(self, to: Callable[[], None]) -> None:
-        """Ignore the function: the kernel cannot refuse any later request."""
+        """Do nothing: no request is sent later that the kernel could refuse."""
 
     @property
     def is_set_up(self) -> bool:
-        """Whether anything is set up."""
+        """Whether the objects exist in the kernel."""
         return self.layout is not None
 
     @property
@@ -198,15 +200,15 @@ class Shaped(KernelState):
 
     @property
     def container(self) -> str:
-        """Name of the object that contains all objects of the service, in words."""
+        """Text that names the queue in messages."""
         return f"the queue of {self.wanted.interface}"
 
     def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
-        """Return the events to receive, for these numbers of the present interfaces."""
+        """Return the filter of netlink events, for these numbers of the present interfaces."""
         return EventFilter(self.interfaces, list(numbers.values()), [])
 
     def parts_of(self, events: Iterable[Event] | None) -> Set[Part]:
-        """Return the parts to inspect after these events."""
+        """Return the parts of the kernel state to inspect after these events."""
         if events is None:
             return ALL
         results: set[Part] = set()
@@ -218,11 +220,12 @@ class Shaped(KernelState):
         return results
 
     def is_ours(self, interface: int) -> bool:
-        """Return whether the queue is at the interface of this number."""
+        """Return whether this is the number of the queue's interface."""
         return self.layout is None or interface == self.layout.device.number
 
     def differences(self, parts: Set[Any]) -> list[Difference]:
-        """Return the differences of these parts."""
+        """Return the differences between the kernel's state and the layout, in these parts of the
+        state."""
         results: list[Difference] = []
         present = links.every_link(self.kernel)
         link = present.get(self.wanted.interface)
@@ -236,15 +239,15 @@ class Shaped(KernelState):
             text = f"interface {device.name} takes several segments as one packet"
             segments = Segments(device, links.ONE_SEGMENT)
             results.append(Difference(("segments", device.name), text, [segments]))
-        # Repairs are carried out in this order, because a splitter without a queue drops every
-        # packet.
+        # Differences of the queue are repaired first, because a splitter without a queue drops
+        # every packet.
         return self.differences_inside(device, parts) + results
 
     def differences_inside(self, device: tc.Device, parts: Set[Any]) -> list[Difference]:
-        """Return the differences of the queue and the program."""
+        """Return the differences of the queue and of the BPF program."""
         results: list[Difference] = []
         layout = self.running()
-        # The interface was created again, so it has none of the service's objects.
+        # If the interface was created again, it has none of the service's objects.
         if layout.device != device:
             self.layout = layout = replace(layout, device=device)
             parts = ALL
@@ -258,7 +261,7 @@ class Shaped(KernelState):
             repair: list[Repair] = [Root(device, layout.root()), *rest]
             return [Difference(("root", device.name), text, repair)]
         if (mtu_bytes := links.longest_packet(device.name)) != layout.mtu_bytes:
-            # The kernel does not report the length of the splitter's bucket.
+            # The kernel does not report the size of the splitter's bucket.
             self.layout = layout = replace(layout, mtu_bytes=mtu_bytes)
             text = f"the MTU of interface {device.name} has changed"
             results.append(Difference(("mtu", device.name), text, [tc.changing(layout.root())]))
@@ -282,7 +285,7 @@ def is_in_hierarchy(body: bytes) -> bool:
 
 
 def check_is_there(key: str, name: str) -> None:
-    """Refuse an interface that does not exist."""
+    """Raise `UserError` if an interface does not exist."""
     try:
         links.index_of(name)
     except UserError as error:
@@ -290,7 +293,8 @@ def check_is_there(key: str, name: str) -> None:
 
 
 def same_kind(old: LinkQueue, new: LinkQueue) -> bool:
-    """Return whether the file can change from the old to the new settings in place."""
+    """Return whether a running queue can change from the old to the new settings without being
+    created again."""
     return (
         (old.interface, old.incoming, old.discipline)
         == (new.interface, new.incoming, new.discipline)
@@ -300,7 +304,7 @@ def same_kind(old: LinkQueue, new: LinkQueue) -> bool:
 
 
 def plan(wanted: LinkQueue) -> list[str]:
-    """Return the commands that do the same as `up`."""
+    """Return the shell commands that are equivalent to `up`."""
     device = tc.Device(wanted.interface, 0)
     layout = Layout(wanted, device, 0 if has_program(wanted) else None)
     lines = [offload.shell_command(name, False) for name in wanted.incoming]

@@ -1,7 +1,6 @@
-"""Virtual buffer sharing in front of a queue: the program, its settings and its counters.
+"""Virtual buffer sharing (VBS) in front of a queue: the BPF program, its settings and its counters.
 
-The program is `crates/bpf/sharing.bpf.c`. Its algorithms are those of the engine, in integer
-arithmetic.
+The program is `crates/bpf/sharing.bpf.c`. It runs the engine's algorithms in integer arithmetic.
 """
 
 import struct
@@ -17,30 +16,31 @@ from lasthop.scenario.queues import Vbs
 
 ALGORITHMS = {"corrected": 0, "printed": 1, "regulated": 2, "partition": 3}
 HELD = 4
-"""Algorithm that keeps probabilities that another process sets."""
+"""Number of the algorithm that does not change the blocking probabilities, which another process
+sets."""
 PART = 1 << 32
-"""Integer that represents 1 in shares and probabilities."""
+"""Integer that represents the value 1 of a share or probability."""
 PACKET = 1 << 24
 """Integer that represents one packet of the target occupancy."""
 PACKETS2 = 1 << 32
 MOST = (1 << 64) - 1
 ETHERNET_BYTES = 14
 SETTING = struct.Struct("=IIIIQQQ")
-"""Layout of the settings: algorithm, number of classes, limit, header, target occupancy, tolerance,
-time between steps."""
+"""Layout of the settings: algorithm, number of classes, queue limit, header length, target
+occupancy, tolerance, time between updates."""
 CLASS = struct.Struct("=8Q")
 WORD = struct.Struct("=Q")
 TARGET_AT, BLOCKING_AT = 0, 8
-"""Offsets of the class fields that this module writes. [bytes]"""
+"""Offsets of the target and of the blocking probability in a class of the map's value. [bytes]"""
 PREFIX = struct.Struct("=IB16s3x")
-"""Layout of a prefix: number of significant bits, version, address (struct prefix of
+"""Layout of a prefix: number of significant bits, IP version, address (struct prefix of
 sharing.bpf.c)."""
 NONE = 63
 """Class number of packets that belong to no class."""
 
 
 class ClassState(NamedTuple):
-    """State of a class in the program (struct class of sharing.h)."""
+    """State of a class in the BPF program (struct class of sharing.h)."""
 
     target: int
     blocking: int
@@ -53,19 +53,19 @@ class ClassState(NamedTuple):
 
     @property
     def packets(self) -> int:
-        """Number of packets of the class in the queue."""
+        """Number of packets of the class that are now in the queue."""
         return self.offered - self.lost - self.left
 
 
 class Sharing(Program):
-    """The program with its maps, for one interface.
+    """The BPF program of VBS with its maps, for one interface.
 
     Parameters
     ----------
     wanted : LinkQueue
         Settings of a queue with discipline `vbs`.
     hardware : int
-        Hardware type of the interface (ARPHRD), which decides the packet header.
+        Hardware type of the interface (ARPHRD), which determines the length of the packet header.
 
     Raises
     ------
@@ -80,7 +80,8 @@ class Sharing(Program):
         self.apply(wanted)
 
     def apply(self, wanted: LinkQueue) -> None:
-        """Apply settings, targets and members. The counters keep their values."""
+        """Apply settings, targets and members of classes to the running program. The counters are
+        not changed."""
         self.tell(self.structure.place("setting"), SETTING.pack(*self.setting(wanted)))
         for number, each in enumerate(wanted.classes):
             self.tell(self.class_at(number) + TARGET_AT, WORD.pack(int(each.target * PART)))
@@ -93,7 +94,7 @@ class Sharing(Program):
         self.members = members
 
     def setting(self, wanted: LinkQueue) -> tuple[int, ...]:
-        """Return the settings of the program."""
+        """Return the values of `SETTING` for the program."""
         vbs = wanted.queue
         assert isinstance(vbs, Vbs)
         return (
@@ -107,7 +108,7 @@ class Sharing(Program):
         )
 
     def hold(self, probabilities: list[float]) -> None:
-        """Block with these fixed probabilities from now on. No algorithm changes them."""
+        """Use these blocking probabilities from now on, without an algorithm that changes them."""
         self.tell(self.structure.place("setting"), struct.pack("=I", HELD))
         for number, each in enumerate(probabilities):
             self.tell(self.class_at(number) + BLOCKING_AT, WORD.pack(round(each * PART)))
@@ -117,8 +118,8 @@ class Sharing(Program):
         return self.structure.place("class") + number * CLASS.size
 
     def states(self, count: int) -> list[ClassState]:
-        """Return the states of the first classes, and of the class of packets that belong to no
-        class."""
+        """Return the states of the first `count` classes, and the state of packets that belong to
+        no class."""
         return [
             ClassState(*CLASS.unpack_from(self.value, self.class_at(number)))
             for number in (*range(count), NONE)
@@ -126,7 +127,7 @@ class Sharing(Program):
 
 
 def keys_of(classes: tuple[Members, ...]) -> Iterator[tuple[tuple[str, bytes], int]]:
-    """Yield the map and the key of each member, and the number of its class."""
+    """Yield the map name and key of each member, with the number of the member's class."""
     for number, each in enumerate(classes):
         if each.mark is not None:
             yield ("marks", struct.pack("=I", each.mark)), number
@@ -137,5 +138,5 @@ def keys_of(classes: tuple[Members, ...]) -> Iterator[tuple[tuple[str, bytes], i
 
 
 def prefix_of(subnet: Subnet) -> bytes:
-    """Return the key of a prefix. The first eight bits of the prefix are the IP version."""
+    """Return the map key of a prefix, whose first eight bits are the IP version."""
     return PREFIX.pack(8 + subnet.prefixlen, subnet.version, subnet.network_address.packed)

@@ -1,4 +1,4 @@
-"""Stability of a shaped queue, by the fluid models of paper 004."""
+"""Stability of a shaped queue, computed from the fluid models of paper 004."""
 
 import json
 from dataclasses import replace
@@ -14,30 +14,30 @@ from lasthop.stability.errors import NoEquilibriumError, ParameterError
 from lasthop.stability.spectrum import roots
 
 OPTIONS = {"dumbbell.flows": "--flows", "dumbbell.rtt": "--rtt", "tcp.congestion": "--congestion"}
-"""Option of each value of the scenario."""
+"""Command-line option that sets each value of the scenario, for error messages."""
 WINDOW_PACKETS = 65_535
-"""A receive window that limits no flow. [packets]"""
+"""Receive window of the flows, which is large enough to limit no flow. [packets]"""
 
 
 class Verdict(NamedTuple):
     """Result of a fluid model for a queue."""
 
     swings: bool | None
-    """Whether the queue oscillates; None if no model fits."""
+    """Whether the queue oscillates; None if no model applies."""
     period_s: float | None
     why: str
-    """Reason why no model fits, or why the result is uncertain."""
+    """Reason why no model applies, or why the result is uncertain."""
 
 
 def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict:
-    """Return whether the queue would oscillate with long-lived flows.
+    """Compute from a fluid model whether the queue would oscillate with long-lived flows.
 
     Parameters
     ----------
     wanted : LinkQueue
     flows : int
     rtt : str
-        Round-trip time without the queue, such as "40 ms".
+        Round-trip time without queueing delay, such as "40 ms".
     congestion : str
         Congestion control of all flows.
 
@@ -47,7 +47,7 @@ def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict
         For a value that scenarios do not support.
     """
     if wanted.discipline == "vbs":
-        # Drop-tail is checked instead of `vbs`, to report errors of other values.
+        # For `vbs`, a scenario with drop-tail is built instead, to find errors in the other values.
         wanted = replace(wanted, queue=Queue(discipline="drop_tail"))
         scenario_of(wanted, flows, rtt, congestion)
         return Verdict(None, None, "no fluid model supports virtual buffer sharing")
@@ -55,7 +55,7 @@ def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict
 
 
 def scenario_of(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Scenario:
-    """Return the scenario with this number of flows through the queue.
+    """Return a dumbbell scenario with this number of flows through the queue.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def scenario_of(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Sce
 
 
 def verdict_of(scenario: Scenario) -> Verdict:
-    """Return whether the queue of a scenario would oscillate."""
+    """Compute from a fluid model whether the queue of a scenario would oscillate."""
     try:
         result = fluid(scenario.to_dict())
         spectrum = roots(result.case, 2)
@@ -81,7 +81,7 @@ def verdict_of(scenario: Scenario) -> Verdict:
 
 
 def dumbbell(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> dict[str, Any]:
-    """Return the tree of the scenario with this number of flows through the queue."""
+    """Return the scenario as a tree of settings, with this number of flows through the queue."""
     return {
         "duration": "60 s",
         "queue": queue_of(wanted),
@@ -95,7 +95,7 @@ def dumbbell(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> dict[s
 
 
 def queue_of(wanted: LinkQueue) -> dict[str, Any]:
-    """Return the settings of the queue as in scenario files."""
+    """Return the settings of the queue in the format of scenario files."""
     queue = wanted.queue
     settings: dict[str, object] = {}
     match queue:
@@ -122,7 +122,7 @@ def queue_of(wanted: LinkQueue) -> dict[str, Any]:
 
 
 def in_words(result: Verdict, text: str) -> str:
-    """Return a line about the queue; `text` names the traffic."""
+    """Return a line with the result; `text` names the traffic."""
     if result.swings is None:
         return f"{text}: it is unknown whether the queue would oscillate: {result.why}"
     what = "the queue would oscillate" if result.swings else "the queue would be stable"

@@ -1,4 +1,4 @@
-"""Trial of a queue at an interface in another network namespace, without effect on traffic."""
+"""Test of a queue at an interface in another network namespace, without effect on traffic."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +16,12 @@ TRIED, OTHER = "tried", "other"
 
 
 def try_out(wanted: LinkQueue) -> None:
-    """Set up a queue once on this machine's kernel, if this process may make a namespace.
+    """Create a queue once in this machine's kernel, if this process may create a namespace.
 
     Raises
     ------
     UserError
-        If the kernel lacks something.
+        If the kernel does not support the queue.
     """
     try:
         namespace = Namespace()
