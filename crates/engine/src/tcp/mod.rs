@@ -1,9 +1,9 @@
 //! TCP endpoints as pure state machines, without a clock, a socket or a queue.
 //!
-//! A [`Sender`] processes ACKs and deadlines, and is polled for segments. A [`Receiver`] processes
-//! segments and deadlines, and returns ACKs. The owner of both carries the packets, and calls the
-//! endpoints at their deadlines. Segments are counted from 0 and all have full size, so that every
-//! window in this module is in packets.
+//! A [`Sender`] processes ACKs and deadlines, and is polled for segments to send. A [`Receiver`]
+//! processes segments and deadlines, and returns ACKs. Their caller transfers the packets, and
+//! calls both endpoints at their deadlines. Segments are counted from 0 and all have full size, so
+//! that every window in this module is in packets.
 //!
 //! | file | contents | source |
 //! |---|---|---|
@@ -25,9 +25,10 @@
 //!
 //! Differs from the RFCs in:
 //! - There is no FIN. Without `handshake` a connection is established when its flow starts.
-//! - Every segment carries the time of its departure, and every ACK echoes such a time, as with the
-//!   timestamp option of RFC 7323, but exact to the nanosecond. The option's 12 bytes are not counted:
-//!   the papers reproduced here count 40 bytes of TCP/IP header.
+//! - Every segment contains the time of its transmission, and every ACK echoes the transmission
+//!   time of a segment. The timestamp option of RFC 7323 does the same; here the time is exact to
+//!   the nanosecond. The option's 12 bytes are not counted: the papers reproduced here count 40
+//!   bytes of TCP/IP header.
 //! - Numbers do not wrap: a flow ends after 2^32 - 1 segments.
 
 mod congestion;
@@ -70,15 +71,17 @@ pub use settings::TcpSettings;
 use crate::kernel::time::Time;
 use crate::packet::EcnEcho;
 
-/// A pure acknowledgement.
+/// A TCP acknowledgement without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ack {
-    /// Next segment expected. All segments before it have arrived.
+    /// Number of the next expected segment. All segments before this segment have arrived.
     pub next: u32,
-    /// Echo of the departure time of a segment, chosen by the rules of RFC 7323.
+    /// Transmission time of a segment, which the ACK echoes. The rules of RFC 7323 select the
+    /// segment.
     pub echo: Time,
-    /// Number of the SACK option of the ACK, for [`Receiver::blocks`], or 0 without an option.
+    /// Number of the SACK option of the ACK, for [`Receiver::blocks`]; 0 if the ACK has no SACK
+    /// option.
     pub sack: u16,
-    /// Echo of marks.
+    /// ECN echo of the ACK.
     pub ece: EcnEcho,
 }
