@@ -60,9 +60,7 @@ def one_run() -> dict[str, Cpu]:
         begun, begun_s = cpu(), time.monotonic()
         with stream(relays[1]) as ends:
             for end in ends:
-                end.sendall(
-                    b"x"
-                )  # without an RTT sample the relays open no connection
+                end.sendall(b"x")  # without an RTT sample the relays open no connection
             await_sockets(relays[0], MANY)
             opened_s = time.monotonic() - begun_s
             opened = cpu()
