@@ -29,7 +29,7 @@ pub struct Section {
     table: &'static Table,
     /// Plugin keys that the file gives, each with its plugin.
     extensions: Vec<(&'static str, Extension)>,
-    /// Tables with free names, in order of the file.
+    /// Tables whose names the file chooses, in order of the file.
     named: Vec<(&'static str, Vec<(String, Section)>)>,
 }
 
@@ -207,8 +207,8 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// Returns the table that the bare value `node` represents: the value is the value of the key
-    /// `main`.
+    /// Returns the table that the bare value `node` represents. In this table, the key `main` has
+    /// the value `node`.
     fn bare(&mut self, node: &Item, table: &'static Table, main: &str, path: String) -> Section {
         let empty = Item::empty(node.origin);
         let mut section = self.section(&empty, table, path.clone());

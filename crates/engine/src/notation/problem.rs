@@ -149,6 +149,9 @@ impl<'a> Problems<'a> {
 
     /// Returns the value `outcome` of a file, or all problems. If `outcome` is an error and no
     /// problem was reported, a problem is added.
+    ///
+    /// # Errors
+    /// If problems have been reported.
     pub fn conclude<T>(mut self, outcome: Result<T, Refused>) -> Result<T, Vec<Problem>> {
         match outcome {
             Ok(value) if self.is_empty() => return Ok(value),
@@ -239,7 +242,7 @@ pub fn one_line(text: &str, limit: usize) -> String {
 /// Largest number of candidates in a hint.
 const SUGGESTED: usize = 3;
 
-/// Returns the candidate nearest to `word`, if `word` is probably a misspelling of it.
+/// Returns the candidate most similar to `word`, if `word` is probably a misspelling of it.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     near(word, candidates).first().copied()
 }

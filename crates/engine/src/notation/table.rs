@@ -356,7 +356,7 @@ impl Added {
 pub struct Grammar<'a> {
     /// Root table of the file.
     pub root: &'static Table,
-    /// Name that a table with a free name must not have.
+    /// Reserved name, which no station, link or flow of the file may have.
     pub reserved_name: &'static str,
     /// Function that returns the preset of a file: one of the names that [`Listed::rates`] lists.
     pub preset: fn(&super::tree::Item) -> Option<&'static str>,

@@ -147,7 +147,8 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
     table?.said(StationFlow::start)
 }
 
-/// Refuses the key `service_order` of a queue whose discipline determines the order of service.
+/// Refuses the key `queue_order` of the access point if the discipline of its queue determines the
+/// order of service.
 pub(super) fn check_order(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let cell = &scenario.only_bss().cell;
     let table = root.inside(RootKeys::cell);

@@ -17,8 +17,8 @@ const SINGLE_OWNERS: usize = 4;
 const WIRES: usize = 2;
 
 impl Scenario {
-    /// Returns the number of event slots at the start of a run. Each link and each single owner has
-    /// one slot; each flow, user and pinged station has two.
+    /// Returns the number of event slots at the start of a run. Each link has one slot, and each
+    /// flow, user and pinged station has two. `SINGLE_OWNERS` slots belong to none of them.
     pub(crate) fn slots(&self) -> usize {
         let links = WIRES + self.links.len() + usize::from(self.bottleneck.is_some());
         let users = self.csma.as_ref().map_or(0, |csma| csma.flows.len());

@@ -1,5 +1,5 @@
 //! Reads ranges of the long lists of the normalised scenario. A reader does not need the text of a
-//! whole list in memory. Tables that several rows have in common are returned only once.
+//! whole list in memory. Tables that several list items have in common are returned only once.
 
 use std::ops::Range;
 

@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! nothing to send --------------------------------------> App
-//! data to send, the congestion control holds it back ---> Cwnd
+//! data to send, the congestion control delays it -------> Cwnd
 //! data to send, the receive window is used up ----------> Rwnd
 //! no connection yet, or all data is acknowledged -------> None
 //! ```

@@ -14,8 +14,12 @@
 //! origin = cwnd, or (1024 + 717)/2048 cwnd if it was below it   fast convergence
 //! ```
 //!
+//! t is the time since the beginning of the epoch (the congestion avoidance stage), K the time until the
+//! window is at its plateau `origin`, and W_est the window that a Reno flow would have. cnt is the number of
+//! acknowledged segments per packet of growth.
+//!
 //! Differs from `cubic.rs` in:
-//! - Growth counts segments and not ACKs, so that delayed ACKs do not halve it.
+//! - The window grows by segments and not by ACKs, so that delayed ACKs do not halve its growth.
 //! - `cnt` is computed once per tick of 1 ms, and again after 31 ms if the window has not changed.
 //! - Before the first loss, after slow start, the window grows by at most 5 % per round trip, and never by
 //!   more than half.
@@ -24,7 +28,7 @@
 //!
 //! Differs from Linux in:
 //! - HZ is 1000, regardless of the configuration of the kernel.
-//! - The cube root is exact. That of Linux has an error of 0.2 % on average.
+//! - The cube root is exact. The cube root of Linux has an error of 0.2 % on average.
 //! - Samples of the delay are ignored during a recovery.
 //! - The start of the epoch does not change if the application is idle.
 //! - A timeout during recovery may reduce ssthresh again.

@@ -5,12 +5,13 @@
 //! 2011. The parameters are those of CUBIC in Linux (`tcp_cubic.c`, 6.x).
 //!
 //! ```text
-//! train: ACKs at most 2 ms apart from the beginning of a round on, for longer than half of delay_min
-//!        and its cushion                                        --> ssthresh = cwnd
+//! train: ACKs at most 2 ms apart from the beginning of a round on, for longer than delay_min/2
+//!        plus a cushion                                         --> ssthresh = cwnd
 //! delay: the minimum RTT of the round, of more than 8 samples, above delay_min + clamp(delay_min/8, 4, 16 ms)
 //!                                                               --> ssthresh = cwnd
 //! ```
 //!
+//! delay_min is the minimum round-trip time so far.
 //! Both rules apply at windows of 16 packets or more. They end slow start at most once until the
 //! next timeout. A round begins with an ACK of a segment that was sent after the previous round
 //! began.

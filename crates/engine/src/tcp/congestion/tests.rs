@@ -153,9 +153,9 @@ fn congestion_avoidance_adds_one_packet_per_window_of_acks() {
 }
 
 /// ACKs cover two segments each, and the window begins at two packets. In slow start the window
-/// grows by 1 packet per ACK, or by 2 with byte counting. From ten packets on it grows by half a
-/// packet per round trip, or by one packet per ten acknowledged segments. Segments beyond these ten
-/// are counted for the next packet.
+/// grows by 1 packet per ACK, or by 2 with byte counting. From ten packets on, the window grows by
+/// half a packet per round trip, or with byte counting by one packet per ten acknowledged segments.
+/// Segments beyond these ten are counted for the next packet.
 #[test]
 fn an_ack_counts_once_or_once_per_segment() {
     let connection = |choice, byte_counting| {
