@@ -190,7 +190,7 @@ impl Flow {
         out.extend_from_slice(&[0; 2]);
         out.resize(out.len() + payload, 0);
         let sum = match transport_checksum(PROTOCOL_UDP, from.0, to.0, &out[start..]) {
-            0 => 0xFFFF, // RFC 768: zero means no checksum
+            0 => 0xFFFF, // in UDP, zero means no checksum (RFC 768)
             sum => sum,
         };
         out[start + 6..start + 8].copy_from_slice(&sum.to_be_bytes());
@@ -239,7 +239,7 @@ fn ip_header(
 ) {
     let start = out.len();
     let length = IP_HEADER + options;
-    // RFC 3168, section 5
+    // ECN codepoint (RFC 3168, section 5)
     let traffic_class = match ecn {
         Ecn::NotCapable => 0b00,
         Ecn::Capable => 0b10,

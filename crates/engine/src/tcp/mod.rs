@@ -14,11 +14,11 @@
 //! | `sack.rs` | the blocks that a receiver reports | RFC 2018, RFC 2883 |
 //! | `scoreboard.rs` | the sender's use of the blocks: pipe, losses, next segment | RFC 6675 |
 //! | `rack.rs`, `rack/`, `sender/timed.rs` | loss detection by time | RFC 8985, section 6 |
-//! | `sender/undo.rs` | the undo of needless recoveries | RFC 3522, RFC 4015 |
-//! | `tlp.rs` | probes for a lost tail | RFC 8985, section 7 |
+//! | `sender/undo.rs` | the undo of unnecessary recoveries | RFC 3522, RFC 4015 |
+//! | `tlp.rs` | probes that detect the loss of the last segments | RFC 8985, section 7 |
 //! | `sender/ecn.rs` | the sender's reaction to the echo of marks | RFC 3168, RFC 8257, RFC 9331 |
-//! | `prr.rs` | the number of segments that leave on each ACK of a recovery | RFC 9937 |
-//! | `congestion/` | the window and the departures of segments, one control per file | RFC 5681, RFC 6582 |
+//! | `prr.rs` | the number of segments that may be sent on each ACK of a recovery | RFC 9937 |
+//! | `congestion/` | the window and the transmission times, one congestion control per file | RFC 5681, RFC 6582 |
 //! | `rtt.rs` | round-trip estimate and timeout | RFC 6298, RFC 7323 |
 //! | `receiver.rs` | in-order delivery, delayed ACKs, timestamp echo, echo of marks | RFC 5681, RFC 7323, RFC 3168 |
 //! | `feedback.rs` | the echo of marks in ACKs | RFC 3168, RFC 8257, RFC 9768 |

@@ -141,7 +141,7 @@ impl Rack {
         self.transmissions.sent(number).xmit_ts
     }
 
-    /// Returns the expiry of the reordering timer, or [`Time::NEVER`] if it is off.
+    /// Returns the expiry of the reordering timer; [`Time::NEVER`] if the timer is off.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
         self.deadline
@@ -304,8 +304,8 @@ impl Rack {
         }
     }
 
-    /// Returns lost segments that were not retransmitted to the list of segments in the network,
-    /// because they were late and not lost.
+    /// Moves lost segments that have not been retransmitted back to the list of segments in the
+    /// network. These segments were late, not lost.
     #[cold]
     pub(super) fn forgive(&mut self, snd_una: u32, snd_max: u32) {
         self.window.on_reordering();

@@ -187,7 +187,7 @@ proptest! {
 
     /// Packets are lost, marked, delayed or reordered at random. In all cases, each segment is
     /// delivered once and in order, the flow ends, and the receive window is never exceeded. The
-    /// receiver checks the order.
+    /// receiver counts the delivered segments.
     #[test]
     fn everything_arrives_once_and_flight_stays_within_the_window(
         settings in any_settings(),
