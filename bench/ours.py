@@ -1,6 +1,6 @@
 """Costs of lasthop: CPU time in a running process, memory in a new process, and cold start.
 
-If it is run as a program, this file simulates a scenario and prints a JSON list of runs:
+Run as a program, this file simulates a scenario and prints a JSON list of runs:
 
     ours.py FILE SETTINGS DURATION_S ...    simulates FILE for each duration in turn
 

@@ -51,12 +51,20 @@ def loss_by_period(
 ) -> float | None:
     """Return the fraction of packets that a periodic flow loses, over whole periods. [-]
 
-    Parameters ---------- track : mapping Times ``time_s`` [s] and windows ``first`` [packets] of
-    the run. lost_packets : float Number of packets lost from `from_s` to `to_s`. sent_pps : float
-    Rate of sent packets from `from_s` to `to_s`. [packets/s]
+    Parameters
+    ----------
+    track : mapping
+        Times ``time_s`` [s] and windows ``first`` [packets] of the run.
+    lost_packets : float
+        Number of packets lost from `from_s` to `to_s`.
+    sent_pps : float
+        Rate of sent packets from `from_s` to `to_s`. [packets/s]
 
-    Returns ------- float or None Losses per period divided by packets per period. NaN if the window
-    is reduced, but the run has too few whole periods. None if the flow is not periodic.
+    Returns
+    -------
+    float or None
+        Losses per period divided by packets per period. NaN if the window is reduced, but the run
+        has too few whole periods. None if the flow is not periodic.
     """
     falls = reductions(track["time_s"], track["first"], from_s, to_s)
     periods = [later - earlier for earlier, later in pairwise(falls)]
