@@ -297,7 +297,7 @@ def answer_late(name: str, scene: Scene, window: Window) -> Table:
 def echo_reply(request: bytes) -> bytes:
     """Return the ICMP echo reply (RFC 792) to an echo request."""
     [checksum] = struct.unpack_from("!H", request, 2)
-    changed = checksum + (ECHO_REQUEST << 8)  # the type is 0, not 8
+    changed = checksum + (ECHO_REQUEST << 8)  # the type field is 0, not 8
     changed = (changed & 0xFFFF) + (changed >> 16)
     return struct.pack("!BBH", ECHO_REPLY, 0, changed) + request[4:]
 

@@ -1,7 +1,7 @@
 """Computes the CoDel algorithm of RFC 8289 for equal packets at equal gaps, for `uml_queues.py`.
 
-The next drop is interval / sqrt(n) after the previous drop, where n is the number of drops. Linux
-computes 1 / sqrt(n) by one step of Newton's method per drop, with 16 bits
+The next drop is interval / sqrt(n) after the previous drop, where n is the number of drops in the
+dropping state. Linux computes 1 / sqrt(n) by one step of Newton's method per drop, with 16 bits
 (include/net/codel_impl.h). The first results are inaccurate: 1, 0.5, 0.563, 0.488 instead of 1,
 0.707, 0.577, 0.5.
 """

@@ -130,8 +130,8 @@ mod tests {
         assert_eq!(sent, expected);
     }
 
-    /// The example of the first figure with the numbers of RFC 9937: ssthresh = 10 and RecoverFS =
-    /// 20. A segment is also sent on ACK 17. The next segment is sent when fewer than 10 segments
+    /// The example of the first figure with the numbers of RFC 9937 (ssthresh = 10, RecoverFS =
+    /// 20). A segment is also sent on ACK 17. The next segment is sent when fewer than 10 segments
     /// are in the network.
     #[test]
     fn limited_transmit_is_not_counted() {

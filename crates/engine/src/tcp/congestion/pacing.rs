@@ -27,8 +27,8 @@ use super::window::Window;
 use crate::kernel::time::{Span, Time};
 use crate::tcp::recovery::RecoveryMode;
 
-/// `net.ipv4.tcp_pacing_ss_ratio`: pacing rate divided by cwnd/SRTT, while cwnd is below ssthresh /
-/// 2. [-]
+/// `net.ipv4.tcp_pacing_ss_ratio`: pacing rate divided by cwnd/SRTT, while cwnd is below half of
+/// ssthresh. [-]
 const SLOW_START_FACTOR: f64 = 2.0;
 
 /// `net.ipv4.tcp_pacing_ca_ratio`: pacing rate divided by cwnd/SRTT, in all other cases. [-]
