@@ -1,7 +1,8 @@
 """Cost of a run: CPU time (never wall-clock time) and peak memory of one process.
 
-Cost is a slope: the CPU time of a long run minus that of a short run, divided by the data segments
-delivered in between. The costs of starting up, reading the input and the warm-up cancel.
+Cost is a slope: the difference of the CPU times of a long and a short run, divided by the
+difference of their delivered data segments. The costs of the start, the input and the warm-up
+cancel.
 """
 
 import math
@@ -22,7 +23,8 @@ POLL_S = 0.02
 
 
 class BenchError(Exception):
-    """Error of a peer or of lasthop, which did not run as requested."""
+    """Error of a simulator (lasthop or one that it is compared with) that did not run as
+    requested."""
 
 
 def require_release_build() -> None:
@@ -36,7 +38,7 @@ def require_release_build() -> None:
 
 @dataclass(frozen=True)
 class Process:
-    """A process that has ended."""
+    """Output and resource usage of a process that has ended."""
 
     output: str
     cpu_s: float
@@ -46,7 +48,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Run:
-    """One simulation run."""
+    """Resource usage and delivered segments of one simulation run."""
 
     cpu_s: float
     #: Number of data segments delivered after the warm-up.
@@ -58,7 +60,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Cost:
-    """Slope between a short and a long run of the same scenario."""
+    """Cost of a scenario: the slope between a short and a long run."""
 
     short_s: float
     long_s: float
@@ -69,27 +71,28 @@ class Cost:
     peak_rss_mb: float
 
     def transmissions_per_s(self, per_segment: int) -> float:
-        """Return the packets per second that a core sends over links or the air."""
+        """Return the number of packets that one core transmits per second of CPU time, over links
+        or the air. `per_segment` is the number of transmissions per delivered segment."""
         return per_segment / self.us_per_segment * 1e6
 
 
 @dataclass(frozen=True)
 class Beside:
-    """Rounds of lasthop and a peer in turn, so that both run under the same load."""
+    """Costs of lasthop and of another simulator (the peer). They are measured alternately, so that
+    the load of the machine affects both."""
 
     ours: Sequence[Cost]
     peer: Sequence[Cost]
 
     @property
     def ratios(self) -> list[float]:
-        """Return the ratio of the peer's cost of a segment to lasthop's, round by round."""
+        """Return the ratio of the peer's cost per segment to lasthop's, for each round."""
         pairs = zip(self.ours, self.peer, strict=True)
         return [peer.us_per_segment / ours.us_per_segment for ours, peer in pairs]
 
     @property
     def ratio(self) -> float:
-        """Return the median ratio over the rounds, which a single disturbed round does not
-        change."""
+        """Return the median ratio over the rounds. A single disturbed round does not change it."""
         return median(self.ratios)
 
     def undecided(self, goal: float) -> bool:
@@ -98,7 +101,8 @@ class Beside:
 
 
 def in_turn(ours: Callable[[], Cost], peer: Callable[[], Cost], goal: float, rounds: int) -> Beside:
-    """Run both in rounds. Run twice as many rounds if the rounds disagree about the goal."""
+    """Measure lasthop and the peer alternately for this number of rounds. Measure up to twice as
+    many rounds while some ratios reach the goal and others do not."""
     compared = Beside([ours()], [peer()])
     while len(compared.ours) < rounds or (
         len(compared.ours) < 2 * rounds and compared.undecided(goal)
@@ -108,30 +112,31 @@ def in_turn(ours: Callable[[], Cost], peer: Callable[[], Cost], goal: float, rou
 
 
 def typical(costs: Sequence[Cost]) -> Cost:
-    """Return the cost with the median; of an even number, the higher of the two middle costs."""
+    """Return the run cost that is the median. For an even number of costs, return the higher of the
+    two middle costs."""
     return sorted(costs, key=lambda cost: cost.us_per_segment)[len(costs) // 2]
 
 
 class Stopped(BenchError):
-    """Error of a process that exceeded its limit of CPU time."""
+    """Error of a process that the kernel ended at its limit of CPU time."""
 
 
 def limited(argv: Sequence[str], most_cpu_s: float, most_gb: float) -> list[str]:
-    """Return a command that the kernel ends at a limit of CPU time, and that gets limited
-    memory."""
+    """Return a command that runs `argv` with a limit of CPU time and of memory."""
     limits = [f"--cpu={math.ceil(most_cpu_s)}", f"--as={round(most_gb * 2**30)}"]
     return ["prlimit", *limits, "--", *argv]
 
 
 def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
-    """Run a command to its end.
+    """Run a command, and return its output and resource usage.
 
     The peak memory is read from the kernel's high-water mark while the process runs. The value that
-    `wait` reports includes the memory of the parent at the fork.
+    `wait4` reports is not used, because it includes the memory of the parent process at the fork.
     """
     start = time.monotonic()
     peak_kb = 0
-    # The output goes into files: a pipe holds only a few lines, and no process reads it meanwhile.
+    # The output goes into files, because a pipe stores only a few lines and is not read during the
+    # run.
     with (
         TemporaryFile("w+") as printed,
         TemporaryFile("w+") as complaints,
@@ -158,7 +163,7 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
 
 
 def callgrind(argv: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[int, str]:
-    """Return the number of instructions of a command, and its standard output."""
+    """Return the number of instructions that a command executes, and its standard output."""
     counter = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     done = subprocess.run([*counter, *argv], env=env, capture_output=True, text=True, check=False)
     collected = re.search(r"Collected : (\d+)", done.stderr)
@@ -168,7 +173,8 @@ def callgrind(argv: Sequence[str], env: Mapping[str, str] | None = None) -> tupl
 
 
 def high_water_mark_kb(pid: int | Literal["self"]) -> int:
-    """Return the largest resident set of a process so far, in kB; 0 when the process has ended."""
+    """Return the largest resident set of a process so far [kB]. Return 0 when the process has
+    ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -180,11 +186,11 @@ def high_water_mark_kb(pid: int | Literal["self"]) -> int:
 
 
 def slope(run: Callable[[float], Run], short_s: float, long_s: float, repeats: int) -> Cost:
-    """Return the cost per segment from runs of two lengths: the median over rounds with one run of
-    each.
+    """Return the cost per segment, computed as a slope between short and long runs: the median over
+    rounds with one short and one long run each.
 
-    Every round simulates the same. The smallest time is not used: a shared machine also has fast
-    minutes, so the minimum would depend on the number of rounds.
+    All rounds simulate the same scenario. The minimum is not used. On a shared machine some minutes
+    are fast, so the minimum would depend on the number of rounds.
     """
     pairs = [(run(short_s), run(long_s)) for _ in range(repeats)]
     short, long = pairs[-1]

@@ -1,7 +1,8 @@
 """Why the gateway turns receive offload off: shares and delay with merged segments.
 
-Each run is a separate user-mode Linux in simulated time (`uml.py`). Arrival times of segments
-therefore depend only on the network, and computing takes no time; see `merging_inside.py`.
+Each run is a separate user-mode Linux in simulated time (`uml.py`). In simulated time, computing
+takes no time. Arrival times of segments therefore depend only on the network; see
+`merging_inside.py`.
 """
 
 import json

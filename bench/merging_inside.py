@@ -1,11 +1,11 @@
-"""Shares and delay with and without merging of received segments before a gateway's leaves.
+"""Shares and delay in a gateway's leaves (station queues), with and without merged segments.
 
     SERVER --- ISP (10 ms each way) --- wan GATEWAY lan --- STATIONS
 
-Station 0 has four downloads and station 1 has one; station 2 gets a UDP echo request a hundred
-times per second. The gateway's rate is fixed, so that packets wait only in its leaves. The script
-prints the packets that passed the leaves of stations 0 and 1, and the echo delays in addition to
-that of the Internet.
+Station 0 has four downloads and station 1 has one. Station 2 receives a UDP echo request a hundred
+times per second. The gateway's rate is fixed, so that packets are queued only in its leaves. The
+script prints the ratio of the bytes that passed the leaves of stations 0 and 1. It also prints by
+how much the echo delays exceed the round-trip time of the Internet.
 """
 
 import json
@@ -33,8 +33,8 @@ FRAME_BYTES = 1514
 def main(discipline: str, rate_mbps: str, merged: str) -> dict[str, float]:
     """Run the measurement.
 
-    `merged` is the largest number of segments that are merged into one. 1 means no merging. 0 means
-    the kernel's limit, with the gateway's quantum of one frame.
+    `merged` is the largest number of received segments that the kernel merges into one. 1 means no
+    merging. 0 means the kernel's own limit, with the gateway's usual quantum of one frame.
     """
     segments = int(merged)
     lines = ["[gateway]", 'wan = "wan"', 'lan = "lan"', f'rate = "{rate_mbps} Mbps"']
@@ -53,12 +53,12 @@ def main(discipline: str, rate_mbps: str, merged: str) -> dict[str, float]:
 
 
 def merge(shaper: Shaper, segments: int) -> None:
-    """Make the kernel merge received segments, and set the quanta of leaves to the same number of
-    bytes."""
+    """Make the kernel merge up to this many received segments, and set the quantum of each leaf to
+    the size of a merged segment."""
     for device in ("wan", "lan"):
         offload.set_merging(device, segments != 1)
         if segments > 1:
-            # merged segments must be shorter than this size
+            # the size of merged segments must be below this limit
             sh(f"ip link set {device} gro_max_size {segments * (FRAME_BYTES - 14) + 1}")
     for member in shaper.running().members.values() if segments > 1 else ():
         leaf = f"{member.leaf >> 16:x}:{member.leaf & 0xFFFF:x}"
@@ -69,7 +69,8 @@ def merge(shaper: Shaper, segments: int) -> None:
 
 
 def seen(shaper: Shaper, rate_bps: float) -> dict[str, float]:
-    """Return the traffic that passed, and the lateness of echoes."""
+    """Return the ratio of traffic that passed the leaves, and by how much the echoes were
+    delayed."""
     with entered(net.STATIONS):
         echoing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         echoing.bind((net.station_v4(2), PORT))
@@ -104,7 +105,8 @@ def seen(shaper: Shaper, rate_bps: float) -> dict[str, float]:
 
 
 def packets_sent() -> int:
-    """Return the packets that the gateway has sent to stations so far, merged segments as one."""
+    """Return the number of packets that the gateway has sent to stations so far. A merged segment
+    counts as one packet."""
     return int(Path("/proc/thread-self/net/dev").read_text().partition("lan:")[2].split()[9])
 
 

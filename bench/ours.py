@@ -1,6 +1,6 @@
-"""Costs of lasthop: simulation in a warm process, memory in a fresh process, and cold start.
+"""Costs of lasthop: CPU time in a running process, memory in a new process, and cold start.
 
-As a program, this file is the simulating process, and prints a JSON list of runs:
+Run as a program, this file simulates a scenario and prints a JSON list of runs:
 
     ours.py FILE SETTINGS DURATION_S ...    simulates FILE for each duration in turn
 
@@ -29,7 +29,7 @@ HEAVY = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy")
 
 @dataclass(frozen=True)
 class ColdStart:
-    """Best result of several starts."""
+    """Smallest times of several starts of a command, and the slow modules that it loads."""
 
     command: str
     wall_s: float
@@ -44,7 +44,8 @@ def cost(
     repeats: int,
     settings: Mapping[str, object] = MappingProxyType({}),
 ) -> Cost:
-    """Return the slope in one warm process, and the memory of one long run in a fresh process."""
+    """Return the cost of a scenario. CPU times are measured in a process that has already
+    simulated, and memory is measured in a new process with one long run."""
     [fresh] = worker(file, settings, [long_s])
     warm = iter(worker(file, settings, [short_s, *[short_s, long_s] * repeats]))
     next(warm)
@@ -53,14 +54,15 @@ def cost(
 
 
 def worker(file: Path, settings: Mapping[str, object], durations: list[float]) -> list[Run]:
-    """Run this file as a program."""
+    """Run this file as a program in a new process, and return its runs."""
     words = [str(file), json.dumps(dict(settings)), *map(str, durations)]
     ended = process([sys.executable, __file__, *words])
     return [Run(**run) for run in json.loads(ended.output)]
 
 
 def cold_starts(repeats: int) -> list[ColdStart]:
-    """Measure `import lasthop`, `lasthop --help` and, for comparison, the bare interpreter."""
+    """Measure the start of `import lasthop`, of `lasthop --help` and of the interpreter without
+    imports."""
     python = sys.executable
     return [
         cold_start("python -c pass", [python, "-c", "pass"], repeats),
@@ -70,7 +72,7 @@ def cold_starts(repeats: int) -> list[ColdStart]:
 
 
 def cold_start(command: str, argv: list[str], repeats: int) -> ColdStart:
-    """Start a command several times, and once more to list its imports."""
+    """Start a command several times, and once more with a list of the modules that it imports."""
     starts = [process(argv) for _ in range(repeats)]
     loaded = imported(argv)
     return ColdStart(
@@ -90,7 +92,8 @@ def imported(argv: list[str]) -> set[str]:
 
 
 def main(file: str, settings: str, durations: list[float]) -> None:
-    """Simulate `file` for each duration. Memory is the growth over the idle interpreter."""
+    """Simulate `file` for each duration, and print the runs. Memory is the growth compared with the
+    idle interpreter."""
     idle_kb = high_water_mark_kb("self")
     import lasthop
 
@@ -108,7 +111,8 @@ def main(file: str, settings: str, durations: list[float]) -> None:
 
 
 def segments(result: "lasthop.Result", measured_s: float) -> int:
-    """Return the number of data segments that all endless TCP flows delivered after the warm-up.
+    """Return the number of data segments that all TCP flows without a size limit delivered after
+    the warm-up.
 
     Over a conflict graph, datagrams are included.
     """

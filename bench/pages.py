@@ -1,15 +1,16 @@
-"""Pages whose tables are rewritten from runs, without changes of the surrounding text."""
+"""Rewriting of the tables of a page in Markdown. The surrounding text is not changed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 SECTION = "\n## "
 NONE = "None so far."
-"""Text in place of a table without rows."""
+"""Text that replaces a table without rows."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield a table in Markdown, after an empty line; without rows, a note that there are none."""
+    """Yield the lines of a Markdown table after an empty line. Without rows, yield a note that
+    there are none."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
     yield ""
     if not lines:
@@ -23,8 +24,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 def rewrite(
     page: Path, tables: Mapping[str, Iterable[str]], pictures: Mapping[str, str] | None = None
 ) -> None:
-    """Write the tables of a page's sections, given by their titles. Add pictures to sections that
-    have none.
+    """Replace the tables in sections of a page. The sections are given by their titles. Pictures
+    are added to sections that have none.
     """
     before, *sections = page.read_text().split(SECTION)
     named = {each.splitlines()[0]: each for each in sections}
@@ -36,7 +37,7 @@ def rewrite(
 
 
 def with_table(section: str, rows: Sequence[str]) -> str:
-    """Return a section with its new table."""
+    """Return the text of a section with its new table."""
     lines = section.splitlines()
     rows_at = [k for k, line in enumerate(lines) if line.startswith("|") or line == NONE]
     first, last = (rows_at[0], rows_at[-1] + 1) if rows_at else (len(lines), len(lines))

@@ -1,5 +1,7 @@
-"""ns-2 and ns-3, which are installed if missing and run on the seven-station cell, and htsim, which
-is built if its source is available.
+"""Simulators that lasthop is compared with: ns-2, ns-3 and htsim.
+
+ns-2 and ns-3 are installed if they are missing, and run the seven-station cell. htsim is built if
+its source is available.
 """
 
 import fcntl
@@ -30,7 +32,8 @@ NS3_WIFI = (
     "network",
     "core",
 )
-#: Programs built against the wheel, with their libraries; sources are in peers/.
+#: C++ programs that are built against the ns-3 wheel, with the ns-3 libraries that they need. Their
+#: sources are in peers/.
 NS3_PROGRAMS = {
     NS3_CELL: NS3_WIFI,
     NS3_AGGREGATES: NS3_WIFI,
@@ -45,10 +48,10 @@ NS3_PROGRAMS = {
     ),
 }
 
-#: Environment variable with the folder of htsim's source, which is in no package registry.
+#: Environment variable with the folder of htsim's source. No package registry contains this source.
 HTSIM_SOURCE = "LASTHOP_HTSIM"
 HTSIM = STORE / "htsim"
-#: Parts of htsim that TCP over queues and pipes needs.
+#: Source files of htsim that are needed for TCP over queues and pipes.
 HTSIM_PARTS = (
     *("config", "eventlist", "logfile", "loggers", "network", "rng", "route"),
     *("pipe", "queue", "fairpullqueue", "tcp", "tcppacket", "mtcp", "ndppacket"),
@@ -67,21 +70,23 @@ class Simulator(Protocol):
 
 @dataclass(frozen=True)
 class Peer:
-    """Simulator, the lengths of its runs, and the aimed ratio of its cost to lasthop's."""
+    """A simulator, the lengths of its runs, and the required ratio of its cost to lasthop's."""
 
     name: str
     variant: str
     run: Simulator
     short_s: float
     long_s: float
-    #: Number of rounds in turn with lasthop.
+    #: Number of rounds that are measured alternately with lasthop.
     rounds: int
-    #: Aimed ratio; None if the ratio is shown but not judged.
+    #: Required ratio of the simulator's cost to lasthop's; None if the ratio is printed but not
+    #: checked.
     goal: float | None
 
 
 def peers(*, quick: bool) -> list[Peer]:
-    """Return ns-2 as installed, ns-2 with its fastest settings, and ns-3 with shorter runs."""
+    """Return three simulators: ns-2 as installed, ns-2 with its fastest settings, and ns-3. The
+    runs of ns-3 are shorter."""
     install_ns2()
     install_ns3()
     ns2_s, ns3_s, rounds = (600.0, 40.0, 1) if quick else (2000.0, 120.0, 5)
@@ -94,11 +99,11 @@ def peers(*, quick: bool) -> list[Peer]:
 
 @dataclass(frozen=True)
 class Ns2:
-    """The Debian package `ns2` and a Tcl script.
+    """ns-2 from the Debian package `ns2`, with a Tcl script.
 
     As installed, ns-2 allocates the headers of every protocol in every packet, and stores events in
-    a calendar queue. Tuned, it allocates only the headers in use, and stores events in a list, the
-    fastest of its schedulers for so few events.
+    a calendar queue. In the variant "tuned", it allocates only the headers in use, and stores
+    events in a list. A list is its fastest scheduler for so few events.
     """
 
     how: str
@@ -109,10 +114,11 @@ class Ns2:
 
 @dataclass(frozen=True)
 class Ns3:
-    """The Python wheel `ns3`, for its release build and headers, and a C++ program."""
+    """ns-3 from the Python wheel `ns3`, which contains its release build and headers, with a C++
+    program."""
 
     options: tuple[str, ...] = ()
-    #: Number of the replication, which selects the random numbers.
+    #: Number of the replication, by which ns-3 selects its random numbers.
     replication: int = 1
 
     def __call__(self, duration_s: float) -> Run:
@@ -120,7 +126,7 @@ class Ns3:
 
 
 def delivered(program: list[str], duration_s: float, seed: int, *more: str) -> Run:
-    """Run a peer and read its line `delivered IN_ALL AFTER_WARMUP`."""
+    """Run a simulator and read its output line `delivered IN_ALL AFTER_WARMUP`."""
     argv = [*program, str(duration_s), str(WARMUP_S), str(seed), *more]
     ended = process(argv)
     for line in ended.output.splitlines():
@@ -131,13 +137,13 @@ def delivered(program: list[str], duration_s: float, seed: int, *more: str) -> R
 
 
 def install_ns2() -> None:
-    """Install the Debian package, if there is no `ns` yet."""
+    """Install the Debian package of ns-2, if there is no command `ns`."""
     if shutil.which("ns") is None:
         apt_install("ns2")
 
 
 def install_ns3() -> None:
-    """Install the wheel next to this file, and build the programs against it."""
+    """Install the ns-3 wheel in a folder next to this file, and build the programs against it."""
     prefix = STORE / "ns3" / "ns3"
     if not prefix.exists():
         print(f"installing {NS3_WHEEL} (520 MB) in {STORE.relative_to(HERE.parent)}")
@@ -157,7 +163,7 @@ def install_ns3() -> None:
 
 
 def htsim_absent() -> str | None:
-    """Return why htsim cannot be measured; None if its source is available."""
+    """Return the reason why htsim cannot be measured; None if its source is available."""
     folder = os.environ.get(HTSIM_SOURCE)
     if not folder:
         return f"htsim: skipped, {HTSIM_SOURCE} names no folder (`sim` of Broadcom/csg-htsim)"
@@ -168,31 +174,32 @@ def htsim_absent() -> str | None:
 
 
 def install_htsim() -> None:
-    """Build the driver with the parts of htsim that it needs, without writing to htsim's folder."""
+    """Build the htsim program of peers/ with the source files that it needs. Nothing is written to
+    htsim's folder."""
     ensure_compiler()
     folder = Path(os.environ[HTSIM_SOURCE])
     sources = [HERE / "peers" / "htsim.cc", *(folder / f"{name}.cpp" for name in HTSIM_PARTS)]
     if HTSIM.exists() and max(map(modified_s, sources)) <= modified_s(HTSIM):
         return
     STORE.mkdir(exist_ok=True)
-    # flags of htsim's Makefile
+    # flags that htsim's Makefile uses
     flags = ["-std=c++11", "-O3", f"-I{folder}"]
     must(["g++", *flags, *map(str, sources), "-o", str(HTSIM)])
 
 
 def ensure_compiler() -> None:
-    """Install the Debian package `g++`, if there is no compiler yet."""
+    """Install the Debian package `g++`, if there is no C++ compiler."""
     if shutil.which("g++") is None:
         apt_install("g++")
 
 
 def modified_s(file: Path) -> float:
-    """Return the time at which a file was last written."""
+    """Return the modification time of a file. [s]"""
     return file.stat().st_mtime
 
 
 def apt_install(package: str) -> None:
-    """Install a Debian package, which needs root; one process at a time."""
+    """Install a Debian package, which requires root. Only one process installs at a time."""
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         raise BenchError(f"{package} is not installed; as root: apt-get install {package}")
     print(f"installing {package} with apt-get")
@@ -208,7 +215,7 @@ def apt_install(package: str) -> None:
 
 
 def must(argv: list[str]) -> None:
-    """Run a command; raise an error if it fails."""
+    """Run a command, and raise an error if it fails."""
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BenchError(f"`{' '.join(argv)}` failed\n{done.stderr.strip()}")

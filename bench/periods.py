@@ -1,9 +1,10 @@
-"""Losses of a single flow over whole periods of its window.
+"""Loss of a single flow over whole periods of its window.
 
-A single flow in front of a queue is periodic: its window grows until the queue drops, and falls. A
-run of fixed length cuts the first and the last period. If a run contains few periods, its losses
-can vary by a factor of two, although every period has the same losses. Losses per period and
-packets per period do not depend on where the run cuts.
+The window of a single flow in front of a queue is periodic: it grows until the queue drops a
+packet, and is then reduced. A run of fixed length contains only parts of its first and last period.
+In a run with few periods, the losses per run can vary by a factor of two, although every period has
+the same number of losses. The losses and packets per whole period do not depend on the start and
+the end of the run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,19 +14,19 @@ from statistics import fmean, pstdev
 from typing import Any
 
 FALL = 0.85
-"""Fraction of its peak below which a window has been reduced. CUBIC reduces it to 0.7, Reno to 0.5.
-[-]"""
+"""Fraction of its peak below which a window is considered reduced. CUBIC reduces the window to 0.7
+of its peak, Reno to 0.5. [-]"""
 LEAST_PERIODS = 2
-"""Smallest number of whole periods from which their length is known."""
+"""Smallest number of whole periods from which the length of a period is computed."""
 REGULAR = 0.2
-"""Largest ratio of the periods' standard deviation to their mean for which a flow is periodic.
-[-]"""
+"""Largest ratio of the standard deviation of the periods to their mean, for which a flow is
+considered periodic. [-]"""
 
 
 def reductions(
     times_s: Sequence[float], windows: Sequence[float], from_s: float, to_s: float
 ) -> list[float]:
-    """Return the times at which the window fell from a peak, one time per fall. [s]"""
+    """Return the times at which the window was reduced, one time per reduction. [s]"""
     reduced_at: list[float] = []
     peak = 0.0
     is_falling = False
@@ -35,7 +36,7 @@ def reductions(
             if now < FALL * peak:
                 reduced_at.append(time_s)
                 is_falling = True
-        if is_falling and now > before:  # the window grows again: the next peak begins
+        if is_falling and now > before:  # the window grows again
             is_falling, peak = False, now
     return [time_s for time_s in reduced_at if from_s <= time_s <= to_s]
 
@@ -48,7 +49,7 @@ def loss_by_period(
     from_s: float,
     to_s: float,
 ) -> float | None:
-    """Return the loss of a periodic flow over whole periods. [-]
+    """Return the fraction of packets that a periodic flow loses, over whole periods. [-]
 
     Parameters
     ----------
@@ -57,13 +58,13 @@ def loss_by_period(
     lost_packets : float
         Number of packets lost from `from_s` to `to_s`.
     sent_pps : float
-        Rate of sent packets in this time. [packets/s]
+        Rate of sent packets from `from_s` to `to_s`. [packets/s]
 
     Returns
     -------
     float or None
-        Losses per period divided by packets per period. NaN if the window falls, but there are too
-        few whole periods for a value. None if the flow is not periodic.
+        Losses per period divided by packets per period. NaN if the window is reduced, but the run
+        has too few whole periods. None if the flow is not periodic.
     """
     falls = reductions(track["time_s"], track["first"], from_s, to_s)
     periods = [later - earlier for earlier, later in pairwise(falls)]

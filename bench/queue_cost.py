@@ -1,11 +1,11 @@
-"""Cost of the program in front of a shared queue, and the benefit of its reading of the queue.
+"""Cost of the BPF program of a shared queue, and the benefit of updates at every packet.
 
     python bench/queue_cost.py
 
-It measures the time of a packet in the program (the kernel's own statistics) and of a reading of
-the queue's length by netlink. It also measures the queue if the algorithm steps at every packet, or
-at intervals as a polling process would. Needs root, on Linux; this machine's network is not
-touched.
+The script measures the time per packet in the program (from the kernel's statistics) and the time
+to read the queue length by netlink. It also measures the queue if the algorithm runs at every
+packet, and if it runs at intervals, as in a polling process. It requires root on Linux. The network
+of this machine is not changed.
 """
 
 import itertools
@@ -35,11 +35,12 @@ from lasthop.linux.undo import UndoLog
 STATISTICS = Path("/proc/sys/kernel/bpf_stats_enabled")
 INFO_BYTES = 208
 RUNS = struct.Struct("=192xQQ")
-"""Time and number of runs in the kernel's information about a program (linux/bpf.h). [ns, -]"""
+"""Layout of the run time and the number of runs in the kernel's information about a BPF program
+(linux/bpf.h). [ns, -]"""
 HERE, THERE = "10.200.0.1", "10.200.0.2"
 GATE, HOSTS = "10.201.0.1", ("10.201.0.101", "10.201.0.102")
-"""Addresses of the senders, one per class. A queue on the same machine as its senders slows them
-down."""
+"""Address of the gateway, and addresses of the senders, one per class. The senders have a machine
+of their own (a namespace), because a queue on their machine would slow them down."""
 OURS, THEIRS, INNER, OUTER = "shaped", "other", "inner", "outer"
 PACKETS = 200_000
 POLLS = 2_000
@@ -52,8 +53,8 @@ PORT = 5001
 
 
 def text(rate: str, classes: int, update: str) -> str:
-    """Return the file of a shared queue with this many classes. The senders are in the first
-    two."""
+    """Return the configuration file of a shared queue with this many classes. The senders belong to
+    the first two classes."""
     share = {f"c{k}": {"share": 1 / classes} for k in range(1, classes + 1)}
     vbs = {"occupancy": 0.6, "algorithm": "corrected", "update": update, "class": share}
     members = {f"c{k}": {"address": f"10.201.0.{100 + k}"} for k in range(1, classes + 1)}
@@ -63,7 +64,8 @@ def text(rate: str, classes: int, update: str) -> str:
 
 @contextmanager
 def shaped(settings: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
-    """Shape an interface; yield it after the namespaces of senders and receiver."""
+    """Set up the shared queue at an interface. Yield the namespace of the senders, the namespace of
+    the receiver, and the shaped interface."""
     with ExitStack() as stack:
         hosts, here, receiver = Namespace(), Namespace(), Namespace()
         for each in (hosts, here, receiver):
@@ -101,7 +103,7 @@ def shaped(settings: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
 
 
 def packet_ns(classes: int, update: str) -> float:
-    """Return the time that the program takes per packet. [ns]"""
+    """Return the time that the BPF program takes per packet. [ns]"""
     with shaped(text("100 Gbps", classes, update)) as (hosts, _, made):
         sender = hosts.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         with sender:
@@ -116,7 +118,7 @@ def packet_ns(classes: int, update: str) -> float:
 
 
 def poll_ns() -> float:
-    """Return the processor time of one reading of the queue by netlink. [ns]"""
+    """Return the processor time to read the queue length once by netlink. [ns]"""
     with shaped(text(RATE, 2, "packet")) as (_, _, made):
         began_s = time.process_time()
         for _ in range(POLLS):
@@ -127,7 +129,8 @@ def poll_ns() -> float:
 def ends(
     hosts: Namespace, receiver: Namespace
 ) -> dict[str, list[tuple[socket.socket, socket.socket]]]:
-    """Open the connections of two classes."""
+    """Open the TCP connections of two classes. Return both sockets of each connection, by the
+    sender's address."""
     connections: dict[str, list[tuple[socket.socket, socket.socket]]] = {}
     with receiver.run(lambda: socket.create_server(("", PORT))) as door:
         for name in HOSTS:
@@ -143,7 +146,7 @@ def ends(
 
 
 class Watch(threading.Thread):
-    """Thread that often reads the queue's length as the program sees it."""
+    """Thread that samples the queue length that the BPF program has read last."""
 
     def __init__(self, made: Shaped) -> None:
         super().__init__()
@@ -158,7 +161,8 @@ class Watch(threading.Thread):
 
 
 def held(update: str) -> dict[str, Any]:
-    """Measure a queue whose algorithm steps at these intervals."""
+    """Measure a shared queue whose algorithm runs at these intervals: mean length, ratio of the
+    goodputs, and samples of the length."""
     with shaped(text(RATE, 2, update)) as (hosts, receiver, made):
         every = ends(hosts, receiver)
         received = dict.fromkeys(every, 0)
@@ -189,7 +193,7 @@ def pump(
     names: dict[socket.socket, str],
     received: dict[str, int],
 ) -> None:
-    """Send and receive for this time."""
+    """Send and receive on all connections for `length_s` seconds."""
     end_s = time.monotonic() + length_s
     while (left_s := end_s - time.monotonic()) > 0:
         for key, events in selector.select(left_s):
@@ -205,7 +209,8 @@ def pump(
 
 
 def change(seen: Sequence[int], age_s: float) -> float:
-    """Return the mean error of a length of this age. [packets]"""
+    """Return the mean absolute change of the queue length within `age_s`: the error of a length
+    that was read this long ago. [packets]"""
     behind = round(age_s / SAMPLED_S)
     pairs = zip(seen[behind:], seen[:-behind], strict=True)
     return fmean(abs(now - then) for now, then in pairs)

@@ -1,4 +1,4 @@
-"""Effect of shaping uplink UDP: three TCP downloads with an upload similar to QUIC.
+"""Effect of shaping uplink UDP: three TCP downloads, and one upload over UDP similar to QUIC.
 
     python bench/quic.py [--quick] [--jobs N]
 
@@ -22,7 +22,7 @@ RUNS_FILE = HERE / "out" / "quic.json"
 INSIDE = HERE / "quic_inside.py"
 RTT_S, RUNS = 0.02, 5
 FULL, QUICK = (20.0, 30.0), (10.0, 15.0)
-"""Warm-up and measured time. [s]"""
+"""Warm-up and measured time of full and of quick runs. [s]"""
 CASES: Mapping[str, tuple[str | None, str | None]] = {
     "no gateway": ("udp", None),
     'udp = "down"': ("udp", 'udp = "down"\n'),
@@ -30,11 +30,12 @@ CASES: Mapping[str, tuple[str | None, str | None]] = {
     "the upload over TCP": ("tcp", 'udp = "down"\n'),
     "no upload": (None, 'udp = "down"\n'),
 }
-"""Protocol of the upload, and lines of the gateway's file, by case."""
+"""For each case, the transport protocol of the upload, and additional lines of the gateway's
+file."""
 
 
 def main(*, quick: bool, jobs: int) -> None:
-    """Run all cases."""
+    """Run all cases, print the table, and write out/quic.json."""
     if (reason := uml.missing()) is not None:
         print(f"quic: left out: {reason}")
         return
@@ -57,13 +58,13 @@ def main(*, quick: bool, jobs: int) -> None:
 
 
 def capacity(runs: list[dict[str, Any]]) -> str:
-    """Return C at the end of runs in words. [Mbit/s]"""
+    """Return the mean rate C of the gateway at the end of the runs, as text. [Mbit/s]"""
     rates = [run["status"]["aps"][0]["rate_bps"] / 1e6 for run in runs if run["status"]]
     return f"{statistics.mean(rates):.1f}" if rates else "-"
 
 
 def run(case: tuple[str, int], length: tuple[float, float]) -> dict[str, Any]:
-    """Return the results of one kernel."""
+    """Run one case in a user-mode Linux, and return its results."""
     name, seed = case
     upload, gateway = CASES[name]
     warm_up_s, measured_s = length

@@ -5,9 +5,9 @@
 `SETTINGS` is JSON: `upload` ("udp", "tcp" or null), `gateway` (lines of the gateway's table; null
 for none), `rtt_s`, `seed`, `warm_up_s`, `measured_s`.
 
-The upload is similar to QUIC for the network. It is a connection of the kernel's TCP through a
-tunnel, each packet in a datagram, so that it reacts to the loss of datagrams by the kernel's
-congestion control.
+In the network, the upload is similar to QUIC. It is a connection of the kernel's TCP through a
+tunnel, in which each packet is sent in a UDP datagram. Therefore the kernel's congestion control
+reacts to lost datagrams.
 """
 
 import json
@@ -29,16 +29,17 @@ from lasthop.linux.tun import open_tun
 UPLOADER = "heavy"
 DOWNLOADERS = ("light", "idle", "reader")
 AIR_BPS = 24_000_000
-"""Approximate goodput of one download over this air, from which `wce.max` is set. [bit/s]"""
+"""Approximate goodput of one download over the air of this hot spot, from which the key `wce.max`
+is computed. [bit/s]"""
 PORT, INNER_PORT = 4433, 5001
 MASK, OUTER_BYTES = "255.255.255.0", 28
 ENDS = {SERVER: "10.9.0.1", UPLOADER: "10.9.0.2"}
-"""Addresses of the tunnel's ends."""
+"""Addresses of both ends of the tunnel."""
 QUEUE_BYTES = 1 << 22
 
 
 def main(settings: dict[str, Any]) -> Table:
-    """Build, run, and return the observations."""
+    """Build the hot spot, run the traffic, and return the observations."""
     build(settings["rtt_s"], FAST_BPS)
     for address in STATIONS.values():
         sh(f"ip netns exec {ROUTER} {sys.executable} -ISc '{HELLO}' {address}")
@@ -76,7 +77,8 @@ def main(settings: dict[str, Any]) -> Table:
 
 
 def tunnel(name: str, window: Window) -> Process:
-    """Start one end of the tunnel in a separate process."""
+    """Start a process that forwards packets between the end `name` of the tunnel and a UDP
+    socket."""
     ready, signal = os.pipe()
 
     def relay() -> Table:

@@ -1,8 +1,9 @@
-"""CPU time of two relays for connections: opening, keeping and closing them, and sending.
+"""CPU time of two relays to open, keep and close TCP connections, and to send packets.
 
-The relays are threads of this process, whose CPU time the kernel reports in nanoseconds. Their rule
-asks for the largest number of connections while there is a stream, and for one connection ten
-seconds after the last stream. The other connections stay idle for a minute and are then closed.
+The relays are threads of this process. The kernel reports the CPU time of each thread in
+nanoseconds. The relays open the largest number of connections while a stream exists, and need only
+one connection ten seconds after the last stream. The other connections remain idle for a minute and
+are then closed.
 """
 
 import socket
@@ -21,27 +22,29 @@ import lasthop as lh
 
 PATIENCE_S = 90.0
 MANY = 101
-"""Number of connections. The first one always exists."""
+"""Number of connections while a stream exists. One connection always exists."""
 CYCLES = 3
 PACKETS, PACKET_BYTES, RATE_PPS = 1000, 1000, 200.0
-"""Number, length and rate of packets that are sent slowly. Each packet is a message and a
-segment."""
+"""Number, size [bytes] and rate [1/s] of packets that are sent slowly. Each packet is a message of
+the relays and a TCP segment."""
 SETTLE_S, IDLE_S = 2.0, 4.0
-"""Pause after the last stream, and idle time that is measured before connections close. [s]"""
+"""Pause after the last stream, and idle time during which the CPU time of open connections is
+measured. [s]"""
 
 LOOK_S, AROUND_S = 0.1, 1.0
 ESTABLISHED = "01"
-"""State of an established connection in /proc/net/tcp."""
+"""Code of an established connection in /proc/net/tcp."""
 
 Cpu = np.ndarray
-"""CPU times of the relay near the targets and of the relay near the programs. [s]"""
+"""CPU times of both relays: first the relay near the targets, then the relay near the programs.
+[s]"""
 
 
 def costs() -> dict[str, list[float]]:
-    """Return the CPU time to open, close and keep a connection, and to send a packet, in each
-    relay.
+    """Return the CPU time of each relay to open a connection, to close it, to keep it open for a
+    second, and to send a packet.
 
-    The values are medians of some runs, with the relay near the targets first. [s, s, s/s, s]
+    The values are medians over several runs. The relay near the targets comes first. [s, s, s/s, s]
     """
     runs = [one_run() for _ in range(CYCLES)]
     return {
@@ -51,13 +54,13 @@ def costs() -> dict[str, list[float]]:
 
 
 def one_run() -> dict[str, Cpu]:
-    """Open many connections, send slowly over them, let them stay idle, and close them."""
+    """Open many connections, send packets slowly over them, leave them idle, and close them."""
     with pair() as (relays, cpu):
         none, rest_s = resting(cpu)
         begun, begun_s = cpu(), time.monotonic()
         with stream(relays[1]) as ends:
             for end in ends:
-                end.sendall(b"x")  # without a sample of the round-trip time the rule makes no step
+                end.sendall(b"x")  # without an RTT sample the relays open no connection
             await_sockets(relays[0], MANY)
             opened_s = time.monotonic() - begun_s
             opened = cpu()
@@ -78,15 +81,15 @@ def one_run() -> dict[str, Cpu]:
 
 @contextmanager
 def pair() -> Iterator[tuple[list[Any], Callable[[], Cpu]]]:
-    """Start two relays, the one near the targets first. Yield them with a function that reads their
-    CPU time."""
+    """Start two relays, first the one near the targets. Yield the relays, and a function that reads
+    their CPU times."""
     key = lh.relay.new_key()
     terms = lh.relay.Terms(k_per_s=1e9, connections=(1, MANY), interval_s=0.1)
     with ExitStack() as stack:
         server, server_thread = with_its_thread(partial(lh.relay.Server, key), stack)
         near = partial(lh.relay.Client, server.address, key, terms)
         client, client_thread = with_its_thread(near, stack)
-        # relays open all connections at the start, in case a stream comes soon
+        # at their start, relays open all connections in advance; wait until they are closed again
         await_connections((server, client), MANY)
         await_connections((server, client), 1)
         await_connections((server, client), 0, "connections_resting")
@@ -95,7 +98,7 @@ def pair() -> Iterator[tuple[list[Any], Callable[[], Cpu]]]:
 
 @contextmanager
 def stream(client: Any) -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Open a stream through the relays, and yield both ends."""
+    """Open a stream through the relays. Yield the sockets at both ends."""
     with (
         socket.create_server(("127.0.0.1", 0)) as target,
         client.connect(*target.getsockname()) as near,
@@ -106,15 +109,16 @@ def stream(client: Any) -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 def resting(cpu: Callable[[], Cpu]) -> tuple[Cpu, float]:
-    """Return the CPU time of an idle period, and its duration. [s]"""
+    """Return the CPU time of both relays during an idle period, and the duration of the period.
+    [s]"""
     before, begun_s = cpu(), time.monotonic()
     time.sleep(IDLE_S)
     return cpu() - before, time.monotonic() - begun_s
 
 
 def closing(server: Any, cpu: Callable[[], Cpu]) -> Cpu:
-    """Return the additional CPU time while all connections but one close, compared with the time
-    before and after."""
+    """Return the additional CPU time while all connections except one are closed. The CPU time
+    before and after this is subtracted."""
     times: list[float] = []
     spent: list[Cpu] = []
     left = MANY
@@ -138,15 +142,16 @@ def closing(server: Any, cpu: Callable[[], Cpu]) -> Cpu:
 
 
 def sockets(server: Any) -> int:
-    """Return the number of connections at a server, as the kernel reports it. A query to the relay
-    would cost CPU time."""
+    """Return the number of connections of a server, as the kernel reports it. A query to the relay
+    itself would cost CPU time of the relay."""
     port = f":{server.address[1]:04X}"
     rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
     return sum(row[1].endswith(port) and row[3] == ESTABLISHED for row in rows)
 
 
 def await_sockets(server: Any, count: int) -> None:
-    """Wait until a server has this many connections, and a moment for their handshakes."""
+    """Wait until a server has this many connections, and then for a moment until their handshakes
+    are complete."""
     until_s = time.monotonic() + PATIENCE_S
     while sockets(server) != count:
         if time.monotonic() > until_s:
@@ -156,7 +161,7 @@ def await_sockets(server: Any, count: int) -> None:
 
 
 def send_slowly(near: socket.socket, far: socket.socket) -> None:
-    """Send packets one by one."""
+    """Send packets one by one at the rate `RATE_PPS`."""
     packet, begun_s = bytes(PACKET_BYTES), time.monotonic()
     for number in range(PACKETS):
         time.sleep(max(0.0, begun_s + number / RATE_PPS - time.monotonic()))
@@ -167,16 +172,16 @@ def send_slowly(near: socket.socket, far: socket.socket) -> None:
 
 
 def with_its_thread(make: Callable[[], Any], stack: ExitStack) -> tuple[Any, str]:
-    """Start a relay in this process; return it with its thread."""
+    """Start a relay in this process. Return the relay and the name of its thread."""
     before = relay_threads()
     relay = stack.enter_context(make())
-    relay.metrics()  # The call returns when the thread exists and has its name.
+    relay.metrics()  # The call returns only after the thread exists and has its name.
     (thread,) = relay_threads() - before
     return relay, thread
 
 
 def relay_threads() -> set[str]:
-    """Return the threads of relays in this process."""
+    """Return the names of the threads of relays in this process."""
     tasks = Path("/proc/self/task").iterdir()
     return {task.name for task in tasks if (task / "comm").read_text().strip() == "relay"}
 

@@ -2,12 +2,12 @@
 
     python bench/relay_cost.py [--quick]
 
-A gigabyte goes over loopback from one program to another: directly, through two relays, through two
-socats, and over MPTCP with the same number of subflows, in alternating rounds. The script prints
-the median CPU seconds per gigabyte of each process, and of all four together (one of them also does
-the kernel's work for loopback). It then measures the cost of opening, closing and keeping
-connections in the relays of one client. Everything runs in a separate network namespace, which
-needs root. The script writes out/relay_cost.json.
+A program sends a gigabyte over loopback to another program. The data is sent directly, through two
+relays, through two socats, and over MPTCP with as many subflows as the relays have connections. The
+variants alternate in rounds. The script prints the median CPU seconds per gigabyte of each process,
+and of all four processes together (the time of one of them includes the kernel's work for
+loopback). It then measures the cost to open, close and keep connections in the relays. Everything
+runs in a separate network namespace, which needs root. The script writes out/relay_cost.json.
 """
 
 import argparse
@@ -42,11 +42,11 @@ CONNECTIONS = 4
 ADDRESSES = [f"127.0.0.{number}" for number in range(1, CONNECTIONS + 1)]
 
 
-# -- programs at both ends --------------------------------------------------------------------
+# -- sender and receiver programs -------------------------------------------------------------
 
 
 def give(port: str, size: str, protocol: str) -> None:
-    """Send this many bytes to the first connection."""
+    """Send `size` bytes to the first connection at a port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", int(port)))
@@ -59,7 +59,7 @@ def give(port: str, size: str, protocol: str) -> None:
 
 
 def take(port: str, size: str, protocol: str) -> None:
-    """Read this many bytes."""
+    """Connect to a port, and receive `size` bytes."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as connection:
         connection.connect(("127.0.0.1", int(port)))
         left, room = int(size), bytearray(CHUNK)
@@ -75,14 +75,14 @@ def take(port: str, size: str, protocol: str) -> None:
 
 @dataclass
 class Process:
-    """A process that is measured."""
+    """A child process whose CPU time and memory are measured."""
 
     name: str
     running: "subprocess.Popen[str]"
 
     @property
     def cpu_s(self) -> float:
-        """Return the CPU time of its threads so far. [s]"""
+        """Return the CPU time of the process's threads so far. [s]"""
         tasks = Path(f"/proc/{self.running.pid}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
@@ -95,7 +95,7 @@ class Process:
         return 1024 * sum(map(int, sizes))
 
     def lines(self, until: str) -> None:
-        """Read lines that the process prints until one contains a text."""
+        """Read lines that the process prints, until a line contains the text `until`."""
         assert self.running.stdout is not None
         while until not in (line := self.running.stdout.readline()):
             if not line:
@@ -104,7 +104,7 @@ class Process:
 
 @contextmanager
 def process(name: str, *command: str) -> Iterator[Process]:
-    """Run a process until the block ends."""
+    """Run a child process until the block ends."""
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield Process(name, running)
@@ -114,12 +114,12 @@ def process(name: str, *command: str) -> Iterator[Process]:
 
 
 def program(todo: str, *words: str) -> tuple[str, ...]:
-    """Return the command of a program at one end, which runs until it is ended."""
+    """Return the command that runs this file as a sender or receiver."""
     return (sys.executable, __file__, "--inside", todo, *words)
 
 
 def await_port(port: int) -> None:
-    """Wait until a process listens."""
+    """Wait until a process listens at the port."""
     until_s = time.monotonic() + PATIENCE_S
     while f":{port} " not in output_of("ss", "-Hltn", f"sport = :{port}"):
         if time.monotonic() > until_s:
@@ -128,24 +128,24 @@ def await_port(port: int) -> None:
 
 
 def output_of(*command: str) -> str:
-    """Return the output of a command."""
+    """Run a command, and return its standard output."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-# -- contenders -------------------------------------------------------------------------------
+# -- compared transports ----------------------------------------------------------------------
 
 Way = Callable[[ExitStack, int], tuple[list[Process], int]]
-"""Function that starts programs in front of a port. It returns the processes and the port to
-connect to."""
+"""Function that starts the programs between sender and receiver, in front of the sender's port. It
+returns their processes and the port to which the receiver connects."""
 
 
 def directly(_stack: ExitStack, port: int) -> tuple[list[Process], int]:
-    """Connect directly, without any program between."""
+    """Connect directly, without programs between sender and receiver."""
     return [], port
 
 
 def through_socats(stack: ExitStack, port: int) -> tuple[list[Process], int]:
-    """Start two socats, one after the other."""
+    """Start two socats in a row between sender and receiver."""
     processes = []
     for name in ("socat there", "socat here"):
         way = (f"TCP-LISTEN:{port + 1},bind=127.0.0.1,reuseaddr", f"TCP:127.0.0.1:{port}")
@@ -156,14 +156,15 @@ def through_socats(stack: ExitStack, port: int) -> tuple[list[Process], int]:
 
 
 def through_relays(stack: ExitStack, port: int) -> tuple[list[Process], int]:
-    """Start two relays with several connections."""
+    """Start two relays with several connections between sender and receiver."""
     relays = stack.enter_context(pair(CONNECTIONS, port))
     return relays, port + 2
 
 
 @contextmanager
 def pair(connections: int | str, port: int, *options: str) -> Iterator[list[Process]]:
-    """Run two relays; the second forwards the port that is two higher to this port."""
+    """Run two relays. The relay near the receiver listens at `port + 2` and forwards streams to
+    `port`."""
     with ExitStack() as stack:
         key = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "key"
         output_of(LASTHOP, "relay", "key", str(key))
@@ -189,7 +190,7 @@ CONTENDERS: Mapping[str, Way] = {
 
 
 def transfer(name: str, size: int, port: int) -> dict[str, Any]:
-    """Send bytes from one program to another."""
+    """Send `size` bytes from a sender to a receiver. Return the CPU time of all processes."""
     with ExitStack() as stack:
         protocol = socket.IPPROTO_MPTCP if name == "MPTCP" else 0
         giving = program("give", str(port), str(size), str(protocol))
@@ -212,15 +213,16 @@ def transfer(name: str, size: int, port: int) -> dict[str, Any]:
 
 
 def memory(port: int) -> dict[str, float]:
-    """Return the memory of each relay per connection, and the kernel's memory for both ends.
-    [bytes]
+    """Return the memory per connection of each relay, and of the kernel for both ends of a
+    connection. [bytes]
     """
     single, many = (held(number, port) for number in (1, MANY))
     return {name: (many[name] - single[name]) / (MANY - 1) for name in single}
 
 
 def held(number: int, port: int) -> dict[str, float]:
-    """Return the memory of two relays with this many idle connections: medians of some runs."""
+    """Return the memory of two relays with this many idle connections, and of the kernel. The
+    values are medians over several runs."""
     runs = []
     for cycle in range(relay_connections.CYCLES):
         with pair(number, port + 10 * cycle) as relays:
@@ -236,17 +238,18 @@ def held(number: int, port: int) -> dict[str, float]:
 
 
 def slab_bytes() -> int:
-    """Return the kernel's memory for TCP sockets, their files and related objects."""
+    """Return the kernel's memory for TCP sockets, their files and related objects. [bytes]"""
     names = ("TCP", "sock_inode_cache", "filp", "dentry", "eventpoll_epi", "eventpoll_pwq")
     rows = (line.split() for line in Path("/proc/slabinfo").read_text().splitlines()[2:])
     return sum(int(row[1]) * int(row[3]) for row in rows if row[0] in names)
 
 
-# -- everything -------------------------------------------------------------------------------
+# -- main program -----------------------------------------------------------------------------
 
 
 def main(*, quick: bool) -> None:
-    """Run everything in a separate network namespace."""
+    """Make all measurements in a separate network namespace, print them, and write
+    out/relay_cost.json."""
     if os.geteuid() != 0:
         print("relay_cost: left out: needs root")
         return
@@ -277,7 +280,7 @@ def unshare() -> None:
 
 
 def tell(measured: Mapping[str, Any]) -> None:
-    """Print the tables."""
+    """Print the tables of the measurements."""
     print(f"{'':12} {'Gbit/s':>7}  CPU s/GB: all   of each")
     for name in CONTENDERS:
         mine = [run for run in measured["runs"] if run["contender"] == name]
@@ -290,7 +293,7 @@ def tell(measured: Mapping[str, Any]) -> None:
 
 
 def costs_per_gb(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the median CPU time of each process. [s/GB]"""
+    """Return the median CPU time per gigabyte of each process. [s/GB]"""
     return {
         who: median(run["cpu_s"][who] / run["bytes"] * 1e9 for run in runs)
         for who in runs[0]["cpu_s"]
@@ -302,7 +305,7 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--inside"]:
         {"give": give, "take": take}[sys.argv[2]](*sys.argv[3:])
         print("done", flush=True)
-        time.sleep(PATIENCE_S)  # the CPU time of this process is read meanwhile
+        time.sleep(PATIENCE_S)  # while the process sleeps, the parent process reads its CPU time
     else:
         parser = argparse.ArgumentParser(description="what a pair of relays costs")
         parser.add_argument("--quick", action="store_true", help="one short round")

@@ -2,8 +2,8 @@
 
     python bench/relay_page.py
 
-The measurements are in out/relay_share.jsonl, out/relay_paper.jsonl and out/relay_cost.json.
-Simulations run when the page is written. Only the tables of the page are rewritten.
+The measurements are in out/relay_share.jsonl, out/relay_paper.jsonl and out/relay_cost.json. The
+simulations of the page run when it is written. Only the tables of the page are rewritten.
 """
 
 import json
@@ -29,9 +29,9 @@ PAGE = DOCS / "reference/relay-measured.md"
 SHARES, PAPER = DOCS / "images/relay-share.png", DOCS / "images/relay-paper.png"
 REPLICATIONS = 10
 PAYLOAD_BYTES = 988
-"""Payload of a packet with timestamps. [bytes]"""
+"""Payload of a packet of the kernel's TCP with timestamps. [bytes]"""
 KERNEL = {"handshake": True, "sack": True}
-"""Features of the kernel's TCP that the paper's TCP lacks."""
+"""TCP settings for features of the kernel's TCP that the paper's TCP does not have."""
 
 
 def main() -> None:
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def share_rows() -> Iterator[str]:
-    """Yield a row per number of connections."""
+    """Yield the rows of the table of shares, one row per number of connections."""
     runs = relay_share.known()
     head = ["n", "fair share n/(n+1)", "share of n connections, simulated"]
     head += ["share of two relays with n connections"]
@@ -69,14 +69,14 @@ def share_rows() -> Iterator[str]:
 
 
 def spread(shares: Sequence[float]) -> str:
-    """Return the mean, with the smallest and the largest value."""
+    """Return the mean as text, with the smallest and the largest value if there are several."""
     if not shares:
         return "-"
     return f"{fmean(shares):.3f} ({min(shares):.3f} to {max(shares):.3f})"
 
 
 def share_picture() -> Figure:
-    """Draw shares by the number of connections."""
+    """Draw the shares over the number of connections."""
     runs = relay_share.known()
     with house_style(60.0) as drawn:
         axes = drawn.subplots()
@@ -107,7 +107,7 @@ def share_picture() -> Figure:
 
 
 def cost_rows(cost: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a row for each path of a gigabyte."""
+    """Yield the rows of the table of CPU times, one row per compared transport."""
     head = ["transfer of 1 GB", "CPU time of all processes [s]", "CPU time of each process [s]"]
     head += ["total CPU time / total CPU time of the direct transfer"]
     totals: dict[str, list[float]] = {name: [] for name in relay_cost.CONTENDERS}
@@ -125,13 +125,13 @@ def cost_rows(cost: Mapping[str, Any]) -> Iterator[str]:
 
 
 def process(name: str) -> str:
-    """Return the process of a transfer in words."""
+    """Return the description of a process of a transfer."""
     kind, _, side = name.partition(" ")
     return f"{'sender' if side == 'there' else 'receiver'}'s {kind}" if side else name
 
 
 def connection_rows(cost: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a row for each cost of a connection."""
+    """Yield the rows of the table of costs per connection."""
     memory, cpu = cost["memory_bytes"], cost["cpu_s"]
     head = ["cost", "relay near the targets", "relay near the programs", "paper 001"]
     sides = ("relay there", "relay here")
@@ -161,7 +161,7 @@ def connection_rows(cost: Mapping[str, Any]) -> Iterator[str]:
 
 
 def efficiency_rows(cost: Mapping[str, Any], paper: "Paper") -> Iterator[str]:
-    """Yield (5.50) of each user of topology a with n-ACK."""
+    """Yield the efficiency of each user, equation (5.50) of the paper, in topology a with n-ACK."""
     cpu = cost["cpu_s"]
     near = 1
     runs = paper.of("a", "nack", "relays")
@@ -193,7 +193,7 @@ WAYS = {
 
 
 class Paper:
-    """Emulated runs, the corresponding simulations, and the optimum."""
+    """Emulated runs of paper 001, the simulations of the same cases, and the optimum."""
 
     def __init__(self) -> None:
         self.runs = relay_paper.known()
@@ -205,13 +205,13 @@ class Paper:
         }
 
     def of(self, topology: str, scheme: str, way: str) -> list[dict[str, Any]]:
-        """Return the runs of a case."""
+        """Return the emulated runs of a case."""
         wanted = (topology, scheme, way)
         every = self.runs.items()
         return [run for case, run in every if (case.topology, case.scheme, case.way) == wanted]
 
     def rates(self, topology: str, scheme: str, way: str) -> dict[str, float]:
-        """Return the mean emulated rates of flows. [packets/s]"""
+        """Return the mean rate of each flow over the emulated runs. [packets/s]"""
         runs = self.of(topology, scheme, way)
         names = runs[0]["flows"]
         return {
@@ -219,20 +219,20 @@ class Paper:
         }
 
     def connections(self, topology: str, scheme: str, way: str) -> list[float]:
-        """Return the mean numbers of connections."""
+        """Return the mean number of connections of each flow over the emulated runs."""
         runs = self.of(topology, scheme, way)
         names = runs[0]["flows"]
         return [fmean(run["flows"][name].get("connections", 1.0) for run in runs) for name in names]
 
     def rows(self) -> Iterator[str]:
-        """Yield a row per case."""
+        """Yield the lines of the table, with one row per case."""
         head = ["topology: scheme", "runs", "rates [packets/s]", "rates, simulated", "connections"]
         head += ["connections, simulated", "utility gap [-]", "utility gap, simulated"]
         head += ["received part [%]"]
         yield from table(head, iter(self.lines()))
 
     def lines(self) -> Iterator[list[str]]:
-        """Yield the cells of all rows."""
+        """Yield the cells of each row of the table."""
         for topology in ("a", "b", "c", "d"):
             best = network.best(topology)
             yield [f"{topology}: the optimum", "", listed(best), "", "", "", "0", "", ""]
@@ -256,8 +256,8 @@ class Paper:
                     ]
 
     def arrived(self, topology: str, scheme: str, way: str) -> list[float]:
-        """Return the fraction of packets on the air that reached programs; not for topology d and
-        L-CSMA. [%]"""
+        """Return the fraction of transmitted packets whose data the programs received. The list is
+        empty for topology d and for L-CSMA. [%]"""
         if topology == "d" or scheme == "lcsma":
             return []
         alone_pps = network.SERVICE_PPS if scheme == "nack" else network.HACK_PPS
@@ -273,7 +273,7 @@ class Paper:
         ]
 
     def picture(self) -> Figure:
-        """Draw Figure 6.2: rates of users compared with the optimum."""
+        """Draw Figure 6.2 of the paper: the rates of users compared with the optimum."""
         with house_style(60.0, columns=2) as drawn:
             every = drawn.subplots(1, 4, sharey=True)
             for axes, topology in zip(every, (*network.TOPOLOGIES, "d"), strict=True):
@@ -283,7 +283,7 @@ class Paper:
             return drawn
 
     def bars(self, axes: Axes, topology: str) -> None:
-        """Draw the rates of one network."""
+        """Draw the rates of the users of one topology."""
         best = network.best(topology)
         series = [
             ("optimum", QUIET, list(best)),
@@ -302,7 +302,8 @@ class Paper:
         title(axes, f"topology {topology}")
 
     def both(self, topology: str, scheme: str, colour: str) -> list[tuple[str, str, list[float]]]:
-        """Return the results of a scheme, simulated and through relays."""
+        """Return the rates of a scheme as two series of bars: simulated, and emulated through
+        relays."""
         words = network.WORDS[scheme]
         through = list(self.rates(topology, scheme, "relays").values())
         return [
@@ -312,7 +313,7 @@ class Paper:
 
 
 def simulated(case: Case) -> dict[str, list[float]]:
-    """Return the results of the simulator: mean rates and numbers of connections."""
+    """Simulate a case. Return the mean rate and the number of connections of each flow."""
     tree = case.tree()
     tree = {**tree, "tcp": {**tree["tcp"], **KERNEL}, "replications": REPLICATIONS}
     flows = lh.simulate(tree).flows
@@ -321,13 +322,14 @@ def simulated(case: Case) -> dict[str, list[float]]:
 
 
 def gap(rates: Sequence[float], best: Sequence[float]) -> float:
-    """Return the utility gap to the optimum, with rates in units of C, as in the study. [-]"""
+    """Return the difference of the utility from the optimum (utility gap), with rates in units of
+    the capacity C, as in the study. [-]"""
     pairs = zip(rates, best, strict=True)
     return sum(network.C_PPS / wanted - network.C_PPS / max(rate, 1e-9) for rate, wanted in pairs)
 
 
 def listed(values: Sequence[float]) -> str:
-    """Return numbers as a list in words."""
+    """Return numbers as text, separated by commas."""
     return ", ".join(f"{value:.0f}" for value in values)
 
 

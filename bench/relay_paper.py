@@ -3,13 +3,13 @@
     python bench/relay_paper.py [--jobs N]
 
 Topologies a to d use adaptive CSMA, with TCP ACKs by h-ACK and n-ACK. Topology a runs three times,
-and b to d run once. A run takes 500 s, with a warm-up of 100 s. Timestamps are on, so a packet of
-1040 bytes has 988 bytes of payload. The first timeout is 30 s; on topology a, the kernel's default
-of 1 s is run, too. For comparison, each user has one connection, under adaptive CSMA and under that
-of 802.11. In another comparison, users open as many connections as the rule asks for without
-relays, and each connection sends separate data. Every run is stored as a line of
-out/relay_paper.jsonl, and is not repeated. A run that was late (99th percentile above 2 ms) is
-excluded.
+and b to d run once. A run takes 500 s, with a warm-up of 100 s. TCP timestamps are on, so a packet
+of 1040 bytes has 988 bytes of payload. The initial retransmission timeout is 30 s; topology a also
+has runs with the kernel's default of 1 s. For comparison, each user has one connection, with
+adaptive CSMA and with the CSMA of 802.11. In another comparison, users open the same number of
+connections without relays, and each connection sends separate data. Every run is stored as a line
+of out/relay_paper.jsonl, and is not repeated. Runs in which the 99th percentile of the packets'
+lateness exceeds 2 ms are excluded.
 """
 
 import argparse
@@ -39,14 +39,14 @@ QUANTITIES = ("goodput_bps", "connections", "connections_opened", "connections_c
 
 @dataclass(frozen=True)
 class Case:
-    """One run."""
+    """Parameters of one emulated run."""
 
     topology: str
     scheme: str
-    """Name in `network.SCHEMES`."""
+    """Channel access and TCP ACKs: a name in `network.SCHEMES`."""
     way: str
-    """Transport: "relays" through relays, "one" with one connection per user, "own" through relays
-    with the kernel's default first timeout, "plain" with several connections without relays."""
+    """Transport. "relays": through relays. "one": one connection per user. "own": through relays,
+    with the kernel's default initial timeout. "plain": several connections without relays."""
     seed: int
 
     def tree(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Case:
 
 
 def plan() -> Iterator[Case]:
-    """Yield all runs, the most important first."""
+    """Yield all runs in the order in which they are run."""
     for seed in range(1, SEEDS_OF_A + 1):
         for scheme in network.CURES:
             yield Case("a", scheme, "relays", seed)
@@ -78,7 +78,7 @@ def plan() -> Iterator[Case]:
 
 
 def run(case: Case) -> dict[str, Any]:
-    """Run it."""
+    """Emulate a case, and return the values to store."""
     answer = emulate(
         case.tree(),
         relays=case.way in ("relays", "own"),
@@ -102,12 +102,12 @@ def run(case: Case) -> dict[str, Any]:
 
 
 def means(item: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, float]:
-    """Return the means of some quantities of an item."""
+    """Return the means of those of these quantities that an item has."""
     return {name: item[name]["mean"] for name in names if name in item}
 
 
 def known() -> dict[Case, dict[str, Any]]:
-    """Return the runs that were in time."""
+    """Return the stored runs by case, without runs that were late."""
     lines = RUNS.read_text().splitlines() if RUNS.exists() else []
     by_case = {}
     for run in map(json.loads, lines):
@@ -117,7 +117,7 @@ def known() -> dict[Case, dict[str, Any]]:
 
 
 def main(jobs: int) -> None:
-    """Run the missing runs."""
+    """Run the missing runs, and store them."""
     RUNS.parent.mkdir(exist_ok=True)
     done = known()
     missing = [case for case in plan() if case not in done]

@@ -1,13 +1,15 @@
-"""Connections of a pair of relays by T of the TCP connections, and by T of UDP probes.
+"""Connections of relays, with the round-trip time T from TCP connections or from UDP probes.
 
     .venv/bin/python bench/relay_probe.py [--runs N]     (root; 80 s per case and run)
 
 One download goes through two relays over an emulated link of 10 Mbit/s. The warm-up is 10 s, and 30
-s are measured. Each link is run with T from the TCP connections, and then with T from probes. The
-script prints the means of the number of connections, of the smoothed round-trip time of the
-server's connections, of the probes' round-trip time, and of the goodput. The following rule was set
-before the first run: after a FIFO, the mean numbers of connections of both variants differ by at
-most 10 % or half a connection. A run that was late (99th percentile above 2 ms) is marked.
+s are measured. The rule of the relays computes the number of connections from T. Each link is run
+with T from the TCP connections, and then with T from probes. The script prints the means of the
+number of connections, of the smoothed round-trip time of the server's connections, of the probes'
+round-trip time, and of the goodput. The acceptance criterion was defined before the first run.
+After a FIFO queue, the mean numbers of connections with both sources of T must differ by at most 10
+% or half a connection. Runs in which the 99th percentile of the packets' lateness exceeds 2 ms are
+marked.
 """
 
 import argparse
@@ -35,16 +37,17 @@ RELAY_PORT = 4700
 
 @dataclass(frozen=True)
 class Case:
-    """A link and the rule of the relays."""
+    """A link with its queue, and the parameter k of the relays' rule."""
 
     name: str
     queue: Any
-    """The queue, in the format of scenarios."""
+    """Queue of the link, in the format of scenario files."""
     rtt: str
     k_per_s: float
 
     def scenario(self) -> dict[str, Any]:
-        """Return the link, with a user whose connection starts too late to matter."""
+        """Return the scenario of the link. Its only flow starts just before the end and has no
+        effect."""
         end_s = WARMUP_S + MEASURED_S + 5.0
         return {
             "name": self.name,
@@ -65,7 +68,7 @@ CASES = (
 
 
 def run(case: Case, probe: str) -> str:
-    """Run one download, and return its row of the table."""
+    """Emulate one download through relays, and return its row of the table."""
     with tempfile.TemporaryDirectory() as directory:
         here = Path(directory)
         (here / "key").write_text(new_key())
@@ -94,7 +97,8 @@ def run(case: Case, probe: str) -> str:
 
 
 def far(directory: str) -> None:
-    """Run the relay near the target, and write the round-trip time of its connections."""
+    """Run the relay near the target, and write the round-trip times of its connections to a
+    file."""
     here = Path(directory)
     with (
         Server((here / "key").read_text(), "0.0.0.0", RELAY_PORT) as server,
@@ -106,7 +110,8 @@ def far(directory: str) -> None:
 
 
 def near(directory: str, k_per_s: str, probe: str) -> None:
-    """Run the relay near the program, and the program."""
+    """Run the relay near the program, and a program that downloads through it. Write the
+    measurements to a file."""
     here = Path(directory)
     terms = Terms(k_per_s=float(k_per_s), connections=(1, 64))
     server = ("mine.source", RELAY_PORT)
@@ -144,7 +149,7 @@ def near(directory: str, k_per_s: str, probe: str) -> None:
 
 
 def main(runs: int) -> None:
-    """Run all cases, and print a table."""
+    """Emulate all cases, and print a table."""
     print("| link | T by | connections | T of TCP [ms] | T of probes [ms] | goodput [Mbit/s] |")
     print("|---|---|---|---|---|---|")
     for case in CASES:

@@ -1,12 +1,13 @@
-"""Share of a pair of relays in a shared queue: n connections with one other download.
+"""Share of a bottleneck that two relays with n connections get against one other download.
 
     python bench/relay_share.py [--jobs N]     runs what has not been run; prints the table
 
-The link has 10 Mbit/s, 40 ms, and a drop-tail queue of one bandwidth-delay product (33 packets).
-The other download is one Reno connection. The measured download is one program through two relays
-with n connections, over MPTCP with n subflows with separate Reno instances, or over plain TCP. The
-simulation has n + 1 connections. Every run is stored as a line of out/relay_share.jsonl. A run that
-was late (99th percentile above 2 ms) is excluded.
+The link has a rate of 10 Mbit/s, a round-trip time of 40 ms, and a drop-tail queue of one
+bandwidth-delay product (33 packets). The other download is one Reno connection. The measured
+download of a program uses two relays with n connections, or MPTCP with n subflows that each use
+Reno, or plain TCP. The simulation has n + 1 connections. Every run is stored as a line of
+out/relay_share.jsonl. Runs in which the 99th percentile of the packets' lateness exceeds 2 ms are
+excluded.
 """
 
 import argparse
@@ -39,7 +40,7 @@ Run = dict[str, Any]
 
 
 def scenario(name: str, **flows: Any) -> dict[str, Any]:
-    """Return the scenario of one queue, and its users."""
+    """Return the scenario of the bottleneck with these flows and the other download."""
     return {
         "name": name,
         "warmup": f"{WARMUP_S} s",
@@ -52,11 +53,12 @@ def scenario(name: str, **flows: Any) -> dict[str, Any]:
 
 
 def simulated(number: int) -> list[float]:
-    """Return the shares of this many connections of one user, by the simulator.
+    """Simulate one user with this many connections, and return the user's share in each
+    replication.
 
-    Sources have a jitter of one packet, since hosts have some jitter. Two flows without jitter can
-    stay synchronised for a whole run, so that only one of them loses packets. Its share then ranges
-    from 0.28 to 0.73.
+    Sources have a jitter of one packet time, since real hosts have some jitter. Without jitter, two
+    flows can remain synchronised for a whole run, so that only one of them loses packets. The share
+    of a flow then ranges from 0.28 to 0.73.
     """
     tree = scenario(f"{number} beside one", mine={"count": number})
     tree["dumbbell"]["jitter"] = "packet"
@@ -67,7 +69,8 @@ def simulated(number: int) -> list[float]:
 
 
 def emulated(way: str, number: int, seed: int) -> Run:
-    """Emulate one run in real time: a program through relays, over MPTCP, or over plain TCP."""
+    """Emulate one run in real time. `way` is the transport of the measured download: relays, MPTCP,
+    or plain TCP."""
     late = {"start": f"{WARMUP_S + MEASURED_S - 0.001:.3f} s", "start_spread": "0 s"}
     tree = scenario(f"{way}, {number}", mine=late)
     with tempfile.TemporaryDirectory() as directory:
@@ -96,27 +99,27 @@ def emulated(way: str, number: int, seed: int) -> Run:
 
 
 Beside = Iterator[tuple[str, str]]
-"""Places, with commands that run there."""
+"""Places of the emulation, each with a command that runs there."""
 
 
 def give(protocol: int = 0) -> tuple[str, str]:
-    """Return the place and the command of the target."""
+    """Return the place and the command of the target, which sends data."""
     return "mine/source", f"{sys.executable} {INSIDE} give {TARGET_PORT} {protocol}"
 
 
 def take(host: str, port: int, here: Path, protocol: int = 0) -> tuple[str, str]:
-    """Return the place and the command of the program."""
+    """Return the place and the command of the program that downloads."""
     return "mine/sink", f"{sys.executable} {INSIDE} take {host} {port} {here}/taken {protocol}"
 
 
 def as_it_is(_number: int, here: Path) -> Beside:
-    """Yield the program and its target over plain TCP."""
+    """Yield the places and commands of a download over plain TCP."""
     yield give()
     yield take("mine.source", TARGET_PORT, here)
 
 
 def through_relays(number: int, here: Path) -> Beside:
-    """Yield the program and its target with two relays between them."""
+    """Yield the places and commands of a download through two relays."""
     key, relay = new_key(here), " ".join([*LASTHOP, "relay"])
     yield give()
     yield "mine/source", f"{relay} serve --listen 0.0.0.0:{RELAY_PORT} --key {key}"
@@ -126,8 +129,8 @@ def through_relays(number: int, here: Path) -> Beside:
 
 
 def over_mptcp(number: int, here: Path) -> Beside:
-    """Yield the program and its target over MPTCP. The target's side has more ports for further
-    subflows."""
+    """Yield the places and commands of a download over MPTCP. The target announces further ports
+    for subflows."""
     limits = f"ip mptcp limits set subflow {number - 1} add_addr_accepted {number - 1}"
     address = "$(getent hosts mine.source | cut -d' ' -f1)"
     more = (
@@ -149,21 +152,21 @@ BESIDE: Mapping[str, Callable[[int, Path], Beside]] = {
 
 
 def new_key(directory: Path) -> Path:
-    """Write a key for two relays."""
+    """Create the key file of two relays."""
     subprocess.run([*LASTHOP, "relay", "key", directory / "key"], check=True, capture_output=True)
     return directory / "key"
 
 
 def rate_bps(taken: str, begin_s: float, end_s: float) -> float:
-    """Return the rate between two moments; lines of `taken` are times and the bytes received so
-    far."""
+    """Return the mean rate between two times. Each line of `taken` has a time and the number of
+    bytes received until then. [bit/s]"""
     rows = [tuple(map(float, line.split())) for line in taken.splitlines()]
     within = [row for row in rows if begin_s <= row[0] <= end_s]
     return 8 * (within[-1][1] - within[0][1]) / (within[-1][0] - within[0][0])
 
 
 def plan() -> Iterator[tuple[str, int, int]]:
-    """Yield all runs in real time."""
+    """Yield transport, number of connections and seed of all emulated runs."""
     for seed in range(1, SEEDS + 1):
         yield "program", 1, seed
         for number in NUMBERS:
@@ -174,13 +177,13 @@ def plan() -> Iterator[tuple[str, int, int]]:
 
 
 def known() -> list[Run]:
-    """Return the finished runs that were in time."""
+    """Return the stored runs, without runs that were late."""
     lines = RUNS.read_text().splitlines() if RUNS.exists() else []
     return [run for run in map(json.loads, lines) if run["lateness_p99_s"] < LATE_S]
 
 
 def main(jobs: int) -> None:
-    """Run the missing runs."""
+    """Run the missing runs, and store them."""
     RUNS.parent.mkdir(exist_ok=True)
     done = {(run["way"], run["number"], run["seed"]) for run in known()}
     missing = [each for each in plan() if each not in done]
@@ -193,12 +196,12 @@ def main(jobs: int) -> None:
 
 
 def share(run: Run) -> float:
-    """Return the measured download's share of both goodputs."""
+    """Return the goodput of the measured download divided by the goodput of both downloads."""
     return float(run["mine_bps"] / (run["mine_bps"] + run["other_bps"]))
 
 
 def shares(runs: Sequence[Run], way: str, number: int) -> list[float]:
-    """Return the shares of all runs of a case."""
+    """Return the shares in all runs with this transport and number of connections."""
     return [share(run) for run in runs if (run["way"], run["number"]) == (way, number)]
 
 

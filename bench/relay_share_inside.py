@@ -1,4 +1,4 @@
-"""Programs that run at the places of `relay_share.py`.
+"""Programs that `relay_share.py` runs at the places of its emulation.
 
 give PORT [PROTOCOL]            a target that sends without end
 take HOST PORT FILE [PROTOCOL]  a program that reads, and writes times and received bytes to FILE
@@ -20,7 +20,7 @@ LOOK_S = 0.05
 
 
 def give(port: str, protocol: str = "0") -> None:
-    """Send to every client."""
+    """Send data continuously to every client of a port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("0.0.0.0", int(port)))
@@ -31,14 +31,15 @@ def give(port: str, protocol: str = "0") -> None:
 
 
 def fill(connection: socket.socket) -> None:
-    """Send until the other end closes the connection."""
+    """Send data until the client closes the connection."""
     with suppress(OSError), connection:
         while True:
             connection.sendall(CHUNK)
 
 
 def take(host: str, port: str, file: str, protocol: str = "0") -> None:
-    """Read indefinitely, from the first byte on."""
+    """Download continuously, with a new connection after each that ends. Write times and received
+    bytes to a file."""
     with open(file, "w", buffering=1) as out:
         while True:
             with (
@@ -51,7 +52,7 @@ def take(host: str, port: str, file: str, protocol: str = "0") -> None:
 
 
 def read(connection: socket.socket, out: TextIO) -> None:
-    """Read one connection to its end."""
+    """Receive data from one connection until it is closed."""
     total, told_s = 0, 0.0
     while piece := connection.recv(len(CHUNK)):
         total += len(piece)
@@ -62,7 +63,7 @@ def read(connection: socket.socket, out: TextIO) -> None:
 
 
 def wait(seconds: str, file: str) -> None:
-    """Wait, and write the times of begin and end."""
+    """Sleep, and write the times of the begin and the end to a file."""
     begin_s = time.monotonic()
     time.sleep(float(seconds))
     Path(file).write_text(json.dumps([begin_s, time.monotonic()]))

@@ -9,12 +9,12 @@ from ours import ColdStart
 from lasthop.answers.estimates import Estimate
 
 MSS_BITS = 8 * 1460
-#: Number of packets over the air per delivered segment: the segment and its ACK.
+#: Number of transmissions over the air per delivered segment: the segment and its ACK.
 CELL_TRANSMISSIONS = 2
 
 
 def peers_head(title: str) -> None:
-    """Print the title of the comparison."""
+    """Print the heading of the table of simulators."""
     print(f"\n{title}")
     print("  CPU time per delivered data segment is the slope between a short and a long run")
     print(
@@ -24,7 +24,8 @@ def peers_head(title: str) -> None:
 
 
 def peer_row(name: str, cost: Cost, ratio: float | None = None, goal: float | None = None) -> None:
-    """Print the row of one simulator. Equal throughputs show that all simulate the same cell."""
+    """Print the row of one simulator. Equal throughputs show that all simulators simulate the same
+    cell."""
     times = "" if ratio is None else f"{ratio:.{0 if ratio >= 10 else 2}f}"
     aim = "" if goal is None else f"{goal:.0f}"
     packets_per_s = cost.transmissions_per_s(CELL_TRANSMISSIONS)
@@ -37,13 +38,13 @@ def peer_row(name: str, cost: Cost, ratio: float | None = None, goal: float | No
 
 
 def alone_head(title: str) -> None:
-    """Print the title of the larger cells."""
+    """Print the heading of the table of larger cells."""
     print(f"\n{title}")
     print(f"{'':32}{'us/segment':>11}{'segments/s':>12}{'CPU':>20}{'peak MB':>9}")
 
 
 def alone_row(name: str, cost: Cost) -> None:
-    """Print the row of one scenario with its time and memory."""
+    """Print the row of one scenario with its CPU time and memory."""
     cpu = f"{cost.long_cpu_s:.2f} s for {cost.long_s:g} s"
     print(
         f"{name:32}{cost.us_per_segment:11.3f}{cost.segments_per_s:12.0f}{cpu:>20}"
@@ -53,19 +54,19 @@ def alone_row(name: str, cost: Cost) -> None:
 
 
 def starts_head(title: str) -> None:
-    """Print the title of the cold starts."""
+    """Print the heading of the table of cold starts."""
     print(f"\n{title}")
     print(f"{'':24}{'wall ms':>11}{'CPU ms':>8}  without numpy, pandas, ...")
 
 
 def start_row(start: ColdStart) -> None:
-    """Print the row of one command."""
+    """Print the row of one command's cold start."""
     loads = f"no: {', '.join(start.heavy)}" if start.heavy else "yes"
     print(f"{start.command:24}{start.wall_s * 1e3:11.0f}{start.cpu_s * 1e3:8.0f}  {loads}")
 
 
 def edca(compared: list[Compared]) -> None:
-    """Print goodput and cost with EDCA parameters of 802.11e."""
+    """Print goodputs and costs of lasthop and ns-3 with the EDCA parameters of 802.11e."""
     print("\nseven downloads, window 4, access parameters AP / stations (paper 003)")
     print("  [Mb/s], ± half of the 95 % interval; in brackets how far ns-3 is from it")
     print(
@@ -85,12 +86,12 @@ def edca(compared: list[Compared]) -> None:
 
 
 def mbps(goodput: Estimate) -> str:
-    """Return a goodput and its interval."""
+    """Return a goodput with its confidence interval as text. [Mbit/s]"""
     return f"{goodput.mean / 1e6:.3f} ± {(goodput.ci95 or 0.0) / 1e6:.3f}"
 
 
 def dumbbells_head() -> None:
-    """Print the title of the routers."""
+    """Print the heading of the table of routers."""
     print("\nsixty NewReno flows through a router of 100 Mb/s, beside ns-3 with SACK")
     print(
         "  [us/segment], packets over links a second and core; "
@@ -104,7 +105,8 @@ def dumbbells_head() -> None:
 
 
 def dumbbell(router: Router) -> None:
-    """Print the results of the router and the cost of a segment, in lasthop and in a peer."""
+    """Print the results of one router, and the cost per segment in lasthop and in another
+    simulator."""
     columns = []
     formats: tuple[tuple[Measure, int, int], ...] = (
         ("utilisation", 100, 2),

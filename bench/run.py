@@ -1,4 +1,4 @@
-"""Cost of a delivered segment: lasthop compared with ns-2 and ns-3, in one run on one machine.
+"""Cost per delivered segment: lasthop compared with ns-2 and ns-3, in one run on one machine.
 
     make bench                                  everything, about an hour
     .venv/bin/python bench/run.py --quick       shorter runs, rougher figures
@@ -56,16 +56,18 @@ SEVEN = CASES / "seven.toml"
 HOTSPOT = HERE.parent / "examples" / "hotspot.toml"
 MIXED = CASES / "mixed.toml"
 MEMORY_GOAL_MB = 20.0
-#: Largest memory of a router with the segments of LONG_ROUTER_S, and the largest part of it that is
-#: growth after a tenth of this time. [MB]
+#: Goals for a router with the segments of LONG_ROUTER_S: its largest memory, and the part of this
+#: memory by which it may grow after a tenth of the time. [MB]
 ROUTER_MEMORY_GOAL_MB, ROUTER_GROWTH_GOAL_MB = 100.0, 1.0
-#: Largest relative difference of throughputs at which peers simulate the same cell.
+#: Largest relative difference of throughputs at which two simulators are considered to simulate the
+#: same cell.
 SAME_THROUGHPUT = 0.02
 
 
 @dataclass(frozen=True)
 class Record:
-    """Entry of results.json. Values of the peer are null if there is no peer."""
+    """Entry of results.json. The values of the other simulator (the peer) are null if there is
+    none."""
 
     case: str
     peer: str | None
@@ -73,32 +75,33 @@ class Record:
     peer_us_per_packet: float | None
     ratio: float | None
     peak_rss_mb: float
-    #: Packets over links or the air per second and core; null if ACKs are delayed.
+    #: Packets transmitted over links or the air per second of CPU time on one core; null if ACKs
+    #: are delayed.
     ours_transmissions_per_s: float | None = None
     peer_transmissions_per_s: float | None = None
 
 
-#: Cells that only lasthop simulates: case, title, file.
+#: Cells that only lasthop simulates, each with its name, its title and its file.
 ALONE = (
     ("cell hot-spot", "hot-spot, queue of 75 packets", HOTSPOT),
     ("cell thousand stations", "1,000 stations, 2,000 flows", CASES / "thousand_stations.toml"),
     ("cell ten thousand flows", "50 stations, 10,000 flows", CASES / "ten_thousand_flows.toml"),
 )
-#: Cell of 802.11ax with many connections: name, simulated time, number of runs, and aimed speed
+#: Cell of 802.11ax with many connections: title, simulated time, number of runs, and required speed
 #: relative to real time.
 CROWD = "200 stations, 2,000 downloads, HE80"
 CROWD_S, CROWD_RUNS, CROWD_GOAL = 11.0, 5, 20.0
 PARTS = ("cost", "csma", "edca", "dumbbell", "memory", "gateway", "instructions")
-#: Parts that run only if they are named.
+#: Parts that run only if the option `--only` names them.
 BY_THEMSELVES = ("tc", "growth", "large")
 SHORT_S, LONG_S = 200.0, 2000.0
-#: Smallest cost of a segment, by a hand-written cell.
+#: Lower limit of the cost per segment: a simulation that is written by hand for one cell.
 LEAN = Peer("lean loop", "by hand", lean.Cell(), SHORT_S, LONG_S, 5, None)
 LONG_ROUTER_S = 3000.0
 
 
 def main() -> int:
-    """Run all cases, print the tables, write the records, and judge the goals."""
+    """Measure all cases, print the tables, write the results, and check the goals."""
     parser = argparse.ArgumentParser(description="cost per delivered segment beside ns-2 and ns-3")
     parser.add_argument("--quick", action="store_true", help="shorter runs, fewer repetitions")
     parser.add_argument(
@@ -154,7 +157,7 @@ def main() -> int:
 
 
 def write(name: str, content: object) -> None:
-    """Write the measurements."""
+    """Write measurements to a file in bench/out, as JSON."""
     file = HERE / "out" / name
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(content, indent=2) + "\n")
@@ -162,7 +165,7 @@ def write(name: str, content: object) -> None:
 
 
 def access_parameters(records: list[Record], missed: list[str], *, quick: bool) -> None:
-    """Compare the seven-station cell with EDCA parameters of 802.11e with ns-3."""
+    """Compare the seven-station cell with EDCA parameters of 802.11e in lasthop and in ns-3."""
     compared = edca.compare(quick=quick)
     report.edca(compared)
     for compared_case in compared:
@@ -187,7 +190,7 @@ def access_parameters(records: list[Record], missed: list[str], *, quick: bool) 
 
 
 def routers(records: list[Record], missed: list[str], *, quick: bool) -> None:
-    """Compare sixty flows through one router with ns-2 and ns-3."""
+    """Compare sixty flows through one router in lasthop and in other simulators."""
     report.dumbbells_head()
     compared = []
     for router in dumbbell.compare(quick=quick):
@@ -210,7 +213,8 @@ def routers(records: list[Record], missed: list[str], *, quick: bool) -> None:
 
 
 def memory(records: list[Record], missed: list[str]) -> None:
-    """Measure mixed traffic, with short web connections: more than twenty million packets."""
+    """Measure the memory of a router with mixed traffic and short web connections: more than twenty
+    million packets."""
     report.alone_head("memory: mixed traffic through a router")
     short, long = (
         ours.cost(MIXED, duration_s / 2, duration_s, repeats=1)
@@ -229,7 +233,7 @@ def memory(records: list[Record], missed: list[str]) -> None:
 
 
 def against_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:
-    """Simulate the seven-station cell with all simulators."""
+    """Measure the seven-station cell in lasthop and in all other simulators."""
     report.peers_head("seven stations, a download each, window 4, 802.11b (paper 003)")
     lean.install()
     for peer in (*peers(quick=quick), LEAN):
@@ -262,7 +266,7 @@ def against_peers(records: list[Record], missed: list[str], *, quick: bool) -> N
 
 
 def cell_in_turn(peer: Peer) -> Beside:
-    """Measure the seven-station cell in rounds of lasthop and the peer in turn."""
+    """Measure the seven-station cell alternately in lasthop and in another simulator."""
     return in_turn(
         lambda: ours.cost(SEVEN, SHORT_S, LONG_S, repeats=3),
         lambda: slope(peer.run, peer.short_s, peer.long_s, repeats=1),
@@ -272,7 +276,7 @@ def cell_in_turn(peer: Peer) -> Beside:
 
 
 def by_ourselves(records: list[Record], missed: list[str], *, repeats: int) -> None:
-    """Measure time and memory of larger cells."""
+    """Measure CPU time and memory of larger cells that only lasthop simulates."""
     report.alone_head("lasthop alone")
     for case, title, file in ALONE:
         mine = ours.cost(file, SHORT_S, LONG_S, repeats)
@@ -283,8 +287,8 @@ def by_ourselves(records: list[Record], missed: list[str], *, repeats: int) -> N
 
 
 def crowd(records: list[Record], missed: list[str]) -> None:
-    """Measure the speed of a cell that aggregates relative to real time on one core: the median of
-    whole runs."""
+    """Measure the speed of a cell with aggregation relative to real time on one core. The speed is
+    the median of whole runs."""
     runs = ours.worker(CASES / "crowd.toml", {}, [CROWD_S] * CROWD_RUNS)
     middle = sorted(runs, key=lambda run: run.cpu_s)[CROWD_RUNS // 2]
     faster = CROWD_S / middle.cpu_s
@@ -297,8 +301,8 @@ def crowd(records: list[Record], missed: list[str]) -> None:
 
 
 def conflict_graphs(records: list[Record], missed: list[str], *, repeats: int) -> None:
-    """Measure links of which only some hear each other: topologies of four links, a cell, and a
-    thousand links."""
+    """Measure networks of wireless links that do not all sense each other: topologies of four
+    links, a cell, and a thousand links."""
     cell = ours.cost(SEVEN, SHORT_S, LONG_S, repeats)
     compared = csma.compare(SHORT_S, LONG_S, repeats)
     report.alone_head("networks by conflict graph")
@@ -313,13 +317,13 @@ def conflict_graphs(records: list[Record], missed: list[str], *, repeats: int) -
 
 
 def check_memory(what: str, mine: Cost, missed: list[str]) -> None:
-    """Check the goal for memory per replication."""
+    """Check the goal for the memory of one replication."""
     if mine.peak_rss_mb >= MEMORY_GOAL_MB:
         missed.append(f"memory of the {what}: {mine.peak_rss_mb:.1f} MB, aim {MEMORY_GOAL_MB:.0f}")
 
 
 def cold_start(missed: list[str]) -> None:
-    """Measure the time from the shell prompt to the first answer."""
+    """Measure the time from the start of a command to its first output."""
     report.starts_head("cold start")
     for start in ours.cold_starts(repeats=5):
         report.start_row(start)
@@ -328,7 +332,7 @@ def cold_start(missed: list[str]) -> None:
 
 
 def two_cores(missed: list[str]) -> None:
-    """Compare two replications on two cores with one core."""
+    """Compare the speed of two replications on two cores with their speed on one core."""
     print("\ntwo at a time beside one after the other, by the clock")
     for pair in cores.compare():
         rounds = f"{min(pair.ratios):.2f} to {max(pair.ratios):.2f} in {len(pair.ratios)} rounds"

@@ -1,4 +1,5 @@
-"""Runs that are stored as lines of a file and not repeated, and stored parts of a result."""
+"""Storage of runs as lines of a file, so that runs are not repeated, and the parts of a result that
+are stored."""
 
 import json
 import os
@@ -12,19 +13,20 @@ from lasthop.errors import UserError
 
 Table = Mapping[str, Any]
 Lists = dict[str, dict[str, dict[str, float]]]
-"""Quantities, by list and name of the item."""
+"""Mean values by list of the result, name of the item and quantity."""
 
 OUT = Path(__file__).parent / "out"
 
 
 class Runs:
-    """Lines `{"key": ..., "seen": ...}` of a file."""
+    """A file of stored runs with one line `{"key": ..., "seen": ...}` per run."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def lines(self) -> Iterator[tuple[str, Any]]:
-        """Yield all entries in the order in which they were added."""
+        """Yield the key and the values of all stored runs, in the order in which they were
+        added."""
         text = self.path.read_text() if self.path.exists() else ""
         try:
             for line in map(json.loads, text.splitlines()):
@@ -33,23 +35,24 @@ class Runs:
             raise UserError(f"{self.path}: a line is not whole: {error}") from None
 
     def known(self) -> dict[str, Any]:
-        """Return the finished runs by their keys. The last entry of a key is used."""
+        """Return the values of the stored runs by key. If a key occurs several times, its last run
+        is returned."""
         return dict(self.lines())
 
     def add(self, key: str, seen: object) -> None:
-        """Keep a run."""
+        """Append a run to the file."""
         self.path.parent.mkdir(exist_ok=True)
         with self.path.open("a") as file:
             file.write(json.dumps({"key": key, "seen": seen}) + "\n")
 
 
 def machine() -> str:
-    """Return the machine on which the runs are made."""
+    """Return a description of the machine on which the runs are made."""
     return f"Linux {'.'.join(platform.release().split('.')[:2])}, {os.cpu_count()} processors"
 
 
 def kept(summary: Table, lists: Sequence[str]) -> Lists:
-    """Return the means of a result's lists."""
+    """Return the mean values of the given lists of a result."""
     return {
         name: {
             item["name"]: {
@@ -62,7 +65,7 @@ def kept(summary: Table, lists: Sequence[str]) -> Lists:
 
 
 def by_replication(answer: "lh.Result", lists: Sequence[str]) -> list[Lists]:
-    """Return the means of each replication of a simulation."""
+    """Return the mean values of the given lists for each replication of a simulation."""
     tree = answer.sample_tree
     return [
         {

@@ -1,12 +1,13 @@
-"""A scene inside user-mode Linux: stations on a shared wire, and a gateway that estimates C.
+"""Runs a scene inside user-mode Linux: stations on a shared wire, and a gateway that estimates C.
 
     scene_inside.py SCENE
 
-`SCENE` is JSON, a `Scene`. Observations are printed as JSON: C at intervals, bytes that stations
-have received, pings, and the gateway's status at the end.
+`SCENE` is a `Scene` as JSON. The script prints its observations as JSON: samples of the gateway's
+rate C, bytes that stations have received, pings, and the gateway's status at the end.
 
-The wire replaces the air (`tc_network.turns`). Frames of both directions pass one at a time. Each
-frame takes its length divided by the rate, so the capacity of the wire is known exactly.
+The wire replaces the air (`tc_network.turns`). It transmits one frame at a time, in either
+direction. The duration of a frame is its length divided by the rate of the wire, so the capacity is
+known exactly.
 """
 
 import heapq
@@ -49,12 +50,12 @@ BIN_S = 0.5
 DISCARD = 9
 BEACON_S, NAP_S, AWAKE_S = 0.1024, 1.0, 0.2
 OTHERS = "1:2"
-"""Class of all stations except a slow one, if the access point has a queue per station."""
+"""Class of all stations except the slow one, in the access point with a queue per station."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Traffic of a run. Times are relative to the first connection."""
+    """Traffic and settings of a run. Times are relative to the start of the traffic."""
 
     seed: int
     rtt_s: float
@@ -62,36 +63,38 @@ class Scene:
     rate_bps: int
     """Rate of the wire. [bit/s]"""
     downloads: Sequence[tuple[str, int, float]]
-    """Stations, with the number of their endless downloads and the start time. [s]"""
+    """Stations, each with the number of its endless downloads and the time at which they start.
+    [s]"""
     length_s: float
     look_s: float = 0.1
-    """Time between two samples of C. [s]"""
+    """Time between two samples of the gateway's rate C. [s]"""
     fifo_packets: int = 256
     device_delay: str = "1ms"
     gateway: str = ""
-    """Further lines of the gateway's file."""
+    """Additional lines of the gateway's configuration file."""
     fixed_bps: int | None = None
-    """Fixed C; None if the gateway is to estimate C. [bit/s]"""
+    """Fixed rate C; None if the gateway estimates C. [bit/s]"""
     changes: Sequence[tuple[float, int]] = ()
-    """Times at which the wire's rate changes, and the new rates. [s], [bit/s]"""
+    """Times at which the rate of the wire changes, and the new rates. [s], [bit/s]"""
     pinged: str | None = None
-    """Station that the server pings."""
+    """Station whose pings are recorded one by one; the server sends them."""
     watched: Sequence[str] = ()
-    """Stations to which UDP echoes and pings of the server are measured, from `watched_from_s`
-    on."""
+    """Stations to which the server sends UDP echo requests and pings. Their round-trip times are
+    measured from `watched_from_s` on."""
     watched_from_s: float = 0.0
     lateness: str | None = None
-    """How some stations delay their replies to pings: a key of `LATENESS`."""
+    """Delay of ping replies by the stations in `late`: a key of `LATENESS`."""
     late: Sequence[str] = ()
-    """Stations that reply late, from `late_from_s` on."""
+    """Stations that reply late to pings, from `late_from_s` on."""
     late_from_s: float = 0.0
     slow: tuple[str, int, int] | None = None
     """Slow station, the rate of its queue at the access point, and the total rate of all other
-    queues. The other rate is lower, since the slow station takes a part of the air time. [bit/s]"""
+    queues. The total rate is below the rate of the wire, since the slow station uses a part of the
+    air time. [bit/s]"""
 
 
 def main(scene: Scene) -> Table:
-    """Build, run, and return the observations."""
+    """Build the network, run the scene, and return the observations."""
     stations = tuple(dict.fromkeys(name for name, _, _ in scene.downloads))
     wires(scene.rtt_s, stations, scene.device_delay)
     if scene.slow is None:
@@ -99,7 +102,7 @@ def main(scene: Scene) -> Table:
     else:
         queue_each(scene, stations, *scene.slow)
     with entered(ROUTER), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as hello:
-        for name in stations:  # this makes the stations known to the gateway, as any traffic would
+        for name in stations:  # as with any traffic, the gateway then knows the stations
             hello.sendto(b"hello", (ADDRESSES[name], DISCARD))
     listed = "".join(f'station.{name} = {{ address = "{ADDRESSES[name]}" }}\n' for name in stations)
     max_mbps = HEADROOM * scene.rate_bps / 1e6
@@ -139,15 +142,15 @@ def main(scene: Scene) -> Table:
 
 
 def change_rate(rate_bps: int) -> None:
-    """Set the rate of the wire. [bit/s]"""
+    """Change the rate of the wire. [bit/s]"""
     parameters = f"rate {rate_bps} burst {BURST_BYTES} ceil {rate_bps} cburst {BURST_BYTES}"
     tc(AP, [f"class change dev air parent 1: classid 1:1 htb {parameters}"])
 
 
 def queue_each(scene: Scene, stations: Sequence[str], slow: str, own: int, others: int) -> None:
-    """Set up an access point with a downlink FIFO per station, and one station with a low rate.
+    """Set up an access point with a downlink FIFO per station, and a low rate for one station.
 
-    The other stations take turns. Uplink frames share their wire.
+    The other stations share their rate in turns. Uplink frames of all stations share one wire.
     """
     turns(scene.rate_bps, stations, 0, scene.fifo_packets)
     rate = f"rate {others} burst {BURST_BYTES} ceil {others} cburst {BURST_BYTES}"
@@ -169,7 +172,7 @@ def queue_each(scene: Scene, stations: Sequence[str], slow: str, own: int, other
 
 
 def watch(scene: Scene, window: Window) -> Table:
-    """Record C, and at the end the gateway's status and the stations that it warned about."""
+    """Sample the gateway's rate C. At the end, record the gateway's status and its warnings."""
     window.wait()
     samples: list[tuple[float, float]] = []
     messages: set[str] = set()
@@ -188,7 +191,7 @@ def watch(scene: Scene, window: Window) -> Table:
 
 
 def received(groups: Sequence[Bulk], window: Window, zero_s: float) -> Table:
-    """Return the bytes of each group's station at each multiple of `BIN_S` since `zero_s`.
+    """Return the bytes that each station has received at multiples of `BIN_S` since `zero_s`.
     [bytes]"""
     servers = cycle(SERVERS)
     total = {group.station: 0 for group in groups}
@@ -229,16 +232,17 @@ def received(groups: Sequence[Bulk], window: Window, zero_s: float) -> Table:
 
 
 def ping_series(station: str, window: Window) -> Table:
-    """Return the times at which pings were sent, and their round-trip times. [s]"""
+    """Ping a station from the server. Return the sending times and the round-trip times. [s]"""
     _, [seen] = pinged([station], window)
     return {"pings": [(sent_s - window.begin_s, came_s - sent_s) for sent_s, came_s in seen]}
 
 
-# -- stations that answer late ------------------------------------------------------------------
+# -- stations that reply late -------------------------------------------------------------------
 
 
 def flapping(half_s: float) -> Callable[[float], float]:
-    """Return a function that delays replies by 300 ms in every other interval of this length."""
+    """Return a function for a station that alternates between two states: it replies immediately
+    for `half_s` seconds, and then replies 300 ms late for `half_s` seconds."""
     return lambda now_s: now_s + 0.3 * (int(now_s / half_s) % 2)
 
 
@@ -258,11 +262,11 @@ LATENESS: Mapping[str, Callable[[float], float]] = {
     "asleep until its beacon": lambda now_s: math.ceil(now_s / BEACON_S) * BEACON_S,
     "naps of 1 s": napping,
 }
-"""Functions that return the time of the reply to a packet that arrives at a time."""
+"""Functions from the arrival time of a ping to the time of its reply. [s]"""
 
 
 def answer_late(name: str, scene: Scene, window: Window) -> Table:
-    """Reply to a station's pings instead of the kernel."""
+    """Reply to the pings to a station with the scene's delay, in place of the kernel."""
     assert scene.lateness is not None
     when = LATENESS[scene.lateness]
     phase_s = random.Random(f"{scene.seed} {name}").uniform(0, 10)
@@ -291,9 +295,9 @@ def answer_late(name: str, scene: Scene, window: Window) -> Table:
 
 
 def echo_reply(request: bytes) -> bytes:
-    """Return the reply to an ICMP echo request (RFC 792)."""
+    """Return the ICMP echo reply (RFC 792) to an echo request."""
     [checksum] = struct.unpack_from("!H", request, 2)
-    changed = checksum + (ECHO_REQUEST << 8)  # the first word of the reply is smaller by this
+    changed = checksum + (ECHO_REQUEST << 8)  # the type field is 0, not 8
     changed = (changed & 0xFFFF) + (changed >> 16)
     return struct.pack("!BBH", ECHO_REPLY, 0, changed) + request[4:]
 

@@ -1,4 +1,4 @@
-"""Requirements on the gateway with real TCP on a wire of known rate: scenes, results, a table.
+"""Checks claims about the gateway with real TCP on a wire whose rate is known.
 
     python bench/scenes.py [claim ...] [--seeds N] [--jobs N]    runs what has not been run
     python bench/scenes.py --table                               docs/reference/gateway-measured.md
@@ -34,23 +34,23 @@ Figures = dict[str, float]
 MANY, ONE = 4, 1
 RATE_BPS, FALLEN_BPS = 20_000_000, 6_000_000
 FALL_S, RISE_S, END_S = 25.0, 45.0, 65.0
-"""Times at which the wire's rate falls and rises again, and end of the run. [s]"""
+"""Times at which the rate of the wire is reduced and restored, and end of the run. [s]"""
 FALLEN_S, RISEN_S, PINGED_S = 4.0, 6.0, 5.0
-"""Times after the fall and after the rise at which C must be correct, and time after the fall in
-which pings are measured. [s]"""
+"""Times after the reduction and after the restoration of the rate from which C must be correct, and
+duration after the reduction in which pings are measured. [s]"""
 FIXED_BPS = 19_000_000
-"""Fixed C below the capacity of the wire, for comparison. [bit/s]"""
+"""Fixed rate C slightly below the capacity of the wire, for comparison. [bit/s]"""
 FIRST, SOME = 1, (1, 2)
-"""Seeds of comparisons."""
+"""Seeds of the runs for comparison: one seed, or two."""
 WARM_UP_S, MEASURED_S = 12.0, 20.0
 JOINS_S, JOINED_S, SHARED_S = 15.0, 2.0, 5.0
-"""Time at which a station joins, and the interval after this time in which its share is measured.
-[s]"""
+"""Time at which a station joins, and begin and end of the interval in which its share is measured,
+relative to this time. [s]"""
 WATCHED_S = 10.0
 SELDOM_S = 0.5
-"""Time between two samples of C in scenes where C is not judged. [s]"""
+"""Time between two samples of the rate C, in scenes that do not check C. [s]"""
 LATE_S = 6.0
-"""Time at which stations begin to reply late. [s]"""
+"""Time at which stations begin to reply late to pings. [s]"""
 LATE_STATIONS = (5, 2, 1)
 HONEST, PAPER = "all honest", '5: 300 ms, wce.rule = "paper"'
 GOOD, BAD = "all good", "one at 1 Mbit/s"
@@ -58,7 +58,7 @@ GOOD, BAD = "all good", "one at 1 Mbit/s"
 
 @dataclass(frozen=True)
 class Case:
-    """One run."""
+    """A run of a scene for a claim."""
 
     claim: str
     label: str
@@ -66,7 +66,7 @@ class Case:
 
     @property
     def key(self) -> str:
-        """Return the key of a scene."""
+        """Return the key under which the run is stored."""
         return f"{self.claim}, {self.label}, seed {self.scene.seed}"
 
 
@@ -74,7 +74,7 @@ class Case:
 
 
 def falls(seed: int) -> Iterator[tuple[str, Scene]]:
-    """Yield scenes in which the wire carries 20, 6 and 20 Mbit/s."""
+    """Yield scenes in which the rate of the wire is 20, 6 and then 20 Mbit/s again."""
     for packets in (150, 300):
         downloads = (("heavy", MANY, 0.0), ("light", ONE, 0.0), ("reader", MANY, 0.0))
         yield (
@@ -93,8 +93,8 @@ def falls(seed: int) -> Iterator[tuple[str, Scene]]:
 
 
 def equals(seed: int) -> Iterator[tuple[str, Scene]]:
-    """Yield scenes with one CUBIC download and stations with twelve downloads, at a very small
-    round-trip time."""
+    """Yield scenes with one CUBIC download of a station and twelve downloads of other stations, at
+    a very small round-trip time."""
     downloads = (("heavy", 12, 0.0), ("light", ONE, 0.0), ("reader", 12, 0.0))
     for leaf in ("fq_codel", "pfifo") if seed == FIRST else ("fq_codel",):
         for fixed_bps in (None, FIXED_BPS) if seed == FIRST else (None,):
@@ -114,7 +114,8 @@ def equals(seed: int) -> Iterator[tuple[str, Scene]]:
 
 
 def joiners(seed: int) -> Iterator[tuple[str, Scene]]:
-    """Yield scenes in which a station starts one download while three stations are downloading."""
+    """Yield scenes in which a station starts one download while three other stations are
+    downloading."""
     downloads = (
         ("heavy", MANY, 0.0),
         ("reader", MANY, 0.0),
@@ -136,7 +137,8 @@ def joiners(seed: int) -> Iterator[tuple[str, Scene]]:
 
 
 def own_downloads(seed: int) -> Iterator[tuple[str, Scene]]:
-    """Yield scenes with stations that download and call simultaneously, and an idle station."""
+    """Yield scenes with stations that download and call simultaneously, and a station without
+    downloads."""
     for leaf in ("fq_codel", "codel", "pfifo") if seed in SOME else ("fq_codel",):
         yield (
             f"leaves of {leaf}",
@@ -155,8 +157,8 @@ def own_downloads(seed: int) -> Iterator[tuple[str, Scene]]:
 
 
 def late_ones(seed: int) -> Iterator[tuple[str, Scene]]:
-    """Yield scenes with twenty stations with one download each, of which some reply to pings
-    late."""
+    """Yield scenes with twenty stations with one download each. Some stations reply late to
+    pings."""
     honest = Scene(
         seed=seed,
         rtt_s=0.02,
@@ -209,7 +211,8 @@ SCENES: Mapping[str, Callable[[int], Iterator[tuple[str, Scene]]]] = {
 
 
 def cases(claims: Sequence[str], seeds: Sequence[int]) -> Iterator[Case]:
-    """Yield all runs of these claims, seed by seed."""
+    """Yield the runs of these claims: all runs with the first seed, then all runs with the next
+    seed."""
     for seed in seeds:
         for claim in claims:
             for label, scene in SCENES[claim](seed):
@@ -220,19 +223,19 @@ def cases(claims: Sequence[str], seeds: Sequence[int]) -> Iterator[Case]:
 
 
 def goodput_bps(seen: Table, name: str, from_s: float, to_s: float) -> float:
-    """Return the goodput of a station between two times. [bit/s]"""
+    """Return the goodput of a station between two times of a run. [bit/s]"""
     marks = [0, *seen["bytes"][name]]
     first, last = round(from_s / BIN_S), min(round(to_s / BIN_S), len(marks) - 1)
     return float(8 * (marks[last] - marks[first]) / ((last - first) * BIN_S))
 
 
 def off(seen: Table, rate_bps: float, from_s: float, to_s: float) -> float:
-    """Return the largest relative difference of C from a rate between two times. [-]"""
+    """Return the largest relative difference between C and `rate_bps` in an interval. [-]"""
     return float(max(abs(c / rate_bps - 1) for at_s, c in seen["c"] if from_s <= at_s < to_s))
 
 
 def settled_s(seen: Table, rate_bps: float, from_s: float, to_s: float) -> float:
-    """Return the time after which C stays within 10 % of a rate. [s]"""
+    """Return the time from `from_s` until C stays within 10 % of `rate_bps`. [s]"""
     outside = [
         at_s for at_s, c in seen["c"] if from_s <= at_s < to_s and abs(c / rate_bps - 1) > 0.1
     ]
@@ -240,7 +243,7 @@ def settled_s(seen: Table, rate_bps: float, from_s: float, to_s: float) -> float
 
 
 def of_fall(seen: Table) -> Figures:
-    """Return C and pings around the fall and the rise of the rate."""
+    """Return values of C and of pings after the reduction and after the restoration of the rate."""
     pings = [rtt_s for at_s, rtt_s in seen["pings"] if FALL_S <= at_s < FALL_S + PINGED_S]
     return {
         "least_bps": min(c for _, c in seen["c"]),
@@ -254,7 +257,8 @@ def of_fall(seen: Table) -> Figures:
 
 
 def of_equal(seen: Table) -> Figures:
-    """Return the ratio of the single download's goodput to an equal share."""
+    """Return the goodput of the station with one download divided by an equal share, and values of
+    C."""
     to_s = WARM_UP_S + MEASURED_S
     each = {name: goodput_bps(seen, name, WARM_UP_S, to_s) for name in seen["bytes"]}
     rates = [c for at_s, c in seen["c"] if at_s >= WARM_UP_S]
@@ -267,15 +271,15 @@ def of_equal(seen: Table) -> Figures:
 
 
 def of_joiner(seen: Table) -> Figures:
-    """Return the ratio of the late joiner's goodput to an equal share."""
+    """Return the goodput of the station that joins late, divided by an equal share."""
     window = (JOINS_S + JOINED_S, JOINS_S + SHARED_S)
     each = {name: goodput_bps(seen, name, *window) for name in seen["bytes"]}
     return {"share": each["light"] / mean(each.values()), "goodput_bps": sum(each.values())}
 
 
 def of_own(seen: Table) -> Figures:
-    """Return the additional median delay of a datagram to a station with downloads, compared with
-    an idle station."""
+    """Return the median round-trip time of stations with downloads, minus that of the station
+    without downloads."""
     added = {
         f"{kind}_{name}_s": rtts[name]["rtt_median_s"] - rtts["idle"]["rtt_median_s"]
         for kind, rtts in seen["rtts"].items()
@@ -285,13 +289,14 @@ def of_own(seen: Table) -> Figures:
 
 
 def others_bps(seen: Table, left_out: Sequence[str]) -> float:
-    """Return the total goodput of all stations except some. [bit/s]"""
+    """Return the total goodput of all stations that are not in `left_out`. [bit/s]"""
     names = [name for name in seen["bytes"] if name not in left_out]
     return sum(goodput_bps(seen, name, WARM_UP_S, WARM_UP_S + MEASURED_S) for name in names)
 
 
 def named(seen: Table, late: Sequence[str]) -> Figures:
-    """Return how many late stations the gateway has warned about, and how many other stations."""
+    """Return the number of late stations about which the gateway has warned, and the number of
+    other stations about which it has warned."""
     rows = {row["name"]: row for row in seen["stations"]}
     named_stations = {
         name
@@ -305,7 +310,7 @@ def named(seen: Table, late: Sequence[str]) -> Figures:
 
 
 def carried_out(case: Case) -> Table:
-    """Run a case, and return the stored observations."""
+    """Run a case in user-mode Linux, and return the observations to store."""
     settings = json.dumps(asdict(case.scene))
     seen = uml.answer(INSIDE, settings, memory_mb=MEMORY_MB)
     rows = seen.pop("status")["stations"]
@@ -315,7 +320,7 @@ def carried_out(case: Case) -> Table:
 
 
 def run(claims: Sequence[str], seeds: int, jobs: int) -> None:
-    """Run the missing runs."""
+    """Run the missing runs of these claims, and store them."""
     if (reason := uml.missing()) is not None:
         print(f"scenes: left out: {reason}")
         return

@@ -1,4 +1,4 @@
-"""The page of the runs of `scenes.py`: docs/reference/gateway-measured.md."""
+"""Writes the page of the runs of `scenes.py`: docs/reference/gateway-measured.md."""
 
 import json
 from collections import defaultdict
@@ -16,7 +16,7 @@ PAGE = Path(__file__).parent.parent / "docs/reference/gateway-measured.md"
 MOST_SEEDS = 10
 
 Runs = Mapping[str, Sequence[Table]]
-"""Observations, by label."""
+"""Observations of the runs of a claim, by label of the case."""
 
 
 def write() -> None:
@@ -25,7 +25,7 @@ def write() -> None:
 
 
 def by_claim() -> dict[str, dict[str, list[Table]]]:
-    """Return the runs by claim and label, in the order of the seeds."""
+    """Return the stored runs by claim and label, in the order of their seeds."""
     done = scenes.RUNS.known()
     runs: dict[str, dict[str, list[Table]]] = defaultdict(lambda: defaultdict(list))
     for case in scenes.cases(tuple(scenes.SCENES), range(1, MOST_SEEDS + 1)):
@@ -35,7 +35,7 @@ def by_claim() -> dict[str, dict[str, list[Table]]]:
 
 
 def page(runs: Mapping[str, Runs]) -> Iterator[str]:
-    """Yield the lines of the page."""
+    """Yield the lines of the page from the runs."""
     yield from HEAD.splitlines()
     for claim, lines in SECTIONS.items():
         if runs.get(claim):
@@ -49,28 +49,30 @@ def page(runs: Mapping[str, Runs]) -> Iterator[str]:
 
 
 def spread(values: Sequence[float], digits: int, unit: float = 1) -> str:
-    """Return the median, with the smallest and the largest of several values."""
+    """Return the median of the values as text, with the smallest and the largest value if there are
+    several."""
     shown = [f"{value / unit:.{digits}f}" for value in (median(values), min(values), max(values))]
     return shown[0] if len(values) == 1 else f"{shown[0]} ({shown[1]} to {shown[2]})"
 
 
 def share_of_runs(values: Sequence[float], holds: Callable[[float], bool]) -> str:
-    """Return the number of runs in which a claim holds, in words."""
+    """Return the number of runs in which a claim is true, as text such as "3 of 5"."""
     return f"{sum(map(holds, values))} of {len(values)}"
 
 
 def leaf_queues(label: str) -> str:
-    """Return the leaf queues in a label such as "leaves of pfifo". Runs are stored by the label."""
+    """Return the kind of leaf queue in a label such as "leaves of pfifo". Runs are stored under
+    this label."""
     return label.removeprefix("leaves of ")
 
 
 def column(of: Callable[[Table], Figures], runs: Sequence[Table], key: str) -> list[float]:
-    """Return a value of every run."""
+    """Return the value `key` for each run. `of` computes the values of a run."""
     return [of(seen)[key] for seen in runs]
 
 
 def fall(runs: Runs) -> Iterator[str]:
-    """Yield the table of C when the rate falls and rises."""
+    """Yield the table of the rate C when the rate of the wire is reduced and restored."""
     yield from FALL.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:
@@ -96,7 +98,7 @@ def fall(runs: Runs) -> Iterator[str]:
 
 
 def equal(runs: Runs) -> Iterator[str]:
-    """Yield the table of the single download."""
+    """Yield the table of the station with one download."""
     yield from EQUAL.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:
@@ -114,7 +116,7 @@ def equal(runs: Runs) -> Iterator[str]:
 
 
 def joiner(runs: Runs) -> Iterator[str]:
-    """Yield the table of the late joiner."""
+    """Yield the table of the station that joins late."""
     yield from JOINER.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:
@@ -134,7 +136,7 @@ def joiner(runs: Runs) -> Iterator[str]:
 
 
 def own(runs: Runs) -> Iterator[str]:
-    """Yield the table of delays with own downloads."""
+    """Yield the table of delays of stations with downloads of their own."""
     yield from OWN.splitlines()
     keys = [f"{kind}_{name}_s" for kind in ("echo", "ping") for name in ("heavy", "light")]
 
@@ -152,7 +154,7 @@ def own(runs: Runs) -> Iterator[str]:
 
 
 def late(runs: Runs) -> Iterator[str]:
-    """Yield the table of stations that reply late."""
+    """Yield the table of stations that reply late to pings."""
     yield from LATE.splitlines()
     honest = runs[scenes.HONEST]
 
@@ -189,7 +191,7 @@ def late(runs: Runs) -> Iterator[str]:
 
 
 def case_of(label: str) -> Case:
-    """Return the case of late stations with this label."""
+    """Return the case of late stations that has this label."""
     by_label = dict(scenes.late_ones(1))
     return Case("late", label, by_label[label])
 
@@ -210,7 +212,7 @@ def queues(runs: Runs) -> Iterator[str]:
 
 
 def uplink_udp(runs: Sequence[Table]) -> Iterator[str]:
-    """Yield the table of runs with and without shaped uplink UDP."""
+    """Yield the table of runs with and without shaping of uplink UDP."""
     yield from QUIC.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:

@@ -5,14 +5,15 @@
 
 Sixty flows share 100 Mbit/s, with a threshold of 15 packets, drop-tail of 100 packets, or RED
 50/100, at round-trip times of 10 and 200 ms. In emulations, the kernel's sockets send through the
-engine's queue. In enforced runs, `lasthop queue` sets up the kernel's queue at a separate router,
-after emulated wires that only delay packets (`short_queues_inside.py`). If this kernel has no RED,
-six flows share 10 Mbit/s in user-mode Linux, which has RED and netem.
+engine's queue. In enforced runs, `lasthop queue` sets up the kernel's queue at a separate router.
+Emulated wires delay the packets before this router (`short_queues_inside.py`). If this kernel has
+no RED, six flows share 10 Mbit/s in user-mode Linux, which has RED and netem.
 
-Series: `queues`; `sack`, the same without selective acknowledgements; `access`, with an access rate
-per flow, whose sum is a fifth above the link's rate; `transfers`, with 5 MB per flow; `uml`; `why`,
-with the causes of differences in `uml` removed one by one; `bucket`, with a shaper that sends one
-packet at a time. Every run is stored as a line of out/short-queues.jsonl, and is not repeated.
+Series: `queues` is the basic series. `sack` has no selective acknowledgements. `access` has an
+access rate per flow; the sum of these rates is a fifth above the link's rate. `transfers` has 5 MB
+per flow. `uml` runs in user-mode Linux. `why` removes the possible causes of differences in `uml`
+one by one. `bucket` has a shaper that sends one packet at a time. Every run is stored as a line of
+out/short-queues.jsonl, and is not repeated.
 """
 
 import argparse
@@ -36,8 +37,8 @@ RUNS = HERE / "out" / "short-queues.jsonl"
 INSIDE = HERE / "short_queues_inside.py"
 WARMUP_S, LENGTH_S = 20.0, 40.0
 LONGEST_TRANSFER_S = {0.01: 60.0, 0.2: 100.0}
-"""Longest time of a transfer, by round-trip time. Without other traffic all transfers together take
-25 s. [s]"""
+"""Longest measured time of a transfer, by round-trip time. With ideal use of the link, all
+transfers together take 25 s. [s]"""
 REPLICATIONS = 5
 PORT = 5001
 MSS_BYTES = 1448
@@ -51,17 +52,19 @@ QUEUES: dict[str, dict[str, Any]] = {
 }
 RTTS_S = (0.01, 0.2)
 KERNELS = {"newreno": "reno", "compound": "compound"}
-"""Congestion controls and their names in the kernel, whose Reno is NewReno."""
+"""Congestion controls of the engine, and the names of the corresponding controls in the kernel. The
+kernel's Reno is NewReno."""
 TRANSFER_BYTES = 5_000_000
 SMALL: dict[str, Any] = {"flows": 6, "rate_bps": 10_000_000}
-"""Traffic that user-mode Linux can carry."""
+"""Number of flows and rate for which user-mode Linux is fast enough."""
 WITHOUT_RACK = "net.ipv4.tcp_recovery=0 net.ipv4.tcp_early_retrans=0"
-"""Settings that turn off RACK and tail loss probes (RFC 8985), which the engine lacks."""
+"""Settings of the kernel that turn off RACK and tail loss probes (RFC 8985), which these
+simulations do not use."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A queue with flows of one congestion control and round-trip time."""
+    """A queue with flows of one congestion control and one round-trip time."""
 
     series: str
     queue: str
@@ -71,25 +74,26 @@ class Case:
     access_bps: int | None = None
     """Rate of the access link of each flow. [bit/s]"""
     transfer_bytes: int = 0
-    """Size of each flow's transfer; 0 for endless flows. [bytes]"""
+    """Size of each flow's transfer; 0 for flows without end. [bytes]"""
     flows: int = 60
     rate_bps: int = 100_000_000
     delayed_ack: bool = True
     sysctls: str = ""
-    """Settings of the senders' kernel, in addition to SACK."""
+    """Sysctl settings of the kernel of the senders, in addition to those for SACK."""
     bucket_s: float | None = None
-    """Depth of the shaper's bucket, as time at its rate; None for that of `lasthop queue`. [s]"""
+    """Size of the shaper's token bucket, as the time to send it at the shaper's rate; None for the
+    size that `lasthop queue` uses. [s]"""
 
     @property
     def key(self) -> str:
-        """Return the key of a case."""
+        """Return the key under which the runs of the case are stored."""
         more = "" if self.delayed_ack else ", no delayed ACKs"
         more += f", {self.sysctls}" if self.sysctls else ""
         more += "" if self.bucket_s is None else f", bucket of {1e3 * self.bucket_s:g} ms"
         return f"{self.series}, {self.queue}, {self.law}, {self.rtt_s * 1e3:g} ms{more}"
 
     def tree(self) -> dict[str, Any]:
-        """Return the scenario."""
+        """Return the scenario of the case."""
         host: dict[str, Any] = {"rtt": f"{self.rtt_s} s"}
         if self.access_bps is not None:
             host["access"] = f"{self.access_bps} bps"
@@ -123,7 +127,8 @@ class Case:
         return tree
 
     def ways(self) -> list[str]:
-        """Return the kinds of runs: simulated, emulated, enforced."""
+        """Return the kinds of runs for the case: simulated, emulated, enforced, in user-mode
+        Linux."""
         match self.series:
             case "uml":
                 return ["simulated", "emulated", "in uml"]
@@ -164,7 +169,7 @@ def cases() -> Iterator[Case]:
 
 
 def of_result(result: Any) -> dict[str, Any]:
-    """Return the compared values of a simulation or an emulation."""
+    """Return the compared quantities from the result of a simulation or an emulation."""
     link, queue = result.links.loc["bottleneck"], result.queues.loc["bottleneck"]
     goodputs = result.flows["goodput_bps"]
     figures = {
@@ -180,7 +185,7 @@ def of_result(result: Any) -> dict[str, Any]:
 
 
 def simulated(case: Case) -> dict[str, Any]:
-    """Simulate. The sources start with a window of ten packets, as the kernel's do."""
+    """Simulate the case. The initial window is ten packets, as in the kernel."""
     tree = case.tree()
     tree["tcp"]["initial_window"] = 10
     runs = [of_result(lh.simulate(tree, seed=seed)) for seed in range(1, REPLICATIONS + 1)]
@@ -188,13 +193,13 @@ def simulated(case: Case) -> dict[str, Any]:
 
 
 def emulated(case: Case) -> dict[str, Any]:
-    """Emulate: the kernel's TCP sends through the engine's queue."""
+    """Emulate the case: the kernel's TCP sends through the engine's queue."""
     answer = emulate(case.tree(), sysctl={"net.ipv4.tcp_sack": str(int(case.sack))})
     return {"runs": [of_result(answer)], "late_s": answer.lateness_p99_s}
 
 
 def task(case: Case) -> dict[str, Any]:
-    """Return the task for `short_queues_inside.py`."""
+    """Return the argument TASK of `short_queues_inside.py`."""
     interface = {"name": "OUTGOING", "rate": f"{case.rate_bps} bps", "queue": QUEUES[case.queue]}
     return {
         "interface": json.dumps({"interface": interface}),
@@ -216,13 +221,14 @@ def task(case: Case) -> dict[str, Any]:
 
 
 def enforced(case: Case) -> dict[str, Any]:
-    """Measure the kernel's TCP through the kernel's queue, after wires that only delay packets."""
+    """Measure the kernel's TCP through the kernel's queue. Emulated wires only delay the
+    packets."""
     python = sys.executable
     tree = {
         "duration": "3600 s",
         "warmup": "0 s",
         "link": {"wire": {"from": "a", "to": "b", "delay": f"{case.rtt_s / 2} s"}},
-        # the flow of the scenario itself sends nothing
+        # the scenario must have a flow, but this flow sends nothing
         "flow": {"mine": {"from": "a", "to": "b", "start": "3599 s"}},
         "programs": {"mine/sink": f"{python} {INSIDE} sink {PORT}"},
     }
@@ -243,7 +249,7 @@ def enforced(case: Case) -> dict[str, Any]:
 
 
 def in_uml(case: Case) -> dict[str, Any]:
-    """Measure in user-mode Linux, where netem delays packets."""
+    """Measure the case in user-mode Linux, where netem delays the packets."""
     if (lacks := uml.missing()) is not None:
         raise SystemExit(lacks)
     return {"runs": [uml.answer(INSIDE, "alone", json.dumps(task(case)))]}
@@ -253,7 +259,7 @@ WAYS = {"simulated": simulated, "emulated": emulated, "enforced": enforced, "in 
 
 
 def known() -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the finished runs, by case and kind of run."""
+    """Return the stored runs, by case and kind of run."""
     if not RUNS.exists():
         return {}
     lines = map(json.loads, RUNS.read_text().splitlines())
@@ -261,7 +267,7 @@ def known() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def main() -> None:
-    """Run the missing runs, or write the page."""
+    """Run the missing runs and store them, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("series", nargs="*", help="what to run; all")
     parser.add_argument("--page", action="store_true", help="write the page")

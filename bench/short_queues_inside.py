@@ -1,18 +1,18 @@
-"""Kernel TCP through a queue of `lasthop queue`, forwarded by a machine after emulated wires.
+"""Sends the kernel's TCP through a queue of `lasthop queue` at a router.
 
     short_queues_inside.py sink PORT
     short_queues_inside.py source TASK
     short_queues_inside.py alone TASK
 
 `sink` receives and discards data. `source` runs at the other end of a link that only delays
-packets. Its senders are in a separate network namespace. Its own namespace is the router whose
-interface is shaped, with address translation as in a home router. `alone` needs no other process:
-the sink is in a namespace after netem. `TASK` is JSON: `interface` (the file), `sink` and `port`,
-`flows`, `congestion`, `sack`, `sysctls` (of the senders, words), `rtt_s` and `quickack` (no delayed
-ACKs; both in `alone`), `pacing_bps` (of each flow, or null), `bucket_s` (of the shaper, or null),
-`starts_s` (of each flow, ascending; if missing, all start simultaneously), `warmup_s`, `length_s`,
-`bytes` (of each flow; 0: without end), `patience_s` (for those). The last line of the output has
-the results.
+packets. Its senders are in a separate network namespace. The namespace of `source` itself is the
+router whose interface is shaped, with address translation as in a home router. `alone` requires no
+other process: its sink is in a namespace, and netem delays the packets to the sink. `TASK` is JSON:
+`interface` (the file), `sink` and `port`, `flows`, `congestion`, `sack`, `sysctls` (of the senders,
+words), `rtt_s` and `quickack` (no delayed ACKs; both in `alone`), `pacing_bps` (of each flow, or
+null), `bucket_s` (of the shaper, or null), `starts_s` (of each flow, ascending; if missing, all
+start simultaneously), `warmup_s`, `length_s`, `bytes` (of each flow; 0: without end), `patience_s`
+(for those). The last line of the output contains the results.
 """
 
 import json
@@ -45,21 +45,22 @@ GATE, HOST = "10.200.0.1", "10.200.0.2"
 SAMPLED_S = 0.01
 ACKED = struct.Struct("=Q")
 ACKED_AT = 120
-"""Position of `tcpi_bytes_acked` in the result of TCP_INFO (linux/tcp.h). [bytes]"""
+"""Offset of `tcpi_bytes_acked` in the structure that TCP_INFO returns (linux/tcp.h). [bytes]"""
 NEAR, FAR = "near", "far"
 ROUTER, SINK = "10.201.0.1", "10.201.0.2"
 SETTLED_S = 2.0
-"""Time to wait until namespaces and their servers are ready. [s]"""
+"""Time until namespaces and the servers in them are ready. [s]"""
 SO_MAX_PACING_RATE = 47
 
 
 def sh(command: str) -> str:
-    """Return the output of a shell command."""
+    """Run a shell command, and return its standard output."""
     return subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
 
 
 def sink(port: int) -> None:
-    """Accept every connection, discard its data, and close it when it has ended."""
+    """Accept TCP connections at a port, discard their data, and close each connection when its
+    sender has closed it."""
     with (
         selectors.DefaultSelector() as selector,
         socket.create_server(("", port), backlog=512) as door,
@@ -84,18 +85,18 @@ def sink(port: int) -> None:
 
 
 def socket_of(key: selectors.SelectorKey) -> socket.socket:
-    """Return the socket of a selector key, which is readable or writable."""
+    """Return the socket of a selector key."""
     assert isinstance(key.fileobj, socket.socket)
     return key.fileobj
 
 
 def outgoing() -> str:
-    """Return the interface that leads to the other end."""
+    """Return the network interface that leads to the other end of the link."""
     return next(name for _, name in socket.if_nameindex() if name not in ("lo", OURS))
 
 
 def joined(stack: ExitStack, task: dict[str, Any]) -> Namespace:
-    """Return a namespace of senders that send through this namespace."""
+    """Create a namespace of senders whose packets this namespace forwards."""
     senders = Namespace()
     stack.callback(senders.close)
     with Socket() as kernel:
@@ -114,7 +115,7 @@ def joined(stack: ExitStack, task: dict[str, Any]) -> Namespace:
 
 
 def joined_sink(stack: ExitStack, task: dict[str, Any]) -> None:
-    """Set up a namespace of the sink, whose packets netem delays."""
+    """Create a namespace of the sink, with netem that delays the packets."""
     sink = Namespace()
     stack.callback(sink.close)
     with Socket() as kernel:
@@ -135,7 +136,7 @@ def joined_sink(stack: ExitStack, task: dict[str, Any]) -> None:
 
 
 def connected(senders: Namespace, task: dict[str, Any], name: str) -> list[socket.socket]:
-    """Return the senders' sockets."""
+    """Return the sockets of the senders, connected to the sink."""
 
     def connect() -> list[socket.socket]:
         ends = []
@@ -153,13 +154,13 @@ def connected(senders: Namespace, task: dict[str, Any], name: str) -> list[socke
 
 
 def acked(ends: Sequence[socket.socket]) -> list[int]:
-    """Return the acknowledged bytes of each flow. [bytes]"""
+    """Return the number of acknowledged bytes of each flow. [bytes]"""
     infos = (end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256) for end in ends)
     return [ACKED.unpack_from(info, ACKED_AT)[0] for info in infos]
 
 
 class Watch(threading.Thread):
-    """Reads the queue's length while the flows send."""
+    """Thread that samples the queue length while the flows send."""
 
     def __init__(self, shaped: Shaped) -> None:
         super().__init__()
@@ -174,7 +175,7 @@ class Watch(threading.Thread):
 
 
 def pushed(ends: Sequence[socket.socket], end_s: float) -> None:
-    """Send without end until a time."""
+    """Send on all sockets continuously until a time."""
     with selectors.DefaultSelector() as selector:
         for end in ends:
             selector.register(end, selectors.EVENT_WRITE)
@@ -195,8 +196,8 @@ def started(ends: Sequence[socket.socket], task: dict[str, Any]) -> None:
 
 
 def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> list[float | None]:
-    """Return the time until all bytes of each flow are acknowledged, if all start simultaneously;
-    None for flows that exceed `patience_s`. [s]
+    """Send `size` bytes per flow, with all flows starting simultaneously. Return the time until all
+    bytes of each flow are acknowledged; None for flows that exceed `patience_s`. [s]
     """
     began_s = time.monotonic()
     completed_s: dict[socket.socket, float | None] = dict.fromkeys(ends)
@@ -222,7 +223,7 @@ def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> li
 
 
 def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]) -> dict[str, Any]:
-    """Measure a queue with endless flows, and the flows' goodput."""
+    """Measure the queue, and the goodput of flows that send continuously."""
     started(ends, task)
     watch = Watch(shaped)
     before, counted, began_s = acked(ends), shaped.counters(), time.monotonic()
@@ -247,8 +248,8 @@ def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]
 
 
 def shares(goodputs: Sequence[float]) -> tuple[float, float]:
-    """Return Jain's index, and the ratio of the smallest to the mean goodput; 1 if nothing
-    arrives."""
+    """Return Jain's index, and the smallest goodput divided by the mean goodput. Both are 1 if no
+    data arrives."""
     if not any(goodputs):
         return 1.0, 1.0
     jain = sum(goodputs) ** 2 / len(goodputs) / sum(each**2 for each in goodputs)
@@ -256,7 +257,8 @@ def shares(goodputs: Sequence[float]) -> tuple[float, float]:
 
 
 def set_up(stack: ExitStack, task: dict[str, Any], interface: str) -> tuple[Namespace, Shaped]:
-    """Set up senders, and the queue of an interface of this namespace on their path."""
+    """Set up the senders, and the queue at an interface of this namespace through which they
+    send."""
     senders = joined(stack, task)
     wanted = config.read(task["interface"].replace("OUTGOING", interface))
     log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
@@ -269,7 +271,7 @@ def set_up(stack: ExitStack, task: dict[str, Any], interface: str) -> tuple[Name
 
 
 def seen(stack: ExitStack, task: dict[str, Any], interface: str) -> dict[str, Any]:
-    """Run once through a queue of an interface of this namespace."""
+    """Set up senders and queue, run once, and return the results."""
     senders, shaped = set_up(stack, task, interface)
     names = stack.enter_context(loaded([task["congestion"]]))
     ends = connected(senders, task, names.get(task["congestion"], task["congestion"]))
@@ -281,7 +283,7 @@ def seen(stack: ExitStack, task: dict[str, Any], interface: str) -> dict[str, An
 
 
 def main() -> None:
-    """Run one end, or both ends."""
+    """Run the part of the measurement that the command line names."""
     role, argument = sys.argv[1:]
     if role == "sink":
         sink(int(argument))

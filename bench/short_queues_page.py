@@ -1,4 +1,5 @@
-"""Page and picture of the runs of `short_queues.py`: docs/reference/queue-measured.md."""
+"""Writes the page and the picture of the runs of `short_queues.py`:
+docs/reference/queue-measured.md."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,14 +31,14 @@ QUANTITIES: Mapping[str, tuple[str, float, int]] = {
     "jain": ("Jain's index", 1, 3),
     "least_share": ("least goodput of a flow / mean goodput", 1, 2),
 }
-"""Title, factor and digits of each quantity."""
+"""Title, unit factor and number of decimals of each quantity in the tables."""
 
 Seen: TypeAlias = Mapping[str, Any]
 Known: TypeAlias = Mapping[tuple[str, str], Seen]
 
 
 def write(done: Known) -> None:
-    """Write the sections of new runs. Sections of series without new runs are not changed."""
+    """Write the sections of the series that have new runs. Other sections are not changed."""
     tables: dict[str, Iterator[str]] = {}
     for series, heading in HEADINGS.items():
         mine = [case for case in cases() if case.series == series]
@@ -57,11 +58,11 @@ HEADINGS = {
     "uml": "Six flows at 10 Mbit/s, and the kernel's RED",
     "why": "The effect of two properties of Linux's TCP",
 }
-"""Sections of the page, by series."""
+"""Titles of the page's sections, by series."""
 
 
 def compared(series: str, mine: Sequence[Case], done: Known) -> Iterator[str]:
-    """Yield one row per case, with one cell per kind of run."""
+    """Yield the rows of a table, one row per case, with one cell per kind of run."""
     keys = [key for key in QUANTITIES if key != "least_share" or series == "access"]
     what = "what is turned off" if series == "why" else "queue"
     head = [what, "congestion control", "RTT", *(QUANTITIES[key][0] for key in keys)]
@@ -75,26 +76,26 @@ def compared(series: str, mine: Sequence[Case], done: Known) -> Iterator[str]:
 
 
 def without(case: Case) -> str:
-    """Return the properties that are turned off, in words."""
+    """Return the features that a case turns off, as text."""
     lacks = [] if case.delayed_ack else ["delayed ACKs"]
     lacks += ["RACK and tail loss probes"] if case.sysctls else []
     return ", ".join(lacks) or "nothing"
 
 
 def shown(seen: Seen, key: str) -> str:
-    """Return a quantity as text: the mean of all runs."""
+    """Return the mean of a quantity over all runs, as text."""
     _, factor, digits = QUANTITIES[key]
     return f"{factor * figure(seen, key):.{digits}f}"
 
 
 def figure(seen: Seen, key: str) -> float:
-    """Return a quantity: the mean of all runs."""
+    """Return the mean of a quantity over all runs."""
     return fmean(run[key] for run in seen["runs"])
 
 
 def transfers(mine: Sequence[Case], done: Known) -> Iterator[str]:
-    """Yield completion times: mean and maximum, and the number of transfers that did not
-    complete."""
+    """Yield the rows of the table of completion times: mean, maximum, and the number of transfers
+    that did not complete."""
     head = ["queue", "RTT", "mean completion time [s]", "last completion [s]"]
     head += ["transfers not completed"]
     of: Sequence[Callable[[Case, Seen], str]] = (
@@ -111,25 +112,25 @@ def transfers(mine: Sequence[Case], done: Known) -> Iterator[str]:
 
 
 def times(case: Case, seen: Seen) -> list[float]:
-    """Return the completion times of every run. A flow that did not complete has the time of the
-    end. [s]"""
+    """Return the completion times of all flows in all runs. For a flow that did not complete, the
+    value is the end of the run. [s]"""
     every = [each for run in seen["runs"] for each in run["completions_s"]]
     return [LONGEST_TRANSFER_S[case.rtt_s] if is_none(each) else each for each in every]
 
 
 def unfinished(seen: Seen) -> int:
-    """Return the number of transfers that did not complete, over all runs."""
+    """Return the number of transfers in all runs that did not complete."""
     return sum(is_none(each) for run in seen["runs"] for each in run["completions_s"])
 
 
 def is_none(value: float | None) -> bool:
-    """Return whether a time is missing."""
+    """Return whether a completion time is missing."""
     return value is None or value != value
 
 
 def picture(done: Known) -> Figure:
-    """Draw utilisation, queue and drops of each queue and congestion control, by round-trip
-    time."""
+    """Draw the utilisation, queue length and drops of each queue and congestion control, over the
+    round-trip time."""
     with house_style(120.0, columns=2) as drawn:
         axes = drawn.subplots(3, 2, sharex=True, sharey="row")
         for column, rtt_s in zip(axes.T, RTTS_S, strict=True):
@@ -150,7 +151,7 @@ def picture(done: Known) -> Figure:
 
 
 def points(axis: Axes, mine: Sequence[Case], key: str, done: Known) -> None:
-    """Draw one quantity for each kind of run."""
+    """Draw one quantity, with one mark per kind of run."""
     for way in ("simulated", "emulated", "enforced"):
         of_way = [(k, case) for k, case in enumerate(mine) if way in case.ways()]
         values = [QUANTITIES[key][1] * figure(done[case.key, way], key) for _, case in of_way]

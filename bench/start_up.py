@@ -2,7 +2,7 @@
 
 Part of `make bench ONLY=instructions` and of its short form. The interpreter is the one that runs
 the bench, and `lasthop` is the command installed next to it. The ratio depends little on the
-processor and the compiler, so it is compared with its aim on every machine.
+processor and the compiler, so it is compared with the same limit on every machine.
 """
 
 import os
@@ -19,17 +19,16 @@ HOTSPOT = Path(__file__).parents[1] / "examples" / "hotspot.toml"
 
 COMMANDS: Mapping[str, Sequence[str]] = {
     "lasthop --version": ["--version"],
-    # A shell's script passes these arguments. Completing a key path reads the schema, most of the
-    # cost.
+    # these are the arguments of a shell's completion script; most of the cost is reading the schema
     "completion at Tab": ["completion", "answer", "zsh", "check", "x.toml", "--set", "cell."],
     "lasthop --help": ["--help"],
     "lasthop check": ["check", str(HOTSPOT)],
 }
-"""Arguments of each command, by the name of the command in instructions.toml."""
+"""Arguments of each measured command, by its name in instructions.toml."""
 
 
 def installed() -> Path:
-    """Return the path of the `lasthop` command of this interpreter."""
+    """Return the path of the `lasthop` command that belongs to this interpreter."""
     command = Path(sysconfig.get_path("scripts")) / "lasthop"
     if not command.exists():
         raise BenchError(f"{command}: no such file: `make build` installs it")
@@ -37,13 +36,15 @@ def installed() -> Path:
 
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Return variables that make runs repeatable and let Python store compiled modules."""
+    """Return environment variables that make runs repeatable and allow Python to store compiled
+    modules."""
     variables = {key: value for key, value in given.items() if key != "PYTHONDONTWRITEBYTECODE"}
     return variables | {"PYTHONHASHSEED": "0", "COLUMNS": "80"}
 
 
 def counted(arguments: Sequence[str]) -> int:
-    """Return the instructions of a run of Python, after a first run that compiles modules."""
+    """Return the number of instructions of a Python run. A first run, which compiles modules, is
+    not counted."""
     argv = [sys.executable, *arguments]
     variables = environment(os.environ)
     subprocess.run(argv, env=variables, capture_output=True, check=False)
@@ -51,7 +52,7 @@ def counted(arguments: Sequence[str]) -> int:
 
 
 def measure() -> dict[str, float]:
-    """Return the instructions of each command, divided by those of `python -c pass`."""
+    """Return the number of instructions of each command, divided by that of `python -c pass`."""
     lasthop = str(installed())
     runs = [["-c", "pass"], *([lasthop, *arguments] for arguments in COMMANDS.values())]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -67,7 +68,7 @@ def table(measured: Mapping[str, float], aims: Mapping[str, float]) -> list[str]
 
 
 def missed(measured: Mapping[str, float], aims: Mapping[str, float]) -> list[str]:
-    """Return a line for each command above its aim."""
+    """Return a message for each command above its limit."""
     return [
         f"{name}: {ratio:.1f} times the instructions of `python -c pass`, aim {aims[name]:g}"
         for name, ratio in measured.items()
@@ -76,7 +77,7 @@ def missed(measured: Mapping[str, float], aims: Mapping[str, float]) -> list[str
 
 
 def main(aims: Mapping[str, float]) -> list[str]:
-    """Print the table; return a line for each command above its aim."""
+    """Print the table. Return a message for each command above its limit."""
     measured = measure()
     print(*table(measured, aims), sep="\n")
     return missed(measured, aims)

@@ -2,11 +2,12 @@
 
     python bench/sweep_cost.py
 
-Cost is the CPU time of all threads, computed as a slope between few and many points. The fixed cost
-of a sweep cancels. The cost per point includes checking, cutting chunks, sealing parts, and writing
-tables as Parquet and CSV. The peer is the engine called for the same checked scenarios, in turn
-with ours in one warm process. The result is the median of many short rounds, since a shared machine
-drifts by more than the measured difference. Memory is the peak resident set of a fresh process.
+Cost is the CPU time of all threads, computed as a slope between sweeps of few and of many points.
+The fixed cost of a sweep therefore cancels. The cost per point includes checking, dividing the
+sweep into chunks, completing its files, and writing tables as Parquet and CSV. For comparison, the
+engine is called directly for the same checked scenarios. Both are measured alternately in one
+process. The result is the median of many short rounds, since the speed of a shared machine changes
+by more than the measured difference. Memory is the peak resident set of a new process.
 """
 
 import json
@@ -19,13 +20,15 @@ from typing import Any
 from measure import BenchError, require_release_build
 
 POINT_S = 0.005
-"""Processor time of one point of the measured sweep. [s]"""
+"""Processor time of one point of the measured sweep, which determines its simulated time. [s]"""
 
 MOST_RATIO = 1.2
-"""Aim: the cost of a point in a sweep is at most this multiple of the cost of a single point."""
+"""Goal: the cost of a point in a sweep, divided by the cost of the engine for this point, is at
+most this value."""
 
 MOST_GROWTH_MB = 60.0
-"""Aim: peak memory of 10,000 points minus that of 1,000 points. [MB]"""
+"""Goal: the peak memory with 10,000 points minus that with 1,000 points is at most this value.
+[MB]"""
 
 ROUNDS = 40
 FEW, MANY = 50, 300
@@ -60,12 +63,12 @@ spent = [[[f(count) for count in counts] for f in who] for _ in range(max(1, rou
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(json.dumps([spent, int(peak.split()[1]) / 1e3]))
 """
-"""Program that prints processor times by round, kind and count, and the peak memory. Without rounds
-it runs only the sweep."""
+"""Program that measures processor times and prints them by round, kind (engine or sweep) and number
+of points, with the peak memory. With 0 rounds it only runs the sweep."""
 
 
 def run(rounds: int, counts: list[int], length_s: float) -> tuple[Any, float]:
-    """Return the processor times [s] and the peak memory [MB] of a fresh process."""
+    """Return the processor times [s] and the peak memory [MB] of a new process."""
     arguments = [str(rounds), json.dumps(counts), f"{length_s:.3f}", str(SCENARIO)]
     done = subprocess.run(
         [sys.executable, "-c", INSIDE, *arguments, json.dumps(SETTINGS)],
@@ -80,7 +83,7 @@ def run(rounds: int, counts: list[int], length_s: float) -> tuple[Any, float]:
 
 
 def length_of_a_point_s() -> float:
-    """Return the simulated time of a point that takes `POINT_S`. [s]"""
+    """Return the simulated time of a point whose processor time is `POINT_S`. [s]"""
     length_s = 20.0
     for _ in range(3):
         spent, _ = run(1, [200], length_s)
@@ -89,7 +92,7 @@ def length_of_a_point_s() -> float:
 
 
 def main() -> int:
-    """Measure, print, and write ``out/sweep_cost.json``."""
+    """Measure, print, and write out/sweep_cost.json. Return 1 if a goal is missed."""
     length_s = length_of_a_point_s()
     spent, _ = run(ROUNDS, [FEW, MANY], length_s)
     slopes = [[(many - few) / (MANY - FEW) for few, many in each] for each in spent]

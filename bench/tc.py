@@ -1,12 +1,12 @@
-"""The gateway compared with queues of plain `tc`, with the kernel's TCP over one shared air.
+"""The gateway compared with queues of plain `tc`, with the kernel's TCP over one shared channel.
 
     make bench ONLY=tc                                  everything, some hours of CPU time
     .venv/bin/python bench/run.py --only tc --quick     one round-trip time, one short run
     .venv/bin/python bench/tc.py --quick lasthop CAKE   only these
 
-Every run is a separate user-mode Linux in simulated time (`uml.py`), with a hot-spot
-(`tc_network.py`), a contender at its router (`tc_contenders.py`) and traffic (`tc_traffic.py`). The
-script writes all runs to out/tc.json, and the picture to out/tc.png.
+Every run is a separate user-mode Linux in simulated time (`uml.py`). It has a hot-spot
+(`tc_network.py`), a queue at the router that is compared (a contender, `tc_contenders.py`), and
+traffic (`tc_traffic.py`). The script writes all runs to out/tc.json, and the picture to out/tc.png.
 """
 
 import argparse
@@ -37,7 +37,7 @@ RTTS_S: Mapping[str, tuple[float, ...]] = {
     "12 uploads": (0.005, 0.020, 0.100),
     "12 downloads, slower air": (0.020,),
 }
-"""Kinds of traffic, and the round-trip times of the Internet with which each runs. [s]"""
+"""Kinds of traffic, each with the round-trip times of the Internet in its runs. [s]"""
 SPEED_TEST, TYPICAL_S = "speed test", 0.020
 RUNS = 5
 MEMORY_MB = 1024
@@ -59,7 +59,8 @@ FULL, QUICK = Length(30.0, 20.0), Length(10.0, 10.0)
 
 @dataclass(frozen=True)
 class Case:
-    """Parameters of a run, which are the same for all contenders except the contender itself."""
+    """Parameters of a run. All contenders (compared queues) have runs with the same other
+    parameters."""
 
     traffic: str
     rtt_s: float
@@ -69,7 +70,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Run:
-    """A run and its results."""
+    """A run with its observations."""
 
     case: Case
     seen: Table
@@ -81,7 +82,7 @@ class Run:
 
     @property
     def light_bps(self) -> float:
-        """Return the goodput of the station with one connection. [bit/s]"""
+        """Return the goodput of the station that has one connection. [bit/s]"""
         return float(self.seen["bulk"]["light"])
 
     @property
@@ -91,21 +92,21 @@ class Run:
         return float(sum(values) ** 2 / (len(values) * sum(value**2 for value in values)))
 
     def added(self, probe: str, station: str, which: str) -> float:
-        """Return the round-trip time minus that of the Internet; infinite if no reply arrived.
-        [s]"""
+        """Return a round-trip time (`which`: median or p95) to a station minus the round-trip time
+        of the Internet; infinite if no reply arrived. [s]"""
         rtt_s = self.seen[probe][station][f"rtt_{which}_s"]
         return math.inf if rtt_s is None else float(rtt_s) - self.case.rtt_s
 
     @property
     def call_p95_s(self) -> float:
-        """Return the 95th percentile of a call's delay minus that of the Internet, in the worse
-        direction. [s]"""
+        """Return the 95th percentile of a call's delay minus the delay of the Internet, in the
+        direction with the larger delay. [s]"""
         ways = [self.seen["call"][f"{way}_delay_p95_s"] for way in ("down", "up")]
         return math.inf if None in ways else float(max(ways)) - self.case.rtt_s / 2
 
     @property
     def call_loss(self) -> float:
-        """Return the loss of a call in the worse direction. [-]"""
+        """Return the loss fraction of a call, in the direction with the larger loss. [-]"""
         return float(max(self.seen["call"][f"{way}_loss"] for way in ("down", "up")))
 
     @property
@@ -123,11 +124,12 @@ class Column:
     label: str
     value: Callable[[Run], float]
     digits: int
-    """Digits after the decimal point in the table."""
+    """Number of decimals in the table."""
 
 
 def added_ms(station: str, which: str) -> Callable[[Run], float]:
-    """Return the reader of a UDP round-trip time to a station minus that of the Internet. [ms]"""
+    """Return a function that computes the UDP round-trip time to a station minus that of the
+    Internet. [ms]"""
     return lambda run: 1e3 * run.added("echo", station, which)
 
 
@@ -146,15 +148,15 @@ COLUMNS = (
     Column("page", "load time of a page\n[s]", lambda run: run.page_s, 2),
 )
 DRAWN = (1, 3, 5, 7, 9)
-"""Columns that the picture shows."""
+"""Indices of the columns that the picture shows."""
 
 
 def main(
     *, quick: bool, contenders: Sequence[str] = tuple(CONTENDERS), again: bool = False
 ) -> list[str]:
-    """Run everything, print the table, write out/tc.json and out/tc.png.
+    """Run all cases, print the table, and write out/tc.json and out/tc.png.
 
-    Runs with the same kernel and the same length are not repeated. With `again`, runs of
+    Stored runs with the same kernel and the same length are not repeated. With `again`, the runs of
     `contenders` are repeated.
     """
     if (reason := uml.missing()) is not None:
@@ -188,7 +190,8 @@ def main(
 
 
 def finished(records: Path, kernel: Kernel, length: Length) -> tuple[list[Run], Measured | None]:
-    """Return the runs of an earlier call, and the speed test that they are based on."""
+    """Return the stored runs with this kernel and length, and the speed test from which their rates
+    were computed."""
     try:
         content = json.loads(records.read_text())
     except FileNotFoundError:
@@ -201,12 +204,13 @@ def finished(records: Path, kernel: Kernel, length: Length) -> tuple[list[Run], 
 
 
 def described(kernel: Kernel) -> Table:
-    """Return the name of a kernel in the records."""
+    """Return the description of a kernel, as it is stored with the runs."""
     return {"version": kernel.version, "time": SIMULATED}
 
 
 def plan(contenders: Sequence[str], *, quick: bool) -> Iterator[Case]:
-    """Yield all runs. The runs of all contenders with the same settings follow each other."""
+    """Yield all cases. The runs of all contenders with otherwise equal parameters are
+    consecutive."""
     for seed in range(1, 2 if quick else RUNS + 1):
         for traffic, rtts_s in RTTS_S.items():
             for rtt_s in (TYPICAL_S,) if quick else rtts_s:
@@ -215,8 +219,8 @@ def plan(contenders: Sequence[str], *, quick: bool) -> Iterator[Case]:
 
 
 def speed_test(length: Length) -> Measured:
-    """Measure the rate that the air carries without a contender. The rates of contenders are set
-    from it."""
+    """Measure the rates of the air without a queue at the router. The rates of the contenders are
+    computed from them."""
     unknown = Measured(0, 0, 0)
     case = Case(SPEED_TEST, TYPICAL_S, "nothing", 1)
     seen = carry_out(case, length, unknown).seen
@@ -224,7 +228,7 @@ def speed_test(length: Length) -> Measured:
 
 
 def carry_out(case: Case, length: Length, air: Measured) -> Run:
-    """Run once. Raises `BenchError`."""
+    """Run a case in user-mode Linux. Raises `BenchError`."""
     settings = json.dumps(asdict(case) | asdict(length) | {"air": asdict(air)})
     try:
         seen = uml.answer(INSIDE, settings, memory_mb=MEMORY_MB)
@@ -240,7 +244,7 @@ def head(
     runs: int,
     took_s: float,
 ) -> None:
-    """Print information about the runs and their load."""
+    """Print the kernel, the length and the number of the runs, and the load of the air."""
     print(
         f"\nthe gateway beside plain tc: Linux {kernel.version} in user mode, in {SIMULATED} time"
     )
@@ -258,7 +262,7 @@ def head(
 
 
 def table(runs: Sequence[Run]) -> None:
-    """Print the means over the runs of each case."""
+    """Print the table of means over the runs of each case."""
     for (traffic, rtt_s), of_case in grouped(runs, lambda r: (r.case.traffic, r.case.rtt_s)):
         print(f"\n{traffic}, against one download, {1e3 * rtt_s:g} ms")
         print(f"  {'':18}" + "".join(f"{column.head:>17}" for column in COLUMNS) + f"{'runs':>6}")
@@ -268,7 +272,8 @@ def table(runs: Sequence[Run]) -> None:
 
 
 def spread(values: Sequence[float], digits: int) -> str:
-    """Return the mean, with the smallest and the largest of several values."""
+    """Return the mean of the values as text, with the smallest and the largest value if there are
+    several."""
     middle = f"{mean(values):.{digits}f}"
     if len(values) == 1:
         return middle
@@ -276,7 +281,7 @@ def spread(values: Sequence[float], digits: int) -> str:
 
 
 def grouped(runs: Sequence[Run], key: Callable[[Run], Key]) -> Iterator[tuple[Key, list[Run]]]:
-    """Yield runs with the same key, in the order in which keys first occur."""
+    """Yield the runs grouped by their keys, in the order in which the keys first occur."""
     groups: dict[Key, list[Run]] = {}
     for run in runs:
         groups.setdefault(key(run), []).append(run)
@@ -286,7 +291,7 @@ def grouped(runs: Sequence[Run], key: Callable[[Run], Key]) -> Iterator[tuple[Ke
 def write(
     records: Path, kernel: Kernel, length: Length, air: Measured, runs: Sequence[Run]
 ) -> None:
-    """Write all results."""
+    """Write all runs to out/tc.json."""
     OUT.mkdir(exist_ok=True)
     content: Mapping[str, object] = {
         "kernel": described(kernel),

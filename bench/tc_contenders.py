@@ -1,4 +1,5 @@
-"""Contenders at the router. Each is set up as an expert would do it."""
+"""Contenders: queues at the router that are compared. Each queue is set up as an expert would set
+it up."""
 
 import json
 import sys
@@ -10,12 +11,13 @@ from typing import Any
 from tc_network import ROUTER, ip, redirect, sh, tc
 
 MARGIN, WIDE_MARGIN = 0.95, 0.85
-"""Fractions of the speed test's rate that contenders with a fixed rate get, so that the queue forms
-at the router and not in the access point. The second is for the last contender. It is the rate
-after a user has reduced it until calls are good, since calls and ACKs take more air time than their
-bytes."""
+"""Fractions of the measured rate that contenders with a fixed rate use, so that the queue is at the
+router and not in the access point. The second fraction is for the contender with a wider margin. A
+user would reduce the rate to this fraction until calls are good, since calls and ACKs use more air
+time than their bytes."""
 HEADROOM = 1.2
-"""Ratio of the gateway's `wce.max` to the goodput of a speed test, as its guide recommends."""
+"""Ratio of the gateway's key `wce.max` to the goodput of a speed test. The gateway's guide
+recommends this ratio."""
 
 GATEWAY = Path("/tmp/gateway.toml")
 LASTHOP = Path(sys.executable).with_name("lasthop")
@@ -23,28 +25,28 @@ LASTHOP = Path(sys.executable).with_name("lasthop")
 
 @dataclass(frozen=True)
 class Measured:
-    """Result of a speed test of this air, without a contender."""
+    """Rates that a speed test measures on this air, without a queue at the router."""
 
     goodput_bps: float
-    """Goodput of one download. [bit/s]"""
+    """Goodput of the speed test's download. [bit/s]"""
     carried_bps: float
-    """Rate of frames in both directions during the download, including ACKs. [bit/s]"""
+    """Rate of frames in both directions during the download, with ACKs. [bit/s]"""
     down_bps: float
     """Rate of downlink frames during the download. [bit/s]"""
 
 
 def nothing(_: Measured) -> None:
-    """Set up nothing: the access point's FIFO is the bottleneck."""
+    """Set up no queue at the router. The bottleneck is the FIFO of the access point."""
 
 
 def gateway(air: Measured, more: str = "") -> None:
-    """Run `lasthop gateway up` with the file of its guide: it finds stations and estimates the
-    rate."""
+    """Run `lasthop gateway up` with the configuration file of its guide, by which it finds stations
+    and estimates the rate."""
     gateway_with(f'wce.max = "{HEADROOM * air.goodput_bps / 1e6:.1f} Mbps"\n{more}')
 
 
 def gateway_with(lines: str) -> None:
-    """Run `lasthop gateway up`, which finds stations."""
+    """Run `lasthop gateway up` with these lines in its configuration file."""
     keys = ("neighbours = true", 'quarantine = "0 s"', "new_per_minute = 10_000")
     discovery = "".join(f"discover.{key}\n" for key in keys)
     GATEWAY.write_text(f'[gateway]\nwan = "wan"\nlan = "lan"\n{discovery}{lines}')
@@ -58,19 +60,20 @@ def gateway_status() -> dict[str, Any]:
 
 
 def gateway_fifo(air: Measured) -> None:
-    """Set up the gateway with the paper's FIFOs of 200 packets instead of fq_codel."""
+    """Set up the gateway with FIFOs of 200 packets per station, as in the paper, in place of
+    fq_codel."""
     gateway(air, 'discipline = "pfifo"\n')
 
 
 def shared(queue: Callable[[int], list[str]], air: Measured, margin: float = MARGIN) -> None:
-    """Send both directions through one queue at a fixed rate, since they share one air."""
+    """Redirect both directions through one queue at a fixed rate, since they share the air."""
     ip(ROUTER, ["link add shaper type ifb", "link set shaper up"])
     tc(ROUTER, queue(int(margin * air.carried_bps)))
     redirect(ROUTER, ("wan", "lan"), "shaper")
 
 
 def htb_fq_codel(air: Measured) -> None:
-    """Set up HTB with a leaf of fq_codel for both directions, as in simple.qos of sqm-scripts."""
+    """Set up HTB with an fq_codel queue for both directions, as in simple.qos of sqm-scripts."""
 
     def queue(rate_bps: int) -> list[str]:
         return [
@@ -83,7 +86,8 @@ def htb_fq_codel(air: Measured) -> None:
 
 
 def cake_shared(air: Measured, margin: float = MARGIN) -> None:
-    """Set up one CAKE for both directions. triple-isolate is fair to hosts at either end."""
+    """Set up one CAKE queue for both directions. Its option triple-isolate shares the rate fairly
+    between hosts at either end."""
 
     def queue(rate_bps: int) -> list[str]:
         return [f"qdisc add dev shaper root cake bandwidth {rate_bps} triple-isolate"]
@@ -92,12 +96,12 @@ def cake_shared(air: Measured, margin: float = MARGIN) -> None:
 
 
 def cake_wide(air: Measured) -> None:
-    """Set up CAKE for both directions with a wider margin."""
+    """Set up one CAKE queue for both directions, with the wider margin."""
     cake_shared(air, WIDE_MARGIN)
 
 
 def cake_each_way(air: Measured) -> None:
-    """Set up CAKE as routers do: one for each direction, each at the rate that the air carries in
+    """Set up two CAKE queues, as home routers do: one per direction, each at the rate of the air in
     this direction."""
     rate_bps = int(MARGIN * air.down_bps)
     tc(
@@ -110,8 +114,8 @@ def cake_each_way(air: Measured) -> None:
 
 
 def cake_autorate(air: Measured) -> None:
-    """Set up CAKE that estimates its rate from arrivals, a feature for a bottleneck upstream of
-    it."""
+    """Set up CAKE that estimates its rate from the arrivals of packets. This option is for a
+    bottleneck upstream of the router."""
 
     def queue(rate_bps: int) -> list[str]:
         options = f"bandwidth {rate_bps} autorate-ingress triple-isolate"

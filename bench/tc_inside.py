@@ -1,4 +1,4 @@
-"""One run, inside user-mode Linux: measurements of a hot-spot, as a line of JSON.
+"""Runs one case of `tc.py` inside user-mode Linux, and prints the measurements as a line of JSON.
 
     tc_inside.py SETTINGS
 
@@ -35,17 +35,17 @@ TRAFFIC: Mapping[str, tuple[tuple[Bulk, ...], int]] = {
     "12 uploads": (UPLOADS, FAST_BPS),
     "12 downloads, slower air": (DOWNLOADS, SLOW_BPS),
 }
-"""Stations with endless downloads and uploads, and the data rate of the air. [bit/s]
+"""For each kind of traffic, the stations with endless downloads and uploads, and the data rate of
+the air. [bit/s]
 
-Except in the speed test, which uses the fast air, other stations call and read pages.
+Other stations make calls and load web pages, except in the speed test.
 """
 SETTLE_S = 3.0
-"""Time to wait until the router's neighbours and contenders are ready, before traffic begins.
-[s]"""
+"""Time until the router, its neighbours and the contender are ready, before traffic begins. [s]"""
 
 
 def main(settings: Table) -> Table:
-    """Build, run, and return the observations."""
+    """Build the hot-spot, run the traffic, and return the observations."""
     groups, data_rate_bps = TRAFFIC[settings["traffic"]]
     build(settings["rtt_s"], data_rate_bps)
     for address in STATIONS.values():
@@ -80,11 +80,13 @@ HELLO = (
     "import socket, sys; "
     'socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"hello", (sys.argv[1], 9))'
 )
-"""Program that makes the router and a station know each other, as any traffic would."""
+"""Program whose packets make the router and a station resolve each other's addresses, as any
+traffic would."""
 
 
 def carried_bytes() -> dict[str, int]:
-    """Return the bytes of frames that the air has carried: in total, and downlink."""
+    """Return the number of bytes of frames that the air has transmitted so far: in total, and
+    downlink."""
     text = sh(f"tc -n {AP} -s class show dev air")
     sent = {
         name: int(count)

@@ -4,10 +4,10 @@
           delay of the Internet                 frames of both directions, one at a time
 
 **The air** is one shaper for the frames of both directions. The access point and each station have
-a FIFO. Senders with a backlog take turns frame by frame, as 802.11's contention does on average. A
-frame occupies the air for its bytes at the data rate, plus a fixed overhead (backoff, preamble, MAC
-header, MAC ACK). Small frames therefore cost nearly as much as large frames. There are no
-collisions and no losses on the air.
+a FIFO. Senders with a backlog send one frame each in turn, as the contention of 802.11 achieves on
+average. A frame occupies the air for its bytes at the data rate, plus a fixed overhead (backoff,
+preamble, MAC header, MAC ACK). Small frames therefore use nearly as much air time as large frames.
+There are no collisions and no losses on the air.
 """
 
 import ctypes
@@ -20,32 +20,34 @@ SERVER, ISP, ROUTER, AP = "server", "isp", "router", "ap"
 STATIONS = {
     name: f"10.3.0.{10 + k}" for k, name in enumerate(("heavy", "light", "idle", "phone", "reader"))
 }
-"""Address of each station by name, which is also the name of its namespace."""
+"""Address of each station, by its name. The name is also that of the station's namespace."""
 CROWD = {f"s{k:02}": f"10.3.0.{30 + k}" for k in range(20)}
-"""Twenty further stations, which replace the others in a crowd."""
+"""Addresses of twenty stations that replace the other stations in the traffic "crowd"."""
 ADDRESSES = STATIONS | CROWD
 SERVERS = [f"10.1.1.{k}" for k in range(1, 21)]
-"""Addresses of the server. Each connection uses another address, as if it led to another host."""
+"""Addresses of the server. Each connection uses the next address, as if it led to another host."""
 
 FAST_BPS, SLOW_BPS = 54_000_000, 24_000_000
 """Data rates of 802.11g. [bit/s]"""
 FRAME_S = 165.5e-6
-"""Time of a frame of 802.11g in addition to its bytes: 28 us DIFS, 67.5 us mean backoff, 26 us
-preamble and signal extension, 10 us SIFS, 34 us MAC ACK. [s]"""
+"""Overhead of an 802.11g frame in addition to the time of its bytes: 28 us DIFS, 67.5 us mean
+backoff, 26 us preamble and signal extension, 10 us SIFS, 34 us MAC ACK. [s]"""
 HEADER_BYTES = 22
-"""Overhead of a frame: 36 bytes of MAC and LLC headers minus the 14 bytes of Ethernet that the
-kernel counts. [bytes]"""
+"""Header bytes of a frame in addition to the bytes that the kernel counts: 36 bytes of MAC and LLC
+headers minus 14 bytes of Ethernet header. [bytes]"""
 DEVICE_DELAY = "1ms"
-"""Time in which a station processes a frame. Computing takes no time in simulated time."""
+"""Time in which a station processes a frame. It is simulated as a delay, because computing takes no
+simulated time."""
 FIFO_PACKETS = 256
-"""Length of the queues of the access point and of each station. [frames]"""
+"""Length of the FIFOs of the access point and of each station. [frames]"""
 BURST_BYTES = 5_000
-"""Burst that the shaper may send if the kernel's timer is late, so that no air time is lost.
-[bytes]"""
+"""Bytes that the shaper may send at once if a timer of the kernel is late, so that no air time is
+lost. [bytes]"""
 
 
 def sh(command: str) -> str:
-    """Run shell commands and return their output. Raises `RuntimeError` with their output."""
+    """Run shell commands, and return their output. Raises `RuntimeError` with the output if they
+    fail."""
     done = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{command}\n{done.stderr}")
@@ -54,7 +56,8 @@ def sh(command: str) -> str:
 
 @contextmanager
 def entered(namespace: str) -> Iterator[None]:
-    """Run the body in a namespace. Sockets that are created there stay there."""
+    """Run the body of a `with` statement in a namespace. Sockets that are created in the body
+    remain in this namespace."""
     before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     target = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
     try:
@@ -67,14 +70,14 @@ def entered(namespace: str) -> Iterator[None]:
 
 
 def enter(descriptor: int) -> None:
-    """Enter a namespace. Raises `OSError`."""
+    """Enter the namespace of a file descriptor. Raises `OSError`."""
     if ctypes.CDLL(None, use_errno=True).setns(descriptor, 0) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 
 
 def build(rtt_s: float, data_rate_bps: int) -> None:
-    """Create the whole hot-spot, without a contender at the router.
+    """Create the whole hot-spot. The router has no queue of its own.
 
     Parameters
     ----------
@@ -88,7 +91,7 @@ def build(rtt_s: float, data_rate_bps: int) -> None:
 
 
 def wires(rtt_s: float, stations: Iterable[str], device_delay: str = DEVICE_DELAY) -> None:
-    """Create everything except the air, with these stations."""
+    """Create the namespaces and their links for these stations, but not the air."""
     stations = tuple(stations)
     for name in (SERVER, ISP, ROUTER, AP, *stations):
         sh(f"ip netns add {name}")
@@ -117,14 +120,16 @@ def wires(rtt_s: float, stations: Iterable[str], device_delay: str = DEVICE_DELA
 
 
 def wire(a: str, device_a: str, b: str, device_b: str) -> None:
-    """Connect two namespaces by an Ethernet that sends every segment as a separate frame."""
+    """Connect two namespaces by an Ethernet link that transmits every segment as a separate
+    frame."""
     sh(f"ip link add {device_a} netns {a} type veth peer name {device_b} netns {b}")
     for name, device in ((a, device_a), (b, device_b)):
         ip(name, [f"link set dev {device} gso_max_segs 1 up"])
 
 
 def air(data_rate_bps: int) -> None:
-    """Make all frames that enter the access point, from either side, take turns on one air."""
+    """Redirect all frames that enter the access point, from either side, through one shaper: the
+    air."""
     turns(data_rate_bps, STATIONS, round(FRAME_S * data_rate_bps / 8) + HEADER_BYTES)
 
 
@@ -134,9 +139,10 @@ def turns(
     overhead_bytes: int,
     fifo_packets: int = FIFO_PACKETS,
 ) -> None:
-    """Make all frames take turns at this rate, each with this many additional bytes.
+    """Redirect all frames through one shaper, in which senders take turns. Each frame has this many
+    additional bytes.
 
-    Without an overhead the result is a shared wire with a rate in bytes.
+    Without additional bytes the result is a shared wire with a rate in bytes.
     """
     stations = tuple(stations)
     rate = f"ceil {data_rate_bps} overhead {overhead_bytes} cburst {BURST_BYTES}"
@@ -147,8 +153,8 @@ def turns(
         f"class add dev air parent 1: classid 1:1 htb {parameters}",
     ]
     for number, name in enumerate((None, *stations), start=10):
-        # Each turn is one frame: HTB continues with the next class when a class has used up its
-        # quantum.
+        # The quantum makes each turn one frame: HTB continues with the next class when a class has
+        # used its quantum.
         lines += [
             f"class add dev air parent 1:1 classid 1:{number} htb rate 8 {rate} quantum 1",
             f"qdisc add dev air parent 1:{number} pfifo limit {fifo_packets}",
@@ -161,7 +167,8 @@ def turns(
 
 
 def redirect(namespace: str, devices: Sequence[str], ifb: str) -> None:
-    """Make everything that arrives at `devices` pass the queue of `ifb`."""
+    """Redirect all packets that arrive at `devices` to the interface `ifb`, whose queue they
+    pass."""
     lines = []
     for device in devices:
         action = f"action mirred egress redirect dev {ifb}"
@@ -173,16 +180,17 @@ def redirect(namespace: str, devices: Sequence[str], ifb: str) -> None:
 
 
 def ip(namespace: str, lines: Sequence[str]) -> None:
-    """Run lines of ip commands."""
+    """Run ip commands in a namespace."""
     batch("ip", namespace, lines)
 
 
 def tc(namespace: str, lines: Sequence[str]) -> None:
-    """Run lines of tc commands."""
+    """Run tc commands in a namespace."""
     batch("tc", namespace, lines)
 
 
 def batch(program: str, namespace: str, lines: Sequence[str]) -> None:
-    """Run lines in one process, since starting a program takes long here."""
+    """Run several commands of `program` in one process, since starting a process is slow in
+    user-mode Linux."""
     text = "\n".join(lines)
     sh(f"{program} -n {namespace} -batch - <<'end'\n{text}\nend")

@@ -1,5 +1,5 @@
-"""The picture of the gateway compared with plain tc: one column per quantity, one row per kind of
-traffic."""
+"""Draws the picture of the gateway compared with plain tc: one column per quantity, one row per
+kind of traffic."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,8 +14,8 @@ LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 3}
 
 
 def figure(columns: Sequence[Column], runs: Sequence[Run]) -> Figure:
-    """Draw a mark per run. Round-trip times have colours; marks are spread vertically within a
-    contender's line."""
+    """Draw one mark per run. The colour of a mark shows the round-trip time. The marks of a
+    contender are spread vertically within its line."""
     kinds = list(dict.fromkeys(run.case.traffic for run in runs))
     rtts_s = sorted({run.case.rtt_s for run in runs})
     names = list(CONTENDERS)

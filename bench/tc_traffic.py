@@ -1,7 +1,7 @@
-"""Traffic of the kernel's TCP and UDP through the hot-spot, and its performance for users.
+"""Traffic of the kernel's TCP and UDP through the hot-spot, and measurements of its performance.
 
-Each kind of traffic runs in a separate process, begins and ends by the same clock, and returns a
-table of its results between `Window.from_s` and `Window.to_s`.
+Each kind of traffic runs in a separate process. All processes use the same clock, and return tables
+of their results between `Window.from_s` and `Window.to_s`.
 """
 
 import json
@@ -29,36 +29,37 @@ PAGE_PAUSE_S = 1.0
 START_INTERVAL_S = 0.1
 """Mean time between the starts of two endless connections. [s]"""
 STAMP = struct.Struct("!d")
-"""Layout of the sending time of a datagram. [s]"""
+"""Layout of a datagram's first bytes: the sending time."""
 ECHO_REPLY, ECHO_REQUEST = 0, 8
 IP_HEADER, ICMP_HEADER, PING_BYTES = 20, 8, 56
 LINGER_S = 3.0
-"""Time to wait for datagrams in flight at the end of a window. [s]"""
+"""Time after the end of a window in which datagrams may still arrive. [s]"""
 
 Table = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Window:
-    """Start of the traffic, and measured interval, on the monotonic clock. [s]"""
+    """Start of the traffic, and begin and end of the measured interval, on the monotonic clock.
+    [s]"""
 
     begin_s: float
     from_s: float
     to_s: float
     seed: int
-    """Seed of the times at which connections and regular datagrams begin."""
+    """Seed of the random start times of connections and of datagram sources."""
 
     def wait(self) -> None:
         """Sleep until the start of the traffic."""
         time.sleep(max(0.0, self.begin_s - time.monotonic()))
 
     def counts(self, sent_s: float) -> bool:
-        """Return whether packets sent at this time are measured."""
+        """Return whether a packet with this sending time is measured."""
         return self.from_s <= sent_s < self.to_s
 
 
 class Process:
-    """Function that runs in a separate process, with its result."""
+    """Call of a function in a separate process."""
 
     def __init__(self, work: Callable[[], Table]) -> None:
         reader, writer = os.pipe()
@@ -76,7 +77,8 @@ class Process:
         self.reader = reader
 
     def result(self) -> Table:
-        """Return the result. Raises `RuntimeError` with the reason if the function failed."""
+        """Return the function's result. Raises `RuntimeError` with the reason if the function
+        failed."""
         with os.fdopen(self.reader) as pipe:
             answer: Table = json.load(pipe)
         os.waitpid(self.pid, 0)
@@ -86,8 +88,7 @@ class Process:
 
 
 def quantile(values: Sequence[float], share: float) -> float | None:
-    """Return the smallest value that at least this fraction of all values does not exceed; None
-    without values."""
+    """Return the quantile of the values at the fraction `share`; None without values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
 
@@ -97,7 +98,7 @@ def quantile(values: Sequence[float], share: float) -> float | None:
 
 @dataclass(frozen=True)
 class Bulk:
-    """Number of endless connections of a station in one direction."""
+    """Number of endless connections of one station in one direction."""
 
     station: str
     connections: int
@@ -105,7 +106,7 @@ class Bulk:
 
 
 def bulk(groups: Sequence[Bulk], window: Window) -> Table:
-    """Return the goodput of each group's station. [bit/s]"""
+    """Run endless connections, and return the goodput of each station. [bit/s]"""
     servers = cycle(SERVERS)
     received: dict[str, int] = {group.station: 0 for group in groups}
     with selectors.DefaultSelector() as selector:
@@ -140,7 +141,8 @@ def bulk(groups: Sequence[Bulk], window: Window) -> Table:
 
 
 def connection(server: str, station: str) -> tuple[socket.socket, socket.socket]:
-    """Return both ends of a TCP connection that a station has opened. Both are non-blocking."""
+    """Open a TCP connection from a station to a server. Return the sender's and the receiver's
+    socket, both non-blocking."""
     with entered(SERVER), socket.create_server((server, 0)) as listener:
         with entered(station):
             client = socket.create_connection(listener.getsockname(), timeout=30)
@@ -154,7 +156,7 @@ def connection(server: str, station: str) -> tuple[socket.socket, socket.socket]
 
 
 def datagram_socket(namespace: str, address: str) -> socket.socket:
-    """Return a UDP socket bound to an address in a namespace."""
+    """Return a UDP socket in a namespace, bound to an address."""
     with entered(namespace):
         made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         made.bind((address, 0))
@@ -162,8 +164,8 @@ def datagram_socket(namespace: str, address: str) -> socket.socket:
 
 
 def ticks(window: Window, interval_s: float, count: int) -> list[tuple[float, int]]:
-    """Return the times at which `count` sources send at equal intervals, each with a random
-    phase."""
+    """Return the sending times of `count` sources, each with its source. Each source sends at equal
+    intervals, with a random phase."""
     drawn = random.Random(f"{window.seed} {interval_s}")
     schedule = []
     for source in range(count):
@@ -175,7 +177,7 @@ def ticks(window: Window, interval_s: float, count: int) -> list[tuple[float, in
 
 
 def counted(window: Window, plan: Sequence[tuple[float, int]], source: int) -> int:
-    """Return the number of measured datagrams of a source."""
+    """Return the number of datagrams of a source that are sent in the measured interval."""
     return sum(window.counts(due_s) for due_s, which in plan if which == source)
 
 
@@ -187,9 +189,11 @@ def exchanged(
     size_bytes: int,
     echo: bool,
 ) -> list[list[tuple[float, float]]]:
-    """Exchange datagrams as planned. Return the times of sending and of arrival for each sink.
+    """Send datagrams at the times of `plan`. Return the sending and arrival times of the datagrams
+    of each source.
 
-    With `echo`, a sink returns each datagram, and the arrival is that at the source.
+    With `echo`, a sink returns each datagram to its source, and the arrival time is that at the
+    source.
     """
     seen: list[list[tuple[float, float]]] = [[] for _ in sources]
     padding = bytes(size_bytes - STAMP.size)
@@ -219,7 +223,8 @@ def exchanged(
 
 
 def call(station: str, window: Window) -> Table:
-    """Measure a voice call of a station: one-way delay and loss in each direction."""
+    """Simulate a voice call of a station, and measure its one-way delay and loss in each
+    direction."""
     server_socket, station_socket = (
         datagram_socket(SERVER, SERVERS[-1]),
         datagram_socket(station, ADDRESSES[station]),
@@ -240,7 +245,7 @@ def call(station: str, window: Window) -> Table:
 
 
 def echoes(stations: Sequence[str], window: Window) -> Table:
-    """Measure UDP round-trip times from the server to stations, as of a game or a query."""
+    """Measure the UDP round-trip times from the server to stations, such as those of a game."""
     sinks = [datagram_socket(name, ADDRESSES[name]) for name in stations]
     sources = [(datagram_socket(SERVER, SERVERS[-2]), sink.getsockname()) for sink in sinks]
     plan = ticks(window, ECHO_INTERVAL_S, len(sources))
@@ -249,7 +254,7 @@ def echoes(stations: Sequence[str], window: Window) -> Table:
 
 
 def pings(stations: Sequence[str], window: Window) -> Table:
-    """Measure ICMP round-trip times from the server to stations."""
+    """Measure the ICMP round-trip times from the server to stations."""
     plan, seen = pinged(stations, window)
     return summaries(stations, window, plan, seen)
 
@@ -257,7 +262,8 @@ def pings(stations: Sequence[str], window: Window) -> Table:
 def pinged(
     stations: Sequence[str], window: Window
 ) -> tuple[list[tuple[float, int]], list[list[tuple[float, float]]]]:
-    """Send pings from the server. Return the plan, and times of sending and reply by station."""
+    """Send pings from the server to stations. Return the planned sending times, and for each
+    station the times of sending and of the reply."""
     with entered(SERVER):
         pinger = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
     addresses = [ADDRESSES[name] for name in stations]
@@ -298,8 +304,8 @@ def summaries(
     plan: Sequence[tuple[float, int]],
     seen: Sequence[Sequence[tuple[float, float]]],
 ) -> Table:
-    """Return the median and 95th percentile of each station's round-trip times, and the fraction
-    without reply."""
+    """Return for each station the median and the 95th percentile of the round-trip times, and the
+    fraction of datagrams without reply."""
     by_name: Table = {}
     for index, name in enumerate(stations):
         rtts = [came_s - sent_s for sent_s, came_s in seen[index] if window.counts(sent_s)]
@@ -311,11 +317,12 @@ def summaries(
     return by_name
 
 
-# -- a page -------------------------------------------------------------------------------------
+# -- a web page -----------------------------------------------------------------------------------
 
 
 def pages(station: str, window: Window) -> Table:
-    """Measure repeated load times of a page over new connections, one object after another."""
+    """Measure the load time of a web page repeatedly. Each load uses new connections, and each
+    connection loads one object after another."""
     with entered(SERVER):
         listener = socket.create_server((SERVERS[-3], 0), backlog=64)
     threading.Thread(target=serve, args=(listener,), daemon=True).start()
@@ -342,21 +349,21 @@ def pages(station: str, window: Window) -> Table:
 
 
 def serve(listener: socket.socket) -> None:
-    """Reply to every request with an object."""
+    """Accept connections, and reply to every request with an object."""
     while True:
         end, _ = listener.accept()
         threading.Thread(target=answer, args=(end,), daemon=True).start()
 
 
 def answer(end: socket.socket) -> None:
-    """Reply to the requests of a connection."""
+    """Reply to each request of one connection with an object."""
     with end:
         while read(end, REQUEST_BYTES):
             end.sendall(CHUNK[:OBJECT_BYTES])
 
 
 def fetch(station: str, address: tuple[str, int]) -> None:
-    """Fetch the part of a page that one connection loads."""
+    """Load the objects of a page that one connection requests."""
     with entered(station):
         end = socket.create_connection(address)
     with end:
@@ -367,7 +374,7 @@ def fetch(station: str, address: tuple[str, int]) -> None:
 
 
 def read(end: socket.socket, count: int) -> bool:
-    """Read this many bytes. Return whether all of them arrived."""
+    """Read `count` bytes. Return whether all of them arrived."""
     while count > 0:
         got = len(end.recv(count))
         if got == 0:

@@ -1,14 +1,15 @@
-"""The gap between two classes whose packets are given up on the air, by several TCPs.
+"""Goodput ratio of two classes with losses on the air, with the TCP of several programs.
 
     python bench/two_classes.py                  runs what has not been run, what is quick first
     python bench/two_classes.py --only PATTERN   points whose names match: Linux, ns-2, SACK
     python bench/two_classes.py --list           names points, and how many of their runs there are
     python bench/two_classes.py --keep           docs/reference/two-classes.json, of the page
 
-One cell is run with Linux's TCP (emulated, as root), ns-2, the engine and a Monte Carlo simulation,
-with one rule of TCP changed at a time. Every run is stored as a line of out/two_classes.jsonl, and
-is not repeated. Late runs in real time are excluded, as in `emulations.py`. Rules on trial belong
-to a patch of the engine that is not in the repository, so only records have them.
+One cell is run with Linux's TCP (emulated, as root), ns-2, the engine and a Monte Carlo simulation.
+Only one rule of TCP is changed at a time. Every run is stored as a line of out/two_classes.jsonl,
+and is not repeated. Emulations that were late are excluded, as in `emulations.py`. Rules "on trial"
+were run with a patch of the engine that is not in the repository, so only the stored runs contain
+their results.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from lasthop.emulation.lateness import LATE_S, MUCH_WAITING
 RUNS = Runs(OUT / "two_classes.jsonl")
 KEPT = Path(__file__).parents[1] / "docs" / "reference" / "two-classes.json"
 DIGITS = 6
-"""Number of significant digits that are stored."""
+"""Number of significant digits in the stored points."""
 
 BASE = {"timer_at_retransmit": True}
 AS_ENGINE = {**BASE, "timeout_in_recovery": "keep"}
@@ -49,7 +50,7 @@ LINUX = {**LIMITED, **EACH, "floor": "variance", "decrease": "cwnd", "initial_wi
 LINUX_SACK = {**LINUX, "sack": True}
 
 BEGINS = {"initial_window": 10, "handshake": True}
-"""Settings of `tcp` with which connections begin as in Linux."""
+"""Settings of the table `tcp` with which connections begin as in Linux."""
 SACK = {"sack": True, "prr": True}
 NO_SACK = {"net.ipv4.tcp_sack": "0"}
 
@@ -150,7 +151,8 @@ POINTS: Sequence[Point] = (
 
 
 def run(points: Sequence[Point], jobs: int) -> None:
-    """Run the missing points. Points in real time are last, when nothing else runs."""
+    """Run the missing points, and store them. Points in real time run last, after all
+    simulations."""
     done = RUNS.known()
     in_turn = sorted(points, key=lambda point: point.in_real_time)
     for now in (False, True):
@@ -161,8 +163,8 @@ def run(points: Sequence[Point], jobs: int) -> None:
             for seeds in point.units()
             if any(point.key(seed) not in done for seed in seeds)
         ]
-        # A separate process per run, since settings of TCP belong to threads and lateness to
-        # processes.
+        # Each run has a separate process, since the emulation changes TCP settings per thread and
+        # measures lateness per process.
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(jobs, mp_context=spawn, max_tasks_per_child=1) as pool:
             running = {pool.submit(point.run, seeds): (point, seeds) for point, seeds in plan}
@@ -175,7 +177,7 @@ def run(points: Sequence[Point], jobs: int) -> None:
 
 
 def can_run(point: Point) -> bool:
-    """Return whether this machine has the requirements of a point; report missing ones."""
+    """Return whether this machine can run a point. Print the reason if it cannot."""
     why = None
     if isinstance(point, Ns2) and shutil.which("ns") is None:
         why = "needs ns (Debian package ns2)"
@@ -189,7 +191,7 @@ def can_run(point: Point) -> bool:
 
 
 def is_late(seen: Mapping[str, Any]) -> bool:
-    """Return whether a run was late and is excluded."""
+    """Return whether an emulated run was late, and is therefore excluded."""
     return bool(seen.get("late_s", 0.0) > LATE_S or seen.get("wait", 0.0) >= MUCH_WAITING)
 
 
@@ -197,7 +199,7 @@ def is_late(seen: Mapping[str, Any]) -> bool:
 
 
 def write_points() -> None:
-    """Write the points that the page shows."""
+    """Write docs/reference/two-classes.json with the points that the page shows."""
     done = RUNS.known()
     points = [content for point in POINTS if (content := summary_of(point, done)) is not None]
     text = json.dumps({"date": date.today().isoformat(), "points": points}, indent=1)
@@ -206,7 +208,7 @@ def write_points() -> None:
 
 
 def summary_of(point: Point, done: Mapping[str, Seen]) -> dict[str, Any] | None:
-    """Return a summary of a point's runs."""
+    """Return the means over the stored runs of a point; None without stored runs."""
     keys = [point.key(seed) for seed in range(1, point.runs + 1)]
     every = [done[key] for key in keys if key in done]
     runs = [seen for seen in every if not is_late(seen)]
@@ -229,7 +231,8 @@ def summary_of(point: Point, done: Mapping[str, Seen]) -> dict[str, Any] | None:
 
 
 def estimate(runs: Iterable[Seen], name: str, own: int | None = None) -> dict[str, float | None]:
-    """Return the mean and half width over runs, of a class or of both classes."""
+    """Return the mean and half width of the confidence interval over runs. `own` selects the class
+    of a value per class."""
     interval = Estimate.of([seen[name] if own is None else seen[name][own] for seen in runs])
     return {
         key: None if value is None else rounded(value) for key, value in interval.to_dict().items()
@@ -237,12 +240,12 @@ def estimate(runs: Iterable[Seen], name: str, own: int | None = None) -> dict[st
 
 
 def rounded(value: float) -> float:
-    """Return a number rounded to the stored digits."""
+    """Return a number rounded to `DIGITS` significant digits."""
     return float(f"{value:.{DIGITS}g}")
 
 
 def chosen(pattern: str | None) -> Iterator[Point]:
-    """Yield the points whose names match."""
+    """Yield the points whose names match the pattern."""
     for point in POINTS:
         if re.search(pattern or "", point.key(1)):
             yield point

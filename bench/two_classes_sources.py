@@ -1,7 +1,8 @@
-"""Sources of runs of two classes: Linux's TCP, ns-2, the engine, the Monte Carlo simulation.
+"""Programs that run two classes: Linux's TCP, ns-2, the engine, and a Monte Carlo simulation.
 
-The cell is that of paper 000 with p_w = 0.3 for class 2, four attempts, and five downloads per
-class. The result depends almost only on TCP's reaction to losses.
+The cell is that of paper 000 with four transmission attempts per frame and five downloads per
+class. Each attempt for class 2 fails with the probability p_w = 0.3. The result depends almost only
+on the reaction of TCP to losses.
 """
 
 import re
@@ -42,45 +43,46 @@ WARMUP_S, DURATION_S, EMULATED_S = 20.0, 200.0, 120.0
 SEGMENT_BITS = 8 * 1460
 
 Seen = dict[str, Any]
-"""Stored values of a run: the ratio of the classes, and values of class 1 and class 2."""
+"""Stored values of a run: the ratio of the goodputs of class 1 and class 2, and pairs of values for
+both classes."""
 
 
 @dataclass(frozen=True)
 class Point(ABC):
-    """A source of runs with a rule of TCP."""
+    """A point of the comparison: a program (the source of its runs) with a rule of TCP."""
 
     rule: str
-    """The rule in words, which are the same for all sources that have the rule."""
+    """Description of the rule. Points with the same rule have the same description."""
     runs: int
     min_rto_s: float = 0.2
     settings: Table = field(default_factory=dict)
-    """Settings of the rule in the format of the source."""
+    """Settings of the rule, in the format of the program."""
 
     source: ClassVar[str]
     in_real_time: ClassVar[bool] = False
 
     def key(self, seed: int) -> str:
-        """Return the key of a run."""
+        """Return the key under which the run with this seed is stored."""
         return f"{self.source}: {self.rule}, min RTO {self.min_rto_s:g} s, seed {seed}"
 
     def units(self) -> Sequence[Sequence[int]]:
-        """Return the seeds that are run together."""
+        """Return groups of seeds. The seeds of a group are run together."""
         return [[seed] for seed in range(1, self.runs + 1)]
 
     @abstractmethod
     def run(self, seeds: Sequence[int]) -> list[Seen]:
-        """Run, and return the observations with each of these seeds."""
+        """Run with each of these seeds, and return the values to store."""
 
 
 def scenario(congestion: str, until_s: float, **tcp: Any) -> dict[str, Any]:
-    """Return the cell, as in the studies."""
+    """Return the scenario of the cell, as in the studies."""
     name = f"two classes of five, p_w {ERROR:g}"
     tree = cell.scenario(name, cell.classes(ERROR), seconds=(WARMUP_S, until_s))
     return {**tree, "tcp": {**tree["tcp"], "congestion": congestion, **tcp}}
 
 
 def of_lists(lists: Lists, measured_s: float) -> Seen:
-    """Return the stored values of a result."""
+    """Return the values to store from the mean values of a result."""
 
     def by_class(kind: str, quantity: str) -> list[float]:
         return [
@@ -106,16 +108,17 @@ def of_lists(lists: Lists, measured_s: float) -> Seen:
 
 @dataclass(frozen=True)
 class Engine(Point):
-    """The engine, with settings of `tcp`."""
+    """Runs of the engine, with settings of the table `tcp`."""
 
     source = "engine"
 
     def units(self) -> Sequence[Sequence[int]]:
-        """Return all replications of a simulation as one unit."""
+        """Return one group with all seeds, because a simulation runs all its replications
+        together."""
         return [range(1, self.runs + 1)]
 
     def run(self, seeds: Sequence[int]) -> list[Seen]:
-        """Simulate."""
+        """Simulate the cell."""
         tcp = {"min_rto": f"{self.min_rto_s:g} s", "congestion": "newreno", **self.settings}
         tree = {**scenario(until_s=DURATION_S, **tcp), "replications": len(seeds)}
         lists = by_replication(lh.simulate(tree), LISTS)
@@ -124,37 +127,39 @@ class Engine(Point):
 
 @dataclass(frozen=True)
 class OnTrial(Point):
-    """A copy of the engine with a rule that the engine lacks. Only records have its results."""
+    """Stored runs of a patched engine with a rule that the engine does not have. These runs cannot
+    be repeated."""
 
     source = "engine, rule on trial"
 
     def units(self) -> Sequence[Sequence[int]]:
-        """Return nothing, since it cannot be run."""
+        """Return no groups, since these runs cannot be repeated."""
         return []
 
     def run(self, seeds: Sequence[int]) -> list[Seen]:
-        """Refuse to run, since no engine has the rule."""
+        """Raise an error, since the engine does not have the rule."""
         raise NotImplementedError(f"{self.rule} is no rule of the engine")
 
 
 @dataclass(frozen=True)
 class MonteCarlo(Point):
-    """The Monte Carlo simulation of `tests/validation`, with fields of its `Rules`."""
+    """Runs of the Monte Carlo simulation in `tests/validation`. The settings are fields of its
+    class `Rules`."""
 
     cell: Table = field(default_factory=dict)
-    """Values of fields of its `Cell`."""
+    """Values of fields of the simulation's class `Cell`."""
 
     source = "Monte Carlo"
 
     def run(self, seeds: Sequence[int]) -> list[Seen]:
-        """Simulate."""
+        """Simulate the cell."""
         rules = Rules(min_rto_s=self.min_rto_s, **self.settings)
         runs = [simulate(Cell(**self.cell), rules, seed, WARMUP_S, DURATION_S) for seed in seeds]
         return [of_monte_carlo(each) for each in runs]
 
 
 def of_monte_carlo(values: Mapping[str, float]) -> Seen:
-    """Return the stored values of a run of the Monte Carlo."""
+    """Return the values to store from a run of the Monte Carlo simulation."""
 
     def pair(name: str, factor: float = 1.0) -> list[float]:
         return [factor * values[f"{name} {own}"] for own in "12"]
@@ -175,7 +180,7 @@ def of_monte_carlo(values: Mapping[str, float]) -> Seen:
 
 
 DROP = re.compile(r"^D (\S+) _0_ (IFQ|MAC) +(\S+) \d+ tcp .*\[0:\d+ (\d+):", re.MULTILINE)
-"""Pattern of a segment that the access point, node 0, has dropped::
+"""Pattern of a line of the trace for a segment that the access point (node 0) has dropped::
 
     D 1.683201 _0_ IFQ  --- 127 tcp 1540 [0 0 4 800] ------- [0:3 4:0 32 4] [31 0] 0 0
     D 9.018443 _0_ MAC  RET 541 tcp 1568 [0 ffffffff 8 800] ------- [0:7 8:0 32 8] [70 0] 0 0
@@ -184,21 +189,21 @@ DROP = re.compile(r"^D (\S+) _0_ (IFQ|MAC) +(\S+) \d+ tcp .*\[0:\d+ (\d+):", re.
 
 @dataclass(frozen=True)
 class Ns2(Point):
-    """ns-2.35 with `peers/two_classes.tcl`. Settings are defaults of classes, `"CLASS
-    VARIABLE"`."""
+    """Runs of ns-2.35 with `peers/two_classes.tcl`. The settings are default values of ns-2
+    classes, by `"CLASS VARIABLE"`."""
 
     agent: str = "TCP/Newreno"
 
     source = "ns-2.35"
 
     def run(self, seeds: Sequence[int]) -> list[Seen]:
-        """Simulate."""
+        """Simulate the cell."""
         changes = {"Agent/TCP minrto_": self.min_rto_s, **self.settings}
         triples = [word for name, value in changes.items() for word in (*name.split(), str(value))]
         return [self.of_seed(seed, triples) for seed in seeds]
 
     def of_seed(self, seed: int, triples: Sequence[str]) -> Seen:
-        """Run with one seed."""
+        """Simulate the cell with one seed."""
         times = (f"{DURATION_S:g}", f"{WARMUP_S:g}", str(seed))
         with tempfile.TemporaryDirectory() as folder:
             trace = Path(folder, "drops")
@@ -210,7 +215,7 @@ class Ns2(Point):
 
 
 def of_ns2(output: str, trace: str) -> Seen:
-    """Return the stored values of the output and the trace of the script."""
+    """Return the values to store from the output and the trace of the ns-2 script."""
     lines = (line.split() for line in output.splitlines() if line.startswith("flow "))
     flows = [list(map(float, values)) for _, _, *values in lines]
     dropped = Counter(
@@ -247,29 +252,31 @@ def of_ns2(output: str, trace: str) -> Seen:
 
 
 RECOVERY = 3
-"""TCP_CA_Recovery of linux/tcp.h."""
+"""Value of tcpi_ca_state in fast recovery: TCP_CA_Recovery of linux/tcp.h."""
 TOTAL_RTO_OFFSET, INFO_LENGTH = 240, 248
 """Offset of tcpi_total_rto in struct tcp_info (linux/tcp.h, since Linux 6.7), and the length of the
 structure."""
 
 
 class Repairs(Watch):
-    """Recorder of timeouts and recoveries of each connection, ten times per second. A recovery
-    lasts one round-trip time, which is 0.17 s here.
+    """Recorder of timeouts and recoveries of each connection. It samples ten times per second,
+    which is sufficient because a recovery lasts one round-trip time (0.17 s here).
     """
 
     def __init__(self, seed: int) -> None:
         super().__init__(None, WARMUP_S, seed)
         self.noted: list[list[tuple[int, int]]] = []
-        """State of congestion control and number of timeouts so far, of every connection."""
+        """For each sample and connection, the state of the congestion control and the number of
+        timeouts so far."""
 
     def look(self) -> None:
-        """Record these values in addition to windows."""
+        """Sample the states and the numbers of timeouts, in addition to the windows."""
         super().look()
         self.noted.append([state_and_timeouts(each.sender) for each in self.connections])
 
     def a_minute(self) -> dict[str, list[float]]:
-        """Return the timeouts and recoveries per flow and minute after the warm-up, by class."""
+        """Return for each class the number of timeouts and of recoveries per flow and minute after
+        the warm-up."""
         pairs = zip(self.times_s, self.noted, strict=True)
         warm = [noted for time_s, noted in pairs if time_s >= WARMUP_S]
         minutes = (self.times_s[-1] - WARMUP_S) / 60
@@ -288,7 +295,7 @@ class Repairs(Watch):
 
 
 def state_and_timeouts(connection: socket.socket | None) -> tuple[int, int]:
-    """Return tcpi_ca_state, and the number of expirations of the retransmission timer."""
+    """Return tcpi_ca_state and the number of retransmission timeouts of a connection."""
     if connection is None or connection.fileno() < 0:
         return 0, 0
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_LENGTH)
@@ -296,13 +303,13 @@ def state_and_timeouts(connection: socket.socket | None) -> tuple[int, int]:
 
 
 def begins(before: int, after: int) -> bool:
-    """Return whether a recovery begins between two samples."""
+    """Return whether a fast recovery begins between two samples of the state."""
     return before != RECOVERY and after == RECOVERY
 
 
 @dataclass(frozen=True)
 class Linux(Point):
-    """The kernel's TCP in real time. Settings are sysctls."""
+    """Runs of the kernel's TCP in real time. The settings are sysctls."""
 
     congestion: str = "newreno"
 
@@ -310,11 +317,11 @@ class Linux(Point):
     in_real_time = True
 
     def run(self, seeds: Sequence[int]) -> list[Seen]:
-        """Emulate with each of these seeds."""
+        """Emulate the cell with each of these seeds."""
         return [self.of_seed(seed) for seed in seeds]
 
     def of_seed(self, seed: int) -> Seen:
-        """Emulate with one seed."""
+        """Emulate the cell with one seed."""
         watch = Repairs(seed)
         tree = {**scenario(self.congestion, EMULATED_S), "seed": seed}
         answer = emulate(tree, sysctl=self.settings, watch=watch)

@@ -1,11 +1,12 @@
-"""Runs a Python script in a user-mode Linux, in simulated time, and reads what it prints as JSON.
+"""Runs a Python script in a user-mode Linux, in simulated time, and returns its JSON output.
 
     found = uml.answer(Path("inside.py"), "--rtt", "0.02")
 
 `lasthop.uml` finds and starts the kernel: Debian's package `user-mode-linux`, or a kernel that
-`lasthop kernel build` has built. The script runs as root, sees the host's files, and may import the
-modules that its caller may. Its changes are kept in memory and are lost with the kernel. Its clock
-advances only while every process sleeps, so results do not depend on the host's load.
+`lasthop kernel build` has built. The script runs as root, can read the host's files, and can import
+the modules that its caller can import. Its changes to files are stored in memory and are lost when
+the kernel ends. Its clock advances only while every process sleeps, so results do not depend on the
+host's load.
 """
 
 import json
@@ -25,13 +26,13 @@ from lasthop.uml.kernel import PACKAGE, find_kernel
 __all__ = ["MAX_PROCESSOR_S", "UmlError", "answer", "missing"]
 
 MAX_PROCESSOR_S = 900.0
-"""Processor time after which a kernel is ended, unless a caller sets another limit. [s]"""
+"""Processor time at which a kernel is ended, unless the caller sets another limit. [s]"""
 
 
 def missing() -> str | None:
-    """Return why no user-mode Linux runs here, None if one does.
+    """Return the reason why user-mode Linux cannot run on this machine; None if it can.
 
-    Installs the package if there is none and this process may.
+    If the package is missing, it is installed if this process has the permission.
     """
     try:
         find_kernel()
@@ -52,7 +53,7 @@ def answer(
     max_processor_s: float = MAX_PROCESSOR_S,
     memory_mb: int = MEMORY_MB,
 ) -> Any:
-    """Run a Python script inside and return the last line of its output, parsed as JSON.
+    """Run a Python script in user-mode Linux. Return the last line of its output, parsed as JSON.
 
     Raises
     ------
@@ -77,6 +78,6 @@ def answer(
 
 
 def last(*texts: str) -> str:
-    """Return the last lines of an output, for an error."""
+    """Return the last lines of outputs, for an error message."""
     lines = [line for text in texts for line in text.splitlines()][-PRINTED_LINES:]
     return "".join(f"\n  {line}" for line in lines)

@@ -6,14 +6,14 @@ datagrams.
     python bench/uml_queues.py --page                   a section of kernel-tcp-measured.md
 
 Each point is run in four ways. `simulated`: the engine's TCP through the engine's queue.
-`emulated`: this machine's TCP through the engine's queue, in real time. `uml`: the TCP of user-mode
-Linux through the kernel's own queue, which `lasthop queue` makes, after netem. `uml-emulated`: the
-same TCP of user-mode Linux through the engine's queue, so that the last two differ only by the
-queue.
+`emulated`: the TCP of this machine's kernel through the engine's queue, in real time. `uml`: the
+TCP of user-mode Linux through the kernel's own queue, which `lasthop queue` sets up, after a delay
+by netem. `uml-emulated`: the TCP of user-mode Linux through the engine's queue. Thus `uml` and
+`uml-emulated` differ only by the queue.
 
-The last two run in simulated time. Datagrams pass the two queues without any TCP (`datagrams`).
-Every run is stored as a line of out/uml-queues.jsonl, and is not repeated. The page excludes late
-runs.
+`uml` and `uml-emulated` run in simulated time. In a further way, `datagrams`, UDP datagrams pass
+the engine's and the kernel's queue. Every run is stored as a line of out/uml-queues.jsonl, and is
+not repeated. The page excludes late runs.
 """
 
 import argparse
@@ -64,9 +64,10 @@ FLOWS = (1, 6)
 WARMUP_S, DURATION_S = 10.0, 40.0
 JOBS = 9
 WEIGHT = 2.0**-9
-"""Weight of RED's average: a power of two, as in the kernel. [-]"""
+"""Weight of a new sample in RED's average queue length: a power of two, as the kernel requires.
+[-]"""
 NAMES = {LAWS["newreno"]: "reno", LAWS["cubic"]: "cubic"}
-"""Names of the algorithms in the kernel."""
+"""Names of the congestion controls in the kernel, by their names in the engine."""
 WAYS = ("simulated", "emulated", "uml", "uml-emulated", "datagrams")
 VARIANTS: Mapping[str, Variant] = {
     each.name: each
@@ -78,15 +79,16 @@ VARIANTS: Mapping[str, Variant] = {
         ),
     )
 }
-"""Variants that change the point's queue and are only simulated."""
+"""Variants of points with a changed queue. They are only simulated."""
 
 
 # -- points -------------------------------------------------------------------------------------
 
 
 def linux_red(bdp: float) -> Tree:
-    """Return RED as Linux supports it: all packets above the upper threshold are dropped, and drops
-    are uniformly 1 to 1/p packets apart.
+    """Return RED with the features of Linux's RED: all packets above the upper threshold are
+    dropped, and the number of packets between two drops is uniform from 1 to 1/p, where p is the
+    drop probability.
     """
     queue = red(bdp)["queue"]
     more = {"weight": WEIGHT, "gentle": False, "wait": False}
@@ -97,7 +99,7 @@ QUEUES: Mapping[str, Callable[[float], Tree]] = {"RED": linux_red, "CoDel": code
 
 
 def points() -> Iterator[Point]:
-    """Yield all points."""
+    """Yield all points of the comparison."""
     for law in ("newreno", "cubic"):
         for queue, keys in QUEUES.items():
             for flows in FLOWS:
@@ -117,14 +119,15 @@ def points() -> Iterator[Point]:
 
 
 def variants_of(point: Point) -> Iterator[Variant]:
-    """Return the variants of a point: unchanged, and with changes of its queue."""
+    """Return the variants of a point: the unchanged point, and for RED those with a changed
+    queue."""
     yield AS_THEY_ARE
     if "red" in queue_of(point):
         yield from VARIANTS.values()
 
 
 def queue_of(point: Point) -> Mapping[str, Any]:
-    """Return the queue of the point's bottleneck."""
+    """Return the queue settings of the point's bottleneck."""
     queue: Mapping[str, Any] = point.tree["link"]["bottleneck"]["queue"]
     return queue
 
@@ -133,21 +136,22 @@ def queue_of(point: Point) -> Mapping[str, Any]:
 
 
 def key_of(run: Run, way: str) -> str:
-    """Return the key of a run in user-mode Linux."""
+    """Return the key under which a run in user-mode Linux is stored."""
     return f"{run.key}, {way}"
 
 
 def frame_rate_bps() -> int:
-    """Return the rate of a shaper, which counts Ethernet headers, for the rate of a link of IP
-    packets. [bit/s]"""
+    """Return the rate of a shaper at which IP packets have the rate `RATE_BPS`. The shaper also
+    counts Ethernet headers. [bit/s]"""
     return round(RATE_BPS * FRAME_BYTES / PACKET_BYTES)
 
 
 def task_of_queue(queue: Mapping[str, Any], rtt_s: float) -> dict[str, Any]:
-    """Return the task for `short_queues_inside.py`: the queue and the path.
+    """Return the part of the argument TASK of `short_queues_inside.py` that describes the queue and
+    the path.
 
-    A packet in service has already left HTB. The delay of the wire after HTB is therefore longer by
-    the transmission time of one packet.
+    HTB releases a packet at the beginning of its transmission. The delay of the wire after HTB is
+    therefore longer by the transmission time of one packet.
     """
     interface = {"name": "OUTGOING", "rate": f"{frame_rate_bps()} bps", "queue": queue}
     sysctls = " ".join(f"'{name}={value}'" for name, value in SYSCTLS.items())
@@ -163,7 +167,7 @@ def task_of_queue(queue: Mapping[str, Any], rtt_s: float) -> dict[str, Any]:
 
 
 def task_of(run: Run) -> dict[str, Any]:
-    """Return the task for `short_queues_inside.py`: the queue, the path and the flows."""
+    """Return the argument TASK of `short_queues_inside.py`: the queue, the path and the flows."""
     draw, flows = Random(run.seed), run.point.tree["flow"]["flow"]["count"]
     return {
         **task_of_queue(queue_of(run.point), int(run.point.row[2]) / 1e3),
@@ -179,7 +183,8 @@ def task_of(run: Run) -> dict[str, Any]:
 
 
 def in_uml(run: Run) -> dict[str, Any]:
-    """Run through the kernel's queue. A packet in service is added to the waiting packets."""
+    """Run a point in user-mode Linux through the kernel's queue. The reported queue length includes
+    the packet in service."""
     seen = uml.answer(INSIDE, "alone", json.dumps(task_of(run)))
     figures = {
         "goodput_bps": seen["goodput_bps"],
@@ -191,7 +196,7 @@ def in_uml(run: Run) -> dict[str, Any]:
 
 
 def emulated_in_uml(run: Run) -> dict[str, Any]:
-    """Run through the engine's queue in user-mode Linux."""
+    """Run a point in user-mode Linux through the engine's queue."""
     task = {
         "point": asdict(run.point),
         "variant": asdict(run.variant),
@@ -202,7 +207,7 @@ def emulated_in_uml(run: Run) -> dict[str, Any]:
 
 
 def datagrams_in_uml(load: Load, seed: int) -> dict[str, Any]:
-    """Send datagrams through the kernel's queue."""
+    """Send datagrams in user-mode Linux through the kernel's queue."""
     task = {
         **task_of_queue(load.queue, 0.0),
         **load.task(seed),
@@ -215,7 +220,7 @@ def datagrams_in_uml(load: Load, seed: int) -> dict[str, Any]:
 
 
 def simulate_all(chosen: Sequence[Point]) -> None:
-    """Run the missing simulations."""
+    """Run the missing simulations, and store them."""
     done = RUNS.known()
     for point in chosen:
         for variant in variants_of(point):
@@ -225,7 +230,7 @@ def simulate_all(chosen: Sequence[Point]) -> None:
 
 
 def emulate_here(chosen: Sequence[Point], budget_s: float) -> None:
-    """Run the missing emulations, with priority for the socket threads."""
+    """Run the missing emulations in real time. The threads of the sockets have a high priority."""
     check_room()
     done = RUNS.known()
     plan = [run for run in in_turn(chosen, [AS_THEY_ARE]) if run.key not in done]
@@ -233,7 +238,8 @@ def emulate_here(chosen: Sequence[Point], budget_s: float) -> None:
 
 
 def run_in_uml(chosen: Sequence[Point], way: str) -> None:
-    """Run the missing points in user-mode Linux, through the kernel's queue or the engine's."""
+    """Run the missing points in user-mode Linux. `way` selects the kernel's queue or the engine's
+    queue."""
     make = in_uml if way == "uml" else emulated_in_uml
     done = RUNS.known()
     for point in chosen:
@@ -245,7 +251,8 @@ def run_in_uml(chosen: Sequence[Point], way: str) -> None:
 
 
 def run_datagrams() -> None:
-    """Send datagrams through both queues."""
+    """Run the missing runs with datagrams, through the kernel's queue and through the engine's
+    queue."""
     done = RUNS.known()
     for load in LOADS:
         for seed in range(1, SEEDS + 1):
@@ -256,7 +263,7 @@ def run_datagrams() -> None:
 
 
 def main() -> None:
-    """Run the missing runs, or write the section."""
+    """Run the missing runs and store them, or write the section of the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", metavar="PATTERN", default="", help="points whose names match")
     parser.add_argument("--way", action="append", choices=WAYS, help="all")

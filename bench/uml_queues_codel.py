@@ -1,8 +1,7 @@
-"""CoDel computed directly: equal packets at equal gaps through the algorithm of RFC 8289, for
-`uml_queues.py`.
+"""Computes the CoDel algorithm of RFC 8289 for equal packets at equal gaps, for `uml_queues.py`.
 
-The algorithm gives the time of the next drop: interval / sqrt(n) after the last drop. Linux
-computes 1 / sqrt(n) by one step of Newton's method per drop, with 16 bits
+The next drop is interval / sqrt(n) after the previous drop, where n is the number of drops in the
+dropping state. Linux computes 1 / sqrt(n) by one step of Newton's method per drop, with 16 bits
 (include/net/codel_impl.h). The first results are inaccurate: 1, 0.5, 0.563, 0.488 instead of 1,
 0.707, 0.577, 0.5.
 """
@@ -14,16 +13,17 @@ from math import sqrt
 
 TARGET_S, INTERVAL_S = 0.005, 0.1
 RECENT = 16
-"""Number of intervals for which the drop rate is remembered."""
+"""If the previous dropping state ended less than this number of intervals ago, dropping starts
+again at its drop rate."""
 ONE = 1 << 16
 
 
 @dataclass
 class CoDel:
-    """A queue of packets, which are stored as arrival times."""
+    """A CoDel queue. Each packet is represented by its arrival time."""
 
     is_newton: bool
-    """Whether roots are computed as in Linux."""
+    """Whether 1 / sqrt(count) is computed by Newton's method, as in Linux."""
     waiting: deque[float] = field(default_factory=deque)
     gone: list[tuple[float, float]] = field(default_factory=list)
     """Arrival and departure times of all packets, including dropped packets. [s]"""
@@ -31,23 +31,26 @@ class CoDel:
     count: int = 0
     last_count: int = 0
     root: int = ONE - 1
-    """1 / sqrt(count) as stored in Linux, in units of 2^-16."""
+    """1 / sqrt(count) in the number format of Linux, in units of 2^-16."""
     is_dropping: bool = False
     next_s: float = 0.0
     above_s: float | None = None
-    """Time at which packets will have been above the target for an interval."""
+    """Time from which packets may be dropped, if their delay stays above the target until then;
+    None while the delay is below the target. [s]"""
 
     def gap_s(self) -> float:
-        """Return the time to the next drop. [s]"""
+        """Return the time between two drops at the present count. [s]"""
         return INTERVAL_S * (self.root / ONE if self.is_newton else 1 / sqrt(self.count))
 
     def step(self) -> None:
-        """Make one step of Newton's method for a new count, in the kernel's integers."""
+        """Update `root` for a new count by one step of Newton's method, in the kernel's integer
+        arithmetic."""
         root = self.root << 16
         self.root = (((((3 << 32) - self.count * (root * root >> 32)) >> 2) * root) >> 31) >> 16
 
     def take(self, now_s: float) -> tuple[bool, bool]:
-        """Dequeue a packet. Return whether there was a packet, and whether it may be dropped."""
+        """Dequeue a packet. Return whether the queue had a packet, and whether this packet may be
+        dropped."""
         if not self.waiting:
             self.above_s = None
             return False, False
@@ -62,7 +65,8 @@ class CoDel:
         return True, now_s >= self.above_s
 
     def serve(self, now_s: float) -> bool:
-        """Return whether a packet is sent on the link."""
+        """Dequeue packets and drop those that CoDel drops. Return whether a packet is sent on the
+        link."""
         is_there, may_drop = self.take(now_s)
         if not self.is_dropping and may_drop:
             self.dropped_s.append(now_s)
@@ -80,7 +84,8 @@ class CoDel:
         return is_there
 
     def begin(self, now_s: float) -> None:
-        """Start dropping, at the last drop rate if the last dropping state was recent."""
+        """Start the dropping state. The drop rate is that of the last dropping state if this state
+        ended recently."""
         delta = self.count - self.last_count
         self.is_dropping = True
         if delta > 1 and now_s - self.next_s < RECENT * INTERVAL_S:
@@ -94,14 +99,14 @@ class CoDel:
 
 @dataclass(frozen=True)
 class WorkedOut:
-    """Results for the packets."""
+    """Results of the computation."""
 
     drops: list[int]
-    """Number of drops until each of the given times."""
+    """Number of drops until each of the times `looks_s`."""
     lost: float
     """Fraction of packets lost after the warm-up. [-]"""
     queue_packets: float
-    """Mean queue, including the packet on the link. [packets]"""
+    """Mean queue length, including the packet on the link. [packets]"""
 
 
 def worked_out(
@@ -112,8 +117,8 @@ def worked_out(
     *,
     is_newton: bool,
 ) -> WorkedOut:
-    """Compute packets at equal gaps, at a rate above the link's, until the last of the given
-    times."""
+    """Compute the drops for packets at equal gaps, whose rate exceeds the rate of the link, until
+    the last of the times `looks_s`."""
     queue, came, now_s = CoDel(is_newton), 0, 0.0
     while now_s < looks_s[-1]:
         while came / arrivals_per_s <= now_s:

@@ -1,9 +1,10 @@
-"""Datagrams through RED and CoDel, for `uml_queues.py`: loads, and the engine.
+"""Datagrams through RED and CoDel, for `uml_queues.py`: the loads, and their runs in the engine.
 
-The load is 1.1 times the capacity of the link. Through CoDel it has a constant rate, and the drops
-follow the algorithm in `uml_queues_codel.py`. Through RED it has random gaps, and the average
-settles where one packet in eleven is dropped. Two bursts of twice the rate, with a pause between
-them, show whether the average falls while no packets arrive.
+The load is 1.1 times the capacity of the link. Through CoDel the datagrams have a constant rate,
+and the drops can be predicted by the algorithm in `uml_queues_codel.py`. Through RED they have
+random gaps, and the average queue length converges to the value at which one packet in eleven is
+dropped. Two bursts of twice the capacity, with a pause between them, show whether the average queue
+length decreases while no packets arrive.
 """
 
 from collections.abc import Mapping
@@ -19,44 +20,45 @@ PACKET_BYTES, HEADER_BYTES = 1500, 28
 PACKETS_PER_S = RATE_BPS / (8 * PACKET_BYTES)
 OVERLOAD = 1.1
 MAX_P = 0.1
-"""Drop probability of RED just below its upper threshold. [-]"""
+"""Drop probability of RED at an average queue length just below the upper threshold. [-]"""
 LOOKS_S = (0.5, 1.0, 2.0, 3.0)
-"""Times at which drops are counted that CoDel's algorithm predicts. Until then the queue is above
-its target. [s]"""
+"""Times until which the drops of CoDel are counted and compared with its algorithm. During all of
+this time the queueing delay is above the target. [s]"""
 
 
 @dataclass(frozen=True)
 class Load:
-    """Load of datagrams, and the queue that it passes."""
+    """A load of datagrams, with the queue that the datagrams pass."""
 
     name: str
     queue: Mapping[str, Any]
     is_random: bool
-    """Whether gaps are exponential."""
+    """Whether the gaps between datagrams are exponentially distributed. Otherwise they are
+    equal."""
     looks_s: tuple[float, ...]
-    """Times at which drops are counted. The last one is the end. [s]"""
+    """Times until which drops are counted. The last time is the end of the run. [s]"""
     settled_s: float
-    """Start of the averages. [s]"""
+    """Start of the interval over which averages are taken. [s]"""
     overload: float = OVERLOAD
     pause_s: tuple[float, float] | None = None
-    """Interval in which nothing is sent. [s]"""
+    """Interval in which no datagrams are sent; None without a pause. [s]"""
 
     @property
     def packets_per_s(self) -> float:
-        """Rate of the datagrams outside the pause."""
+        """Rate of the datagrams outside the pause. [packets/s]"""
         return self.overload * PACKETS_PER_S
 
     def offered(self, until_s: float) -> float:
-        """Return the number of datagrams sent until a time."""
+        """Return the number of datagrams that are sent until a time."""
         begins_s, ends_s = self.pause_s or (until_s, until_s)
         return self.packets_per_s * (min(until_s, begins_s) + max(0.0, until_s - ends_s))
 
     def key(self, way: str, seed: int) -> str:
-        """Return the key of a run."""
+        """Return the key under which a run with this load is stored."""
         return f"datagrams, {self.name}, {way}, seed {seed}"
 
     def task(self, seed: int) -> dict[str, Any]:
-        """Return the task for `uml_queues_inside.py`."""
+        """Return the argument TASK of `uml_queues_inside.py` that describes the datagrams."""
         return {
             "payload_bytes": PACKET_BYTES - HEADER_BYTES,
             "packets_per_s": self.packets_per_s,
@@ -68,7 +70,7 @@ class Load:
         }
 
     def tree(self, length_s: float, warmup_s: float) -> dict[str, Any]:
-        """Return the scenario."""
+        """Return the scenario of this load in the engine."""
         udp = {
             "rate": f"{8 * (PACKET_BYTES - HEADER_BYTES) * self.packets_per_s} bps",
             "arrivals": "poisson" if self.is_random else "constant",
@@ -109,8 +111,8 @@ LOADS = (
 
 
 def by_engine(load: Load, seed: int) -> dict[str, Any]:
-    """Return drops at each of the given times, the fraction lost, and the mean queue, including the
-    packet in service."""
+    """Run the load through the engine's queue. Return the number of drops until each of the times
+    `looks_s`, the fraction lost, and the mean queue length, including the packet in service."""
     drops = []
     for look_s in load.looks_s:
         lost = queue_of(load.tree(look_s, 0.0), seed)["drop_probability"]
@@ -124,21 +126,21 @@ def by_engine(load: Load, seed: int) -> dict[str, Any]:
 
 
 def queue_of(tree: Mapping[str, Any], seed: int) -> Mapping[str, float]:
-    """Quantities of the queue in a simulation."""
+    """Simulate, and return the quantities of the queue."""
     [lists] = by_replication(lh.simulate(tree, seed=seed, replications=1), ("queues",))
     return lists["queues"]["bottleneck"]
 
 
-# -- by hand ------------------------------------------------------------------------------------
+# -- computation by hand ------------------------------------------------------------------------
 
 
 def red_mean_packets(lost: float, *, is_linux: bool) -> float:
-    """Return the queue length at which RED settles if this fraction of the load is lost, including
-    the packet in service.
+    """Return the mean queue length of RED at which the fraction `lost` of the load is dropped,
+    including the packet in service.
 
-    Gaps between drops are uniform from 1 to 1/p packets in Linux, and from 1 to 1/p - 1 packets in
-    the engine. The mean gap is therefore (1 + 1/p) / 2, or 1 / (2 p). Between the thresholds p
-    rises to 0.1.
+    p is the drop probability, which increases to 0.1 between the thresholds. The number of packets
+    from one drop to the next is uniform from 1 to 1/p in Linux, and from 1 to 1/p - 1 in the
+    engine. Its mean is therefore (1 + 1/p) / 2 in Linux, and 1 / (2 p) in the engine.
     """
     settings = RED["red"]
     probability = 1 / (2 / lost - is_linux)

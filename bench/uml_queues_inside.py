@@ -1,13 +1,13 @@
-"""Program of `uml_queues.py` in user-mode Linux with `short_queues_inside.py`.
+"""Program that `uml_queues.py` runs in user-mode Linux. It uses `short_queues_inside.py`.
 
     uml_queues_inside.py emulated TASK
     uml_queues_inside.py datagrams TASK
 
-`emulated` runs the TCP of this kernel through the engine's queue; its task has `point`, `variant`
-and `seed`. `datagrams` sends datagrams through the kernel's queue. Its task has the keys of
-`short_queues_inside.py alone` about the queue, and `payload_bytes`, `packets_per_s`, `is_random`,
-`pause_s` (from, to; or null), `seed`, `looks_s`, `settled_s`. The last line of the output has the
-results as JSON.
+`emulated` runs the TCP of this kernel through the engine's queue. Its TASK has the keys `point`,
+`variant` and `seed`. `datagrams` sends datagrams through the kernel's queue. Its TASK has those
+keys of `short_queues_inside.py alone` that describe the queue, and `payload_bytes`,
+`packets_per_s`, `is_random`, `pause_s` (from, to; or null), `seed`, `looks_s`, `settled_s`. The
+last line of the output contains the results as JSON.
 """
 
 import json
@@ -27,11 +27,11 @@ from lasthop.enforce.queue.shaped import Shaped
 from lasthop.linux.netns import Namespace
 
 DISCARD = 9
-"""A port where no process listens."""
+"""UDP port where no process listens."""
 
 
 def by_engine(task: dict[str, Any]) -> dict[str, Any]:
-    """Run the kernel's TCP through the engine's queue."""
+    """Run the TCP of this kernel through the engine's queue."""
     point = Point(**{**task["point"], "row": tuple(task["point"]["row"])})
     result = emulated(Run(point, Variant(**task["variant"]), task["seed"]), None)
     return {key: result[key] for key in ("figures", "late_s", "wait", "counters", "variant")}
@@ -46,8 +46,8 @@ def by_kernel(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def sent(senders: Namespace, shaped: Shaped, task: dict[str, Any]) -> dict[str, Any]:
-    """Return drops at each of the given times, the fraction lost after the warm-up, and the mean
-    queue."""
+    """Send the datagrams. Return the number of drops until each of the times `looks_s`, the
+    fraction lost after the warm-up, and the mean queue length."""
     out = senders.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     payload, draw, rate = bytes(task["payload_bytes"]), Random(task["seed"]), task["packets_per_s"]
     looks_s, drops, waiting = list(task["looks_s"]), [], []
@@ -82,14 +82,14 @@ def sent(senders: Namespace, shaped: Shaped, task: dict[str, Any]) -> dict[str, 
     return {
         "drops": drops,
         "lost": (drops[-1] - at_first[0]) / (offered - at_first[1]),
-        # plus the packet in service, since the link is never idle
+        # the packet in service is added, since the link is never idle
         "queue_packets": fmean(waiting) + 1,
         "late_s": late_s,
     }
 
 
 def main() -> None:
-    """Run one."""
+    """Run the part that the command line names."""
     role, argument = sys.argv[1:]
     result = {"emulated": by_engine, "datagrams": by_kernel}[role](json.loads(argument))
     print(json.dumps(result))

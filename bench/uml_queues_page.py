@@ -1,4 +1,4 @@
-"""Section of docs/reference/kernel-tcp-measured.md about the runs of `uml_queues.py`."""
+"""Writes the section of docs/reference/kernel-tcp-measured.md about the runs of `uml_queues.py`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -23,20 +23,21 @@ QUANTITIES = {
     "drops": ("packet drops at the queue [%]", 100, 3, 0.15),
     "queue_packets": ("queue length [packets]", 1, 1, 0.15),
 }
-"""Title, factor, digits, and the band within which two queues are equal under the same TCP."""
+"""Title, unit factor and decimals of each quantity, and the largest relative difference at which
+two queues count as equal with the same TCP."""
 NOT_EQUAL = "difference of the kernel's queue from the engine's queue, if not equal"
-"""Title of the column that names values that differ or are undecided."""
+"""Title of the column for quantities that differ or are undecided."""
 LATE_DATAGRAMS_S = 0.002
 
 
 class Measured:
-    """All runs."""
+    """The stored runs of `uml_queues.py`."""
 
     def __init__(self, runs: Runs) -> None:
         self.done = runs.known()
 
     def figures(self, point: Point, way: str, variant: Any = AS_THEY_ARE) -> list[dict[str, float]]:
-        """Return the values of each run of a point that kept time."""
+        """Return the quantities of each run of a point, without runs that were late."""
         if way == "simulated":
             known = self.done.get(simulated_key(point, variant))
             return [] if known is None else known["runs"]
@@ -48,12 +49,12 @@ class Measured:
         ]
 
     def of(self, point: Point, way: str, key: str, variant: Any = AS_THEY_ARE) -> Estimate | None:
-        """Return a quantity over all runs."""
+        """Return the mean of a quantity over all runs, with its confidence interval."""
         return estimate([figures[key] for figures in self.figures(point, way, variant)])
 
 
 def write(runs: Runs) -> None:
-    """Write the section's tables."""
+    """Write the tables of the section."""
     measured = Measured(runs)
     everywhere = {
         "simulated": "engine's TCP, engine's queue",
@@ -77,7 +78,7 @@ def write(runs: Runs) -> None:
 
 
 def under_tcp(measured: Measured, ways: Mapping[str, str]) -> Iterator[str]:
-    """Yield a row for each point that was run in all of these ways."""
+    """Yield a row for each point that was run in all of the ways `ways`."""
     head = ["congestion control", "flows", "RTT [ms]", "queue"]
     head += [f"{words}: {way}" for words, *_ in QUANTITIES.values() for way in ways.values()]
 
@@ -93,8 +94,8 @@ def under_tcp(measured: Measured, ways: Mapping[str, str]) -> Iterator[str]:
 
 
 def parts(measured: Measured, point: Point, ways: Sequence[str]) -> Iterator[str]:
-    """Yield the quantities in which the kernel's queue, the second way, differs from the engine's
-    or is undecided."""
+    """Yield the quantities in which the kernel's queue differs from the engine's queue or is
+    undecided. The second of `ways` is the kernel's queue."""
     goodput = measured.of(point, ways[-1], "goodput_bps")
     if goodput is not None and goodput.mean == 0:
         yield "the flow stalled"
@@ -109,7 +110,7 @@ def parts(measured: Measured, point: Point, ways: Sequence[str]) -> Iterator[str
 
 
 def shown(value: Estimate | None, key: str) -> str:
-    """Return a quantity with its interval."""
+    """Return a quantity with its confidence interval, as text."""
     if value is None:
         return ""
     _, factor, digits, _ = QUANTITIES[key]
@@ -118,7 +119,7 @@ def shown(value: Estimate | None, key: str) -> str:
 
 
 def under_datagrams(measured: Measured) -> Iterator[str]:
-    """Yield the predicted drops, and those of the two queues."""
+    """Yield a row for each load, with the predicted drops and those of both queues."""
     codel, red, bursts = LOADS
     each = [
         worked_out(
@@ -180,22 +181,22 @@ def under_datagrams(measured: Measured) -> Iterator[str]:
 
 
 def dropped(number: int, seen: Mapping[str, Any]) -> float:
-    """Return the drops until one of the given times."""
+    """Return the number of drops until the time with this index."""
     return float(seen["drops"][number])
 
 
 def part_lost(seen: Mapping[str, Any]) -> float:
-    """Return the fraction lost. [%]"""
+    """Return the fraction of datagrams lost. [%]"""
     return 100 * float(seen["lost"])
 
 
 def queue(seen: Mapping[str, Any]) -> float:
-    """Return the mean queue. [packets]"""
+    """Return the mean queue length. [packets]"""
     return float(seen["queue_packets"])
 
 
 def runs_in_time(measured: Measured, load: Load, way: str) -> list[Mapping[str, Any]]:
-    """Return the runs that kept time."""
+    """Return the runs of a load that were not late."""
     keys = [load.key(way, seed) for seed in range(1, SEEDS + 1)]
     seen = [measured.done[each] for each in keys if each in measured.done]
     return [run for run in seen if run.get("late_s", 0.0) <= LATE_DATAGRAMS_S]
@@ -204,7 +205,7 @@ def runs_in_time(measured: Measured, load: Load, way: str) -> list[Mapping[str, 
 def both(
     measured: Measured, load: Load, of: Callable[[Mapping[str, Any]], float], digits: int
 ) -> Iterator[str]:
-    """Yield the means through the engine's queue and through the kernel's queue."""
+    """Yield the means of a load through the engine's queue, and through the kernel's queue."""
     for way in ("engine", "uml"):
         seen = runs_in_time(measured, load, way)
         yield f"{fmean(map(of, seen)):.{digits}f}" if seen else ""

@@ -1,11 +1,11 @@
-"""Do emulations in simulated time give the same bytes in each run, and what do they cost?
+"""Checks that emulations in simulated time print the same bytes, and measures their cost.
 
     python bench/virtual.py                 all examples that can be emulated; an hour, as root
     python bench/virtual.py --only seven    examples whose names match
     python bench/virtual.py --cost          only the processor time of one example
 
-Runs differ in the user, the folder and the load of the machine. All runs of an example must print
-the same bytes. The file bench/out/virtual-TIME.jsonl has one line per run.
+The runs of an example differ in the user, the folder and the load of the machine. All of them must
+print the same bytes. The file bench/out/virtual-TIME.jsonl has one line per run.
 """
 
 import argparse
@@ -32,22 +32,23 @@ from lasthop.uml.kernel import find_kernel
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SETTINGS = ("duration=10s", "replications=1")
 WARMUP = "warmup=2s"
-"""Setting of examples whose own warm-up is as long as these runs, or longer."""
+"""Shorter warm-up for examples whose own warm-up is as long as these runs, or longer."""
 MOST_REPEATED = ("seven-downloads.toml", "hotspot.toml", "calls.toml")
 USERS = (65534, 64321)
-"""Two unprivileged users; an account is not necessary."""
+"""Numbers of two unprivileged users. The machine needs no accounts with these numbers."""
 FOLDERS = ("a", "a much longer name/with a folder in it")
 LOADS = (0, 8)
-"""Numbers of busy loops during a run."""
+"""Numbers of busy loops that load the machine during a run."""
 BUSY = "while :; do :; done"
 COST = ("seven-downloads.toml", "duration=20s", "replications=1")
 MAX_COST_S = 15.0
-"""Claim: largest processor time of the example, with its boot and without the self-test. [s]"""
+"""Goal: largest processor time of the example, with the boot of its kernel and without the
+self-test. [s]"""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """Condition of a run, which must not change what the run prints."""
+    """Condition of a run. It must not change the output of the run."""
 
     user: int
     folder: str
@@ -61,7 +62,7 @@ TWO_CONDITIONS = (ALL_CONDITIONS[0], ALL_CONDITIONS[-1])
 
 @dataclass(frozen=True)
 class RunResult:
-    """Result of a run."""
+    """Output and cost of a run."""
 
     exit_code: int
     sha256: str
@@ -71,7 +72,7 @@ class RunResult:
 
 @contextmanager
 def busy(loops: int) -> Iterator[None]:
-    """Keep the machine busy with this many loops."""
+    """Load the machine with this number of busy loops until the block ends."""
     processes = [subprocess.Popen(["sh", "-c", BUSY]) for _ in range(loops)]
     try:
         yield
@@ -82,7 +83,7 @@ def busy(loops: int) -> Iterator[None]:
 
 
 def run(example: str, condition: Condition, *settings: str) -> RunResult:
-    """Emulate an example as a user, in a folder, on a machine with this load."""
+    """Emulate an example under a condition: user, folder and load of the machine."""
     with tempfile.TemporaryDirectory(prefix="bench-virtual-") as home:
         folder = Path(home, condition.folder)
         folder.mkdir(parents=True)
@@ -107,7 +108,7 @@ def run(example: str, condition: Condition, *settings: str) -> RunResult:
 
 
 def as_user(user: int) -> list[str]:
-    """Return the beginning of a command that runs as an unprivileged user."""
+    """Return the words of a command line that run the remaining command as an unprivileged user."""
     return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
 
 
@@ -118,14 +119,14 @@ def children_s() -> float:
 
 
 def settings_of(example: str) -> tuple[str, ...]:
-    """Return the settings of an example's runs."""
+    """Return the settings with which an example is run."""
     text = (EXAMPLES / example).read_text()
     warmup = re.search(r'^warmup = "(\d+) s"', text, re.MULTILINE)
     return (*SETTINGS, WARMUP) if warmup and int(warmup[1]) >= 10 else SETTINGS
 
 
 def compare_runs(example: str, conditions: tuple[Condition, ...], runs: Runs) -> bool:
-    """Run an example under each condition; return whether all runs print the same bytes."""
+    """Run an example under each condition. Return whether all runs print the same bytes."""
     printed = []
     for number, condition in enumerate(conditions):
         result = run(example, condition, *settings_of(example))
@@ -141,7 +142,7 @@ def compare_runs(example: str, conditions: tuple[Condition, ...], runs: Runs) ->
 
 
 def check_cost() -> bool:
-    """Print the processor time of the example; return whether it is within the claim."""
+    """Print the processor time of the example. Return whether it is at most `MAX_COST_S`."""
     example, *settings = COST
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "XDG_CACHE_HOME": cache}

@@ -1,10 +1,10 @@
-"""The engine as WebAssembly compared with the native one: CPU time of six scenarios, both in turn.
+"""CPU time of the engine as WebAssembly, compared with the native engine, in six scenarios.
 
     python bench/webassembly.py             slopes between a short and a long run, medians of rounds
     python bench/webassembly.py --rounds 5
 
-Node runs the page's engine as a browser does. The time to load and compile the engine is printed
-separately, since a slope does not include it.
+Node runs the engine of the web page as a browser would. The two engines run alternately. The time
+to load and compile the engine is printed separately, since a slope does not include this time.
 """
 
 import argparse
@@ -23,9 +23,9 @@ from measure import BenchError, Cost, Run, process, slope
 ROOT = Path(__file__).parent.parent
 ENGINE = ROOT / "python/lasthop/workbench/page/engine.wasm"
 SIMULATE = ROOT / "workbench/node/simulate.mjs"
-#: Largest ratio of the CPU time to that of the native engine.
+#: Goal: largest ratio of the CPU time of WebAssembly to that of the native engine.
 GOAL = 2.5
-#: Ratio of the length of the short run to that of the long run.
+#: Duration of the short run divided by that of the long run.
 PART = 0.2
 
 #: Scenarios of `examples`, and their simulated times. [s]
@@ -41,19 +41,19 @@ SCENARIOS = {
 
 @dataclass(frozen=True)
 class Pair:
-    """Costs of a scenario in one round."""
+    """Costs of a scenario in one round, as WebAssembly and native."""
 
     native: Cost
     browser: Cost
 
     @property
     def ratio(self) -> float:
-        """Return the ratio of the time per segment as WebAssembly to the native time."""
+        """Return the CPU time per segment of WebAssembly divided by that of the native engine."""
         return self.browser.us_per_segment / self.native.us_per_segment
 
 
 def runner(command: list[str], *between: str) -> Callable[[float], Run]:
-    """Return a function that runs one replication of a scenario."""
+    """Return a function that runs one replication of a scenario for a given duration."""
 
     def run(duration_s: float) -> Run:
         warmup_s = 1.0
@@ -67,7 +67,7 @@ def runner(command: list[str], *between: str) -> Callable[[float], Run]:
 
 
 def rounds(name: str, count: int) -> list[Pair]:
-    """Measure both engines in turn."""
+    """Measure both engines alternately."""
     node = shutil.which("node")
     if node is None or not ENGINE.exists():
         raise BenchError("needs Node and the built page: make workbench")
@@ -83,14 +83,14 @@ def rounds(name: str, count: int) -> list[Pair]:
 
 
 def compile_s() -> float:
-    """Return the CPU time to load the engine and check a scenario."""
+    """Return the CPU time to load the WebAssembly engine and check a scenario. [s]"""
     node = shutil.which("node") or "node"
     argv = [node, str(SIMULATE), str(ENGINE), str(ROOT / "examples/hotspot.toml")]
     return process([*argv, "duration=0.1 s", "warmup=0 s", "replications=1"]).cpu_s
 
 
 def main() -> int:
-    """Print a table; return 1 if a scenario misses the goal."""
+    """Print a table. Return 1 if a scenario misses the goal."""
     parser = argparse.ArgumentParser(description="WebAssembly beside native")
     parser.add_argument("--rounds", type=int, default=3)
     count = parser.parse_args().rounds

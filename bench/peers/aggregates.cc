@@ -2,15 +2,15 @@
 //
 //   aggregates DURATION_S WARMUP_S RUN --phy=ax --stations=5 --traffic=tcp --down --up
 //
-// Each station has a flow down, a flow up, or both. UDP is greedy: whenever a
-// datagram has been acknowledged, its source sends the next. TCP is limited by
-// its window alone; no queue overflows, and the air loses nothing but collisions.
+// Each station has a downlink flow, an uplink flow, or both. UDP is greedy: when a datagram is
+// acknowledged, its source sends the next datagram. TCP is limited only by its window. No queue
+// overflows, and frames are lost only in collisions.
 //
-// Prints "delivered", segments in the whole run, segments after the warm-up, and
-// for each station "station", bytes down, bytes up after the warm-up. With
-// --survive receivers are those of ns-3, and no trace source is connected but that
-// which paces UDP. With --watch PPDUs are counted. Settings that differ from ns-3's
-// defaults say why.
+// The program prints "delivered", the number of segments in the whole run, and the number after the
+// warm-up. For each station it prints "station", bytes down and bytes up after the warm-up. With
+// --survive, ns-3's own model of reception is used, and only the trace source that paces UDP is
+// connected. With --watch, PPDUs are counted. Comments explain settings that differ from ns-3's
+// defaults.
 
 #include "aggregates_air.h"
 
@@ -36,10 +36,11 @@ namespace
 
 constexpr uint32_t SEGMENT = 1460;
 constexpr uint32_t DATAGRAM = 1472;
-// Datagrams that wait for each receiver: more than a block acknowledgement has room for.
+// Number of datagrams that are queued for each receiver. It exceeds the window of a block
+// acknowledgement.
 constexpr uint32_t BACKLOG = 600;
 
-// A generation as it is compared.
+// Parameters of a generation of 802.11.
 struct Generation
 {
     WifiStandard standard;
@@ -56,9 +57,9 @@ const std::map<std::string, Generation> GENERATIONS{
     {"ax", {WIFI_STANDARD_80211ax, "{42, 80, BAND_5GHZ, 0}", "HeMcs11", 2, 6500631, 256}},
 };
 
-// A node handles what it received only while it sends its response. At zero
-// delay the TCP ACK would enter the queue in the instant in which the medium
-// still counts as idle, and would be sent without any backoff.
+// Delays the processing of a received packet until the response is sent. Without this delay the TCP
+// ACK would enter the queue while the medium still counts as idle, and would be sent without
+// backoff.
 bool
 ReceiveLater(Ptr<Ipv4L3Protocol> ip,
              Ptr<NetDevice> device,
@@ -78,7 +79,7 @@ Wifi(const NetDeviceContainer& devices, uint32_t node)
     return DynamicCast<WifiNetDevice>(devices.Get(node));
 }
 
-// Sends a datagram for each that has been acknowledged.
+// Sends a new datagram for each datagram that has been acknowledged.
 class GreedySource
 {
   public:
@@ -160,15 +161,15 @@ main(int argc, char* argv[])
     const auto& generation = GENERATIONS.at(name);
     const bool tcp = traffic == "tcp";
 
-    // TCP: half a segment more than the window, since scaling rounds it down; no
-    // timestamps, so that a segment has 1500 bytes and an ACK 40.
+    // TCP: the buffer is half a segment larger than the window, since window scaling rounds the
+    // window down. Without timestamps, a segment has 1500 bytes and an ACK 40 bytes.
     const uint32_t buffer = window * SEGMENT + SEGMENT / 2;
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(buffer));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(2 * buffer));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
-    // Drop-tail queues that never overflow and do not discard by age.
+    // Drop-tail queues that never overflow, and that do not discard packets by their age.
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue("100000p"));
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(100)));
     Config::SetDefault("ns3::QosTxop::UseExplicitBarAfterMissedBlockAck", BooleanValue(bar));
@@ -178,9 +179,9 @@ main(int argc, char* argv[])
     NodeContainer nodes;
     nodes.Create(stations + 1);
 
-    // Everybody hears everybody equally loud, and loud enough for 1024-QAM: at -50 dBm
-    // one MPDU in a hundred would be lost at MCS 11. Without the preamble threshold the
-    // end of a collision starts EIFS.
+    // All nodes receive all frames with equal power. The power is sufficient for 1024-QAM: at -50
+    // dBm, one MPDU in a hundred would be lost at MCS 11. Without the preamble detection threshold,
+    // EIFS starts at the end of a collision.
     YansWifiPhyHelper phy;
     const auto channel = CreateObject<YansWifiChannel>();
     const auto loss = CreateObject<FixedRssLossModel>();
@@ -194,8 +195,8 @@ main(int argc, char* argv[])
     phy.Set("MaxSupportedTxSpatialStreams", UintegerValue(generation.streams));
     phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(generation.streams));
 
-    // Stations find the cell by probing; after that the beacons are so rare that
-    // they cost neither air time nor events.
+    // Stations find the cell by probing. After that, beacons are so rare that they use hardly any
+    // air time or events.
     WifiHelper wifi;
     wifi.SetStandard(generation.standard);
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
@@ -255,9 +256,9 @@ main(int argc, char* argv[])
     internet.Install(nodes);
     Ipv4AddressHelper address("10.0.0.0", "255.255.255.0");
     const auto interfaces = address.Assign(devices);
-    // Addresses install FqCoDel; the queues are plain ones.
+    // Assigning addresses installs FqCoDel, which is removed: the queues are plain.
     TrafficControlHelper().Uninstall(devices);
-    // No ARP; association clears the caches, so fill them after it.
+    // There is no ARP. Association clears the neighbour caches, so they are filled after it.
     Simulator::Schedule(MilliSeconds(900), [] { NeighborCacheHelper().PopulateNeighborCache(); });
     for (uint32_t i = 0; i <= stations; ++i)
     {
@@ -268,7 +269,7 @@ main(int argc, char* argv[])
             });
     }
 
-    // Flow 2 i goes down to station i + 1, flow 2 i + 1 up from it.
+    // Flow 2 i is the downlink flow to station i + 1, and flow 2 i + 1 its uplink flow.
     std::vector<Ptr<PacketSink>> sinks(2 * stations);
     std::vector<std::unique_ptr<GreedySource>> sources;
     const std::string factory = tcp ? "ns3::TcpSocketFactory" : "ns3::UdpSocketFactory";
@@ -290,7 +291,7 @@ main(int argc, char* argv[])
         {
             BulkSendHelper source(factory, remote);
             source.SetAttribute("SendSize", UintegerValue(SEGMENT));
-            source.Install(nodes.Get(from)).Start(Seconds(1)); // associated by then
+            source.Install(nodes.Get(from)).Start(Seconds(1)); // stations are associated by then
         }
         else
         {

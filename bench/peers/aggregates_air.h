@@ -1,4 +1,4 @@
-// What receivers of aggregates.cc make of what is on the air, and a count of it.
+// Models of frame reception for aggregates.cc, and counters of PPDUs.
 
 #pragma once
 
@@ -16,8 +16,8 @@ using namespace ns3;
 namespace
 {
 
-// Noise and interference destroy nothing, headers neither: what could not read a
-// header would not wait for EIFS.
+// An error model without errors by noise or interference. It also decodes all headers: a station
+// that cannot decode a header would not wait for EIFS.
 class Clear : public ErrorRateModel
 {
   private:
@@ -33,10 +33,11 @@ class Clear : public ErrorRateModel
     }
 };
 
-// Nothing of PPDUs that overlap is received. ns-3 judges MPDU by MPDU: of a long
-// aggregate it would receive what comes behind the end of a short frame that collided
-// with its preamble. PPDUs begin together, or 3 us apart: who collided counts its
-// slots from another instant than the others, and it takes 4 us to sense a preamble.
+// An error model in which no PPDU is received that overlaps another PPDU. ns-3 decides separately
+// for each MPDU. If a short frame collides with the preamble of a long aggregate, ns-3 would
+// receive the MPDUs after the end of the short frame. PPDUs that collide begin simultaneously, or 3
+// us apart: a station after a collision counts its slots from another time than the others, and it
+// takes 4 us to sense a preamble.
 class Collisions : public ErrorModel
 {
   public:
@@ -70,7 +71,7 @@ class Collisions : public ErrorModel
     bool m_collided{false};
 };
 
-// Counts PPDUs by their kind, and what their receivers could not read.
+// Counts PPDUs by their kind, and PPDUs that were not received by the reason.
 class Watch
 {
   public:

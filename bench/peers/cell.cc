@@ -3,13 +3,13 @@
 //   cell DURATION_S WARMUP_S RUN [--edca --apCwmin=31 ... --stationTxop=0]
 //       [--stations=7 --flows=1 --queue=100] [--minRto=200]
 //
-// With --edca the cell is one of 802.11e, with the given access parameters of
-// category best effort at the access point and at the stations.
+// With --edca the cell uses 802.11e, with the given parameters of category best effort at the
+// access point and at the stations.
 //
-// Prints one line: "delivered", segments in the whole run, segments after the
-// warm-up. No trace source is connected, no log is on. The senders sit on the
-// access point, which is the wire of zero delay and unlimited rate at no cost.
-// Settings that differ from ns-3's defaults say why.
+// The program prints one line: "delivered", the number of segments in the whole run, and the number
+// after the warm-up. No trace source is connected, and logging is off. The senders are at the
+// access point, which is equivalent to a wire without delay and with an unlimited rate, and has no
+// cost. Comments explain settings that differ from ns-3's defaults.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -32,7 +32,7 @@ namespace
 constexpr uint32_t SEGMENT = 1460;
 constexpr uint32_t WINDOW = 4;
 
-// Access parameters: slots, slots, slots, microseconds.
+// Access parameters of 802.11e. [slots, slots, slots, us]
 struct Access
 {
     uint32_t cwmin{31};
@@ -61,7 +61,8 @@ struct Access
                     StringValue(std::to_string(txop) + "us"));
     }
 
-    // The access point tells its stations; without this they would take its own.
+    // Sets the parameters that the access point announces to its stations. Without this, stations
+    // would use the access point's own parameters.
     void Advertise(WifiMacHelper& mac) const
     {
         const auto value = [](uint32_t number, const std::string& unit = "") {
@@ -79,9 +80,9 @@ struct Access
     }
 };
 
-// A node handles what it received only while it sends its MAC ACK. At zero
-// delay the TCP ACK would enter the queue in the instant in which the medium
-// still counts as idle, and would be sent without any backoff.
+// Delays the processing of a received packet until the MAC ACK is sent. Without this delay the TCP
+// ACK would enter the queue while the medium still counts as idle, and would be sent without
+// backoff.
 bool
 ReceiveLater(Ptr<Ipv4L3Protocol> ip,
              Ptr<NetDevice> device,
@@ -128,10 +129,10 @@ main(int argc, char* argv[])
         minRto = edca ? 1000 : 200;
     }
 
-    // TCP: window of four segments, an ACK for each, no options, so that a segment
-    // has 1500 bytes and an ACK 40. The least timeout is 1 s otherwise, which suits
-    // the long queues of some access parameters. SACK adds no byte without a loss;
-    // without it ns-3 repeats fast retransmit for ever after a spurious timeout.
+    // TCP: a window of four segments, and an ACK for each segment. Without options, a segment has
+    // 1500 bytes and an ACK 40 bytes. With --edca the smallest timeout is 1 s, because some access
+    // parameters cause long queues. SACK adds no bytes without a loss. Without SACK, ns-3 repeats
+    // the fast retransmit indefinitely after a spurious timeout.
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(WINDOW * SEGMENT));
@@ -141,7 +142,7 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(edca));
     Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(minRto)));
-    // A drop-tail queue of 100 packets that does not discard by age.
+    // A drop-tail queue of 100 packets that does not discard packets by their age.
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, queue)));
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(100)));
 
@@ -149,8 +150,8 @@ main(int argc, char* argv[])
     nodes.Create(stations + 1);
     const Ptr<Node> ap = nodes.Get(0);
 
-    // Everybody hears everybody equally loud, so no frame survives a collision;
-    // without the preamble threshold the end of a collision starts EIFS.
+    // All nodes receive all frames with equal power, so no frame survives a collision. Without the
+    // preamble detection threshold, EIFS starts at the end of a collision.
     YansWifiPhyHelper phy;
     const auto channel = CreateObject<YansWifiChannel>();
     const auto loss = CreateObject<FixedRssLossModel>();
@@ -160,9 +161,9 @@ main(int argc, char* argv[])
     phy.SetChannel(channel);
     phy.DisablePreambleDetectionModel();
 
-    // An infrastructure cell, so that MAC ACKs go at 2 Mb/s: an independent one
-    // would answer at 11. Stations find it by probing; after that the beacons are
-    // so rare that they cost neither air time nor events.
+    // In an infrastructure cell, MAC ACKs are sent at 2 Mb/s; in an ad-hoc cell they would be sent
+    // at 11 Mb/s. Stations find the cell by probing. After that, beacons are so rare that they use
+    // hardly any air time or events.
     WifiHelper wifi;
     wifi.SetStandard(WIFI_STANDARD_80211b);
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
@@ -205,12 +206,14 @@ main(int argc, char* argv[])
     internet.Install(nodes);
     Ipv4AddressHelper address("10.0.0.0", "255.255.0.0");
     const auto interfaces = address.Assign(devices);
-    // Addresses install FqCoDel; the queue of the access point is a plain one.
+    // Assigning addresses installs FqCoDel, which is removed: the queue of the access point is
+    // plain.
     TrafficControlHelper().Uninstall(devices);
-    // No ARP; association clears the caches, so fill them after it.
+    // There is no ARP. Association clears the neighbour caches, so they are filled after it.
     Simulator::Schedule(MilliSeconds(900), [] { NeighborCacheHelper().PopulateNeighborCache(); });
 
-    // An access point that wins every contention often has an empty queue, too.
+    // Stations process received packets later. With --edca the access point does so, too, because
+    // its queue is often empty if it wins every contention.
     for (uint32_t i = edca ? 0 : 1; i <= stations; ++i)
     {
         const auto ip = nodes.Get(i)->GetObject<Ipv4L3Protocol>();
@@ -231,7 +234,7 @@ main(int argc, char* argv[])
         {
             BulkSendHelper source("ns3::TcpSocketFactory", remote);
             source.SetAttribute("SendSize", UintegerValue(SEGMENT));
-            source.Install(ap).Start(Seconds(1)); // associated by then
+            source.Install(ap).Start(Seconds(1)); // stations are associated by then
         }
     }
 

@@ -2,12 +2,12 @@
 #
 #   ns cell.tcl DURATION_S WARMUP_S SEED default|tuned [STATIONS FLOWS_EACH QUEUE]
 #
-# Prints one line: "delivered", segments delivered in the whole run, segments delivered after
-# the warm-up. No trace file, no monitor, no per-packet Tcl: the run costs what
-# the simulation costs.
+# The script prints one line: "delivered", the number of segments delivered in the whole run, and
+# the number after the warm-up. It has no trace file, no monitor and no Tcl code per packet, so that
+# only the simulation is measured.
 #
-# The senders sit on the access point, which is the wire of zero delay and
-# unlimited rate at no cost. Settings that differ from ns-2's defaults say why.
+# The senders are at the access point, which is equivalent to a wire without delay and with an
+# unlimited rate, and has no cost. Comments explain settings that differ from ns-2's defaults.
 
 lassign $argv duration warmup seed how stations each places
 if {$stations eq ""} {
@@ -16,12 +16,13 @@ if {$stations eq ""} {
 ns-random $seed
 
 if {$how eq "tuned"} {
-    # Only the headers that this traffic uses: ns-2 allocates all others in every packet.
+    # Only the headers that this traffic uses. By default ns-2 allocates all headers in every
+    # packet.
     remove-all-packet-headers
     add-packet-header IP TCP ARP LL Mac Flags
 }
 
-# Frames of 802.11 DSSS with long preamble.
+# Frames of 802.11 DSSS with a long preamble.
 Mac/802_11 set dataRate_ 11Mb
 Mac/802_11 set basicRate_ 2Mb
 Mac/802_11 set PLCPDataRate_ 1Mb
@@ -31,16 +32,16 @@ Mac/802_11 set SlotTime_ 0.000020
 Mac/802_11 set SIFS_ 0.000010
 Mac/802_11 set CWMin_ 31
 Mac/802_11 set CWMax_ 1023
-# No RTS: the default 0 puts one before every frame. Frames up to the threshold
-# use the short limit, which counts attempts.
+# No RTS: with the default of 0, an RTS precedes every frame. Frames up to the threshold use the
+# short retry limit, which counts attempts.
 Mac/802_11 set RTSThreshold_ 3000
 Mac/802_11 set ShortRetryLimit_ 7
 Mac/802_11 set LongRetryLimit_ 4
-# No capture: two frames on the air are always a collision.
+# No capture: two simultaneous frames on the air always collide.
 Phy/WirelessPhy set CPThresh_ 1e30
 
-# 1538 and 78 bytes of MAC frame. ns-2 counts 28 bytes of MAC header and no
-# SNAP, so the 10 bytes missing to the paper's 38 are put into the payload.
+# MAC frames of 1538 and 78 bytes. ns-2 has 28 bytes of MAC header and no SNAP header. The payload
+# is 10 bytes longer, so that the headers have the paper's 38 bytes.
 Agent/TCP set packetSize_ 1470
 Agent/TCP set tcpip_base_hdr_size_ 40
 Agent/TCPSink set packetSize_ 50
@@ -52,22 +53,23 @@ set ns [new Simulator]
 if {$how eq "tuned"} {
     $ns use-scheduler List
 }
-# A wireless node needs a trace file to exist; with the switches below OFF only
-# ARP drops would reach it, and there are none.
+# A wireless node requires a trace file. With the following traces OFF, only ARP drops would be
+# written to it, and there are none.
 $ns trace-all [open /dev/null w]
 set topo [new Topography]
 $topo load_flatgrid 100 100
 create-god [expr {$stations + 1}]
 set channel [new Channel/WirelessChannel]
 
-# DumbAgent hands every packet to the MAC: one hop, no routing traffic. Do not use
-# Propagation/FreeSpace: in this build it prints a line for every frame heard.
+# DumbAgent passes every packet to the MAC, without routing. Do not use Propagation/FreeSpace: in
+# this build it prints a line for every received frame.
 $ns node-config -adhocRouting DumbAgent -llType LL -macType Mac/802_11 \
     -ifqType Queue/DropTail/PriQueue -ifqLen $places -antType Antenna/OmniAntenna \
     -propType Propagation/TwoRayGround -phyType Phy/WirelessPhy -channel $channel \
     -topoInstance $topo -agentTrace OFF -routerTrace OFF -macTrace OFF -movementTrace OFF
 
-# The access point in the middle, all stations 5 m away: all hear all.
+# The access point is in the middle, and all stations are 5 m away, so that all nodes hear all
+# frames.
 set ap [$ns node]
 $ap random-motion 0
 $ap set X_ 50

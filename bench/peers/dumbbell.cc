@@ -3,10 +3,10 @@
 //   dumbbell DURATION_S WARMUP_S RUN --rtt=MS --queue=droptail|red [--measure]
 //       [--flows=60 --limit=15]
 //
-// Prints "delivered", segments in the whole run, segments after the warm-up. With
-// --measure it also prints "bottleneck", utilisation, mean queue with the packet in
-// service, and fraction of packets dropped, all after the warm-up; that needs trace
-// sinks. Settings that differ from ns-3's defaults say why.
+// The program prints "delivered", the number of segments in the whole run, and the number after the
+// warm-up. With --measure it also prints "bottleneck", utilisation, mean queue length with the
+// packet in service, and fraction of packets dropped, all after the warm-up. This requires trace
+// sinks. Comments explain settings that differ from ns-3's defaults.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -26,14 +26,14 @@ using namespace ns3;
 namespace
 {
 
-// Of the bottleneck, for each flow.
+// Rate of the bottleneck per flow. [bit/s]
 constexpr double FLOW_BPS = 100e6 / 60;
-// With the headers of PPP, IP and TCP 1500 bytes on the wire.
+// Payload of a segment, which has 1500 bytes on the wire with the headers of PPP, IP and TCP.
 constexpr uint32_t SEGMENT = 1458;
-// Windows that never limit.
+// Window that never limits a flow.
 constexpr uint32_t WINDOW = 1000 * SEGMENT;
 
-// What passes the bottleneck, since the warm-up.
+// Counters of the bottleneck since the warm-up.
 struct Monitor
 {
     uint64_t accepted{0};
@@ -98,9 +98,9 @@ main(int argc, char* argv[])
     const double bottleneckBps = flows * FLOW_BPS;
     const bool red = queue == "red";
 
-    // TCP: an ACK for each segment, recovery by SACK without rate reduction; the default of
-    // the least timeout is 1 s. Without SACK ns-3 repeats fast retransmit for ever after a
-    // spurious timeout: at 200 ms four of ten segments were duplicates.
+    // TCP: an ACK for each segment, and recovery by SACK without rate reduction. ns-3's default of
+    // the smallest timeout is 1 s. Without SACK, ns-3 repeats the fast retransmit indefinitely
+    // after a spurious timeout: at 200 ms, four of ten segments were duplicates.
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
                        TypeIdValue(TcpClassicRecovery::GetTypeId()));
@@ -120,8 +120,8 @@ main(int argc, char* argv[])
     sources.Create(flows);
     targets.Create(flows);
 
-    // The cheapest of ns-3's ways to route: global routes and static ones are searched
-    // in a list for every packet.
+    // The fastest routing of ns-3. Global and static routes are searched in a list for every
+    // packet.
     Ipv4NixVectorHelper nix;
     InternetStackHelper internet;
     internet.SetIpv6StackInstall(false);
@@ -139,21 +139,22 @@ main(int argc, char* argv[])
         const auto devices = link.Install(a, b);
         const auto interfaces = address.Assign(devices);
         address.NewNetwork();
-        // Addresses install FqCoDel.
+        // Assigning addresses installs FqCoDel, which is removed.
         TrafficControlHelper().Uninstall(devices);
         return std::make_pair(devices, interfaces);
     };
 
-    // The packet in service has left the queue of the device: one place more. RED is
-    // a discipline above the device, whose own queue then holds a single packet.
+    // The packet in service is no longer in the queue of the device, so the limit is one packet
+    // less. RED is a queue discipline above the device, and the queue of the device then contains a
+    // single packet.
     const auto [bottleneck, unused] = connect(left, right, bottleneckBps, 0, red ? 1 : limit - 1);
-    // In the way back, as everywhere else, nothing is lost.
+    // The queue of the reverse path loses no packets, like all other queues.
     const auto back = DynamicCast<PointToPointNetDevice>(bottleneck.Get(1));
     back->GetQueue()->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, 1000 * flows / 60));
     if (red)
     {
-        // ns-2's defaults where ns-3's differ: 1/50 for the largest probability; a weight
-        // of 0 is ns-2's automatic one, for which RED needs the rate.
+        // ns-2's defaults where ns-3's defaults differ: the largest probability is 1/50. A weight
+        // of 0 means the automatic weight of ns-2, for which RED needs the rate.
         TrafficControlHelper control;
         control.SetRootQueueDisc("ns3::RedQueueDisc",
                                  "MinTh",
@@ -173,8 +174,8 @@ main(int argc, char* argv[])
         control.Install(bottleneck.Get(0));
     }
 
-    // A quarter of the round trip in each direction of the host's two links; rates
-    // evenly over 1 %.
+    // Each direction of a host's two links has a quarter of the round-trip time. The rates are
+    // evenly spaced over 1 %.
     const double quarter_ms = rtt / 4.0;
     const auto start = CreateObject<UniformRandomVariable>();
     std::vector<Ptr<PacketSink>> sinks;
@@ -218,7 +219,8 @@ main(int argc, char* argv[])
         else
         {
             device->GetQueue()->TraceConnectWithoutContext("Enqueue", enter);
-            // The layer above knows that the device's queue is full, and drops in its place.
+            // The layer above knows that the queue of the device is full, and drops the packet in
+            // its place.
             left->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext("TcDrop", drop);
         }
         device->TraceConnectWithoutContext("PhyTxEnd",

@@ -2,37 +2,39 @@
 #
 #   ns dumbbell.tcl DURATION_S WARMUP_S SEED RTT_MS droptail|red|bytes measure|bare [FLOWS LIMIT]
 #
-# Prints "delivered", segments delivered in the whole run, segments delivered after the warm-up.
-# With `measure` it also prints "bottleneck", utilisation, mean queue with the packet in service,
-# and fraction of packets dropped, all after the warm-up; that needs a monitor on the queue, which
-# `bare` does without. Settings that differ from ns-2's defaults say why.
+# The script prints "delivered", the number of segments delivered in the whole run, and the number
+# after the warm-up. With `measure` it also prints "bottleneck", utilisation, mean queue length with
+# the packet in service, and fraction of packets dropped, all after the warm-up. This requires a
+# monitor of the queue, which is absent with `bare`. Comments explain settings that differ from
+# ns-2's defaults.
 
 lassign $argv duration warmup seed rtt_ms queue mode flows places
-# As many flows more as rate.
+# The rate of the bottleneck is proportional to the number of flows.
 if {$flows eq ""} {
     lassign {60 15} flows places
 }
 set bottleneck_bps [expr {100e6 * $flows / 60}]
 ns-random $seed
 
-# 1500 bytes on the wire, ACKs of 40 (ns-2's default).
+# A segment has 1500 bytes on the wire, and an ACK 40 bytes (ns-2's default).
 Agent/TCP set packetSize_ 1460
 Agent/TCP set tcpip_base_hdr_size_ 40
-# Windows that never limit.
+# A window that never limits a flow.
 Agent/TCP set window_ 10000
 Agent/TCP set minrto_ 0.2
 Agent/TCP set rtxcur_init_ 1.0
 Agent/TCP set tcpTick_ 0.001
-# A round-trip sample for every ACK, as timestamps allow, and the back-off is over with the first;
-# the option takes no room.
+# Every ACK gives a round-trip time sample, as with timestamps, and the first sample ends the
+# back-off. The option has no bytes.
 Agent/TCP set timestamps_ true
 Agent/TCP set ts_option_size_ 0
 Agent/TCP set ts_resetRTO_ true
-# No limited transmit: the first two duplicate ACKs send nothing.
+# No limited transmit: no segment is sent on the first two duplicate ACKs.
 Agent/TCP set singledup_ 0
 
-# The default, `bytes`, counts bytes, and drops long packets more often. Thresholds and limit are in
-# packets of the mean length, of which the default is 500 bytes; the weight of the average follows from it.
+# With `bytes`, the default of ns-2, RED counts bytes and drops long packets more often. Thresholds
+# and limit are then in packets of the mean length (500 bytes by default), from which RED also
+# computes its weight.
 if {$queue eq "bytes"} {
     lassign {true 20 60 100} bytes least most limit
 } else {
@@ -48,7 +50,7 @@ set left [$ns node]
 set right [$ns node]
 if {$queue eq "droptail"} {
     $ns simplex-link $left $right $bottleneck_bps 0 DropTail
-    # A limit of 15 holds 14, and one more is in service.
+    # A limit of 15 means 14 packets in the queue, and one packet in service.
     $ns queue-limit $left $right $places
 } else {
     $ns simplex-link $left $right $bottleneck_bps 0 RED
@@ -57,7 +59,8 @@ if {$queue eq "droptail"} {
 $ns simplex-link $right $left $bottleneck_bps 0 DropTail
 $ns queue-limit $right $left [expr {1000 * $flows / 60}]
 
-# A quarter of the round trip in each direction of the host's two links; rates evenly over 1 %.
+# Each direction of a host's two links has a quarter of the round-trip time. The rates are evenly
+# spaced over 1 %.
 set quarter [expr {$rtt_ms / 4000.0}]
 set start [new RandomVariable/Uniform]
 $start set min_ 0
@@ -94,7 +97,8 @@ if {$mode eq "measure"} {
     set monitor [$ns monitor-queue $left $right ""]
     set waiting [$monitor get-pkts-integrator]
 }
-# Bytes sent, packet seconds waited, packets that arrived, packets dropped, so far.
+# Returns bytes sent, the integral of the queue length [packets s], packets that arrived, and
+# packets dropped, all since the start.
 proc counters {} {
     global ns monitor waiting
     $waiting newpoint [$ns now] [$monitor set pkts_]
@@ -120,7 +124,8 @@ proc finish {} {
         lassign $change bytes packet_seconds arrivals drops
         set measured [expr {$duration - $warmup}]
         set utilisation [expr {8 * $bytes / $bottleneck_bps / $measured}]
-        # ns-2's queue is what waits; a busy link has one more packet.
+        # The queue of ns-2 does not include the packet in service, which is present while the link
+        # is busy.
         set mean [expr {$packet_seconds / $measured + $utilisation}]
         puts "bottleneck $utilisation $mean [expr {$drops / $arrivals}]"
     }

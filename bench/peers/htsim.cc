@@ -1,14 +1,16 @@
-// htsim: NewReno flows through one router with drop-tail.
+// htsim: NewReno flows through one router with a drop-tail queue.
 //
 //   htsim DURATION_S WARMUP_S SEED FLOWS RTT_MS LIMIT measure|bare
 //
-// Prints "delivered", segments in the whole run, segments after the warm-up; with `measure` also
-// "bottleneck", utilisation, mean queue with the packet in service, and fraction of packets dropped,
-// all after the warm-up. No logger is connected. A queue of htsim is a link's; a pipe is its delay.
+// The program prints "delivered", the number of segments in the whole run, and the number after the
+// warm-up. With `measure` it also prints "bottleneck", utilisation, mean queue length with the
+// packet in service, and fraction of packets dropped, all after the warm-up. No logger is
+// connected. In htsim, a link consists of a queue with a rate, and a pipe with a delay.
 //
-// Differs from the others in: least timeout 250 ms and the first 3 s, both constants of its TcpSrc,
-// checked every 10 ms; a SYN before the first segment; the targets' links are pipes alone, without a
-// rate; no RED (its RandomQueue has no average).
+// Differs from the other simulators in: the smallest timeout is 250 ms and the initial timeout 3 s
+// (constants of TcpSrc), and timeouts are checked every 10 ms; a SYN precedes the first segment;
+// the links of the targets are only pipes, without a rate; there is no RED, since RandomQueue
+// computes no average.
 
 #include "config.h"
 #include "eventlist.h"
@@ -39,12 +41,12 @@ main(int argc, char** argv)
     const simtime_picosec quarter = timeFromMs(atof(argv[5]) / 4);
     const int limit = atoi(argv[6]);
     const bool measure = std::string(argv[7]) == "measure";
-    // TCP and pipes tell what they do; the streams go nowhere.
+    // TCP and pipes log to std::cout, whose output is discarded.
     std::cout.setstate(std::ios::failbit);
 
     EventList events;
     events.setEndtime(timeFromSec(duration_s));
-    // Segments are counted in packets: 1500 bytes on the wire, ACKs of 40.
+    // Segments are numbered in packets. A segment has 1500 bytes on the wire, and an ACK 40 bytes.
     Packet::set_packet_size(1500);
     TcpRtxTimerScanner timers(timeFromMs(10), events);
     const linkspeed_bps rate = flows * (100e6 / 60);
@@ -54,7 +56,8 @@ main(int argc, char** argv)
     const auto link = [&events](double bps) {
         return new Queue(linkspeed_bps(bps), memFromPkt(1000000), events, NULL);
     };
-    // A quarter of the round trip in each direction of a host's two links; rates evenly over 1 %.
+    // Each direction of a host's two links has a quarter of the round-trip time. The rates are
+    // evenly spaced over 1 %.
     const auto pipe = [&events, quarter]() { return new Pipe(quarter, events); };
     std::vector<TcpSink*> sinks;
     for (int i = 0; i < flows; i++)

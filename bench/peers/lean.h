@@ -1,7 +1,8 @@
-// What both lean loops share: events in a tournament, TCP without generality.
+// Components of both lean simulations: an event queue (a tournament tree), and a minimal TCP.
 //
-// The tournament has a slot for each thing that may happen next; its root is the earliest. Setting a
-// slot replays one match a level. A key is a time with the slot behind it: equal times go to the lower.
+// The tournament tree has one slot per source of events, and its root is the earliest event.
+// Setting the time of a slot updates one node per level of the tree. A key consists of the time and
+// the slot number, so that of two simultaneous events the one with the lower slot number is first.
 
 #pragma once
 #include <cstdint>
@@ -9,12 +10,12 @@
 #include <cstdlib>
 #include <vector>
 
-using Time = uint64_t; // ns
+using Time = uint64_t; // [ns]
 constexpr Time NEVER = ~Time(0);
 
 struct Events
 {
-    static constexpr int SLOT_BITS = 18; // 70,000 s of ns are left
+    static constexpr int SLOT_BITS = 18; // leaves 46 bits for times: 70,000 s in ns
     static constexpr uint32_t NOBODY = (1u << SLOT_BITS) - 1;
     size_t leaves = 1;
     std::vector<uint64_t> key;
@@ -38,7 +39,7 @@ struct Events
     Time at() const { return key[1] >> SLOT_BITS; }
 };
 
-// A queue that grows to what it once held.
+// A ring buffer that grows to its largest number of elements.
 template <typename T> struct Ring
 {
     std::vector<T> cells = std::vector<T>(4);
@@ -61,7 +62,8 @@ template <typename T> struct Ring
     void pop() { first = (first + 1) & (cells.size() - 1), held--; }
 };
 
-// Who looks at which flow when, in steps of 10 ms: a flow is here once, and whoever looks says when next.
+// A timer wheel with steps of 10 ms. Each flow is in the wheel once. When its step is reached, the
+// callback returns the time of its next check.
 struct Wheel
 {
     static constexpr Time TICK = 10000000;
@@ -89,8 +91,9 @@ struct Wheel
     }
 };
 
-// NewReno (RFC 6582: impatient, and careful after a loss) with both ends in one object, segments counted from 0; an ACK for each segment.
-// Round trips are timed one at a time, a timeout goes back to the first segment that is missing.
+// NewReno (RFC 6582, variants impatient and careful), with both ends of the connection in one
+// object. Segments are numbered from 0, and each segment is acknowledged. One round-trip time is
+// measured at a time. After a timeout, transmission continues with the first missing segment.
 struct Tcp
 {
     uint32_t acked = 0, sent = 0, highest = 0, recover = 0, dupacks = 0, most = 10000;
@@ -101,7 +104,7 @@ struct Tcp
     Time rto = 1000000000, deadline = NEVER, timed_at = NEVER;
     std::vector<bool> have = std::vector<bool>(4);
 
-    // The receiver: the segment that it waits for next.
+    // Processes an arriving segment at the receiver. Returns the next expected segment.
     uint32_t receive(uint32_t segment)
     {
         if (segment < received)
@@ -120,7 +123,7 @@ struct Tcp
         return received;
     }
 
-    // The sender; `send` gives a segment to the access link.
+    // Processes an ACK at the sender; `send` passes a segment to the access link.
     template <typename Send> void ack(uint32_t ack, Time now, Send send)
     {
         if (ack > acked)
@@ -134,7 +137,7 @@ struct Tcp
                 recovering = false, cwnd = ssthresh;
             else
             {
-                // a partial ACK: the next is missing, too
+                // partial ACK: the next segment is missing as well
                 cwnd = cwnd - (ack - acked) + 1;
                 if (cwnd < 1)
                     cwnd = 1;
@@ -174,7 +177,7 @@ struct Tcp
         }
     }
 
-    // Looks at the timer, which starts the flow, too; says when to look again.
+    // Checks the retransmission timer, and starts the flow. Returns the time of the next check.
     template <typename Send> Time timer(Time now, Send send)
     {
         if (deadline == NEVER)
@@ -212,7 +215,7 @@ struct Tcp
     }
 };
 
-// Segments that the receivers of these flows have.
+// Returns the number of segments that the receivers of these flows have received in order.
 inline uint64_t
 received_by(const std::vector<Tcp>& flows)
 {
@@ -222,7 +225,7 @@ received_by(const std::vector<Tcp>& flows)
     return sum;
 }
 
-// xorshift64*, a uniform number in [0, 1).
+// Random numbers by xorshift64*, uniform in [0, 1).
 struct Random
 {
     uint64_t state;

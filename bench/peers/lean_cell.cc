@@ -1,19 +1,19 @@
-// A lean loop: downloads in one 802.11b cell (paper 003, Table 2), and nothing else.
+// A lean simulation of downloads in one 802.11b cell (paper 003, Table 2).
 //
 //   lean_cell DURATION_S WARMUP_S SEED STATIONS FLOWS_PER_STATION QUEUE
 //
-// What the fastest program for this one scenario costs: no recording, no generality, all hear all.
-// The medium is one object. A backoff is the absolute number of the idle slot in which it ends, so that
-// a busy medium costs nobody anything, and only who wins next is in the tournament. An event is a frame
-// on the air or a collision. Prints "delivered".
+// It measures the cost of the fastest program for only this scenario: nothing is recorded or
+// configurable, and all nodes hear all frames. The medium is one object. A backoff is stored as the
+// absolute number of the idle slot in which it ends, so that a busy medium requires no updates. An
+// event is a frame on the air or a collision. The program prints "delivered".
 //
-// Differs from IEEE 802.11 in: a node draws its backoff when it has something to send, so that none runs
-// out while its queue is empty.
+// Differs from IEEE 802.11 in: a node draws its backoff only when it has a packet to send, so that
+// no backoff ends while the queue is empty.
 
 #include "lean.h"
 
-// 802.11b with a long preamble; durations in ns, 1538 and 78 bytes of MAC frame at 11 Mb/s, a MAC ACK of
-// 14 bytes at 2.
+// 802.11b with a long preamble. Durations are in ns, for MAC frames of 1538 and 78 bytes at 11
+// Mb/s, and a MAC ACK of 14 bytes at 2 Mb/s.
 constexpr Time SLOT = 20000, SIFS = 10000, DIFS = 50000, PREAMBLE = 192000;
 constexpr Time MAC_ACK = PREAMBLE + 56000, EIFS = SIFS + PREAMBLE + 112000 + DIFS;
 constexpr Time DATA = PREAMBLE + 1538 * 8000 / 11, TCP_ACK = PREAMBLE + 78 * 8000 / 11;
@@ -34,12 +34,12 @@ struct Cell
 {
     uint32_t stations, flows, limit;
     std::vector<Tcp> tcp;
-    std::vector<Node> node; // the access point is the last
-    Events contenders;      // by the idle slot in which their backoff ends
+    std::vector<Node> node; // the access point is the last node
+    Events contenders; // by the idle slot in which the backoff ends
     Random uniform;
     Time now = 0;
     Wheel wheel;
-    uint64_t slot = 0; // idle slots so far
+    uint64_t slot = 0; // number of idle slots so far
     std::vector<uint32_t> winners;
 
     Cell(uint32_t n, uint32_t each, uint32_t most, uint64_t seed)
@@ -68,10 +68,11 @@ struct Cell
             contend(who);
     }
 
-    // The senders are on the access point.
+    // The TCP senders are at the access point.
     void send(uint32_t flow, uint32_t segment) { enter(stations, {flow, segment}); }
 
-    // The frame has gone, for good or to the other side.
+    // Removes the frame of a node after it was received or discarded, and begins with the next
+    // frame.
     void next_frame(uint32_t who)
     {
         Node& one = node[who];
@@ -124,7 +125,7 @@ struct Cell
                 winners.push_back(contenders.next());
                 contenders.set(winners.back(), NEVER);
             }
-            // The slot in which a frame begins is over for the others, too.
+            // The slot in which a frame begins also counts for the backoffs of the other nodes.
             slot++;
             Time air = 0;
             for (uint32_t who : winners)

@@ -1,12 +1,13 @@
-// A lean loop: NewReno flows through one router with drop-tail, and nothing else.
+// A lean simulation of NewReno flows through one router with a drop-tail queue.
 //
 //   lean_router DURATION_S WARMUP_S SEED FLOWS RTT_MS LIMIT once|hops
 //
-// What the fastest program for this one scenario costs: no recording, no generality. `once` has one
-// event a packet, its arrival at the router, where all that follows is known: when it leaves, and when
-// its ACK is back. `hops` has an event for the end of each link and of each pipe on the way, as
-// simulators of any network have. Prints "delivered" and "bottleneck":
-// utilisation, mean queue with the packet in service, drops.
+// It measures the cost of the fastest program for only this scenario: nothing is recorded or
+// configurable. `once` has one event per packet: its arrival at the router. At this time the
+// program computes when the packet leaves the router, and when its ACK arrives. `hops` has one
+// event at the end of each link and pipe, as in a general network simulator. The program prints
+// "delivered" and "bottleneck": utilisation, mean queue length with the packet in service, and
+// drops.
 
 #include "lean.h"
 #include <cstring>
@@ -20,7 +21,8 @@ struct Packet
     uint32_t flow, number;
 };
 
-// A link with a queue (`rate` in bit/ns), or a pipe (`lasts`): first in, first out, one event pending.
+// A link with a queue (`rate` in bit/ns), or a pipe that only delays packets (`lasts`). Both are
+// first in, first out, with one pending event.
 struct Hop
 {
     double rate = 0;
@@ -33,7 +35,7 @@ struct Hop
 struct Router
 {
     uint32_t flows, limit;
-    double rate; // bit/ns
+    double rate; // [bit/ns]
     Time quarter, now = 0, busy = 0;
     bool hops;
     std::vector<Tcp> tcp;
@@ -44,10 +46,10 @@ struct Router
     Ring<Packet> acks;
     Events events;
     uint64_t drops = 0, passed = 0;
-    Time waited = 0; // by all that passed, in the queue and in service
+    Time waited = 0; // sum over all packets of the time in the queue and in service
 
-    // Slots: access links, then what all flows share in the order of the way (pipes of the same length
-    // are one), then the timers.
+    // Slots of the event queue: access links, then the links and pipes that all flows share, in the
+    // order of the path, then the timers. Pipes of equal length share one slot.
     enum { UP, BOTTLENECK, EXIT, DOWN, RETURN, HOME, SHARED };
     size_t timers() const { return flows + SHARED; }
 
@@ -101,7 +103,7 @@ struct Router
         events.set(timers(), now + Wheel::TICK);
     }
 
-    // One event a packet: it is at the router.
+    // Processes the only event of a packet: its arrival at the router.
     void arrives(uint32_t f)
     {
         const Packet packet = access[f].front();
@@ -129,8 +131,9 @@ struct Router
         acked(packet.flow, packet.number);
     }
 
-    // Hop by hop: a packet enters one, and leaves it for the next. A queue holds how long the one in
-    // service lasts from when it begins, a pipe when it is over.
+    // Passes a packet from hop to hop. For a queue, `at` is the transmission time of the packet,
+    // which begins when the previous packet has left. For a pipe, `at` is the arrival time at its
+    // end.
     void enter(uint32_t h, Packet packet, Time bits)
     {
         Hop& here = hop[h];
@@ -153,7 +156,8 @@ struct Router
         here.held.pop();
         const Time then = here.held.held ? here.held.front().at : NEVER;
         events.set(h, here.held.held && here.rate > 0 ? now + then : then);
-        // So many are there to the end of a service, which is a little more than on the average.
+        // This number of packets is present at the end of each transmission, which is slightly more
+        // than the mean over time.
         if (h == flows + BOTTLENECK)
             passed++, waited += (here.held.held + 1) * Time(WIRE_BITS / rate);
         if (h == flows + EXIT)

@@ -2,10 +2,11 @@
 #
 #   ns two_classes.tcl DURATION_S WARMUP_S SEED ERROR ATTEMPTS TRACE AGENT [CLASS VARIABLE VALUE ...]
 #
-# AGENT is the sender's, such as TCP/Newreno; further triples replace a default of a class, as in
-# `Agent/TCP singledup_ 1`. Prints a line for each flow, of what it did behind the warm-up: "flow",
-# number, segments acknowledged, timeouts, cuts of the window, segments sent again, segments sent, mean
-# window. The file TRACE has all that was dropped since the beginning, with reason and flow.
+# AGENT is the class of the senders, such as TCP/Newreno. Each further triple sets a default value
+# of a class, such as `Agent/TCP singledup_ 1`. The script prints one line per flow with values
+# after the warm-up: "flow", number, segments acknowledged, timeouts, window reductions, segments
+# retransmitted, segments sent, mean window. The file TRACE has all packets that were dropped since
+# the start, with reason and flow.
 
 lassign $argv duration warmup seed error attempts trace_name agent
 set changes [lrange $argv 7 end]
@@ -24,21 +25,21 @@ Mac/802_11 set SlotTime_ 0.000020
 Mac/802_11 set SIFS_ 0.000010
 Mac/802_11 set CWMin_ 31
 Mac/802_11 set CWMax_ 1023
-# No RTS; frames up to the threshold use the short limit, which counts attempts.
+# No RTS. Frames up to the threshold use the short retry limit, which counts attempts.
 Mac/802_11 set RTSThreshold_ 3000
 Mac/802_11 set ShortRetryLimit_ $attempts
 Mac/802_11 set LongRetryLimit_ $attempts
-# No capture: two frames on the air are always a collision.
+# No capture: two simultaneous frames on the air always collide.
 Phy/WirelessPhy set CPThresh_ 1e30
 
-# 1500 and 40 bytes of IP, and 28 of MAC.
+# IP packets of 1500 and 40 bytes, and 28 bytes of MAC header.
 Agent/TCP set packetSize_ 1460
 Agent/TCP set tcpip_base_hdr_size_ 40
 Agent/TCPSink set packetSize_ 40
 Agent/TCP set window_ 45
 Agent/TCP set minrto_ 0.2
 Agent/TCP set tcpTick_ 0.001
-# Flows in the trace.
+# Flow numbers for the trace.
 Agent set fid_ 0
 foreach {class variable value} $changes {
     $class set $variable $value
@@ -46,7 +47,7 @@ foreach {class variable value} $changes {
 
 set ns [new Simulator]
 $ns use-scheduler List
-# Only what is dropped.
+# The trace file contains only dropped packets.
 set trace [open "| grep -a ^D > $trace_name" w]
 $ns trace-all $trace
 set topo [new Topography]
@@ -54,7 +55,7 @@ $topo load_flatgrid 100 100
 create-god [expr {$stations + 1}]
 set channel [new Channel/WirelessChannel]
 
-# The queue holds 99 packets beside the one that the MAC has.
+# The queue contains up to 99 packets in addition to the packet at the MAC.
 $ns node-config -adhocRouting DumbAgent -llType LL -macType Mac/802_11 \
     -ifqType Queue/DropTail/PriQueue -ifqLen 99 -antType Antenna/OmniAntenna \
     -propType Propagation/TwoRayGround -phyType Phy/WirelessPhy -channel $channel \
@@ -66,9 +67,9 @@ $ap set X_ 50
 $ap set Y_ 50
 $ap set Z_ 0
 
-# Errors by bytes: a frame with data, 1552 bytes with those that stand for the PLCP, is lost with
-# probability ERROR, a MAC ACK of 38 with less than a hundredth. What a station overhears is lost, too,
-# and makes it wait for EIFS.
+# Errors are drawn per byte. A data frame with 1552 bytes (including bytes that represent the PLCP
+# header) is lost with probability ERROR, and a MAC ACK of 38 bytes with a probability below 0.01.
+# Frames that a station overhears are also lost, and make it wait for EIFS.
 proc errors {} {
     global error
     set model [new ErrorModel]
@@ -113,7 +114,7 @@ $ns at $warmup {
         set early($i) [seen $i]
     }
 }
-# Windows, every 100 ms.
+# Samples the windows every 100 ms.
 set looks 0
 proc look {} {
     global ns tcp stations windows looks

@@ -1,4 +1,4 @@
-//! Changes during a run: named tables, each with the time of its change.
+//! Checks the times of changes during a run. Each change has its own named table in the file.
 
 use super::decode::Section;
 use super::key::KeyOf;
@@ -13,13 +13,15 @@ pub(crate) struct Instants<'a> {
 }
 
 impl<'a> Instants<'a> {
-    /// Returns an empty list for a run of this `duration`, which may be unknown.
+    /// Returns an empty list of change times, for a run of this `duration` (`None` if the duration
+    /// is unknown).
     pub(crate) fn within(duration: Option<Span>) -> Instants<'a> {
         let seen = Vec::new();
         Instants { duration, seen }
     }
 
-    /// Checks that `change` is before the end, and not at the time of another change.
+    /// Checks that the time `at` of `change` is before the end of the run, and differs from the
+    /// times of all other changes.
     pub(crate) fn check(&mut self, change: &'a Section, at: KeyOf<Span>, problems: &mut Problems) {
         let Some(at) = change.said(at) else {
             return;

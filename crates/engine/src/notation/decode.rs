@@ -1,5 +1,5 @@
-//! Decodes the value tree by the grammar. In the result every key is known, and every value is of
-//! its kind and in range.
+//! Decodes the value tree of a file by the grammar. In the decoded sections, every key is a key of
+//! the grammar, and every value is of its key's kind and in the key's range.
 
 use std::fmt::Display;
 
@@ -15,9 +15,9 @@ use super::value::{NAMES, Value, check, expected, fault_of_name};
 
 /// A decoded table of the file, without the values that were refused.
 pub struct Section {
-    /// Path of the table in the tree of the file.
+    /// Path of the table's key in the file, such as `cell.ap`.
     pub path: String,
-    /// Place of the table in the file.
+    /// File line or override that contains the table.
     pub origin: Origin,
     /// Whether the file or an override contains the table.
     pub given: bool,
@@ -29,25 +29,25 @@ pub struct Section {
     table: &'static Table,
     /// Plugin keys that the file gives, each with its plugin.
     extensions: Vec<(&'static str, Extension)>,
-    /// Tables with free names, in order of the file.
+    /// Tables whose names the file chooses, in order of the file.
     named: Vec<(&'static str, Vec<(String, Section)>)>,
 }
 
 /// A value of a section.
 pub struct Entry {
-    /// Place of the key in the file.
+    /// File line or override that sets the key.
     pub origin: Origin,
     /// Path of the key.
     pub path: String,
     /// The checked value.
     pub value: Value,
-    /// The value as written.
+    /// The value as written, for messages.
     pub shown: String,
     /// Whether the value is from the file or an override. Otherwise it is a default.
     pub given: bool,
 }
 
-/// Decodes the file `root`, and reports every problem.
+/// Decodes the value tree `root` of the file, and reports every problem.
 pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) -> Section {
     let mut decoder = Decoder {
         root: grammar.root,
@@ -60,7 +60,7 @@ pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) ->
     decoder.section(root, grammar.root, String::new())
 }
 
-/// Decodes a single table that is known to have no problems.
+/// Decodes a single table whose values are known to be valid.
 pub(crate) fn decode_table(item: &Item, table: &'static Table) -> Section {
     let mut decoder = Decoder {
         root: table,
@@ -112,7 +112,7 @@ impl Decoder<'_, '_> {
                 continue;
             }
             self.unknown(&section, table, name, node);
-            // a misspelt key is not missing
+            // the misspelt key must not also be reported as missing
             if !self.problems.is_full()
                 && let names = self.added.names(table)
                 && let Some(meant) = nearest(name, names.iter().copied())
@@ -159,7 +159,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// Decodes a table, which may be written as a bare value.
+    /// Decodes a table. A bare value may represent the table.
     fn inner(&mut self, inner: &Inner, node: &Item, path: String) -> Option<Section> {
         let table = (inner.table)();
         match (node.entries(), inner.bare) {
@@ -177,7 +177,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// Decodes a value that is not a table.
+    /// Decodes the value of a key that does not have tables.
     fn value(&mut self, section: &mut Section, key: &Key, node: &Item, path: String) {
         match self.check(key, node) {
             Ok(value) => {
@@ -207,7 +207,8 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// Returns the table that a bare value represents, in which the key `main` has this value.
+    /// Returns the table that the bare value `node` represents. In this table, the key `main` has
+    /// the value `node`.
     fn bare(&mut self, node: &Item, table: &'static Table, main: &str, path: String) -> Section {
         let empty = Item::empty(node.origin);
         let mut section = self.section(&empty, table, path.clone());
@@ -218,7 +219,8 @@ impl Decoder<'_, '_> {
         section
     }
 
-    /// Returns the checked value, which may be a word of a plugin, or the content of a file.
+    /// Returns the checked value of a key. The value may also be a plugin's word, or the name of a
+    /// file, which is replaced by the file's content.
     fn check(&self, key: &Key, node: &Item) -> Result<Value, Refusal> {
         if let (Kind::Choice(_), Some(text)) = (&key.kind, node.text())
             && let Some(added) = self.added.words(key.name).find(|added| added.word == text)
@@ -299,12 +301,12 @@ impl Decoder<'_, '_> {
     }
 }
 
-/// Returns the hint for a word in place of a value, if the word is the name of a table. Only the
-/// names of optional tables give a hint, such as the discipline of a queue.
+/// Returns the hint for a word that was given in place of a table, if the word is the name of an
+/// optional inner table, such as the discipline of a queue.
 fn table_meant(section: &Section, added: &Added, node: &Item) -> Option<String> {
     let text = node.text()?;
     if section.path.is_empty() {
-        return None; // the root table
+        return None;
     }
     let optional = |(key, _): (&Key, _)| match (&key.kind, &key.default) {
         (Kind::Tables(inner), Default::Absent(_)) if !inner.is_named => {
@@ -326,8 +328,8 @@ fn table_meant(section: &Section, added: &Added, node: &Item) -> Option<String> 
     Some(format!("did you mean `{path} = {{ {meant} = {values} }}`?"))
 }
 
-/// Returns the hint for a number with a unit at a key without a unit: the quantity that the key
-/// counts.
+/// Returns the hint for a key without a unit whose value has a unit. The hint describes the
+/// quantity that the key counts.
 fn no_unit(key: &Key, node: &Item) -> Option<String> {
     let (Kind::Number { .. } | Kind::Count { .. }) = &key.kind else {
         return None;
@@ -339,14 +341,14 @@ fn no_unit(key: &Key, node: &Item) -> Option<String> {
     let what = key.doc.split(['.', ',', ';', ':']).next()?;
     let (first, rest) = what.split_at_checked(1)?;
     let what = match rest.starts_with(char::is_uppercase) {
-        true => what.to_owned(), // an abbreviation
+        true => what.to_owned(), // the description begins with an abbreviation
         false => first.to_lowercase() + rest,
     };
     has_unit.then(|| format!("`{}` is a bare number: {what}", key.name))
 }
 
-/// Returns the message and the hint for a key that neither `table` nor a plugin has. Another table
-/// of the file, below `root`, may have the key.
+/// Returns the message and the hint for a key that neither `table` nor a plugin has. The hint names
+/// other tables below the root table `root` that have this key.
 pub(crate) fn unknown_key(
     root: &'static Table,
     table: &Table,
@@ -378,17 +380,17 @@ impl Entry {
         self.given && matches!(self.origin, Origin::Setting(_))
     }
 
-    /// Reports a problem of the value. `fault` is a phrase that follows the value.
+    /// Reports a problem of this value. The message consists of the value and the phrase `fault`.
     pub fn refuse_value(&self, fault: impl Display, problems: &mut Problems) -> Refused {
         self.refuse(format!("{} {fault}", self.shown), problems)
     }
 
-    /// Reports a problem.
+    /// Reports a problem of this value.
     pub fn refuse(&self, message: impl Into<String>, problems: &mut Problems) -> Refused {
         self.refuse_with_hint(message, None, problems)
     }
 
-    /// Reports a problem with a hint.
+    /// Reports a problem of this value, with a hint.
     pub fn refuse_with_hint(
         &self,
         message: impl Into<String>,
@@ -399,15 +401,15 @@ impl Entry {
     }
 }
 
-/// A value of a section, with its type.
+/// A value of a section in its Rust type, with its entry.
 pub struct Said<'a, T> {
-    /// Value in its type.
+    /// The value.
     pub value: T,
     entry: &'a Entry,
 }
 
 impl<'a, T> Said<'a, Option<T>> {
-    /// Returns the value; `None` if it is a word in place of a value.
+    /// Returns the value; `None` if the file gives a word in place of a value.
     pub fn present(self) -> Option<Said<'a, T>> {
         let entry = self.entry;
         self.value.map(|value| Said { value, entry })
@@ -423,8 +425,9 @@ impl<T> std::ops::Deref for Said<'_, T> {
 }
 
 impl Section {
-    /// Refuses keys of the file that have no effect without `needed`. If an override causes the
-    /// lack of effect (`overruled`), keys of the file are accepted.
+    /// Refuses those of these keys that have no effect because the condition `needed` is not met.
+    /// With `overruled`, an override caused the condition to fail, and keys of the file are
+    /// accepted.
     pub(crate) fn refuse_idle(
         &self,
         keys: &[&str],
@@ -455,12 +458,12 @@ impl Section {
         problems.add_with_hint(self.origin, &self.path, message.into(), hint)
     }
 
-    /// Returns the path of a key of this table.
+    /// Returns the full path of the key `key` of this table.
     pub fn path(&self, key: &str) -> String {
         join(&self.path, key)
     }
 
-    /// Returns whether the table has a key of this name.
+    /// Returns whether the grammar defines the key `key` in this table.
     pub fn knows(&self, key: &str) -> bool {
         self.table.key(key).is_some()
     }
@@ -471,12 +474,13 @@ impl Section {
         extensions.filter_map(|(name, extension)| Some((*name, *extension, self.table(name)?)))
     }
 
-    /// Returns the tables with free names under this key, in order of the file.
+    /// Returns the tables under this key, each with the name that the file gives it, in order of
+    /// the file.
     pub fn tables<T>(&self, key: KeyOf<T>) -> &[(String, Section)] {
         find(&self.named, key.name()).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the tables with free names under this key, without their names.
+    /// Returns the tables under this key, without the names that the file gives them.
     pub(crate) fn each<T>(&self, key: KeyOf<T>) -> impl DoubleEndedIterator<Item = &Section> {
         self.tables(key).iter().map(|(_, table)| table)
     }
@@ -494,7 +498,7 @@ impl Section {
         self.table(key.name())
     }
 
-    /// Returns the value of this key from the file, an override or a default, with its place.
+    /// Returns the value of this key from the file, an override or a default, with its entry.
     pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'_, T>> {
         let entry = self.entry(key.name())?;
         let value = T::of(&entry.value)?;
@@ -506,7 +510,8 @@ impl Section {
         T::of(&self.entry(key.name())?.value)
     }
 
-    /// Returns the value of this key with its place; `None` if it is a word in place of a value.
+    /// Returns the value of this key with its entry; `None` if the file gives a word in place of a
+    /// number.
     pub(crate) fn present<T: Setting>(&self, key: KeyOf<Option<T>>) -> Option<Said<'_, T>> {
         self.said(key)?.present()
     }
@@ -515,12 +520,13 @@ impl Section {
         find(&self.entries, key)
     }
 
-    /// Returns the entry of a key from the file or an override, but not a default.
+    /// Returns the entry of a key that the file or an override gives; `None` if the key has its
+    /// default.
     pub fn given(&self, key: &str) -> Option<&Entry> {
         self.entry(key).filter(|entry| entry.given)
     }
 
-    /// Returns whether the value of this key, or its absence, has been refused.
+    /// Returns whether the value of this key was refused, or the key is required and missing.
     pub fn lacks<T>(&self, key: KeyOf<T>) -> bool {
         self.lacking.contains(&key.name())
     }

@@ -1,4 +1,4 @@
-//! The hint for an unknown key: the other tables of the file that have the key.
+//! The hint for an unknown key. It names other tables of the grammar that have the key.
 
 use std::collections::VecDeque;
 
@@ -8,11 +8,12 @@ use super::tree::join;
 /// Largest number of tables in a hint.
 const NAMED: usize = 3;
 
-/// Placeholder in a path for a name that the file chooses.
+/// Placeholder in a path for a name that the user chooses, such as the name of a station.
 const NAME: &str = "NAME";
 
-/// Returns the paths of the tables below `root` that have a key of this name, the shortest first. A
-/// table that may be at several places appears once. The root table has the empty path.
+/// Returns the paths of the tables below `root` that have a key of this name, the shortest path
+/// first. A table that is allowed under several paths is listed once. The root table has the empty
+/// path.
 fn tables_with(root: &'static Table, added: &Added, name: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let mut seen: Vec<&'static Table> = vec![root];
@@ -39,7 +40,8 @@ fn tables_with(root: &'static Table, added: &Added, name: &str) -> Vec<String> {
     paths
 }
 
-/// Returns the hint with the tables below `root` that have the key, if there are any.
+/// Returns the hint that names the tables below `root` that have the key; `None` if no table has
+/// the key.
 pub(super) fn tables_hint(root: &'static Table, added: &Added, name: &str) -> Option<String> {
     let paths = tables_with(root, added, name);
     let mut places: Vec<String> = paths
@@ -49,8 +51,7 @@ pub(super) fn tables_hint(root: &'static Table, added: &Added, name: &str) -> Op
             path => format!("`{path}`"),
         })
         .collect();
-    // a single further table is named, because its name is not longer than the text "1 other
-    // tables"
+    // a single remaining table is named, because "1 other tables" would not be shorter
     if places.len() > NAMED + 1 {
         let more = places.len() - NAMED;
         places.truncate(NAMED);
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn a_key_is_looked_for_in_all_tables_and_each_is_named_once() {
         let hint = |name| tables_hint(root(), &NOTHING_ADDED, name);
-        // named by the shorter of its two paths
+        // the hint contains the shorter of the table's two paths
         assert_eq!(
             hint("window").as_deref(),
             Some("`window` is a key of `tcp`")

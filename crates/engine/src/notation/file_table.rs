@@ -12,16 +12,18 @@ pub trait FileTable: Sized {
     /// Returns the table's keys, kinds, defaults and documentation.
     fn table() -> &'static Table;
 
-    /// Returns the settings of the layers. Each setting is from the nearest layer that gives it.
+    /// Returns the settings of a table. Each setting is from the nearest of the layers (sections)
+    /// that gives it.
     ///
     /// # Errors
     /// A required value has been refused.
     fn read(layers: &Layers) -> Result<Self, Refused>;
 
-    /// Returns the settings as in the normalised scenario. Each name contains the unit.
+    /// Returns the settings as in the normalised scenario. The name of each setting ends with its
+    /// unit.
     fn json(&self) -> Json;
 
-    /// Returns the settings of an empty table.
+    /// Returns the defaults of all settings.
     ///
     /// # Errors
     /// If a key of the table is required.

@@ -1,14 +1,15 @@
-//! Text formats that other standards define: addresses, interface names, paths.
+//! Text formats that other standards define, such as addresses, interface names and file paths.
 
 use super::problem::one_line;
 
 /// A text format.
 pub struct Form {
-    /// Accepted texts, as a noun phrase that follows the word `expected`.
+    /// Accepted texts, as a noun phrase that follows the word `expected` in messages.
     pub expected: &'static str,
-    /// Function that returns the fault of a text, as a phrase that follows the text.
+    /// Function that returns the fault of a text, as a phrase that follows the text in a message;
+    /// `None` for an accepted text.
     pub fault: fn(&str) -> Option<String>,
-    /// Regular expression for the schema, as exact as possible.
+    /// Regular expression of the JSON Schema. It may accept some texts that `fault` refuses.
     pub pattern: &'static str,
 }
 
@@ -18,7 +19,8 @@ pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(separates).filter(|word| !word.is_empty())
 }
 
-/// Returns the first fault of a list of words. An empty list is a fault.
+/// Returns the first fault of a list of words, with `fault` as the check of each word. An empty
+/// list has a fault too.
 pub fn fault_of_each(text: &str, fault: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut empty = true;
     for word in words(text) {

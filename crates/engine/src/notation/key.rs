@@ -7,7 +7,7 @@ use super::value::Value;
 /// A value of the normalised scenario.
 pub use serde_json::Value as Json;
 
-/// An object of the normalised scenario, its keys in order.
+/// An object of the normalised scenario. The order of its keys is preserved.
 pub type JsonObject = serde_json::Map<String, Json>;
 
 /// Number of nanoseconds per microsecond. [ns]
@@ -19,10 +19,11 @@ pub const S: u64 = 1_000_000_000;
 
 /// A type into which the value of a key is converted.
 pub trait Setting: Sized {
-    /// Suffix of the setting's name in JSON: the unit that the type implies.
+    /// Suffix of the setting's name in JSON, such as `_s`, which gives the unit of the type.
     const UNIT: &'static str = "";
 
-    /// Returns the setting from a checked value; `None` if the value is of another kind.
+    /// Returns the setting from a checked value; `None` if the kind of the value does not fit the
+    /// type.
     fn of(value: &Value) -> Option<Self>;
 
     /// Returns the setting if no table gives the key and the key has no default.
@@ -30,18 +31,18 @@ pub trait Setting: Sized {
         None
     }
 
-    /// Returns the setting as in the normalised scenario.
+    /// Returns the setting in the JSON form of the normalised scenario.
     fn json(&self) -> Json;
 }
 
-/// An enum whose variants are words of the file. The macro [`words!`](crate::words) defines such
-/// enums.
+/// An enum whose variants are words of the file. The macro [`words!`](crate::words) implements this
+/// trait.
 pub trait Words: Copy + 'static {
     /// The words, in the order of the documentation.
     const WORDS: &'static [&'static str];
 }
 
-/// The name of a key, and the type of its value.
+/// The name of a key, with the Rust type of its value as a type parameter.
 pub struct KeyOf<T> {
     name: &'static str,
     of: PhantomData<fn() -> T>,

@@ -1,19 +1,21 @@
-//! Settings that several tables may give. The value of the nearest table is used.
+//! Settings that several tables may give. The first table in a list of tables that gives the
+//! setting determines its value.
 
 use super::decode::{Said, Section};
 use super::key::{KeyOf, Setting};
 use super::problem::Refused;
 
-/// Sections in which a key is looked up, nearest first. For example, an access key of a station is
-/// looked up in the table of the station and then in that of the cell.
+/// Sections in which a key is looked up, in this order. For example, an access key of a station is
+/// looked up in the table of the station and then in the table of the cell. "Nearest" means the
+/// first section in this order.
 #[derive(Clone, Copy)]
 pub struct Layers<'s, 'a>(pub &'s [&'a Section]);
 
-/// The sections under one key of several sections.
+/// The sections that several sections have under one common key, nearest first.
 pub struct Inside<'a>(Vec<&'a Section>);
 
 impl<'a> Inside<'a> {
-    /// Returns the sections as layers, nearest first.
+    /// Returns these sections as layers.
     pub fn layers(&self) -> Layers<'_, 'a> {
         Layers(&self.0)
     }
@@ -39,12 +41,13 @@ impl<'a> Layers<'_, 'a> {
         Ok(None)
     }
 
-    /// Returns the value of the nearest section that has the key, with its place.
+    /// Returns the value of the nearest section that has the key, with its entry.
     pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'a, T>> {
         self.0.iter().find_map(|section| section.said(key))
     }
 
-    /// Returns the value of the nearest section, for a setting that always has a value.
+    /// Returns the value of the nearest section that has the key. The setting must have a default
+    /// or be required.
     ///
     /// # Errors
     /// The value has been refused.
@@ -58,8 +61,8 @@ impl<'a> Layers<'_, 'a> {
         Inside(tables.collect())
     }
 
-    /// Returns the error for a missing value: either the value has been refused, or the table
-    /// defines no default.
+    /// Returns the error for a key without a value. Either the value has been refused, or the table
+    /// wrongly defines no default.
     pub fn lack<T>(&self, key: KeyOf<T>) -> Refused {
         match self.0.first() {
             Some(section) => Refused::unsaid(section.path(key.name())),

@@ -1,5 +1,5 @@
-//! The macros [`words!`](crate::words) and [`table!`](crate::table), which declare a setting once
-//! for all its uses.
+//! The macros [`words!`](crate::words) and [`table!`](crate::table). They generate the struct or
+//! enum of a setting, its keys in the grammar, and its JSON from one declaration.
 
 /// An enum whose variants are words of the file.
 ///
@@ -119,7 +119,8 @@ macro_rules! table {
         }
     };
 
-    // adds to the lists of fields, keys, readers and JSON, and continues with the remaining entries
+    // adds one entry to the lists of fields, keys, readers and JSON, and continues with the
+    // remaining entries
     (@add $head:tt { [$($fields:tt)*] [$($keys:tt)*] [$($reads:tt)*] [$($jsons:tt)*] }
         { $($field:tt)* } { $($key:tt)* } { $($read:tt)* } { $($json:tt)* } $($rest:tt)*
     ) => {
@@ -128,35 +129,35 @@ macro_rules! table {
         } $($rest)* }
     };
 
-    // a field that a function of the layers computes
+    // `made`: a field that a function of the layers computes
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ made $field:ident : $ty:ty = $by:path ; $($rest:tt)*
     ) => {
         $crate::table! { @add $head $lists
             { $(#[doc = $doc])+ pub $field: $ty, } {} { ($field made $by) } {} $($rest)* }
     };
-    // a field with the keys of another table
+    // `flat`: a field with the keys of another table
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ flat $field:ident : $ty:ty ; $($rest:tt)*
     ) => {
         $crate::table! { @add $head $lists { $(#[doc = $doc])+ pub $field: $ty, }
             { (all_of $ty, []) } { ($field flat $ty) } { ($field flat $ty) } $($rest)* }
     };
-    // a field without a key
+    // `keyless`: a field without a key
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ keyless $field:ident : $ty:ty $(, json $json:literal)? = $value:expr ; $($rest:tt)*
     ) => {
         $crate::table! { @add $head $lists { $(#[doc = $doc])+ pub $field: $ty, } {}
             { ($field: $ty = $value) } { ($field: $ty, [$($json)?]) } $($rest)* }
     };
-    // a field without a key that is absent from JSON
+    // `hidden`: a field without a key that is also absent from JSON
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ hidden $field:ident : $ty:ty = $value:expr ; $($rest:tt)*
     ) => {
         $crate::table! { @add $head $lists
             { $(#[doc = $doc])+ pub $field: $ty, } {} { ($field: $ty = $value) } {} $($rest)* }
     };
-    // an inner table
+    // `within`: an inner table
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ within $field:ident : $ty:ty = $spec:expr ; $($rest:tt)*
     ) => {
@@ -164,18 +165,18 @@ macro_rules! table {
             { (own ($($doc)+) $field, stringify!($field), $ty, $spec) }
             { ($field within $ty) } { ($field within $ty) } $($rest)* }
     };
-    // a key without a field
+    // `key`: a key without a field
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ key $field:ident $(as $key:literal)? : $ty:ty = $spec:expr ; $($rest:tt)*
     ) => {
         $crate::table! { @add $head $lists
             {} { (own ($($doc)+) $field, $crate::key_name!($field $($key)?), $ty, $spec) } {} {} $($rest)* }
     };
-    // the keys of another table
+    // `all_of`: the keys of another table
     (@entry $head:tt $lists:tt all_of $other:ty $(, inherits $from:literal)? ; $($rest:tt)*) => {
         $crate::table! { @add $head $lists {} { (all_of $other, [$($from)?]) } {} {} $($rest)* }
     };
-    // a field with its key, read by a function of the layers
+    // `by`: a field with a key, which a function of the layers reads
     (@entry $head:tt $lists:tt
         $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)? : $ty:ty = $spec:expr , by $by:path ; $($rest:tt)*
     ) => {
@@ -227,7 +228,8 @@ macro_rules! table {
             fn read(
                 layers: &$crate::notation::layers::Layers,
             ) -> Result<Self, $crate::notation::problem::Refused> {
-                // placed before the fields, whose names may be those of functions in specifications
+                // this line precedes the variables of the fields, because a variable would hide a
+                // function of the same name that a specification calls
                 $crate::table! { @specs $name, [] [] $($reads)* }
                 $crate::table! { @read $name, layers, [] $($reads)* }
             }
@@ -325,7 +327,7 @@ macro_rules! table {
     };
 }
 
-/// Returns the names of keys of tables, as written in a file.
+/// Returns the names of these keys of tables, as written in a file.
 macro_rules! keys {
     ($( $table:ident: $( $key:ident ),+ );+) => {
         [$( $( $table::$key.name() ),+ ),+]

@@ -5,9 +5,9 @@
 //! text --read--> Item --overrides--> Item --decode--> Section --(modules with settings)--> values
 //! ```
 //!
-//! The tree has the line of every key, so that each problem is reported with its place. A module
-//! with settings declares their keys with [`table!`](crate::table). The [`table::Grammar`] of the
-//! file contains these keys.
+//! The tree contains the line of every key, so that each problem is reported with its line. A
+//! module with settings declares their keys with [`table!`](crate::table). The [`table::Grammar`]
+//! combines the keys of all modules.
 
 pub(crate) mod changes;
 pub mod decode;
@@ -44,27 +44,27 @@ use self::tree::Item;
 pub enum Format {
     /// TOML 1.0.
     Toml,
-    /// JSON, with the same tree as TOML.
+    /// JSON. It is read into the same kind of tree as TOML.
     Json,
 }
 
 /// Maximum size of a file. [bytes]
 pub const LARGEST_FILE: usize = 1 << 20;
 
-/// A file that is to be read.
+/// A scenario file before it is read.
 #[derive(Clone, Copy)]
 pub(crate) struct File<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) format: Format,
     /// Name of the file in messages.
     pub(crate) source: &'a str,
-    /// Overrides: pairs of key path and value, which are applied in order before all checks.
+    /// Overrides: pairs of key path and value. They are applied in order before the file is
+    /// checked.
     pub(crate) settings: &'a [(String, String)],
 }
 
-/// Returns the decoded file, in which every key is known, and every value is of its kind and in
-/// range. `prepare` is called with the tree after the overrides have been applied. `needed` is the
-/// message for an empty file.
+/// Returns the decoded root table of the file. `prepare` may change the tree after the overrides
+/// have been applied and before it is decoded. `needed` is the message for an empty file.
 ///
 /// # Errors
 /// If the file cannot be parsed.
@@ -82,8 +82,8 @@ pub(crate) fn read(
     Ok(decode::decode(&root, grammar, problems))
 }
 
-/// Returns the names of the other files that a file needs, in the order of the text. Returns no
-/// names if the file cannot be read.
+/// Returns the names of the other files, such as traces, that a file refers to, in the order of the
+/// text. Returns an empty list if the file cannot be read.
 pub(crate) fn files_named(file: &File, grammar: &Grammar) -> Vec<String> {
     let mut problems = Problems::new(file.source, file.settings);
     let mut names = Vec::new();
@@ -96,8 +96,8 @@ pub(crate) fn files_named(file: &File, grammar: &Grammar) -> Vec<String> {
     names
 }
 
-/// Returns the bytes as text if they may be a scenario file, and otherwise the place and the
-/// message of the problem.
+/// Returns the bytes as text if they are small enough and valid text. Otherwise, returns the place
+/// and the message of the problem.
 fn text(bytes: &[u8]) -> Result<&str, (Origin, String)> {
     let length = bytes.len();
     if length > LARGEST_FILE {

@@ -1,23 +1,24 @@
-//! Values that may change during a run: the present value of a key, as a number and as text for a
-//! file.
+//! Settings that a user may change during a run. Each has its present value as a number and as text
+//! for a file.
 
 use super::units::{self, RATE, TIME};
 use crate::kernel::time::Span;
 
-/// The present value of a key.
+/// The present value of a key that may change during a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moving {
-    /// Name of the key in its table. If tables are in between, their keys come first: `red.min_th`.
+    /// Name of the key in its table. If the key is in an inner table, the key of the inner table
+    /// precedes it: `red.min_th`.
     pub key: String,
-    /// Value in its SI unit; `None` if the value is a word.
+    /// Value in its SI unit; `None` if the value is a word, such as "none".
     pub number: Option<f64>,
-    /// SI unit; `-` without a unit.
+    /// SI unit; `-` if the value has no unit.
     pub unit: &'static str,
     /// Value as text for a file.
     pub text: String,
 }
 
-/// A type of values that may change during a run.
+/// The type of a setting that may change during a run.
 pub(crate) trait Movable {
     /// SI unit of the values.
     const UNIT: &'static str;
@@ -28,7 +29,7 @@ pub(crate) trait Movable {
     /// Returns the value as text for a file.
     fn text(&self) -> String;
 
-    /// Returns the present value of `key`.
+    /// Returns the present value as the value of the key `key`.
     fn at(&self, key: &str) -> Moving {
         Moving {
             key: key.to_owned(),
@@ -39,7 +40,7 @@ pub(crate) trait Movable {
     }
 }
 
-/// Defines the types of values that may change, each with its unit, number and text.
+/// Implements [`Movable`] for types, each with its unit, its number and its text.
 macro_rules! movable {
     ($( $type:ty, $unit:literal: |$value:ident| $number:expr, $text:expr; )+) => { $(
         impl Movable for $type {
@@ -58,7 +59,7 @@ macro_rules! movable {
     )+ };
 }
 
-// a 64-bit integer is a rate
+// all settings of type `u64` that may change are rates
 movable! {
     u32, "-": |count| f64::from(count), count.to_string();
     f64, "-": |number| number, number.to_string();
@@ -66,7 +67,7 @@ movable! {
     Span, "s": |span| span.seconds(), units::show(span.0, TIME);
 }
 
-/// An optional limit: `None` is the word for no limit.
+/// An optional limit: `None` is the word "none" in the file.
 impl<T: Movable> Movable for Option<T> {
     const UNIT: &'static str = T::UNIT;
 

@@ -1,4 +1,4 @@
-//! Numbers of a file, with and without a unit, and the refusal of a value.
+//! Numbers of a file, with and without a unit, and the refusal of values.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +9,7 @@ use super::units::{self, NotAQuantity, Unit};
 /// The refusal of a value: its fault and a hint.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    /// The fault, as a phrase that follows the value: `is not a positive rate`.
+    /// The fault, as a phrase that follows the value in a message: `is not a positive rate`.
     pub(crate) fault: String,
     /// Suggested remedy.
     pub(crate) hint: Option<String>,
@@ -21,7 +21,7 @@ pub(super) fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal { fault, hint })
 }
 
-/// Returns the number of a finite value. Other values are refused.
+/// Returns the number of a value, if it is a finite number. Other values are refused.
 pub(super) fn finite(node: &Item) -> Result<&Number, Refusal> {
     match &node.data {
         Data::Number(number) if number.value.is_finite() => Ok(number),
@@ -36,7 +36,7 @@ pub(super) fn finite(node: &Item) -> Result<&Number, Refusal> {
     }
 }
 
-/// Returns the whole number in `range`. Other values are refused.
+/// Returns the value as an integer, if it is a whole number in `range`. Other values are refused.
 pub(super) fn integer(node: &Item, range: &RangeInclusive<u64>) -> Result<u64, Refusal> {
     let number = finite(node)?;
     if number.value < 0.0 {
@@ -61,7 +61,7 @@ pub(super) fn in_range<N: PartialOrd>(value: N, range: &RangeInclusive<N>) -> Re
     }
 }
 
-/// Returns a quantity (a number with a unit) in base units.
+/// Returns the value of a text with a number and a unit, in base units.
 pub(super) fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
     let text = match &node.data {
         Data::Text(text) => text,
@@ -80,7 +80,7 @@ pub(super) fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, R
             if what == "rate" && number.parse::<f64>().is_ok_and(|value| value == 0.0) {
                 return refuse("is not a positive rate");
             }
-            // a rate of a thousand or more is probably in bit/s
+            // without a unit, a rate of 1000 or more is probably meant in bit/s
             let large = number.parse::<f64>().is_ok_and(|value| value >= 1000.0);
             let (a, b) = match what {
                 "duration" => ("s", "ms"),

@@ -4,8 +4,8 @@
 //! path are created. Only a table with a free name, such as that of a station, must exist, unless
 //! the value is the whole table. A path may also lead into the long form of a shorthand. With
 //! `upload = 6` in the file, `station.a.upload.window=4` changes it into `upload = { connections =
-//! 6, window = 4 }`. Conversely, a bare value set over a table only changes the key that the bare
-//! value represents.
+//! 6, window = 4 }`. Conversely, `station.a.upload=4` changes only the key `connections` if the
+//! file contains a table, because a bare number of `upload` is the number of connections.
 
 use super::decode::unknown_key;
 use super::problem::{Origin, Problems, did_you_mean, one_line, one_of};
@@ -41,7 +41,7 @@ pub(crate) fn apply(
 }
 
 struct Setting<'a, 'p, 's> {
-    /// Root table of the file.
+    /// Root table of the grammar.
     root: &'static Table,
     added: &'a Added,
     origin: Origin,
@@ -88,14 +88,14 @@ impl Setting<'_, '_, '_> {
             write_out(child, inner.bare);
             self.in_table(child, (inner.table)(), rest, &path);
         }
-        // nothing can be missing in a table that only a refused override would have created
+        // a refused override must not leave an empty table, because keys would be missing in it
         if !was_present {
             let is_empty = |item: &Item| item.entries().is_some_and(<[_]>::is_empty);
             entries.retain(|(entry, item)| entry != name || !is_empty(item));
         }
     }
 
-    /// Sets a value in one of the named tables of `key`.
+    /// Sets the value at the path `keys` below one of the named tables of `key`.
     fn in_named(&mut self, node: &mut Item, key: &Key, inner: Inner, keys: &[&str], path: &str) {
         let (Some((name, rest)), Data::Table(entries)) = (keys.split_first(), &mut node.data)
         else {
@@ -149,7 +149,7 @@ impl Setting<'_, '_, '_> {
             .add_with_hint(self.origin, path, message, hint);
     }
 
-    /// Returns the value of the override, for a key of this kind.
+    /// Returns the value of the override. Its form depends on the kind of the key.
     fn node(&self, kind: &Kind) -> Item {
         let origin = self.origin;
         let is_text = matches!(kind, Kind::Title | Kind::Formed(_));
@@ -185,7 +185,8 @@ impl Setting<'_, '_, '_> {
     }
 }
 
-/// Sets the entry `name` of a table, whose key is of this `kind`.
+/// Sets the value of the key `name` of a table. A bare value changes only one key of a table that
+/// is already present.
 fn put(entries: &mut Vec<(String, Item)>, name: &str, kind: &Kind, value: Item) {
     let Some((_, present)) = entries.iter_mut().find(|(key, _)| key == name) else {
         return entries.push((name.to_owned(), value));
@@ -201,8 +202,8 @@ fn put(entries: &mut Vec<(String, Item)>, name: &str, kind: &Kind, value: Item) 
     }
 }
 
-/// Returns the name of the group that contains station `name` (`others` for `others-2`), and the
-/// number of its stations as written.
+/// Returns the name of the group to which station `name` belongs (`others` for `others-2`), and the
+/// number of its stations as written in the file.
 fn group_of<'e>(name: &str, entries: &'e [(String, Item)]) -> Option<(&'e str, &'e str)> {
     let (group, number) = name.rsplit_once('-')?;
     let (group, table) = entries.iter().find(|(key, _)| key == group)?;
@@ -215,7 +216,7 @@ fn group_of<'e>(name: &str, entries: &'e [(String, Item)]) -> Option<(&'e str, &
         .then_some((group, &count.text))
 }
 
-/// Replaces a bare value by the equivalent table, with the value at key `main`.
+/// Replaces a bare value by the equivalent table, in which the value is that of the key `main`.
 fn write_out(node: &mut Item, main: Option<&str>) {
     if let (Some(main), None) = (main, node.entries()) {
         let bare = node.clone();

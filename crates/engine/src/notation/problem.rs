@@ -38,33 +38,33 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// The place of a value.
+/// The part of the input that contains a value: the file, a line, or an override.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The file as a whole.
     File,
     /// A line of the file, counted from 1.
     Line(usize),
-    /// The override with this index.
+    /// The override (`--set`) with this index.
     Setting(usize),
 }
 
-/// The error for a value that is missing because a problem was reported. Only the functions that
-/// report problems return it.
+/// The error for a value that is missing because a problem with it was reported. Only functions
+/// that report problems create this error.
 #[derive(Debug)]
 pub struct Refused {
-    /// Path of a key that is missing although no problem was reported. This is a defect of the
-    /// tables.
+    /// Path of a required key that has no value although no problem was reported. It is `Some` only
+    /// because of a defect in a definition of tables.
     unsaid: Option<String>,
 }
 
 impl Refused {
-    /// Returns the error for a value whose problem was reported before.
+    /// Returns the error for a value whose problem has already been reported.
     pub(crate) fn already() -> Refused {
         Refused { unsaid: None }
     }
 
-    /// Returns the error for the required key `path`, which is missing.
+    /// Returns the error for the key `path`, which has no value and no reported problem.
     pub(super) fn unsaid(path: String) -> Refused {
         let unsaid = Some(path);
         Refused { unsaid }
@@ -93,12 +93,12 @@ impl<'a> Problems<'a> {
         }
     }
 
-    /// Adds a problem with the key `path`.
+    /// Adds a problem of the key `path`.
     pub fn add(&mut self, origin: Origin, path: &str, message: String) -> Refused {
         self.add_with_hint(origin, path, message, None)
     }
 
-    /// Adds a problem with the key `path`, and a hint.
+    /// Adds a problem of the key `path`, with a hint.
     pub fn add_with_hint(
         &mut self,
         origin: Origin,
@@ -147,8 +147,8 @@ impl<'a> Problems<'a> {
         }
     }
 
-    /// Returns the value of a file, or all problems. If a value was refused without a report, this
-    /// function reports it.
+    /// Returns the value `outcome` of a file, or all problems. If `outcome` is an error and no
+    /// problem was reported, a problem is added.
     ///
     /// # Errors
     /// If problems have been reported.
@@ -165,7 +165,8 @@ impl<'a> Problems<'a> {
         Err(self.into_vec())
     }
 
-    /// Returns whether the list is full. Further problems are then only counted, and need no text.
+    /// Returns whether the list is full. Further problems are then only counted, so their text need
+    /// not be built.
     pub(crate) fn is_full(&self) -> bool {
         self.listed.len() == LISTED
     }
@@ -188,7 +189,8 @@ impl<'a> Problems<'a> {
         self.listed.is_empty()
     }
 
-    /// Returns the problems, first in order of the file, then in order of the overrides.
+    /// Returns the problems: those of the file in its order, then those of the overrides in their
+    /// order.
     pub(crate) fn into_vec(mut self) -> Vec<Problem> {
         let mut problems: Vec<Problem> = Vec::new();
         let mut ranks: Vec<(u8, usize)> = Vec::new();
@@ -210,7 +212,7 @@ impl<'a> Problems<'a> {
     }
 }
 
-/// Returns a list of alternatives, as a noun phrase that follows `expected`.
+/// Returns the words as a list of alternatives, such as `a, b or c`, which follows `expected`.
 pub fn one_of<S: AsRef<str>>(words: &[S]) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words[..] {
@@ -240,18 +242,18 @@ pub fn one_line(text: &str, limit: usize) -> String {
 /// Largest number of candidates in a hint.
 const SUGGESTED: usize = 3;
 
-/// Returns the candidate nearest to `word`, if `word` is probably a misspelling of it.
+/// Returns the candidate most similar to `word`, if `word` is probably a misspelling of it.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     near(word, candidates).first().copied()
 }
 
-/// Returns the few candidates of which `word` is probably a misspelling, the nearest first. None of
-/// them needs more than one change in addition to the changes of the first.
+/// Returns the candidates of which `word` is probably a misspelling, the most similar first. Each
+/// candidate differs from `word` by at most one more edit than the first candidate.
 fn near<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Vec<&'c str> {
     among(word, &candidates.into_iter().collect::<Vec<_>>())
 }
 
-/// Implements [`near`] without its type parameter, so that it is compiled only once.
+/// Implements [`near`] for a slice. It has no type parameter, so that it is compiled only once.
 fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
     let length = word.chars().count();
     if length > 64 {
@@ -266,15 +268,15 @@ fn among<'c>(word: &str, candidates: &[&'c str]) -> Vec<&'c str> {
             let rest = word
                 .strip_prefix(&*lower)
                 .or_else(|| lower.strip_prefix(&*word));
-            // the rest begins a new word, so the names are not similar, such as `video_call` and
-            // `video`
+            // names that differ by an added word are not misspellings of each other, such as
+            // `video_call` and `video`
             let begins = rest.is_some_and(|rest| !rest.starts_with('_'));
             begins && shorter >= 3 || *distance < shorter && *distance <= 1.max(shorter / 3)
         })
         .collect();
     let least = close.iter().map(|(distance, _)| *distance).min();
     let least = least.unwrap_or_default();
-    // a word that differs only in case is the intended word
+    // if a candidate differs only in case, no other candidate is suggested
     let most = least + usize::from(least > 0);
     let at = |wanted| {
         close
@@ -314,7 +316,7 @@ mod tests {
         assert_eq!(nearest("b", ["a"]), None);
         assert_eq!(nearest("foo", ["tcp", "udp", "for"]), Some("for"));
         assert_eq!(nearest("fast", ["rate"]), None);
-        // "maximum" was not shortened, and "fair" was
+        // the user wrote a longer form ("maximum") or a shorter form ("fair") of the key
         assert_eq!(nearest("maximum", ["min", "max", "low"]), Some("max"));
         assert_eq!(nearest("fair", ["rate", "fairness"]), Some("fairness"));
         assert_eq!(nearest("up", ["upload"]), None);
@@ -333,7 +335,8 @@ mod tests {
             hint("rat", &["rate", "rates", "ratio", "rat_1"]).as_deref(),
             Some("did you mean `rate`, `rates` or `ratio`?")
         );
-        // only the case is wrong; a name that needs two more changes is not suggested
+        // "RATE" differs from "rate" only in case; "download_rate" needs at least two edits more
+        // than "upload_rate"
         assert_eq!(hint("RATE", &keys).as_deref(), Some("did you mean `rate`?"));
         assert_eq!(
             hint("up_load_rate", &["upload_rate", "download_rate"]).as_deref(),

@@ -1,6 +1,7 @@
 //! Reads JSON text into the value tree.
 //!
-//! serde_json parses the text. Line numbers come from its raw values, which are slices of the text.
+//! serde_json parses the text. Line numbers are computed from its raw values, which are slices of
+//! the text.
 
 use std::fmt;
 
@@ -10,8 +11,8 @@ use serde_json::value::RawValue;
 use super::problem::{Origin, Problems, WHOLE_FILE};
 use super::tree::{DEEPEST, Data, Item, Lines, Number, join};
 
-/// Returns the tree; `None` if the text is not JSON. A duplicate key is reported as a problem, but
-/// the tree is still returned.
+/// Returns the value tree of a text; `None` if the text is not JSON. A duplicate key is reported as
+/// a problem, but the tree is still returned.
 pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     let mut reader = Reader {
         text,
@@ -39,7 +40,8 @@ pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     })
 }
 
-/// Returns the offset of the comma before a closing bracket at which the parser stopped.
+/// Returns the offset of a trailing comma, if the parser stopped at a closing bracket after a
+/// comma.
 fn trailing_comma(text: &str, lines: &Lines, error: &serde_json::Error) -> Option<usize> {
     let stopped = lines.start(error.line())? + error.column().checked_sub(1)?;
     let closes = text.get(stopped..)?.trim_start().starts_with(['}', ']']);
@@ -55,7 +57,7 @@ struct Reader<'a, 'p, 's> {
 
 impl<'a> Reader<'a, '_, '_> {
     fn line(&self, raw: &'a RawValue) -> usize {
-        // a borrowed raw value is a slice of the text
+        // `raw` is a slice of the text, so its address gives the offset
         self.lines
             .line(raw.get().as_ptr() as usize - self.text.as_ptr() as usize)
     }
@@ -122,7 +124,7 @@ impl<'a> Reader<'a, '_, '_> {
     }
 }
 
-/// The members of a JSON object, including duplicates.
+/// The keys and values of a JSON object, including duplicate keys.
 struct Entries<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {

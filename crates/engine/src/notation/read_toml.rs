@@ -9,15 +9,15 @@ use super::problem::{Origin, Problems, WHOLE_FILE, one_line};
 use super::tree::{DEEPEST, Data, Item, Lines, Number};
 use super::unclosed;
 
-/// Message of the parser about a duplicate key.
+/// Message of the TOML parser about a duplicate key.
 const DUPLICATE: &str = "duplicate key";
 /// Fragment of the parser's message about keys that are added to an inline table.
 const COMPLETE: &str = "cannot extend value of type inline table";
 const COMPLETE_HINT: &str = "a table in braces, such as `vsb = {}`, cannot get keys from other lines: write `[vsb]` \
      instead";
 
-/// Returns the tree; `None` if the text is not TOML. A duplicate key is reported as a problem, but
-/// the tree is still returned.
+/// Returns the value tree of a text; `None` if the text is not TOML. A duplicate key is reported as
+/// a problem, but the tree is still returned.
 pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
     let lines = Lines::of(text);
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -56,7 +56,8 @@ fn data(value: &DeValue, origin: &dyn Fn(usize) -> Origin, depth: usize) -> Data
     match value {
         DeValue::String(text) => Data::Text(text.to_string()),
         DeValue::Integer(integer) => {
-            // only the size can be wrong, because the parser has checked the digits
+            // parsing fails only for integers that are too large, because the TOML parser has
+            // checked the digits
             let value = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
             let large = || integer.as_str().parse().unwrap_or(f64::MAX);
             Data::Number(Number {
@@ -102,7 +103,7 @@ fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) 
         let offset = error.span().map_or(0, |span| span.start);
         let line = lines.line(offset);
         if unclosed.is_some_and(|(opened, _)| line >= lines.line(opened)) {
-            continue; // consequence of an earlier error
+            continue; // this error is a consequence of an earlier one
         }
         if !reported.insert(line) {
             continue;
@@ -128,8 +129,8 @@ fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) 
     readable
 }
 
-/// Returns the path of `key`, which is defined in `line`. The path follows from this line and the
-/// table header above it.
+/// Returns the full path of `key`, which `line` defines. The table header above the line gives the
+/// first part of the path.
 fn path_at_line(text: &str, line: usize, key: &str) -> String {
     let header = |l: &str| {
         let inner = l.trim().strip_prefix('[')?.split(']').next()?;

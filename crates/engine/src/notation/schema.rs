@@ -10,17 +10,17 @@ use super::times::MOST_TIMES;
 use super::units::{self, Unit};
 use super::value::expected;
 
-/// Pattern of a plain name.
+/// Pattern of the name of a station, link, flow or node.
 const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
 
-/// Pattern of a place: the servers, a station, or an end of a wired flow. Names of group members
-/// end with a number.
+/// Pattern of a place where programs run: the server, a station, or one end of a wired flow.
+/// Station names of a group end with a number.
 const PLACE: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,69}(/(source|sink))?$";
 /// Pattern of a shell command.
 const COMMAND: &str = r"^(?=[\s\S]*\S)[^\u0000]*$";
 
-/// Returns the JSON Schema (2020-12) of files in TOML or JSON, including shorthands. A file must
-/// have one of the keys `needed`.
+/// Returns the JSON Schema (2020-12) of scenario files in TOML or JSON. It also accepts bare values
+/// in place of tables. A file must have at least one of the keys `needed`.
 pub fn schema(grammar: &Grammar, title: &str, needed: &[&str]) -> Value {
     let mut writer = Writer {
         reserved_name: grammar.reserved_name,
@@ -204,8 +204,8 @@ fn quantity(units: &[Unit], word: Option<&str>) -> Value {
     json!({"type": "string", "pattern": pattern})
 }
 
-/// Returns the range of a quantity as text, because its JSON type and pattern do not contain the
-/// range.
+/// Returns the range of a quantity as text for its description, because the pattern of the quantity
+/// does not limit its value.
 fn range(key: &Key) -> Option<String> {
     let of = |(preset, rates): (&str, &[u64])| format!("{preset} {}", units::show_rates(rates));
     match &key.kind {

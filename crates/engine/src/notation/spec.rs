@@ -1,4 +1,4 @@
-//! The specification of a key: its kind, its range, its default, its words.
+//! The specification of a key: the kind, range, default and words of its value.
 
 use std::ops::RangeInclusive;
 
@@ -36,8 +36,8 @@ impl<T> Spec<T> {
         self.default(Default::Required)
     }
 
-    /// Requires the key, but leaves its absence to a later check, which refuses the table with its
-    /// own message.
+    /// Requires the key, but the decoder does not report that it is missing. A later check of the
+    /// table reports this with its own message.
     pub fn checked(self) -> Spec<T> {
         self.default(Default::Checked)
     }
@@ -51,7 +51,7 @@ impl<T> Spec<T> {
     /// Sets the default of modern networks, which the phrase `networks` describes. The default that
     /// was set before applies to older networks.
     pub fn modern(self, value: impl Into<Default>, networks: &'static str) -> Spec<T> {
-        // a table is created only once
+        // the specification of a key is built only once, so this leaks little memory
         let each = Box::leak(Box::new(ByNetwork {
             older: self.default,
             modern: value.into(),
@@ -60,12 +60,12 @@ impl<T> Spec<T> {
         self.default(Default::ByNetwork(each))
     }
 
-    /// Sets the value that is used if no table gives the key, including inherited tables.
+    /// Sets the value that is used if none of the tables in which the key is looked up gives it.
     pub fn fallback(mut self, value: T) -> Spec<T>
     where
         T: Setting,
     {
-        // a table is created only once
+        // the specification of a key is built only once, so this leaks little memory
         let shown: &'static str = Box::leak(value.json().to_string().into_boxed_str());
         self.fallback = Some(value);
         self.depends(shown.strip_suffix(".0").unwrap_or(shown))
@@ -117,7 +117,8 @@ impl<T> Spec<T> {
         }
     }
 
-    /// Returns the value of the nearest layer, or the fallback.
+    /// Returns the value of the key `key` in the nearest layer that has it. If no layer has the
+    /// key, returns the fallback.
     ///
     /// # Errors
     /// The value has been refused.
@@ -128,13 +129,14 @@ impl<T> Spec<T> {
         Ok(layers.value(key)?.or(self.fallback).or_else(T::unsaid))
     }
 
-    /// Returns the specification unchanged, with the type of the key.
+    /// Returns the specification unchanged. The argument sets the type of its value to that of the
+    /// key.
     pub fn name(self, _: KeyOf<T>) -> Spec<T> {
         self
     }
 }
 
-/// Defines one function per kind, which returns the specification of the kind.
+/// Defines the functions that return the specification of each kind of value.
 macro_rules! kinds {
     ($( $(#[doc = $doc:literal])+ $name:ident($( $range:ident: $type:ty )?) = $kind:expr; )+) => { $(
         $(#[doc = $doc])+
@@ -183,12 +185,13 @@ kinds! {
     points(curve: &'static Curve) = Kind::Points(curve);
 }
 
-/// Returns the specification of a word: one of the words of an enum.
+/// Returns the specification of a key whose value is one of the words of an enum.
 pub fn word<T: Words>() -> Spec<T> {
     Spec::new(Kind::Choice(T::WORDS))
 }
 
-/// Returns the specification of an optional word: one of the words of an enum, or nothing.
+/// Returns the specification of a key whose value is one of the words of an enum. The key may be
+/// absent.
 pub fn word_or_none<T: Words>() -> Spec<Option<T>> {
     Spec::new(Kind::Choice(T::WORDS))
 }
@@ -202,43 +205,47 @@ fn inside<T, W: FileTable>(bare: Option<&'static str>, is_named: bool) -> Spec<T
     }))
 }
 
-/// Returns the specification of a table.
+/// Returns the specification of a key whose value is a table.
 pub fn inner<T: FileTable>() -> Spec<T> {
     inside::<T, T>(None, false)
 }
 
-/// Returns the specification of a table, or of a bare value that sets the table's key `main`.
+/// Returns the specification of a key whose value is a table, or a bare value for the table's key
+/// `main`.
 pub fn shorthand<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
     inside::<T, T>(Some(main.name()), false)
 }
 
-/// Returns the specification of a table of `W` that is converted to a `T`, or of a bare value that
-/// sets the table's key `main`.
+/// Returns the specification of a key whose value is a table `W` that is converted to a `T`, or a
+/// bare value for the table's key `main`.
 pub fn shorthand_as<T, W: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
     inside::<T, W>(Some(main.name()), false)
 }
 
-/// Returns the specification of tables with free names.
+/// Returns the specification of a key whose value is a set of tables. The file chooses the names of
+/// the tables.
 pub fn tables<T: FileTable>() -> Spec<T> {
     inside::<T, T>(None, true)
 }
 
-/// Returns the specification of tables by place, or of bare values that set the tables' key `main`.
+/// Returns the specification of a key with one table per place of an emulation. A bare value in
+/// place of a table sets the table's key `main`.
 pub fn by_place<T: FileTable, M>(main: KeyOf<M>) -> Spec<T> {
     inside::<T, T>(Some(main.name()), true)
 }
 
-/// The parts of a table, which [`table!`](crate::table) combines.
+/// The lists of keys of which [`table!`](crate::table) builds a table.
 #[derive(Default)]
 pub struct Parts(Vec<Part>);
 
 impl Parts {
-    /// Adds a key that only this table has.
+    /// Adds a key that belongs only to this table.
     pub fn own(&mut self, key: Key) {
         self.push(key, None);
     }
 
-    /// Adds the keys of another table. Absent keys are looked up in the table that `inherits` names.
+    /// Adds the keys of the table `other`. `inherits` names the table in which absent keys are
+    /// looked up.
     pub fn all_of(&mut self, other: &Table, inherits: Option<&'static str>) {
         for (key, outer) in other.keys() {
             self.push(key.clone(), inherits.or(outer));
@@ -255,7 +262,7 @@ impl Parts {
         }
     }
 
-    /// Returns the table of these parts.
+    /// Returns the table with these keys.
     pub fn table(self, name: &'static str, doc: &'static str) -> Table {
         Table {
             name,

@@ -1,7 +1,7 @@
-//! Tables as data: keys, kinds of value, defaults and ranges.
+//! The definition of the tables of a file: keys, kinds of value, defaults and ranges.
 //!
-//! The decoder, the schema and the messages use these definitions. Settings are defined with
-//! [`table!`](crate::table) next to the code that uses them, so this file defines no key.
+//! The decoder, the schema and the messages use these definitions. Each module declares the keys of
+//! its settings with [`table!`](crate::table), so this file defines no key.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -17,13 +17,13 @@ pub struct Table {
     pub name: &'static str,
     /// Documentation of the table.
     pub doc: &'static str,
-    /// Keys of the table.
+    /// Keys of the table, as lists of keys that several tables may share.
     pub parts: Cow<'static, [Part]>,
-    /// Keys that the table does not have but that other tables have, each with a hint.
+    /// Keys that users may wrongly expect in the table, each with a hint.
     pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
-/// Joins two lists of keys that a table does not have.
+/// Joins two lists of keys that a table does not have, each with its hint.
 pub const fn joined<const N: usize>(
     first: &[(&'static str, &'static str)],
     second: &[(&'static str, &'static str)],
@@ -42,7 +42,7 @@ pub const fn joined<const N: usize>(
     all
 }
 
-/// Consecutive keys of a table. Several tables can share a part: four tables have the TCP keys.
+/// Consecutive keys of a table. Several tables can share one `Part`: four tables have the TCP keys.
 #[derive(Clone)]
 pub struct Part {
     /// The keys.
@@ -61,14 +61,14 @@ pub struct Key {
     pub kind: Kind,
     /// A word that is accepted in place of a value.
     pub word: Option<&'static str>,
-    /// Accepted values as a noun phrase that follows `expected`, if not all values of the range are
-    /// accepted.
+    /// Accepted values, as a noun phrase that follows the word `expected`, if `kind` does not
+    /// describe them completely.
     pub accepted: Option<&'static str>,
     /// Value if the key is absent.
     pub default: Default,
     /// Documentation of the key.
     pub doc: &'static str,
-    /// Function that returns the hint for a word that is not accepted.
+    /// Function that returns the hint for a word that the key does not accept.
     pub meant: Option<fn(&str) -> Option<String>>,
 }
 
@@ -77,9 +77,10 @@ pub struct Key {
 pub enum Default {
     /// The key must be given.
     Required,
-    /// The key must be given. A later check refuses a table without the key.
+    /// The key must be given, but the decoder does not report its absence. A later check of the
+    /// table does.
     Checked,
-    /// A text: a word, or a value with its unit.
+    /// A text: a word, or a number with its unit.
     Text(&'static str),
     /// A whole number.
     Count(u64),
@@ -87,13 +88,13 @@ pub enum Default {
     Number(f64),
     /// A truth value.
     Flag(bool),
-    /// One of two values. The choice depends on the network that the file describes.
+    /// One of two values. The network that the file describes determines which one.
     ByNetwork(&'static ByNetwork),
-    /// A value per preset, which this function describes.
+    /// One value per preset (physical layer). The function returns the description of all of them.
     ByPreset(fn() -> String),
-    /// A value that depends on other keys, with its description.
+    /// A value that depends on other keys. The text describes the value.
     Depends(&'static str),
-    /// No value, not even a table of defaults. The text describes the behaviour without the key.
+    /// No value: even a default table is absent. The text describes the behaviour without the key.
     Absent(&'static str),
 }
 
@@ -101,16 +102,17 @@ pub enum Default {
 /// decides.
 #[derive(Clone, Copy)]
 pub struct ByNetwork {
-    /// Default in older networks, and in a table that is read without its file.
+    /// Default in older networks. It also applies to a table that is read without the rest of its
+    /// file.
     pub older: Default,
     /// Default in modern networks.
     pub modern: Default,
-    /// Description of modern networks: a phrase that follows a value.
+    /// Description of modern networks, as a phrase that follows the default in the documentation.
     pub networks: &'static str,
 }
 
 impl ByNetwork {
-    /// Returns the text of both defaults for the documentation of a key.
+    /// Returns the description of both defaults for the documentation of a key.
     pub(crate) fn description(&self) -> String {
         let [modern, older] = [self.modern, self.older].map(Default::shown);
         format!("{modern} {}; otherwise {older}", self.networks)
@@ -118,7 +120,7 @@ impl ByNetwork {
 }
 
 impl Default {
-    /// Returns the text of a default that is a value, as in a file.
+    /// Returns the default as text in the notation of a file; empty if the default is no value.
     fn shown(self) -> String {
         match self {
             Default::Text(text) => format!("\"{text}\""),
@@ -130,7 +132,7 @@ impl Default {
             | Default::ByNetwork(_)
             | Default::ByPreset(_)
             | Default::Depends(_)
-            | Default::Absent(_) => String::new(), // not a value
+            | Default::Absent(_) => String::new(),
         }
     }
 
@@ -149,7 +151,7 @@ impl Default {
     }
 }
 
-/// Conversions of values to defaults.
+/// Conversions of Rust values to defaults of keys.
 macro_rules! defaults {
     ($( $type:ty: |$value:ident| $default:expr; )+) => { $(
         impl From<$type> for Default {
@@ -217,19 +219,19 @@ pub enum Kind {
 pub struct Inner {
     /// The table.
     pub table: fn() -> &'static Table,
-    /// The key of the table that a bare value sets, if the table may be written as a bare value.
+    /// Key of the table that a bare value sets; `None` if a bare value is not accepted.
     pub bare: Option<&'static str>,
-    /// Whether the key has several tables, each under a free name.
+    /// Whether the key contains several tables, whose names the file chooses.
     pub is_named: bool,
 }
 
 impl Inner {
-    /// Returns the key that a bare value sets, if the table may be written as a bare value.
+    /// Returns the key that a bare value sets; `None` if a bare value is not accepted.
     pub fn bare_key(&self) -> Option<&'static Key> {
         (self.table)().key(self.bare?)
     }
 
-    /// Returns whether the key has exactly one table, which must be written as a table.
+    /// Returns whether the key contains exactly one table, which cannot be written as a bare value.
     pub(crate) fn is_plain(&self) -> bool {
         self.bare.is_none() && !self.is_named
     }
@@ -237,7 +239,7 @@ impl Inner {
 
 /// Rates that depend on the preset of the file.
 pub struct Listed {
-    /// Name of these rates: "rate", "control rate".
+    /// Name of these rates in messages: "rate" or "control rate".
     pub what: &'static str,
     /// Function that returns the presets, each with its rates. [bit/s]
     pub rates: fn() -> Vec<(&'static str, &'static [u64])>,
@@ -249,14 +251,16 @@ pub struct Curve {
     pub most: usize,
     /// Accepted points, as a noun phrase that follows the word `expected`.
     pub expected: &'static str,
-    /// Function that returns the fault of points, as a phrase that follows the value.
+    /// Function that returns the fault of a list of points, as a phrase that follows the list in a
+    /// message.
     pub fault: fn(&[(f64, f64)]) -> Option<String>,
 }
 
-/// The plugin of a key or word. The code that reads the table checks the plugin's type.
+/// The plugin that adds a key or word. The module that reads the table converts it to the type that
+/// it expects.
 pub type Extension = &'static (dyn Any + Send + Sync);
 
-/// A word of a plugin.
+/// A word that a plugin adds to the accepted values of a key.
 #[derive(Clone, Copy)]
 pub struct AddedWord {
     /// The word in files.
@@ -269,7 +273,7 @@ pub struct AddedWord {
 #[derive(Clone, Default)]
 pub struct Added {
     keys: Vec<AddedKey>,
-    /// Plugin words, each with the name of its key.
+    /// Words of plugins, each with the name of its key.
     words: Vec<(&'static str, AddedWord)>,
 }
 
@@ -288,7 +292,7 @@ pub(crate) static NOTHING_ADDED: Added = Added {
 };
 
 impl Added {
-    /// Adds a key to the table of this name.
+    /// Adds a key to the table of this name in the grammar.
     pub(crate) fn key(
         &mut self,
         table: &'static str,
@@ -304,12 +308,13 @@ impl Added {
         });
     }
 
-    /// Adds a word to the words of the key of this name, in every table.
+    /// Adds a word to the accepted words of every key of this name.
     pub(crate) fn word(&mut self, key: &'static str, word: &'static str, extension: Extension) {
         self.words.push((key, AddedWord { word, extension }));
     }
 
-    /// Returns all keys of a table, plugin keys last. Each has the table that it inherits from.
+    /// Returns all keys of a table; keys of plugins are last. With each key, returns the name of
+    /// the table in which the key is looked up if it is absent.
     pub(super) fn keys<'k>(
         &'k self,
         table: &'k Table,
@@ -332,14 +337,14 @@ impl Added {
         self.keys(table).map(|(key, _)| key.name).collect()
     }
 
-    /// Returns the plugin of a key of a table.
+    /// Returns the plugin that added a key to a table; `None` for keys of lasthop.
     pub(super) fn extension_of(&self, table: &Table, key: &str) -> Option<Extension> {
         let mut keys = self.keys.iter();
         let key = keys.find(|added| added.table == table.name && added.key.name == key);
         key.map(|added| added.extension)
     }
 
-    /// Returns the words of plugins for a key.
+    /// Returns the words that plugins add to a key.
     pub(super) fn words(&self, key: &str) -> impl Iterator<Item = AddedWord> {
         let words = self.words.iter().filter(move |(of, _)| *of == key);
         words.map(|(_, added)| *added)
@@ -351,16 +356,16 @@ impl Added {
 pub struct Grammar<'a> {
     /// Root table of the file.
     pub root: &'static Table,
-    /// Name that a table with a free name must not have.
+    /// Reserved name, which no station, link or flow of the file may have.
     pub reserved_name: &'static str,
-    /// Function that returns the preset of a file, one of the names in [`Listed`].
+    /// Function that returns the preset of a file: one of the names that [`Listed::rates`] lists.
     pub preset: fn(&super::tree::Item) -> Option<&'static str>,
     /// Function that returns whether a file describes a modern network, which decides between the
     /// defaults of [`ByNetwork`].
     pub is_modern: fn(&super::tree::Item) -> bool,
     /// Keys and words that plugins add.
     pub added: &'a Added,
-    /// Other files that the file names.
+    /// Contents of the other files that the scenario file names.
     pub files: &'a Files,
 }
 
@@ -368,14 +373,15 @@ pub struct Grammar<'a> {
 pub const LARGEST_RATE: u64 = 100_000_000_000;
 
 impl Table {
-    /// Returns all keys in order. Each has the table that it inherits from.
+    /// Returns all keys in order. With each key, returns the name of the table in which the key is
+    /// looked up if it is absent.
     pub fn keys(&self) -> impl Iterator<Item = (&Key, Option<&'static str>)> {
         self.parts
             .iter()
             .flat_map(|part| part.keys.iter().map(|key| (key, part.inherits)))
     }
 
-    /// Returns the key at a path of keys and names of tables.
+    /// Returns the key at a dotted path, such as `station.a.rate`, below this table.
     pub(crate) fn at(&self, path: &str) -> Option<&Key> {
         let (name, rest) = path.split_once('.').unwrap_or((path, ""));
         let key = self.key(name)?;
@@ -383,7 +389,7 @@ impl Table {
             return Some(key);
         }
         let Kind::Tables(inner) = &key.kind else {
-            return None; // a single value
+            return None; // the path continues after a key that has a single value
         };
         match inner.is_named {
             true => (inner.table)().at(rest.split_once('.')?.1),
@@ -410,7 +416,8 @@ impl Table {
 }
 
 impl Kind {
-    /// Returns the smallest and the largest value in the SI unit; `None` if the value is not a number.
+    /// Returns the smallest and the largest accepted value in the SI unit; `None` if the value is
+    /// not a number.
     pub(crate) fn range(&self) -> Option<[f64; 2]> {
         let of = |range: &RangeInclusive<u64>, per_unit: f64| {
             let ends = [*range.start(), *range.end()];
@@ -440,7 +447,7 @@ impl Kind {
 }
 
 impl Listed {
-    /// Returns the rates of a preset. [bit/s]
+    /// Returns the rates of this preset. [bit/s]
     pub(crate) fn of(&self, preset: &str) -> Option<&'static [u64]> {
         let mut all = (self.rates)().into_iter();
         all.find(|(name, _)| *name == preset)

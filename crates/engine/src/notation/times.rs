@@ -1,5 +1,5 @@
-//! Times in milliseconds, in ascending order. They are either a list, or a file with one time per
-//! line, which is passed together with the scenario.
+//! Lists of times in milliseconds, in ascending order. The scenario contains the list, or names a
+//! file with one time per line. The content of this file is passed together with the scenario.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub const MOST_TIMES: usize = 1_000_000;
 /// Maximum size of a file of times. [bytes]
 pub const LARGEST_TIMES: usize = 16 << 20;
 
-/// Latest time. [ms]
+/// Largest accepted time. [ms]
 const LATEST_MS: u64 = 1_000_000_000;
 
 /// Description of an accepted list, as a noun phrase that follows the word `expected`.
@@ -33,7 +33,7 @@ pub type Files = BTreeMap<String, Result<Vec<u8>, String>>;
 /// An empty set of files.
 pub(crate) static NO_FILES: Files = Files::new();
 
-/// Returns the times of a list. [ms]
+/// Returns the times in the list `node`. [ms]
 pub(super) fn of_list(node: &Item) -> Result<Arc<[u32]>, Refusal> {
     let Data::List(items) = &node.data else {
         return refuse("is not a list of times");
@@ -74,9 +74,9 @@ pub(super) fn of_file(name: &str, files: &Files) -> Result<Arc<[u32]>, Refusal> 
     in_order(each, text.lines().count(), ["lines", "in line"])
 }
 
-/// Returns `count` times if they are in ascending order. Each time has its form in messages. In
-/// messages, `places` is the plural noun of the positions in the list or file, and `place` is the
-/// phrase before the number of a position.
+/// Returns `count` times if they are in ascending order. With each time, the caller passes its text
+/// for messages. `places` is the plural noun for positions in messages (`items` or `lines`), and
+/// `place` precedes a position number.
 fn in_order(
     each: impl Iterator<Item = (String, Result<u64, Refusal>)>,
     count: usize,
@@ -127,7 +127,7 @@ pub(super) fn named(node: &Item, names: &mut Vec<String>) {
 mod tests {
     use super::*;
 
-    /// Returns the times in a file with this content, or the fault of the file.
+    /// Returns the times that this content of a file lists, or the fault of the file.
     fn of(content: &[u8]) -> Result<Vec<u32>, String> {
         let files = Files::from([("x".to_owned(), Ok(content.to_vec()))]);
         match of_file("x", &files) {

@@ -2,10 +2,11 @@
 
 use super::problem::{Origin, one_line};
 
-/// Maximum depth of nested tables. Deeper tables are cut off. The grammar needs four levels.
+/// Maximum depth of nested tables. Deeper tables are ignored, because the grammar has at most four
+/// levels.
 pub(crate) const DEEPEST: usize = 16;
 
-/// A value of the tree, and the place of its key in the file.
+/// A value of the tree, with the line or override that sets it.
 #[derive(Clone, Debug)]
 pub struct Item {
     pub(crate) origin: Origin,
@@ -15,9 +16,9 @@ pub struct Item {
 /// A value.
 #[derive(Clone, Debug)]
 pub enum Data {
-    /// Keys in order of the file, without duplicates.
+    /// Keys and values in order of the file, without duplicate keys.
     Table(Vec<(String, Item)>),
-    /// Items in order. Tables in a list are replaced by empty tables.
+    /// Items of a list, in order. A table inside a list becomes an empty table.
     List(Vec<Item>),
     Text(String),
     Number(Number),
@@ -32,13 +33,12 @@ pub enum Data {
 pub struct Number {
     pub(crate) text: String,
     pub(crate) value: f64,
-    /// The value, if it is a whole number and known exactly.
+    /// The value as an integer, if the number is whole and exactly representable.
     pub(crate) integer: Option<i128>,
 }
 
 impl Number {
-    /// Parses a number in the notation of Rust, which includes the decimal notations of TOML and
-    /// JSON.
+    /// Parses a number in Rust's notation, which includes the decimal notations of TOML and JSON.
     pub(crate) fn read(text: &str) -> Option<Number> {
         let value: f64 = text.parse().ok()?;
         let is_exact_integer = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
@@ -89,14 +89,16 @@ impl Item {
         None
     }
 
-    /// Returns the value of `key` in a table, if it has this key.
+    /// Returns the value of the key `key` of a table; `None` without this key, or if this item is
+    /// not a table.
     pub(crate) fn get(&self, key: &str) -> Option<&Item> {
         let mut entries = self.entries()?.iter();
         entries.find(|(name, _)| name == key).map(|(_, item)| item)
     }
 }
 
-/// Returns the path of `key` in the table at `path`. The key is quoted if TOML requires quotes.
+/// Returns the dotted path of `key` in the table at `path`. The key is quoted if TOML requires
+/// quotes.
 pub(crate) fn join(path: &str, key: &str) -> String {
     let bare = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
     let is_bare = !key.is_empty() && key.bytes().all(bare);

@@ -1,9 +1,10 @@
 //! Finds the bracket or quotation mark that is not closed in an invalid TOML text.
 //!
-//! The parser only stops long after this bracket or quotation mark, and then reports every line up
-//! to where it stopped.
+//! The TOML parser itself reports errors in all lines from the unclosed bracket to the position
+//! where it stops.
 
-/// Returns the offset and the character of the bracket or quotation mark without a partner.
+/// Returns the offset and the character of the opening bracket or quotation mark that is never
+/// closed.
 pub(crate) fn opener(text: &str) -> Option<(usize, char)> {
     let mut open: Vec<(usize, char)> = Vec::new();
     let mut at = 0;
@@ -31,7 +32,8 @@ pub(crate) fn opener(text: &str) -> Option<(usize, char)> {
     open.first().copied()
 }
 
-/// Returns the offset after the string that begins at `start` with `quote`, if the string ends.
+/// Returns the offset after the string that begins at `start` with `quote`; `None` if the string is
+/// not closed.
 fn after_string(text: &str, start: usize, quote: char) -> Option<usize> {
     let long: String = [quote; 3].iter().collect();
     let is_long = text[start..].starts_with(&long);

@@ -1,12 +1,12 @@
 //! Numbers with units: `"5 ms"`, `"11 Mbps"`, `"1500 B"`.
 //!
-//! A quantity is a decimal number and a unit. It is read exactly (in integers, 24 significant
-//! digits) and rounded once, ties up, to the base unit: nanosecond, bit/s or byte. Prefixes are
-//! decimal: k = 1000.
+//! A quantity is a decimal number and a unit. The number is parsed in integer arithmetic with 24
+//! significant digits. The result is rounded once, ties up, to the base unit: nanosecond, bit/s,
+//! byte or millimetre. Prefixes are decimal: k = 1000.
 
 use super::problem::nearest;
 
-/// A unit and its size in base units.
+/// A unit, with its size in base units.
 pub(crate) struct Unit {
     pub(crate) name: &'static str,
     scale: u64,
@@ -42,8 +42,8 @@ pub(crate) const SIZE: &[Unit] = &[unit("B", 1), unit("kB", 1_000)];
 /// Units of length; base unit millimetre.
 pub(crate) const LENGTH: &[Unit] = &[unit("mm", 1), unit("m", 1_000), unit("km", 1_000_000)];
 
-/// Returns every unit with its SI unit, as in the names of columns and keys, and the size of the
-/// unit in the SI unit as numerator and denominator.
+/// Returns every unit, the suffix of its SI unit in names of keys (such as `bps`), and the size of
+/// the unit in the SI unit as numerator and denominator.
 pub(crate) fn in_si() -> impl Iterator<Item = (&'static str, &'static str, u64, u64)> {
     let dimensions = [
         (TIME, "s", 1_000_000_000),
@@ -58,7 +58,7 @@ pub(crate) fn in_si() -> impl Iterator<Item = (&'static str, &'static str, u64, 
     })
 }
 
-/// Other spellings of units, in lower case.
+/// Other spellings of units in lower case, each list with the unit that is meant.
 const SPELLINGS: &[(&str, &[&str])] = &[
     ("ns", &["nsec", "nanosecond", "nanoseconds"]),
     ("us", &["usec", "microsecond", "microseconds"]),
@@ -79,9 +79,9 @@ const SPELLINGS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Returns the unit that a wrong unit is probably meant to be.
+/// Returns the accepted unit of which `word` is probably a misspelling.
 pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
-    // "MB/s" is eight times "Mb/s", so no rate is suggested
+    // "MB/s" is eight times "Mb/s", so a unit with bits is not suggested for bytes
     let bytes = word.contains('B') && !word.to_lowercase().contains("bit");
     if bytes && units.iter().any(|unit| unit.name == "bps") {
         return None;
@@ -93,7 +93,7 @@ pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
         .find(|(name, spellings)| known(name) && spellings.contains(&lower.as_str()))
         .map(|(name, _)| *name)
         .or_else(|| {
-            // an unknown prefix, as in "Tbps", is not a spelling mistake
+            // an unknown prefix, as in "Tbps", is not a misspelling
             let begins =
                 |unit: &&Unit| lower.chars().next() == unit.name.to_lowercase().chars().next();
             nearest(word, units.iter().filter(begins).map(|unit| unit.name))
@@ -111,11 +111,11 @@ pub(crate) enum NotAQuantity {
     Negative,
     /// The number has no unit.
     NoUnit,
-    /// The number, and the text after it that is not one of the units.
+    /// A unit that is not accepted: the number, and the text after it.
     UnknownUnit(String, String),
 }
 
-/// Returns the quantity in base units, rounded to an integer and limited to `u64::MAX`.
+/// Returns the quantity `text` in base units, rounded to an integer and limited to `u64::MAX`.
 pub(crate) fn parse(text: &str, units: &[Unit]) -> Result<u64, NotAQuantity> {
     let text = text.trim();
     let unsigned = text.trim_start_matches(['+', '-']);
@@ -148,11 +148,11 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// Reads digits, fraction and exponent from the start of `text`. Returns the number and the
+    /// Parses digits, fraction and exponent at the start of `text`. Returns the number and the
     /// remaining text.
     fn read(text: &str) -> Option<(Decimal, &str)> {
-        /// Number from which further digits are ignored. With 24 digits, the mantissa times the
-        /// largest scale fits into 128 bits.
+        /// Mantissa from which further digits are ignored. With 24 digits, the mantissa times the
+        /// largest unit fits into 128 bits.
         const FULL: u128 = 1_000_000_000_000_000_000_000_000;
         let mut decimal = Decimal {
             mantissa: 0,
@@ -186,7 +186,8 @@ impl Decimal {
         Some((decimal, rest))
     }
 
-    /// Returns the number times `scale`, rounded to an integer (ties up) and limited to `u64::MAX`.
+    /// Returns the number times `scale` (the size of a unit), rounded to an integer (ties up) and
+    /// limited to `u64::MAX`.
     fn scaled(&self, scale: u64) -> u64 {
         let product = self.mantissa * u128::from(scale);
         let power = |exponent: u64| {
@@ -212,7 +213,7 @@ impl Decimal {
     }
 }
 
-/// Reads `e+12` from the start of `text`. The exponent is limited to a million.
+/// Parses an exponent such as `e+12` at the start of `text`. The exponent is limited to ±1 000 000.
 fn read_exponent(text: &str) -> Option<(i64, &str)> {
     let after_e = text.strip_prefix(['e', 'E'])?;
     let (sign, digits) = match after_e.strip_prefix('-') {
@@ -227,8 +228,8 @@ fn read_exponent(text: &str) -> Option<(i64, &str)> {
     Some((sign * magnitude.min(1_000_000), &digits[length..]))
 }
 
-/// Returns `base` base units in the largest unit in which they are a whole number, such as `20 us`.
-/// A time above 1 us that is not a whole number of microseconds has decimals: `1567.091 us`.
+/// Returns `base` base units as text in the largest unit that gives a whole number, such as `20
+/// us`. A time above 1 us that is not a whole number of microseconds has decimals: `1567.091 us`.
 pub(crate) fn show(base: u64, units: &[Unit]) -> String {
     let unit = units
         .iter()

@@ -45,8 +45,8 @@ pub enum Value {
     Points(Vec<(f64, f64)>),
 }
 
-/// Returns the checked value of a key that is not a table. If `preset` is known, some ranges depend
-/// on it.
+/// Returns the checked value of a key whose value is not a table. If `preset` (the physical layer)
+/// is known, some accepted values depend on it.
 pub(crate) fn check(node: &Item, key: &Key, preset: Option<&str>) -> Result<Value, Refusal> {
     let Some(word) = key.word else {
         return of_kind(node, &key.kind, preset);
@@ -70,7 +70,7 @@ pub(crate) fn check(node: &Item, key: &Key, preset: Option<&str>) -> Result<Valu
     })
 }
 
-/// Returns whether a text is 0, with or without a unit.
+/// Returns whether a text is the number 0, with or without a unit.
 fn is_zero(text: &str) -> bool {
     let number = text.trim_end_matches(|letter: char| letter.is_alphabetic() || letter == ' ');
     number.trim().parse() == Ok(0.0)
@@ -192,7 +192,7 @@ pub(crate) fn expected(key: &Key, preset: Option<&str>) -> String {
     }
 }
 
-/// Returns a text, unless `fault` finds a fault.
+/// Returns the text of a value. A value for which `fault` returns a fault is refused.
 fn text<F: Into<String>>(
     node: &Item,
     what: &str,
@@ -235,7 +235,7 @@ pub(crate) fn fault_of_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns a list of distinct plain names.
+/// Returns a list of distinct names.
 fn names(node: &Item) -> Result<Value, Refusal> {
     let Data::List(items) = &node.data else {
         return refuse("is not a list of names");
@@ -276,13 +276,13 @@ fn fault_of_command(command: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the refusal of a list, from the refusal of one of its items.
+/// Returns the refusal of a list, because the item `item` of the list was refused.
 fn within(item: &Item, refusal: Refusal) -> Refusal {
     let fault = format!("has {}, which {}", item.show(), refusal.fault);
     Refusal { fault, ..refusal }
 }
 
-/// Returns the points of a curve.
+/// Returns the points of a curve, if the curve accepts them.
 fn points(node: &Item, curve: &Curve) -> Result<Vec<(f64, f64)>, Refusal> {
     let Data::List(items) = &node.data else {
         return refuse("is not a list of points");
@@ -307,12 +307,12 @@ fn points(node: &Item, curve: &Curve) -> Result<Vec<(f64, f64)>, Refusal> {
     }
 }
 
-/// Returns a number. The addition of 0 turns -0 into 0.
+/// Returns a number as a checked value. Adding 0 turns -0 into 0.
 fn number(value: f64) -> Value {
     Value::Number(value + 0.0)
 }
 
-/// Returns a number with the unit dB.
+/// Returns a level with the unit dB.
 fn level(node: &Item) -> Result<f64, Refusal> {
     let no_unit = |number: &str| refuse(format!("has no unit, write \"{number} dB\""));
     let text = match &node.data {
@@ -333,7 +333,7 @@ fn level(node: &Item) -> Result<f64, Refusal> {
     }
 }
 
-/// Returns the hint with the word that `text` is probably meant to be.
+/// Returns the hint with the accepted word of which `text` is probably a misspelling.
 fn meant<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<String> {
     nearest(text, words).map(|word| format!("did you mean \"{word}\"?"))
 }

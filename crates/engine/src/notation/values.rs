@@ -1,4 +1,4 @@
-//! Types into which values of a file are converted.
+//! Rust types into which checked values of a file are converted.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::key::{Json, Setting};
 use super::value::Value;
 use crate::kernel::time::Span;
 
-/// Types whose JSON is the value itself.
+/// Implements [`Setting`] for types whose JSON form is the plain value.
 macro_rules! as_they_are {
     ($( $type:ty: |$value:ident| $setting:expr; )+) => { $(
         impl Setting for $type {
@@ -21,7 +21,7 @@ macro_rules! as_they_are {
     )+ };
 }
 
-/// Returns the content of a value of one of these kinds.
+/// Returns the content of a value, if the value has one of these kinds.
 macro_rules! content {
     ($value:ident: $( $variant:ident )|+) => {
         if let $( Value::$variant(content) )|+ = $value {
@@ -78,7 +78,8 @@ impl Millimetres {
     }
 }
 
-/// `None` is an absent key, or a word in place of the value.
+/// A setting that may have no value. `None` means that the key is absent, or that the file gives a
+/// word in place of the value.
 impl<T: Setting> Setting for Option<T> {
     const UNIT: &'static str = T::UNIT;
 

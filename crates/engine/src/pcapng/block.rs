@@ -1,4 +1,5 @@
-//! pcapng blocks, little-endian: section header, interface description, enhanced packet.
+//! Writes pcapng blocks in little-endian byte order: section header, interface description,
+//! enhanced packet.
 
 const SECTION_HEADER: u32 = 0x0A0D_0D0A;
 const INTERFACE_DESCRIPTION: u32 = 1;
@@ -11,7 +12,8 @@ const SHB_USERAPPL: u16 = 4;
 const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
 
-/// Appends a section header: byte order, version 1.0, unknown length, program and scenario name.
+/// Appends the section header block: byte order, version 1.0, unknown length, and the names of the
+/// program and the scenario.
 pub(super) fn section_header(out: &mut Vec<u8>, scenario_name: &str) {
     block(out, SECTION_HEADER, |out| {
         out.extend_from_slice(&BYTE_ORDER_MAGIC.to_le_bytes());
@@ -25,23 +27,24 @@ pub(super) fn section_header(out: &mut Vec<u8>, scenario_name: &str) {
     });
 }
 
-/// Appends the description of the only interface: time stamps in nanoseconds, no snap length.
+/// Appends the interface description block of the only interface. Time stamps are in nanoseconds,
+/// and there is no snap length.
 pub(super) fn interface(out: &mut Vec<u8>, link_type: u16) {
     block(out, INTERFACE_DESCRIPTION, |out| {
         out.extend_from_slice(&link_type.to_le_bytes());
         out.extend_from_slice(&0u16.to_le_bytes());
         out.extend_from_slice(&0u32.to_le_bytes());
         option(out, IF_NAME, b"cell");
-        option(out, IF_TSRESOL, &[9]); // units of 10^-9 s
+        option(out, IF_TSRESOL, &[9]); // time stamps in units of 10^-9 s
         option(out, OPT_END, &[]);
     });
 }
 
-/// Appends one captured frame at `at` [ns], with a comment unless the comment is empty.
+/// Appends one captured frame with the time stamp `at` [ns]. An empty comment is omitted.
 pub(super) fn packet(out: &mut Vec<u8>, at: u64, frame: &[u8], comment: &str) {
     let length = (frame.len() as u32).to_le_bytes();
     block(out, ENHANCED_PACKET, |out| {
-        out.extend_from_slice(&0u32.to_le_bytes()); // interface
+        out.extend_from_slice(&0u32.to_le_bytes()); // index of the interface
         out.extend_from_slice(&((at >> 32) as u32).to_le_bytes());
         out.extend_from_slice(&(at as u32).to_le_bytes());
         out.extend_from_slice(&length);
@@ -54,7 +57,7 @@ pub(super) fn packet(out: &mut Vec<u8>, at: u64, frame: &[u8], comment: &str) {
     });
 }
 
-/// Appends a block: type, total length, body, and total length again.
+/// Appends a block: type, total length, body, and the total length again.
 fn block(out: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&kind.to_le_bytes());
@@ -65,8 +68,8 @@ fn block(out: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
     out.extend_from_slice(&total);
 }
 
-/// Appends an option: code, length and value. A value that is too long for the length field is cut
-/// between two characters.
+/// Appends an option: code, length and value. A value that exceeds the maximum length is truncated
+/// at the end of a UTF-8 character.
 fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
     let mut length = value.len().min(usize::from(u16::MAX));
     while length < value.len() && value[length] & 0xC0 == 0x80 {
@@ -77,7 +80,7 @@ fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
     padded(out, &value[..length]);
 }
 
-/// Appends `bytes` and zeros up to a multiple of four bytes.
+/// Appends `bytes`, padded with zeros to a multiple of four bytes.
 fn padded(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
     out.resize(out.len() + bytes.len().next_multiple_of(4) - bytes.len(), 0);

@@ -1,4 +1,4 @@
-//! IPv4, TCP, UDP and ICMP packets whose payload is zeros, with checksums (RFC 1071).
+//! IPv4, TCP, UDP and ICMP packets with checksums (RFC 1071). The payload consists of zeros.
 
 use crate::packet::{Ecn, Packet, PacketKind};
 use crate::scenario::{Direction, Ends, Scenario, TcpSettings, Transport};
@@ -16,36 +16,36 @@ pub const ECHO_REQUEST: u8 = 8;
 pub const ECHO_REPLY: u8 = 0;
 /// Largest length of the options in an IPv4 or TCP header. [bytes]
 const OPTIONS_MAX: usize = 40;
-/// Option without effect, in IPv4 and in TCP.
+/// Option that has no effect (NOP), in IPv4 and in TCP.
 const OPTION_NOP: u8 = 1;
 const TCP_SYN_FLAG: u8 = 0x02;
 const TCP_ACK_FLAG: u8 = 0x10;
 /// Flag ECE of the TCP header (RFC 3168, section 6.1).
 const TCP_ECE_FLAG: u8 = 0x40;
 const TCP_CWR_FLAG: u8 = 0x80;
-/// First value of the ACE field (RFC 9768, section 3.2.2).
+/// Value of the ACE field at the start of a connection (RFC 9768, section 3.2.2).
 const ACE_BEGINS: u8 = 5;
 const DONT_FRAGMENT: u16 = 0x4000;
 const TIME_TO_LIVE: u8 = 64;
 
-/// Address 10.0.0.0. The address of station number k, counted from 1, is k higher.
+/// Network address 10.0.0.0. The address of station number k is this address plus k, with k counted
+/// from 1.
 const STATIONS: u32 = 0x0A00_0000;
-/// Address 198.18.0.1 of the server, in the block for benchmarks (RFC 2544).
+/// Address 198.18.0.1 of the server. It is in the block for benchmarks (RFC 2544).
 const SERVER: u32 = 0xC612_0001;
 /// Address 198.19.255.254 of the virtual shared bottleneck, which sends pings. It is in the block
 /// for benchmarks (RFC 2544).
 const BOTTLENECK: u32 = 0xC613_FFFE;
-/// Port of the server: discard (RFC 863).
+/// Port of the server: the discard service (RFC 863).
 const SERVER_PORT: u16 = 9;
-/// First port of the flows of a station. None of the 4096 ports from it on belongs to a known
-/// protocol.
+/// First port of the flows of a station. None of the 4096 ports from this number on is assigned to
+/// a known protocol.
 const STATION_PORT: u16 = 49_152;
 const PORTS: u32 = 4096;
 
 /// Addresses, ports and transport settings of each flow.
 pub(super) struct Addresses {
-    /// Flows of stations, at the number of the flow in the scenario; `None`: the flow is not a flow
-    /// of a station.
+    /// One entry per flow of the scenario, by flow number; `None` for a flow between wired nodes.
     flows: Vec<Option<Flow>>,
 }
 
@@ -81,14 +81,14 @@ impl Addresses {
         Addresses { flows }
     }
 
-    /// Appends an IP packet that represents `packet`.
+    /// Appends the IP packet that represents `packet` of the simulation.
     pub(super) fn packet(&self, out: &mut Vec<u8>, packet: &Packet) {
         let Some(flow) = self.flows.get(packet.flow as usize) else {
             let station = packet.flow as usize - self.flows.len();
             return ping(out, STATIONS + station as u32 + 1, packet);
         };
         let Some(flow) = flow else {
-            return; // a packet of this flow is never on the air
+            return; // packets between wired nodes are never on the air
         };
         match (&flow.transport, packet.kind) {
             (Transport::Tcp(_), PacketKind::Datagram) => {
@@ -108,8 +108,8 @@ impl Addresses {
     }
 }
 
-/// Returns the length of the options that extend a header of `least` bytes to at least `wanted`
-/// bytes. If this is not possible, returns the largest length.
+/// Returns the number of option bytes by which a header of `least` bytes grows to at least `wanted`
+/// bytes. The number is at most 40, the largest length of options.
 fn options(wanted: usize, least: usize) -> usize {
     wanted
         .saturating_sub(least)
@@ -117,8 +117,8 @@ fn options(wanted: usize, least: usize) -> usize {
         .min(OPTIONS_MAX)
 }
 
-/// Returns the congestion feedback of a packet as flags of the TCP header. The first value is AE,
-/// and the second has ECE and CWR. A count is encoded in the ACE field, which begins with 5 (RFC
+/// Returns the ECN echo of a packet as flags of the TCP header: first the AE flag, then the ECE and
+/// CWR flags. An echo that counts marks is written to the ACE field, whose initial value is 5 (RFC
 /// 9768, section 3.2.2).
 fn echo_flags(packet: &Packet) -> (u8, u8) {
     let flag = u8::from(packet.echo.is_set());
@@ -133,8 +133,8 @@ fn echo_flags(packet: &Packet) -> (u8, u8) {
 }
 
 impl Flow {
-    /// Returns source and destination (address, port) of packets with data if `with_data`, else of
-    /// packets in the other direction.
+    /// Returns source and destination (address, port) of a packet. `with_data` is true for packets
+    /// in the direction of the data, and false for packets in the reverse direction.
     fn ends(&self, with_data: bool) -> [(u32, u16); 2] {
         let station = (self.station_ip, self.station_port);
         let server = (self.server_ip, SERVER_PORT);
@@ -171,7 +171,7 @@ impl Flow {
         let words = (TCP_HEADER + options) / 4;
         out.extend_from_slice(&[(words as u8) << 4 | accurate_ecn, flags]);
         out.extend_from_slice(&window.to_be_bytes());
-        out.extend_from_slice(&[0; 4]); // checksum, urgent pointer
+        out.extend_from_slice(&[0; 4]); // checksum (set later), urgent pointer
         out.resize(out.len() + options, OPTION_NOP);
         out.resize(out.len() + payload, 0);
         let sum = transport_checksum(PROTOCOL_TCP, from.0, to.0, &out[start..]);
@@ -190,14 +190,14 @@ impl Flow {
         out.extend_from_slice(&[0; 2]);
         out.resize(out.len() + payload, 0);
         let sum = match transport_checksum(PROTOCOL_UDP, from.0, to.0, &out[start..]) {
-            0 => 0xFFFF, // RFC 768: zero means no checksum
+            0 => 0xFFFF, // in UDP, zero means no checksum (RFC 768)
             sum => sum,
         };
         out[start + 6..start + 8].copy_from_slice(&sum.to_be_bytes());
     }
 }
 
-/// Appends an echo request to the station with address `station`, or an echo reply from this
+/// Appends an echo request to the station with the address `station`, or an echo reply from this
 /// station.
 fn ping(out: &mut Vec<u8>, station: u32, packet: &Packet) {
     let (kind, from, to) = match packet.is_data() {
@@ -208,7 +208,7 @@ fn ping(out: &mut Vec<u8>, station: u32, packet: &Packet) {
     echo(out, kind, [from, to], identifier, number, packet.bytes);
 }
 
-/// Appends an echo request or an echo reply (RFC 792) of `bytes`, including the IP header.
+/// Appends an ICMP echo request or echo reply (RFC 792) of `bytes` bytes, including the IP header.
 pub fn echo(
     out: &mut Vec<u8>,
     kind: u8,
@@ -220,7 +220,7 @@ pub fn echo(
     let length = usize::from(bytes).saturating_sub(IP_HEADER);
     ip_header(out, PROTOCOL_ICMP, [from, to], [0, length], Ecn::NotCapable);
     let start = out.len();
-    out.extend_from_slice(&[kind, 0, 0, 0]); // code, checksum
+    out.extend_from_slice(&[kind, 0, 0, 0]); // code, checksum (set later)
     out.extend_from_slice(&identifier.to_be_bytes());
     out.extend_from_slice(&sequence.to_be_bytes());
     out.resize(start + length.max(ICMP_HEADER), 0);
@@ -228,7 +228,7 @@ pub fn echo(
     out[start + 2..start + 4].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// Appends an IPv4 header. The packet is never fragmented, so that its identification may be 0 (RFC
+/// Appends an IPv4 header. The packet is never fragmented, so its identification may be 0 (RFC
 /// 6864).
 fn ip_header(
     out: &mut Vec<u8>,
@@ -239,7 +239,7 @@ fn ip_header(
 ) {
     let start = out.len();
     let length = IP_HEADER + options;
-    // RFC 3168, section 5
+    // ECN codepoint (RFC 3168, section 5)
     let traffic_class = match ecn {
         Ecn::NotCapable => 0b00,
         Ecn::Capable => 0b10,
@@ -270,10 +270,11 @@ fn transport_checksum(protocol: u8, from: u32, to: u32, segment: &[u8]) -> u16 {
 }
 
 /// Returns the sum of the big-endian 16-bit words of `bytes`. The last word is padded with zero.
-/// The sum may differ by a multiple of 2^16 - 1, so that the [`folded`] sum is exact.
+/// The result may differ from the sum by a multiple of 2^16 - 1, which does not change the
+/// [`folded`] checksum.
 pub fn sum_of(bytes: &[u8]) -> u64 {
-    // words of 32 bits have the same sum, because 2^16 is 1 in one's complement (RFC 1071, section
-    // 2)
+    // adding words of 32 bits gives the same checksum, because 2^16 equals 1 in one's-complement
+    // arithmetic (RFC 1071, section 2)
     let words = bytes.chunks_exact(4);
     let rest: u64 = (words.remainder().chunks(2))
         .map(|word| u64::from(word[0]) << 8 | word.get(1).map_or(0, |&low| u64::from(low)))
@@ -283,7 +284,8 @@ pub fn sum_of(bytes: &[u8]) -> u64 {
     rest + words.sum::<u64>()
 }
 
-/// Returns the one's-complement sum in 16 bits, given a sum without carries folded in.
+/// Returns a sum of 16-bit words as a one's-complement sum in 16 bits: the carries are added to the
+/// low 16 bits.
 pub fn folded(mut sum: u64) -> u16 {
     while sum > 0xFFFF {
         sum = (sum >> 16) + (sum & 0xFFFF);

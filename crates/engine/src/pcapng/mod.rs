@@ -1,5 +1,5 @@
-//! Frame records as a pcapng capture that Wireshark opens. The capture is bytes in memory, and no
-//! file is written.
+//! Converts frame records to a pcapng capture that Wireshark can open. The capture consists of
+//! bytes in memory; this module writes no file.
 //!
 //! References: draft-ietf-opsawg-pcapng (blocks), radiotap.org (rate, modulation, channel, A-MPDUs),
 //! IEEE 802.11-2020 clause 9 (frames), RFC 791, 768, 9293 (IPv4, UDP, TCP).
@@ -8,18 +8,19 @@
 //!
 //! - The time stamp of a frame is its start on the air, in nanoseconds since the start of the run.
 //! - Each MPDU of an aggregate is a frame with the time stamp of its PPDU. The MPDUs of one A-MPDU
-//!   have the same reference number. In a cell that aggregates, radiotap also has the end of the
-//!   preamble, in microseconds.
+//!   have the same reference number. In a cell with aggregation, the radiotap header also contains
+//!   the time of the end of the preamble, in microseconds.
 //! - Every frame contains the bytes that its transmitter sent, with a correct FCS. If a frame was
-//!   not received, a comment on the packet has its fate: `collided` or `corrupted`, and `discarded`
-//!   if it was the last attempt.
-//! - The engine counts segments, and the capture shows bytes. Packets that external hosts have sent
-//!   have the bytes of these hosts. For other packets, both ends begin at sequence number 0 with
-//!   the SYN, and the payload is zeros. Each segment advances the sequence number by one MSS.
-//! - Stations have the addresses 10.0.0.1 and up. The server has 198.18.0.1 (RFC 2544) and port 9
-//!   (discard). A virtual shared bottleneck sends pings from 198.19.255.254.
-//! - Headers are standard headers of the size nearest to the size in the scenario. If the number of
-//!   bytes on the air differs from the capture, a comment has the number of bytes on the air.
+//!   not received, a packet comment gives the reason: `collided` or `corrupted`, and `discarded` if
+//!   it was the last attempt.
+//! - The engine numbers segments, and the capture contains byte sequence numbers. Packets that real
+//!   hosts have sent (in an emulation) contain the bytes of these hosts. In other packets, both
+//!   endpoints begin at sequence number 0 with the SYN, and the payload consists of zeros. Each
+//!   segment advances the sequence number by one MSS.
+//! - Stations have the addresses 10.0.0.1 and up. The server has the address 198.18.0.1 (RFC 2544)
+//!   and port 9 (discard). A virtual shared bottleneck sends pings from 198.19.255.254.
+//! - Headers have the standard size nearest to the size in the scenario. If the size of a frame on
+//!   the air differs from its size in the capture, a packet comment gives the size on the air.
 
 mod block;
 mod ip;
@@ -35,22 +36,22 @@ use crate::packet::Packet;
 use crate::record::{Fate, FrameRecord};
 use crate::scenario::Scenario;
 
-/// A capture that is being written.
+/// A pcapng capture, to which frames are appended.
 pub struct Capture {
     addresses: ip::Addresses,
     cell: wlan::Cell,
     band: Band,
-    /// Whether the cell supports aggregates.
+    /// Whether the stations of the cell send aggregates.
     aggregates: bool,
-    /// Duration of the preamble of frames of 802.11a, b or g.
+    /// Duration of the preamble of 802.11a, b and g frames.
     preamble: Span,
-    /// Number of A-MPDUs so far.
+    /// Number of A-MPDUs in the capture so far.
     ampdus: u32,
     frame_bytes: Vec<u8>,
 }
 
 impl Capture {
-    /// Returns a capture of the cell of the scenario, and appends the beginning of the capture to
+    /// Creates the capture of the scenario's cell, and appends the header blocks of the file to
     /// `out`.
     pub fn begin(scenario: &Scenario, out: &mut Vec<u8>) -> Capture {
         block::section_header(out, &scenario.name);
@@ -67,9 +68,9 @@ impl Capture {
         }
     }
 
-    /// Appends a frame to `out`, or each MPDU of a PPDU. `sent` returns the bytes of the IP packet
-    /// in a data frame. If it returns `None`, the frame has an IP packet that represents the
-    /// packet.
+    /// Appends a frame, or each MPDU of a PPDU, to `out`. `sent` returns the bytes of the IP packet
+    /// in a data frame, if a real host sent the packet. If it returns `None`, the IP packet is
+    /// generated.
     pub fn frame(
         &mut self,
         out: &mut Vec<u8>,
@@ -119,10 +120,10 @@ impl Capture {
     }
 }
 
-/// Writes a complete capture of `frames`, in the given order, piece by piece into `sink`.
+/// Passes a complete capture of `frames` to `sink`, in the given order and in several pieces.
 ///
 /// # Errors
-/// Returns the first error of `sink`, and writes no further piece.
+/// The first error of `sink`, after which no further piece is passed.
 pub fn write<'a, E>(
     scenario: &Scenario,
     frames: impl IntoIterator<Item = &'a FrameRecord>,
@@ -139,9 +140,8 @@ pub fn write<'a, E>(
     Ok(())
 }
 
-/// Returns a comment with the properties that the bytes of the capture do not show: the fate, and a
-/// size on the air that standard headers cannot have. The comment is empty for a received frame
-/// whose size is as shown.
+/// Returns the packet comment: the fate of a frame that was not received, and the size on the air
+/// if it differs from the captured size. Without these properties the comment is empty.
 fn comment(fate: Fate, bytes: u32, shown_bytes: usize) -> String {
     let fate = match fate {
         Fate::Delivered => "",

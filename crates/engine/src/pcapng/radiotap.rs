@@ -1,6 +1,6 @@
-//! The radiotap header in front of each frame (radiotap.org), with rate or modulation, and channel.
-//! In a cell that aggregates, the header also has the position of an MPDU in its PPDU, and the time
-//! at which the MAC receives the first bit.
+//! The radiotap header of each frame (radiotap.org): rate or modulation, and channel. In a cell
+//! with aggregation, the header also contains the position of an MPDU in its PPDU, and the time at
+//! which the MAC receives the first bit of the PPDU.
 
 use crate::kernel::time::Time;
 use crate::mac::Band;
@@ -9,7 +9,7 @@ use crate::mac::ppdu::{Coding, Generation, Modulation};
 /// Link type `LINKTYPE_IEEE802_11_RADIOTAP`.
 pub(super) const LINK_TYPE: u16 = 127;
 
-// Bits of the presence word.
+// Bits of the presence word, which lists the fields of the header.
 const TSFT: u32 = 1 << 0;
 const FLAGS: u32 = 1 << 1;
 const RATE: u32 = 1 << 2;
@@ -25,22 +25,22 @@ const FCS_AT_END: u8 = 0x10;
 const CHANNEL_CCK: u16 = 0x0020;
 const CHANNEL_OFDM: u16 = 0x0040;
 const CHANNEL_2_GHZ: u16 = 0x0080;
-/// Flag of the 5 GHz band. It is also used for the 6 GHz band, as in Linux, because 6 GHz has no
-/// flag.
+/// Flag of the 5 GHz band. It is also set for the 6 GHz band, as in Linux, because radiotap has no
+/// flag for 6 GHz.
 const CHANNEL_5_GHZ: u16 = 0x0100;
 
-/// Rates of DSSS and CCK. All other rates are OFDM. [bit/s]
+/// DSSS and CCK rates. All other rates are OFDM rates. [bit/s]
 const CCK_RATES_BPS: [u64; 4] = [1_000_000, 2_000_000, 5_500_000, 11_000_000];
 
 /// Properties that all frames of a PPDU have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Reception<'a> {
     pub(super) band: Band,
-    /// Modulation; `None`: the frame is a frame of 802.11a, b or g.
+    /// Modulation of an 802.11n, ac or ax frame; `None` for a frame of 802.11a, b or g.
     pub(super) modulation: Option<&'a Modulation>,
     /// Rate of the frame, if it is a frame of 802.11a, b or g. [bit/s]
     pub(super) rate_bps: u64,
-    /// Time of the end of the preamble; `None` if it is not recorded.
+    /// Time of the end of the preamble; `None` if the header does not contain this time.
     pub(super) mac_time: Option<Time>,
 }
 
@@ -54,7 +54,8 @@ pub(super) struct Subframe {
     pub(super) is_only: bool,
 }
 
-/// Appends the header: version, length, presence word, and the fields at their natural alignment.
+/// Appends the radiotap header: version, length, presence word, and the fields at their natural
+/// alignment.
 pub(super) fn header(out: &mut Vec<u8>, reception: Reception, subframe: Option<Subframe>) {
     let Reception {
         modulation,
@@ -77,14 +78,14 @@ pub(super) fn header(out: &mut Vec<u8>, reception: Reception, subframe: Option<S
     if mac_time.is_some() {
         present |= TSFT;
     }
-    out.extend_from_slice(&[0; 4]); // version, pad, length
+    out.extend_from_slice(&[0; 4]); // version, pad, length (set later)
     out.extend_from_slice(&present.to_le_bytes());
     if let Some(Time(time_ns)) = mac_time {
         out.extend_from_slice(&(time_ns / 1000).to_le_bytes());
     }
     out.push(FCS_AT_END);
     if generation.is_none() {
-        // units of 500 kbit/s; the rates of all presets fit into the field
+        // rate in units of 500 kbit/s; the rates of 802.11a, b and g fit into the field
         out.push(u8::try_from(rate_bps / 500_000).unwrap_or(u8::MAX));
     }
     align(out, start, 2);
@@ -112,7 +113,7 @@ pub(super) fn header(out: &mut Vec<u8>, reception: Reception, subframe: Option<S
     out[start + 2..start + 4].copy_from_slice(&length.to_le_bytes());
 }
 
-/// Returns the frequency of the first channel of a band [MHz], and the flag of the band.
+/// Returns the frequency of the first channel of a band [MHz], and the channel flag of the band.
 fn channel(band: Band) -> (u16, u16) {
     match band {
         Band::Ghz2_4 => (2412, CHANNEL_2_GHZ),
@@ -126,8 +127,8 @@ fn align(out: &mut Vec<u8>, start: usize, to: usize) {
     out.resize(start + length, 0);
 }
 
-/// Appends the field MCS. Known values are bandwidth, MCS, guard interval, format (mixed), FEC,
-/// STBC (none) and extension streams (none).
+/// Appends the MCS field. The values marked as known are bandwidth, MCS, guard interval, format
+/// (mixed), FEC, STBC (none) and extension streams (none).
 fn ht(out: &mut Vec<u8>, modulation: &Modulation) {
     const KNOWN: u8 = 0x7F;
     let mut flags = u8::from(modulation.width_mhz == 40);
@@ -141,8 +142,8 @@ fn ht(out: &mut Vec<u8>, modulation: &Modulation) {
     out.extend_from_slice(&[KNOWN, flags, index as u8]);
 }
 
-/// Appends the field A-MPDU status: the reference number, whether the subframe is the last, and the
-/// end-of-frame bit. VHT and HE delimiters have this bit, which marks the only MPDU of a PPDU.
+/// Appends the A-MPDU status field: the reference number, and whether the subframe is the last. VHT
+/// and HE delimiters also have an end-of-frame (EOF) bit, which is set for the only MPDU of a PPDU.
 fn ampdu_status(out: &mut Vec<u8>, subframe: Subframe, has_eof: bool) {
     const LAST_KNOWN: u16 = 0x0004;
     const LAST: u16 = 0x0008;
@@ -157,10 +158,10 @@ fn ampdu_status(out: &mut Vec<u8>, subframe: Subframe, has_eof: bool) {
     }
     out.extend_from_slice(&subframe.reference.to_le_bytes());
     out.extend_from_slice(&flags.to_le_bytes());
-    out.extend_from_slice(&[0, 0]); // delimiter CRC, reserved
+    out.extend_from_slice(&[0, 0]); // delimiter CRC, reserved byte
 }
 
-/// Appends the field VHT. Known values are STBC (none), guard interval and bandwidth.
+/// Appends the VHT field. The values marked as known are STBC (none), guard interval and bandwidth.
 fn vht(out: &mut Vec<u8>, modulation: &Modulation) {
     const KNOWN: u16 = 0x0001 | 0x0004 | 0x0040;
     let flags = if is_short(modulation) { 0x04 } else { 0 };
@@ -174,11 +175,11 @@ fn vht(out: &mut Vec<u8>, modulation: &Modulation) {
     let coding = u8::from(modulation.coding == Coding::Ldpc);
     out.extend_from_slice(&KNOWN.to_le_bytes());
     out.extend_from_slice(&[flags, bandwidth, first_user, 0, 0, 0, coding]);
-    out.extend_from_slice(&[0; 3]); // group, partial AID
+    out.extend_from_slice(&[0; 3]); // group ID, partial AID
 }
 
-/// Appends the field HE. Known values are data MCS, DCM (none), coding, STBC (none), bandwidth,
-/// guard interval, and number and size of LTFs.
+/// Appends the HE field. The values marked as known are data MCS, DCM (none), coding, STBC (none),
+/// bandwidth, guard interval, and the number and size of LTFs.
 fn he(out: &mut Vec<u8>, modulation: &Modulation) {
     const SU: u16 = 0;
     const KNOWN: u16 = SU | 0x0020 | 0x0040 | 0x0080 | 0x0200 | 0x4000;
@@ -200,7 +201,7 @@ fn he(out: &mut Vec<u8>, modulation: &Modulation) {
         6_400 => 2,
         _ => 3,
     };
-    // the number of LTFs is 1, 2, 4, 6 or 8
+    // number of HE-LTF symbols for this number of spatial streams: 1, 2, 4, 6 or 8
     let ltfs = match modulation.streams {
         1 => 0,
         2 => 1,
@@ -219,7 +220,7 @@ fn he(out: &mut Vec<u8>, modulation: &Modulation) {
     out.extend(fields.iter().flat_map(|field| field.to_le_bytes()));
 }
 
-/// Returns whether the guard interval is the short guard interval of HT and VHT.
+/// Returns whether the modulation uses the short guard interval of HT and VHT.
 fn is_short(modulation: &Modulation) -> bool {
     modulation.guard_interval.0 < 800
 }
@@ -245,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Returns the presence word and the fields of a header.
+    /// Returns the presence word and the fields of a header with this modulation.
     fn written(band: Band, modulation: &Modulation, subframe: Option<Subframe>) -> (u32, Vec<u8>) {
         let reception = Reception {
             band,
@@ -274,7 +275,7 @@ mod tests {
         };
         let (present, fields) = written(Band::Ghz2_4, &short, None);
         assert_eq!(present, TSFT | FLAGS | CHANNEL | MCS);
-        // flags, pad, 2412 MHz, 2.4 GHz and OFDM, MCS field, pad
+        // flags, pad, 2412 MHz, channel flags of 2.4 GHz and OFDM, MCS field, pad
         assert_eq!(
             fields,
             [
@@ -302,8 +303,8 @@ mod tests {
         };
         let (present, fields) = written(Band::Ghz5, &wide, Some(subframe));
         assert_eq!(present, TSFT | FLAGS | CHANNEL | AMPDU_STATUS | VHT);
-        assert_eq!(fields[..6], [0x10, 0, 0x3C, 0x14, 0x40, 0x01]); // 5180 MHz
-        // pad; last known, last, end of frame known
+        assert_eq!(fields[..6], [0x10, 0, 0x3C, 0x14, 0x40, 0x01]); // flags, pad, 5180 MHz, 5 GHz and OFDM
+        // pad; A-MPDU reference; status flags: last known, last, EOF known
         assert_eq!(fields[6..16], [0, 0, 4, 3, 2, 1, 0x8C, 0, 0, 0]);
         let known = 0x01 | 0x04 | 0x40;
         assert_eq!(fields[16..], [known, 0, 0, 4, 0x92, 0, 0, 0, 1, 0, 0, 0]);

@@ -1,5 +1,5 @@
-//! Tests of a capture with each kind of frame. The capture is parsed by hand: blocks, headers,
-//! checksums.
+//! Tests of a capture with each kind of frame. The tests parse the blocks, headers and checksums of
+//! the capture themselves.
 
 use super::*;
 use crate::kernel::time::{Span, Time};
@@ -8,7 +8,7 @@ use crate::packet::{Ecn, EcnEcho, Packet, PacketKind};
 use crate::record::FrameKind;
 use crate::scenario::*;
 
-/// Returns a complete capture in memory.
+/// Returns the bytes of a complete capture of `frames`.
 fn to_bytes(scenario: &Scenario, frames: &[FrameRecord]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut add = |piece: &[u8]| {
@@ -33,7 +33,8 @@ fn node(queue_packets: u32) -> Node {
     }
 }
 
-/// Returns a scenario with a TCP upload, a TCP download and a UDP download of one 802.11b station.
+/// Returns a scenario in which one 802.11b station has a TCP upload, a TCP download and a UDP
+/// download.
 fn scenario() -> Scenario {
     let tcp = Transport::Tcp(TcpSettings {
         handshake: true,
@@ -186,7 +187,7 @@ fn control(at: u64, from: u32, kind: FrameKind, packet: Option<Packet>) -> Frame
     }
 }
 
-/// Content of an enhanced packet block.
+/// The content of an enhanced packet block.
 struct Captured {
     at: u64,
     radiotap: Vec<u8>,
@@ -210,7 +211,7 @@ fn u32_be(bytes: &[u8], at: usize) -> u32 {
     u32::from(u16_be(bytes, at)) << 16 | u32::from(u16_be(bytes, at + 2))
 }
 
-/// Returns the blocks as (type, body). Checks both length fields of each block.
+/// Returns the blocks as (type, body), after a check of both length fields of each block.
 fn blocks(mut bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
     let mut blocks = Vec::new();
     while !bytes.is_empty() {
@@ -260,14 +261,14 @@ fn captured_in(scenario: &Scenario, frames: &[FrameRecord]) -> Vec<Captured> {
         .collect()
 }
 
-/// Returns the IP packet of a data frame without QoS header.
+/// Returns the IP packet inside a data frame that has no QoS header.
 fn ip(frame: &Captured) -> &[u8] {
     assert_eq!(frame.mac[24..32], [0xAA, 0xAA, 3, 0, 0, 0, 8, 0]);
     &frame.mac[32..frame.mac.len() - 4]
 }
 
-/// Checks a checksum (RFC 1071): the sum of a block that contains its own checksum has all bits
-/// set.
+/// Checks a checksum (RFC 1071). The one's-complement sum of data that includes its checksum has
+/// all bits set.
 fn assert_checksum(bytes: &[u8], pseudo_header: u64) {
     assert_eq!(ip::folded(ip::sum_of(bytes) + pseudo_header), 0xFFFF);
 }
@@ -348,8 +349,8 @@ fn data_frames_carry_direction_addresses_and_the_duration_of_the_ack() {
     };
     assert_eq!(up.mac[..2], [0x08, 0x01]);
     assert_eq!(down.mac[..2], [0x08, 0x02]);
-    assert_eq!(up.mac[4..10], [2, 0, 0, 0, 0, 0]); // receiver: access point
-    assert_eq!(up.mac[10..16], [2, 0, 0, 0, 0, 1]); // transmitter: station 1
+    assert_eq!(up.mac[4..10], [2, 0, 0, 0, 0, 0]); // receiver address: access point
+    assert_eq!(up.mac[10..16], [2, 0, 0, 0, 0, 1]); // transmitter address: station 1
     assert_eq!(
         down.mac[4..16],
         [up.mac[10..16].to_vec(), up.mac[4..10].to_vec()].concat()
@@ -394,7 +395,8 @@ fn a_retry_repeats_its_sequence_number_and_a_new_packet_takes_the_next() {
         attempt: 2,
         ..first.clone()
     };
-    // after a failed RTS, the record is a retry, but the data frame has never been sent
+    // the first attempt was an RTS that failed, so the record is a retry although the data frame is
+    // sent for the first time
     let next = FrameRecord {
         attempt: 2,
         ..data(2, 1, packet(0, PacketKind::Segment, 1, 1500))
@@ -430,9 +432,9 @@ fn segments_and_acks_speak_of_the_same_bytes() {
     assert_ip_checksums(ack, 20);
 }
 
-/// IP header: ECT or CE. TCP header with RFC 3168: CWR (0x80) of a segment, and ECE (0x40) of an
-/// ACK. TCP header with RFC 9768, section 3.2.2: a count of three bits, AE (0x100), CWR and ECE,
-/// that begins with 5.
+/// Checks the ECN bits in the headers. The IP header has ECT or CE. With RFC 3168, a segment has
+/// CWR (0x80) and an ACK has ECE (0x40). With RFC 9768, section 3.2.2, the ACE field (AE 0x100, CWR
+/// and ECE) counts the marks, beginning with 5.
 #[test]
 fn marks_and_their_echoes_stand_in_the_headers() {
     let marked = |kind, ecn, echo| {

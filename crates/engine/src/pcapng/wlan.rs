@@ -1,5 +1,5 @@
-//! 802.11 data and control frames with duration, sequence number, retry bit and FCS. The frames of
-//! cells that aggregate are in `wlan/ppdu.rs`.
+//! 802.11 data and control frames with duration, sequence number, retry bit and FCS. MPDUs of cells
+//! with aggregation are in `wlan/ppdu.rs`.
 
 mod agreements;
 mod fields;
@@ -20,7 +20,8 @@ const FCS_BYTES: u32 = 4;
 /// Length of the header of a QoS data frame. [bytes]
 const QOS_HEADER_BYTES: u32 = 26;
 
-/// Converter of records to frames. It has the state that determines fields of later frames.
+/// Converter of frame records to 802.11 frames. It stores the state on which fields of later frames
+/// depend.
 pub(super) struct Cell {
     ap: NodeId,
     qos: bool,
@@ -28,12 +29,12 @@ pub(super) struct Cell {
     agreements: Agreements,
 }
 
-/// Last data frame that a node has sent.
+/// The last data frame that a node has sent.
 #[derive(Clone)]
 struct NodeState {
     /// Sequence number of the frame, modulo 4096.
     sequence: u16,
-    /// Packet and receiver of the frame.
+    /// Packet in the frame, and receiver of the frame; `None` before the first frame.
     last: Option<(Packet, NodeId)>,
 }
 
@@ -52,7 +53,8 @@ impl Cell {
         }
     }
 
-    /// Appends the MAC frame of `record`, including the FCS. `write` appends an IP packet.
+    /// Appends the 802.11 frame of `record`, including the FCS. `write` appends the IP packet of a
+    /// data frame.
     pub(super) fn frame(
         &mut self,
         out: &mut Vec<u8>,
@@ -68,8 +70,8 @@ impl Cell {
             (FrameKind::Rts, _) => control(out, RTS, record.reserves, &[record.to, record.from]),
             (FrameKind::Cts, _) => control(out, CTS, record.reserves, &[record.to]),
             (FrameKind::Ack, _) => control(out, ACK, record.reserves, &[record.to]),
-            // the transmitter address is the address of the access point (IEEE 802.11-2016,
-            // 9.3.1.6)
+            // the transmitter address of a CF-End is the address of the access point (IEEE
+            // 802.11-2016, 9.3.1.6)
             (FrameKind::CfEnd, _) => {
                 control(out, CF_END, record.reserves, &[]);
                 out.extend_from_slice(&BROADCAST);
@@ -93,14 +95,14 @@ impl Cell {
         }
         out.extend_from_slice(&(sequence << 4).to_le_bytes());
         if self.qos {
-            out.extend_from_slice(&[0, 0]); // best effort, normal ACK
+            out.extend_from_slice(&[0, 0]); // QoS control: best effort, normal ACK
         }
         out.extend_from_slice(&SNAP_IPV4);
     }
 
-    /// Returns the sequence number of a data frame, and whether the frame repeats the last data
-    /// frame of its transmitter. After a failed RTS, the record is a retry, but the data frame is
-    /// not a repetition.
+    /// Returns the sequence number of a data frame, and whether the frame repeats the previous data
+    /// frame of its transmitter. If only the RTS was sent before, the record is a retry, but the
+    /// data frame is not a repetition.
     fn sequence(&mut self, record: &FrameRecord, packet: &Packet) -> (u16, bool) {
         let node = &mut self.nodes[record.from.index()];
         let this = Some((*packet, record.to));

@@ -1,4 +1,4 @@
-//! Assembles the [`Scenario`] from a decoded file without problems.
+//! Assembles the [`Scenario`] from the decoded tables of a file without problems.
 
 use super::flow_tables;
 use super::model::*;
@@ -16,13 +16,13 @@ use crate::notation::problem::{Origin, Problems, Refused};
 use crate::notation::setting::FileTable;
 use crate::notation::tree::{Data, Item};
 
-/// Longest default warm-up.
+/// Longest default warm-up. [ns]
 const LONGEST_DEFAULT_WARMUP: Span = Span(20_000_000_000);
 
 /// Returns the scenario of the file `source`.
 ///
 /// # Errors
-/// There is a problem.
+/// A problem has been reported.
 pub(super) fn assemble(
     root: &Section,
     source: &str,
@@ -102,7 +102,7 @@ pub(super) fn assemble(
     Ok(scenario)
 }
 
-/// Returns the cell of a file without a cell, which has no stations.
+/// Returns the table of a cell without stations, for a file that describes only a wired network.
 fn idle_cell() -> Section {
     let origin = Origin::File;
     let item = |data| Item { origin, data };
@@ -111,7 +111,7 @@ fn idle_cell() -> Section {
     decode_table(&cell, Cell::table())
 }
 
-/// Returns a station of the table `section`, without its number.
+/// Returns a station of the table `section`. The caller appends its number to the name.
 fn station(
     root: &Section,
     section: &Section,
@@ -175,7 +175,8 @@ fn station(
     Ok(station)
 }
 
-/// Returns the modulation of data frames to and from a station, if the station aggregates.
+/// Returns the modulation of data frames to and from a station; `None` if the station does not send
+/// aggregates.
 fn modulation(cell: &Cell, phy: PhyKind, layers: &Layers) -> Result<Option<Modulation>, Refused> {
     let of_phy = |ppdus: Ppdus| ppdus.of_generation(phy.generation()?);
     let Some(generation) = cell.ppdus.and_then(of_phy) else {

@@ -1,5 +1,5 @@
-//! Checks of values in different tables that must fit together. Values that have been refused are
-//! not checked.
+//! Checks that values in different tables are consistent. Values that have been refused are not
+//! checked.
 
 use super::csma;
 use super::flow_keys::StationFlow;
@@ -28,8 +28,8 @@ pub(super) const MOST_DATAGRAMS: u64 = 1_000_000;
 /// Maximum number of samples of a time series.
 const MOST_SAMPLES: u64 = 1_000_000;
 
-/// Checks a decoded file. The file is valid if neither this function nor the decoder reports a
-/// problem.
+/// Checks the consistency of a decoded file. The file is valid if neither this function nor the
+/// decoder reports a problem.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
     check_times(root, problems);
     stations::check(root, problems);
@@ -87,7 +87,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that the bottleneck has an access point after it.
+/// Checks the table of the virtual shared bottleneck. The file must have a cell, because the
+/// bottleneck feeds an access point.
 fn check_bottleneck(root: &Section, problems: &mut Problems) {
     let Some(bottleneck) = root.inside(RootKeys::bottleneck) else {
         return;
@@ -157,8 +158,8 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Refuses TCP keys in a flow without TCP. `other` is the key that makes the flow use another
-/// transport.
+/// Refuses TCP keys in the table of a flow that uses another transport. `other` is the key that
+/// selects this transport.
 fn refuse_tcp(flow: &Section, other: &str, problems: &mut Problems) {
     let of_tcp = TcpSettings::table().names();
     let of_tcp = of_tcp.chain(keys!(FlowTable: segments));
@@ -168,7 +169,7 @@ fn refuse_tcp(flow: &Section, other: &str, problems: &mut Problems) {
     }
 }
 
-/// Checks that a flow with calls has no other traffic.
+/// Checks that the table of a flow with calls sets no other traffic.
 fn check_wired_call(flow: &Section, call: &Section, problems: &mut Problems) {
     check_call(call, problems);
     let others = [flow.inside(FlowTable::udp), flow.inside(FlowTable::web)];
@@ -178,7 +179,7 @@ fn check_wired_call(flow: &Section, call: &Section, problems: &mut Problems) {
     refuse_tcp(flow, "call", problems);
 }
 
-/// Checks that calls without video have no settings of video.
+/// Checks that a call without video has no settings of video.
 fn check_call(call: &Section, problems: &mut Problems) {
     if let (Some(calls), Some(video)) = (call.value(CallKeys::calls), call.said(CallKeys::video))
         && let keys = (CallKeys {
@@ -206,7 +207,7 @@ fn check_burst(source: &Section, burst: Option<Said<u32>>, problems: &mut Proble
     }
 }
 
-/// Reports that a required key of a table is missing.
+/// Reports that the key `key` of a table is missing, because `needed` requires it.
 fn missing<T>(table: &Section, key: KeyOf<T>, needed: &str, problems: &mut Problems) {
     if table.entry(key.name()).is_none() && !table.lacks(key) {
         let message = format!("missing; expected {needed}");
@@ -214,7 +215,8 @@ fn missing<T>(table: &Section, key: KeyOf<T>, needed: &str, problems: &mut Probl
     }
 }
 
-/// Checks that a web source is a single flow without an end of its own.
+/// Checks the table of a flow with web traffic. Keys that apply only to bulk TCP, such as `count`
+/// and `segments`, are refused.
 fn check_web(flow: &Section, problems: &mut Problems) {
     let Some(web) = flow.inside(FlowTable::web) else {
         return;
@@ -274,7 +276,7 @@ fn check_lifetime(flow: &Section, problems: &mut Problems) {
     check_lifetime_of(flow, StationFlow::start, StationFlow::stop, problems);
 }
 
-/// Checks that a flow begins before it ends.
+/// Checks that the start of a flow is before its stop.
 fn check_lifetime_of(
     flow: &Section,
     start: KeyOf<Span>,
@@ -308,7 +310,8 @@ fn check_segment(
     }
 }
 
-/// Checks that payload and headers fit into one 802.11 frame, because packets are not fragmented.
+/// Checks that the packets of a flow fit into one 802.11 frame each, because packets are not
+/// fragmented.
 fn check_msdu(
     cell: &Section,
     layers: Layers,
@@ -365,7 +368,7 @@ fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut
     }
 }
 
-/// Checks that a report fits into a frame, and that its deadline leaves time for measurements.
+/// Checks that a sensor's report fits into a frame, and that its deadline is shorter than the run.
 fn check_report(
     root: &Section,
     cell: &Section,

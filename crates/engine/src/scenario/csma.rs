@@ -1,4 +1,5 @@
-//! Networks with a conflict graph in the checked scenario: `[csma]` and flows with a route.
+//! Networks with a conflict graph (`[csma]`) in the checked scenario. Each of their flows has a
+//! route.
 
 mod assemble;
 mod checks;
@@ -17,7 +18,7 @@ pub(super) use assemble::assemble;
 pub(super) use checks::{check, leave_alone};
 
 impl CsmaFlow {
-    /// Returns the rule for the number of the user's open connections.
+    /// Returns the algorithm that sets the number of the user's open TCP connections.
     pub fn rule(&self, csma: &Csma) -> MultiConnection {
         let aim = match csma.connections {
             Connections::Rtt { k } => Aim::Rtt { k },
@@ -36,8 +37,7 @@ impl CsmaFlow {
         MultiConnection::new(aim, csma.users.smoothing, is_nearest)
     }
 
-    /// Returns the user's first connection, or its datagrams, as a flow between wired nodes without
-    /// a route.
+    /// Returns the user's first TCP connection, or its datagrams, as a wired flow without a route.
     pub(crate) fn to_flow(&self) -> Flow {
         Flow {
             name: self.name.clone(),
@@ -57,7 +57,7 @@ impl CsmaFlow {
 }
 
 impl Scenario {
-    /// Returns the users of a network with a conflict graph as flows.
+    /// Returns each user of a network with a conflict graph in the form of a flow.
     pub(crate) fn users(&self) -> impl Iterator<Item = Flow> {
         let networks = self.csma.iter();
         networks.flat_map(|csma| csma.flows.iter().map(CsmaFlow::to_flow))

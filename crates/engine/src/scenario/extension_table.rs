@@ -1,7 +1,7 @@
-//! Tables at the root of the file that other crates define.
+//! Tables of the scenario file that other crates define and use.
 //!
-//! The engine does not use these tables. Nevertheless, the whole file is read at once, so that
-//! every key is known and all problems of the file are reported together.
+//! The engine does not use the values of these tables. It still decodes them with the rest of the
+//! file, so that all problems of the file are reported together.
 
 use std::sync::OnceLock;
 
@@ -16,24 +16,25 @@ use crate::notation::table::{Default, Key, NOTHING_ADDED, Table};
 use crate::notation::times::{Files, NO_FILES};
 use crate::notation::{File, Format};
 
-/// Extension tables, each with its reader, for the hint in a file that is read without extensions.
+/// Extension tables, each with the command that reads it, for the hint about such a table in a file
+/// of another command.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("gateway", "`lasthop gateway` reads it"),
     ("interface", "`lasthop queue` reads it"),
 ];
 
-/// The root tables of another crate, and their conversion to a `T`.
+/// The root tables that another crate adds to a scenario file, and their conversion to a `T`.
 pub struct ExtensionTable<T> {
     keys: fn() -> Vec<Key>,
     check: fn(&Section, &mut Problems),
     convert: fn(&Context, &mut Problems) -> Result<T, Refused>,
-    /// Root table of a file with a scenario, which may have the extension's tables.
+    /// Root table of a file that must contain a scenario.
     with_scenario: OnceLock<Table>,
-    /// Root table of a file that may have no scenario.
+    /// Root table of a file that may contain only the extension's tables.
     without_scenario: OnceLock<Table>,
 }
 
-/// The tables of an extension without problems, and the rest of the file.
+/// The checked tables of an extension, with the rest of the file.
 pub struct Context<'a> {
     /// Root of the file, including the extension's tables.
     pub root: &'a Section,
@@ -43,20 +44,21 @@ pub struct Context<'a> {
     pub scenario: Option<&'a Scenario>,
 }
 
-/// A table that a file must have, and the message if the table is missing.
+/// A table that a file must contain, with the message for a missing table.
 #[derive(Clone, Copy, Debug)]
 pub struct Needed {
     /// Key of the table.
     pub key: &'static str,
-    /// Description of the table, as a text that follows "expected".
+    /// Description of the table, as a phrase that follows "expected" in the message.
     pub what: &'static str,
 }
 
 impl<T> ExtensionTable<T> {
-    /// Returns the extension that adds `keys` to the root of the file. `check` gets the root and
-    /// checks several values of the extension's tables together. `convert` converts tables without
-    /// problems. Each table may be absent, and `convert` may report problems that concern the
-    /// scenario.
+    /// Returns the extension that adds `keys` to the root of the file.
+    ///
+    /// `check` receives the root table and checks the consistency of values of the extension's
+    /// tables. `convert` converts valid tables. Each table may be absent, and `convert` may report
+    /// problems that concern the scenario.
     pub const fn new(
         keys: fn() -> Vec<Key>,
         check: fn(&Section, &mut Problems),
@@ -71,8 +73,8 @@ impl<T> ExtensionTable<T> {
         }
     }
 
-    /// Returns the scenario of a file and its extension. `files` are the files that the scenario
-    /// names.
+    /// Returns the scenario of a file and the extension's settings in it. `files` contains the
+    /// other files that the scenario names.
     ///
     /// # Errors
     /// All problems of the scenario and of the extension.
@@ -97,8 +99,8 @@ impl<T> ExtensionTable<T> {
         })
     }
 
-    /// Returns the extension of a file, which must have the table that is `needed`. If the file has
-    /// a scenario, the scenario is checked too.
+    /// Returns the extension's settings in a file, which must contain the table `needed`. If the
+    /// file also contains a scenario, the scenario is checked.
     ///
     /// # Errors
     /// All problems of the file.
@@ -124,7 +126,7 @@ impl<T> ExtensionTable<T> {
         })
     }
 
-    /// Returns the JSON Schema (2020-12) of scenario files with the extension's tables.
+    /// Returns the JSON Schema (2020-12) of scenario files, including the extension's tables.
     pub fn schema(&'static self) -> Json {
         let grammar = file::grammar(self.table_with_scenario(), &NOTHING_ADDED, &NO_FILES);
         let names: Vec<&str> = (self.keys)().iter().map(|key| key.name).collect();
@@ -132,8 +134,8 @@ impl<T> ExtensionTable<T> {
         schema::schema(&grammar, file::TITLE, &needed)
     }
 
-    /// Returns the scenario and the extension of a file. With a `needed` table, the scenario may be
-    /// absent.
+    /// Returns the scenario of a file and the extension's settings in it. If `needed` names a
+    /// table, the scenario may be absent.
     fn read(
         &self,
         root: &Section,
@@ -177,8 +179,8 @@ impl<T> ExtensionTable<T> {
         self.without_scenario.get_or_init(|| self.root(nothing))
     }
 
-    /// Returns the root table: the keys of a scenario, whose duration has the default
-    /// `without_duration`, and the keys of the extension.
+    /// Returns the root table of the grammar: the keys of a scenario and the keys of the extension.
+    /// `without_duration` is the default of the key `duration`.
     fn root(&self, without_duration: Default) -> Table {
         let scenario = Root::table();
         let mut parts = Parts::default();

@@ -1,4 +1,4 @@
-//! Reads a scenario file: its grammar, with any root tables, and its name.
+//! Reads a scenario file with a grammar, to which plugins and other crates may add keys.
 
 use super::root::{FORMAT, Root, RootKeys};
 use super::{csma, stations};
@@ -19,8 +19,8 @@ const NEEDED: &str =
 /// Title of the schema.
 pub(super) const TITLE: &str = "lasthop scenario";
 
-/// Returns the grammar of a file with this `root`, with the keys of plugins and the files that the
-/// scenario names.
+/// Returns the grammar of files with the root table `root`. `added` are the keys of plugins, and
+/// `files` the files that the scenario names.
 pub(super) fn grammar<'a>(root: &'static Table, added: &'a Added, files: &'a Files) -> Grammar<'a> {
     Grammar {
         root,
@@ -32,7 +32,7 @@ pub(super) fn grammar<'a>(root: &'static Table, added: &'a Added, files: &'a Fil
     }
 }
 
-/// Returns the physical layer that a file sets, if it is a known one.
+/// Returns the name of the physical layer that a file sets; `None` if lasthop does not support it.
 fn preset(root: &Item) -> Option<&'static str> {
     let name = root.get("cell")?.get("phy")?.text()?;
     PhyKind::WORDS.iter().copied().find(|word| *word == name)
@@ -55,7 +55,7 @@ fn is_modern(root: &Item) -> bool {
     }
 }
 
-/// Returns the result of `make` for the decoded file, or all problems.
+/// Decodes a file and returns the result of `make` for its root table, or all problems.
 pub(super) fn parse<T>(
     grammar: &Grammar,
     file: &File,
@@ -72,7 +72,8 @@ pub(super) fn parse<T>(
     problems.conclude(made)
 }
 
-/// Refuses a file of a newer format. Its other keys are not checked, because they may be new too.
+/// Refuses a file whose format is newer than this version of lasthop. The other keys of the file
+/// are not checked, because the format may define new keys.
 fn refuse_newer(root: &Item, problems: &mut Problems) -> Result<(), Refused> {
     let key = RootKeys::format.name();
     if let Some(item) = root.get(key)

@@ -1,4 +1,5 @@
-//! The tables that create the flows of a station, and the settings that these tables inherit.
+//! Tables of a station that create its flows, and the outer tables from which these tables inherit
+//! settings.
 
 use super::flow_keys::{Connections, DatagramFlow, SensorFlow};
 use super::model::*;
@@ -8,25 +9,25 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;
 use crate::notation::setting::{FileTable, KeyOf};
 
-/// Tables of a station that create flows of TCP connections.
+/// Keys of a station's tables that create TCP connections, each with the direction of the data.
 pub(super) const CONNECTIONS: [(KeyOf<Connections>, Direction); 2] = [
     (StationTable::upload, Direction::Up),
     (StationTable::download, Direction::Down),
 ];
 
-/// Tables of a station that create a flow of datagrams.
+/// Keys of a station's tables that create a datagram source, each with the direction of the data.
 pub(super) const DATAGRAMS: [(KeyOf<DatagramFlow>, Direction); 2] = [
     (StationTable::udp_up, Direction::Up),
     (StationTable::udp_down, Direction::Down),
 ];
 
-/// Tables of a station that create a flow of reports.
+/// Keys of a station's tables that create reports of a sensor, each with the direction of the data.
 pub(super) const REPORTS: [(KeyOf<SensorFlow>, Direction); 2] = [
     (StationTable::sensor_up, Direction::Up),
     (StationTable::sensor_down, Direction::Down),
 ];
 
-/// Returns the tables under these keys in the table of a station.
+/// Returns those tables under the keys `keys` that a station has, with their directions.
 pub(super) fn made<T>(
     station: &Section,
     keys: [(KeyOf<T>, Direction); 2],
@@ -35,8 +36,8 @@ pub(super) fn made<T>(
     keys.into_iter().filter_map(table)
 }
 
-/// Returns the TCP settings of a station's connections, from the nearest of these tables: their own
-/// table, the station's table and the root table.
+/// Returns the TCP settings of a station's connections. Each setting is taken from the table of the
+/// connections, else from the station's table, else from the root table.
 pub(super) fn tcp_of(
     root: &Section,
     station: &Section,
@@ -50,14 +51,14 @@ pub(super) fn tcp_of(
     TcpSettings::read(&Layers(&layers))
 }
 
-/// Returns the settings of datagram sources, from the nearest of these tables: their own table and
-/// the root table.
+/// Returns the settings of a datagram source. Each setting is taken from the table of the source,
+/// else from the root table.
 pub(super) fn udp_of(root: &Section, own: Option<&Section>) -> Result<UdpSettings, Refused> {
     let layers: Vec<&Section> = own.into_iter().chain(root.inside(RootKeys::udp)).collect();
     UdpSettings::read(&Layers(&layers))
 }
 
-/// Returns the table of a station that creates flows in this direction.
+/// Returns the table of a station, under one of these keys, that creates flows in this direction.
 pub(super) fn under<T>(
     station: &Section,
     keys: [(KeyOf<T>, Direction); 2],

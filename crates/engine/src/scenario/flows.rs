@@ -1,4 +1,4 @@
-//! The flows of a station, which the tables of a file create.
+//! Creates the flows of a station from the tables of a file.
 
 use super::flow_keys::{Connections, StationFlow};
 use super::flow_tables::{CONNECTIONS, DATAGRAMS, REPORTS, made, tcp_of, udp_of, under};
@@ -19,8 +19,8 @@ use crate::notation::units::{self, TIME};
 /// Longest default deadline of reports.
 const LONGEST_DEFAULT_DEADLINE: Span = Span(10_000_000_000);
 
-/// Returns the flows of one station of a table, in a run of this `duration`. Their names do not
-/// contain the station, and their starts do not include `stagger`.
+/// Returns the flows of one station of a group, in a run of this `duration`. The caller adds the
+/// station's name to their names, and `stagger` to their starts.
 pub(super) fn of_station(
     root: &Section,
     station: &Section,
@@ -103,8 +103,8 @@ pub(super) fn of_station(
     Ok(flows)
 }
 
-/// Returns the start of the k-th flow, which is k times `stagger` later. The start must be before
-/// the stop and the end.
+/// Returns the start of flow number `k`: its start in the file plus k times `stagger`. The start
+/// must be before the flow's stop and the end of the run.
 pub(super) fn staggered(
     root: &Section,
     k: usize,
@@ -128,7 +128,7 @@ pub(super) fn staggered(
     Err(late.refuse(message, problems))
 }
 
-/// Returns the entry of the file that sets the start of a flow.
+/// Returns the file entry that sets the start of a flow.
 fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<Said<'a, Span>> {
     let Ends::Station { station, direction } = flow.ends else {
         return root
@@ -142,12 +142,13 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
         _ if flow.call.is_some() => station.inside(StationTable::call),
         Transport::Tcp(_) => under(station, CONNECTIONS, direction),
         Transport::Udp(_) => under(station, DATAGRAMS, direction),
-        Transport::Web(_) => None, // only between wired nodes
+        Transport::Web(_) => None, // web traffic is accepted only between wired nodes
     };
     table?.said(StationFlow::start)
 }
 
-/// Refuses an order of service for a queue whose discipline has its own order.
+/// Refuses the key `queue_order` of the access point if the discipline of its queue determines the
+/// order of service.
 pub(super) fn check_order(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let cell = &scenario.only_bss().cell;
     let table = root.inside(RootKeys::cell);

@@ -1,5 +1,5 @@
-//! Checks of greedy sources. Each needs a queue that it can fill: the first queue on its path that
-//! has a rate.
+//! Checks of greedy datagram sources. The source sends until the first queue on its path with a
+//! limited rate is full, so this queue must have a fixed limit.
 
 use super::checks::MOST_DATAGRAMS;
 use super::flow_tables::{DATAGRAMS, under};
@@ -9,20 +9,20 @@ use crate::kernel::time::Span;
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
 
-/// Maximum fraction of its datagrams that a greedy source may lose before the queue that it fills.
-/// The source sends until this queue is full.
+/// Maximum fraction of its datagrams that a greedy source may lose on links before the queue that
+/// it fills.
 const MOST_LOST: f64 = 0.99;
 
-/// The queues that a greedy source of a station fills, with the fraction of datagrams that reach
-/// them.
+/// The queues that a greedy source of a station fills, and the fraction of datagrams that reach
+/// these queues.
 struct Path<'a> {
-    /// Whether the source fills the queue before the air.
+    /// Whether the source fills the transmission queue of the access point or station.
     on_air: bool,
-    /// Link whose queue the source fills: name, rate [bit/s] and queue. The queue is `None` for the
-    /// leaves of the bottleneck.
+    /// Link whose queue the source fills: name, rate [bit/s] and queue. The queue is `None` if the
+    /// source fills a leaf of the virtual shared bottleneck.
     link: Option<(&'a str, Option<u64>, Option<&'a QueueSetting>)>,
-    /// Fraction of the source's datagrams that reach the queue and are not lost on the link after
-    /// it. [-]
+    /// Fraction of the source's datagrams that arrive at the queue and are not lost on the link
+    /// that the queue feeds. [-]
     rest: f64,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     }
 }
 
-/// Returns the reason why a greedy source cannot fill its queue, if there is one.
+/// Returns the reason why a greedy source cannot fill its queue; `None` if it can.
 fn fault(
     scenario: &Scenario,
     flow: &Flow,

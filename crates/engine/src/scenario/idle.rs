@@ -1,4 +1,4 @@
-//! Checks for settings without effect. They are refused, because a user expects an effect.
+//! Refuses settings that have no effect because of other settings, since a user expects an effect.
 
 use super::flow_tables::{CONNECTIONS, made};
 use super::model::Scenario;
@@ -16,10 +16,10 @@ use crate::notation::setting::{KeyOf, keys};
 use crate::notation::units::{self, TIME};
 use crate::tcp::{CongestionAlgorithm, TcpSettings};
 
-/// Default of `utilisation_bin`. A scenario may be shorter than this time.
+/// Default of the key `utilisation_bin`. A scenario shorter than this default is accepted.
 const DEFAULT_BIN: Span = Span(100_000_000);
 
-/// Checks a file against its scenario.
+/// Checks the settings in a file for their effect on its scenario.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     check_bin(root, scenario, problems);
     check_queues(root, problems);
@@ -31,14 +31,13 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     check_congestion(root, problems);
 }
 
-/// Checks that at least one whole bin of the smallest utilisation is between the warm-up and the
-/// end.
+/// Checks that at least one whole time bin of the smallest utilisation is inside the measured time.
 fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let record = root.inside(RootKeys::record);
     let Some(entry) = record.and_then(|record| record.present(Record::utilisation_bin)) else {
         return;
     };
-    // links number their bins from the start of the run
+    // bins are counted from the start of the run, not from the end of the warm-up
     let (from, to) = (scenario.warmup.0, scenario.duration.0);
     let Span(width) = entry.value;
     if entry.value == DEFAULT_BIN || from.div_ceil(width) < to / width {
@@ -52,7 +51,7 @@ fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     entry.refuse_value(fault, problems);
 }
 
-/// Checks that each queue is before a link with a rate.
+/// Checks that each queue feeds a link with a limited rate; other queues stay empty.
 fn check_queues(root: &Section, problems: &mut Problems) {
     let has_shape = shapes(root).next().is_some();
     if let Some(queue) = root.inside(RootKeys::queue).filter(|_| !has_shape) {
@@ -79,7 +78,8 @@ fn check_queues(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Returns whether the first of these keys in the table of a link is a rate.
+/// Returns whether a link has a limited rate. The first of these keys that its table gives
+/// determines the rate.
 fn has_rate(link: &Section, keys: &[KeyOf<LinkRate>]) -> bool {
     let layers = [link];
     let rate = |&key| LinkRate::nearest(&Layers(&layers), key).ok().flatten();
@@ -103,7 +103,7 @@ fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     }
 }
 
-/// Checks that there is an access rate, if there is a spread of access rates.
+/// Checks that the file sets an access rate if it sets a spread of access rates.
 fn check_access_spread(root: &Section, problems: &mut Problems) {
     let shape = shapes(root).next();
     let flows = || root.each(RootKeys::flow);
@@ -125,8 +125,8 @@ fn check_access_spread(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that there are several bottlenecks with a constant rate, if there is a spread of their
-/// rates.
+/// Checks that a file with a spread of bottleneck rates has several bottlenecks with a constant
+/// rate.
 fn check_rate_spread(root: &Section, problems: &mut Problems) {
     let lot = root.inside(RootKeys::parking_lot);
     let Some((lot, spread)) = lot.and_then(|lot| Some((lot, lot.said(ParkingLot::rate_spread)?)))
@@ -160,7 +160,7 @@ fn check_beacons(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     }
 }
 
-/// Refuses keys of pings if no bottleneck estimates its rate.
+/// Refuses keys of pings if no virtual shared bottleneck estimates its rate.
 fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let bottleneck = scenario.bottleneck.as_ref();
     if bottleneck.is_some_and(|vsb| vsb.rate_bps.is_none()) {
@@ -179,7 +179,7 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
 }
 
 /// Refuses parameters of a congestion control that no connection uses. Parameters of older
-/// congestion controls are not checked, because existing files contain them without need.
+/// congestion controls are accepted, because existing files contain them without using them.
 fn check_congestion(root: &Section, problems: &mut Problems) {
     let stations = || root.each(RootKeys::station);
     let of_stations = stations().filter_map(|station| station.inside(StationTable::tcp));
@@ -191,8 +191,8 @@ fn check_congestion(root: &Section, problems: &mut Problems) {
         .collect();
     let key = TcpSettings::congestion;
     let chosen: Vec<_> = tables.iter().filter_map(|table| table.said(key)).collect();
-    // an override may choose another congestion control than the file, whose parameters are then
-    // accepted
+    // if an override selects another congestion control, the file's parameters of the control that
+    // it replaces are accepted
     let overruled = chosen.iter().any(|control| control.is_set());
     for (name, control) in [
         (TcpSettings::dctcp.name(), CongestionAlgorithm::Dctcp),

@@ -4,9 +4,9 @@
 //! text --read_toml/read_json--> Item --settings--> Item --decode--> Section --checks--> assemble --> Scenario
 //! ```
 //!
-//! The tree has the line of every key, so that each problem is reported with its place. Each module
-//! defines its keys once, and `root` combines them. The decoder, the messages and the [`schema`]
-//! use these definitions. Another crate may add root tables, an [`ExtensionTable`].
+//! The tree contains the line of every key, so that each problem is reported with its line. Each
+//! module defines its keys once, and `root` combines them. The decoder, the messages and the
+//! [`schema`] use these definitions. Another crate may add root tables, an [`ExtensionTable`].
 
 mod assemble;
 mod checks;
@@ -60,14 +60,15 @@ static ROOT: LazyLock<Table> = LazyLock::new(|| Table {
     ..root::Root::table().clone()
 });
 
-/// Returns the JSON Schema (2020-12) of scenario files, in TOML or JSON, including shorthands. It
-/// does not contain extension tables: see [`ExtensionTable::schema`].
+/// Returns the JSON Schema (2020-12) of scenario files in TOML or JSON. It accepts bare values in
+/// place of tables, but not extension tables: see [`ExtensionTable::schema`].
 pub fn schema() -> serde_json::Value {
     let grammar = file::grammar(&ROOT, &NOTHING_ADDED, &NO_FILES);
     schema::schema(&grammar, file::TITLE, &["duration"])
 }
 
-/// Returns the tables with TCP settings, each with the table that it inherits from.
+/// Returns the names of the tables with TCP settings. With each name, returns the name of the table
+/// from which it inherits absent keys.
 pub(crate) fn tables_of_tcp() -> [(&'static str, Option<&'static str>); 4] {
     let connections = flow_keys::Connections::table().name;
     [
@@ -78,10 +79,10 @@ pub(crate) fn tables_of_tcp() -> [(&'static str, Option<&'static str>); 4] {
     ]
 }
 
-/// Returns the scenario that `text` and the settings over it describe, or every problem found.
+/// Returns the scenario that `text` and the overrides `settings` describe, or all problems.
 ///
-/// `source` is the name of the file in messages; `settings` are pairs of key path and value
-/// (`--set cell.ap.cwmin=15`), applied in order before anything is checked.
+/// `source` is the name of the file in messages; `settings` are pairs of key path and value (`--set
+/// cell.ap.cwmin=15`), which are applied in order before all checks.
 pub fn parse(
     text: &str,
     format: Format,
@@ -91,8 +92,8 @@ pub fn parse(
     parse_bytes(text.as_bytes(), format, source, settings)
 }
 
-/// Returns the scenario in the bytes of a file. The bytes may be too many, or may not be text.
-/// Extension tables and names of other files are refused: see
+/// Returns the scenario in the content of a file, or all problems. Content that is too large or not
+/// text is a problem. Extension tables and names of other files are refused: see
 /// [`ExtensionTable::parse_with_scenario`].
 pub fn parse_bytes(
     bytes: &[u8],
@@ -103,8 +104,8 @@ pub fn parse_bytes(
     parse_with(&NOTHING_ADDED, bytes, format, source, settings)
 }
 
-/// Returns the scenario in the bytes of a file, with the keys and words that plugins add to the
-/// tables.
+/// Returns the scenario in the content of a file. `added` contains keys and words of plugins, which
+/// the file may use.
 pub(crate) fn parse_with(
     added: &Added,
     bytes: &[u8],
@@ -126,14 +127,14 @@ pub(crate) fn parse_with(
     })
 }
 
-/// Returns the units that values may have. Each has its SI unit as a suffix of names, such as
-/// `bps`, and its size in the SI unit as numerator and denominator.
+/// Returns the units of values in files. With each unit, returns the suffix of its SI unit in
+/// names, such as `bps`, and its size in the SI unit as numerator and denominator.
 pub fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
     notation::units::in_si().collect()
 }
 
-/// Returns the names of the files that a scenario needs in addition to its text, in the order of
-/// the text.
+/// Returns the names of the other files, such as traces, that a scenario file refers to, in the
+/// order of the text.
 pub fn files_named(bytes: &[u8], format: Format, settings: &[(String, String)]) -> Vec<String> {
     let grammar = file::grammar(&ROOT, &NOTHING_ADDED, &NO_FILES);
     let file = File {

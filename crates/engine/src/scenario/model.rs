@@ -1,5 +1,5 @@
 //! The checked scenario: all defaults are filled in, and all values are in range. Only
-//! [`super::parse`] creates it, and the rest of the engine relies on the checks.
+//! [`super::parse`] creates a [`Scenario`], and the rest of the engine relies on its checks.
 
 pub use crate::app::{
     Arrivals, Carrier, Ends, Flow, Gaps, ReportSettings, Transport, UdpSettings, WebArrivals,
@@ -47,7 +47,7 @@ pub struct Scenario {
     pub replications: u32,
     /// Seed of all random streams.
     pub seed: u64,
-    /// Basic service sets. A scenario has exactly one; without stations it is idle.
+    /// Basic service sets: exactly one. In a scenario without stations it is idle.
     pub bss: Vec<Bss>,
     /// Wired link between the access point and the servers, in both directions.
     pub wire: Wire,
@@ -59,56 +59,58 @@ pub struct Scenario {
     pub links: Vec<LinkSettings>,
     /// Flows: first those of the stations in station order, then those between wired nodes.
     pub flows: Vec<Flow>,
-    /// Wireless links that sense only some other links. With these, the scenario has no other
-    /// wireless links.
+    /// Wireless network in which each link senses only some of the other links. With it, the
+    /// scenario has no other wireless links.
     pub csma: Option<Csma>,
     /// Data to record in addition to mean values.
     pub record: Record,
-    /// TCP settings of flows without TCP settings of their own.
+    /// TCP settings of flows whose own tables set no TCP keys.
     pub tcp: TcpSettings,
-    /// TCP defaults that depend on the kind of network, if at least one flow has them.
+    /// TCP defaults that depend on the kind of network, if at least one flow uses them.
     pub tcp_defaults: TcpDefaults,
-    /// UDP settings of flows without UDP settings of their own.
+    /// UDP settings of flows whose own tables set no UDP keys.
     pub udp: UdpSettings,
-    /// Programs at places, which only an emulation uses.
+    /// Programs that an emulation runs at its places: the server, stations, and ends of wired
+    /// flows.
     pub programs: Vec<Program>,
 }
 
-/// Shell commands that run at a place.
+/// Shell commands that an emulation runs at one of its places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// Name of the place.
+    /// Name of the place: the server, a station, or one end of a wired flow.
     pub place: String,
     /// Shell commands, in order.
     pub commands: Vec<String>,
 }
 
 impl Scenario {
-    /// Returns the only BSS. It is for code that supports a single BSS.
+    /// Returns the only BSS, for code that supports exactly one BSS.
     pub fn only_bss(&self) -> &Bss {
         debug_assert_eq!(self.bss.len(), 1);
         &self.bss[0]
     }
 
-    /// Returns the rates of the frames of station number `station`, counted from 0.
+    /// Returns the rates of frames from or to station number `station`, counted from 0.
     pub fn rates(&self, station: usize, direction: Direction) -> Rates {
         let cell = &self.only_bss().cell;
         cell.rates(&self.stations[station], direction)
     }
 
-    /// Returns the leaves of the bottleneck at which packets may arrive, each with its number and
-    /// its name in results.
+    /// Returns the bottleneck's leaves at which packets may arrive, each with its number and its
+    /// name in results.
     pub fn bottleneck_leaves(&self) -> impl Iterator<Item = (usize, String)> + use<> {
         bottleneck::shown_leaves(self.bottleneck.as_ref(), self.hotspot())
     }
 
-    /// Returns whether at least one station sleeps.
+    /// Returns whether at least one station uses power save.
     pub fn sleeps(&self) -> bool {
         let mut stations = self.stations.iter();
         stations.any(|station| station.power_save.is_some())
     }
 
-    /// Returns the part of each station that replies to pings.
+    /// Returns the responder of each station: the part of the simulation that replies to the
+    /// bottleneck's pings.
     pub fn responders(&self, streams: &Streams) -> impl Iterator<Item = Responder> {
         let stations = self.stations.iter();
         stations.map(|own| Responder::new(&own.name, own.echo, &own.echo_changes, streams))
@@ -119,7 +121,7 @@ impl Scenario {
         Time::ZERO + self.warmup..Time::ZERO + self.duration
     }
 
-    /// Returns the access point, the stations and their flows.
+    /// Returns the hot spot of the scenario: the access point, the stations and their flows.
     pub fn hotspot(&self) -> Hotspot<'_> {
         Hotspot {
             bss: self.only_bss(),
@@ -129,11 +131,12 @@ impl Scenario {
     }
 }
 
-/// The TCP defaults that depend on the kind of network and that at least one flow has.
+/// The TCP defaults that depend on the kind of network and that at least one flow uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TcpDefaults {
-    /// Kind of network: the physical layer of the cell, or the key of the network's table.
+    /// Kind of network: the physical layer of the cell, or the key of the network's table, such as
+    /// `dumbbell`.
     pub network: &'static str,
-    /// Keys of the table `tcp`, each with its default in the form of a file.
+    /// Keys of the table `tcp`, each with its default as text in the notation of a file.
     pub values: Vec<(&'static str, String)>,
 }

@@ -1,40 +1,39 @@
-//! Values that may change during a simulation: C of the shared bottleneck, contention windows and
-//! TXOPs of nodes, and limits and thresholds of queues.
+//! Settings that may change during a simulation: the rate of the virtual shared bottleneck,
+//! contention windows and TXOPs of nodes, and limits and thresholds of queues.
 //!
-//! For a change, the scenario file is read again with the new value set over it, so that the value
-//! is checked like any other. The new movable values are used, and all other values must be
-//! unchanged.
+//! For a change, the scenario file is read again with the new value as an override. Thus the value
+//! is checked like a value of the file. All settings that may not change must remain unchanged.
 
 use super::model::*;
 use super::root::Root;
 use crate::notation::moving::{Movable, Moving};
 use crate::notation::setting::FileTable;
 
-/// A value that may change, with the path of its setting.
+/// A setting that may change during a run, with the path of its key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changeable {
-    /// Key path in the scenario file.
+    /// Path of the key in the scenario file, such as `cell.ap.cwmin`.
     pub path: String,
     /// Present value.
     pub now: Moving,
-    /// Smallest and largest value, in the same unit.
+    /// Smallest and largest accepted value, in the unit of the present value.
     pub range: [f64; 2],
 }
 
-/// The movable values of one table, and the candidates for this table in the file. The first
-/// suitable candidate is used: setting any of the present values there must leave the scenario
-/// unchanged.
+/// The changeable values of one node, queue or bottleneck, with the tables of the file that may set
+/// them. Of these tables, the first suitable one is used. A table is suitable if an override with
+/// the present value in this table leaves the scenario unchanged.
 struct Place {
     tables: Vec<String>,
     values: Vec<Moving>,
 }
 
-/// Function that reads the scenario file with values set over it, by key path. It returns `None` if
-/// the file is refused.
+/// Function that reads the scenario file with overrides (pairs of key path and value). It returns
+/// `None` if the file is refused.
 pub type Reader<'r> = dyn Fn(&[(String, String)]) -> Option<Scenario> + 'r;
 
 impl Scenario {
-    /// Returns this scenario with the movable values of `other`.
+    /// Returns this scenario with the changeable values of `other`.
     pub fn moved_to(&self, other: &Scenario) -> Scenario {
         let mut moved = self.clone();
         for (own, to) in moved.bss.iter_mut().zip(&other.bss) {
@@ -54,8 +53,8 @@ impl Scenario {
         moved
     }
 
-    /// Returns the movable values of nodes, wires, bottleneck and links. `read` reads the scenario
-    /// file with values set over it.
+    /// Returns the settings of nodes, wires, bottleneck and links that may change. `read` reads the
+    /// scenario file with overrides.
     pub fn changeable(&self, read: &Reader<'_>) -> Vec<Changeable> {
         let is_same = |settings: &[(String, String)]| read(settings).as_ref() == Some(self);
         let places = self.places();
@@ -67,7 +66,7 @@ impl Scenario {
                 fits_all || alone.all(|setting| is_same(&[setting]))
             };
             let table = tables.iter().find(fits);
-            // several places may share one table
+            // several nodes or queues may share one table, which is listed once
             let is_known = |table: &&String| {
                 let mut paths = changeable.iter().map(|known| &known.path);
                 paths.any(|path| is_in(path, table, &values))
@@ -113,7 +112,7 @@ impl Scenario {
         places.extend(links.filter(|link| has_rate(&link.rate)).map(|link| Place {
             tables: match link.name.strip_suffix("/back") {
                 Some(name) => vec![format!("link.{name}.back_queue")],
-                // the bottlenecks of a topology share the queue of the root table
+                // the bottlenecks of a dumbbell or parking lot share the queue of the root table
                 None => vec![format!("link.{}.queue", link.name), "queue".to_owned()],
             },
             values: link.queue.moving(),
@@ -121,7 +120,7 @@ impl Scenario {
         places
     }
 
-    /// Adds windows, TXOPs and queues of the access point and of each table of stations.
+    /// Adds contention windows, TXOPs and queues of the access point and of each table of stations.
     fn of_nodes(&self, places: &mut Vec<Place>) {
         let ap = ["cell.ap.queue", "cell.ap_queue"].map(str::to_owned);
         let everybody = self.flows.iter().filter(|flow| flow.station().is_some());
@@ -131,7 +130,7 @@ impl Scenario {
         let mut groups: Vec<&str> = Vec::new();
         for (number, station) in self.stations.iter().enumerate() {
             if groups.last() == Some(&station.group.as_str()) {
-                continue; // stations of a group are alike and adjacent
+                continue; // the stations of a group are consecutive and have equal settings
             }
             groups.push(&station.group);
             let table = format!("station.{}", station.group);
@@ -172,12 +171,12 @@ impl Scenario {
     }
 }
 
-/// Returns the setting of a value in a table: key path and value.
+/// Returns the override that sets a value in a table: key path and value.
 fn setting(table: &str, value: &Moving) -> (String, String) {
     (format!("{table}.{}", value.key), value.text.clone())
 }
 
-/// Returns whether a path is the path of one of these values in a table.
+/// Returns whether `path` is the path of one of `values` in the table `table`.
 fn is_in(path: &str, table: &str, values: &[Moving]) -> bool {
     let key = path
         .strip_prefix(table)
@@ -185,8 +184,8 @@ fn is_in(path: &str, table: &str, values: &[Moving]) -> bool {
     key.is_some_and(|key| values.iter().any(|value| value.key == key))
 }
 
-/// Returns the settings of each key: its value at every place with the key, set in the first
-/// candidate table.
+/// Returns the overrides of each key that occurs in `places`: its present value in the first
+/// candidate table of every place with this key.
 fn all_at_once(places: &[Place]) -> impl Iterator<Item = Vec<(String, String)>> {
     let mut keys: Vec<&str> = Vec::new();
     for value in places.iter().flat_map(|place| &place.values) {
@@ -203,7 +202,7 @@ fn all_at_once(places: &[Place]) -> impl Iterator<Item = Vec<(String, String)>> 
     })
 }
 
-/// Returns the access categories of these flows, and best effort, which always contends.
+/// Returns the access categories of these flows, with best effort, which is always in use.
 fn categories<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Category> {
     let mut used = vec![Category::BestEffort];
     used.extend(flows.map(|flow| flow.category));
@@ -213,13 +212,13 @@ fn categories<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Category> {
         .collect()
 }
 
-/// Returns whether TXOPs may change. With aggregation they may not, because aggregates are formed
-/// for a fixed TXOP.
+/// Returns whether TXOPs may change during a run. In cells with aggregation they may not, because
+/// aggregates are formed for a fixed TXOP.
 fn moves_opportunities(scenario: &Scenario) -> bool {
     scenario.only_bss().cell.ppdus.is_none()
 }
 
-/// Returns the node `own` with the movable values of `to`.
+/// Returns the node `own` with the changeable values of `to`.
 fn node_moved(scenario: &Scenario, own: &Node, to: &Node) -> Node {
     let access = |category| {
         let (own, to): (&Access, &Access) = (own.access(category), to.access(category));

@@ -1,4 +1,5 @@
-//! The wired network of a file: links, topologies of several links, and flows between wired nodes.
+//! Assembles the wired network of a file: its links, dumbbell or parking lot, and flows between
+//! wired nodes.
 
 use std::collections::HashSet;
 
@@ -22,26 +23,27 @@ use crate::notation::units::{self, TIME};
 /// Longest route. [links]
 const LONGEST_ROUTE: usize = 250;
 
-/// A class of equal flows.
+/// A class of equal flows between the same two nodes.
 struct Class<'a> {
     name: String,
-    /// Number of flows, whose names are numbered; `None` for a single flow.
+    /// Number of flows, which are numbered in their names; `None` for a single flow without a
+    /// number.
     count: Option<u64>,
     from: String,
     to: String,
     start: Span,
     stop: Option<Span>,
-    /// Table of the class; `None` for a class of a topology.
+    /// Table of the class; `None` for a class that a dumbbell or parking lot creates.
     own: Option<&'a Section>,
-    /// Tables that describe the class, nearest first: its own table, and the table of the topology
-    /// that it crosses.
+    /// Tables in which settings of the class are looked up, nearest first: its own table, and the
+    /// table of the dumbbell or parking lot.
     tables: Vec<&'a Section>,
 }
 
 /// Adds links and wired flows to `scenario`.
 ///
 /// # Errors
-/// There is a problem.
+/// A problem has been reported.
 pub(super) fn assemble(
     root: &Section,
     scenario: &mut Scenario,
@@ -103,7 +105,7 @@ pub(super) fn unique(
     Err(table.refuse(message, problems))
 }
 
-/// Checks that links have unique names and two different ends.
+/// Checks that the names of links are unique and that the two ends of each link differ.
 fn unique_links(
     root: &Section,
     scenario: &Scenario,
@@ -118,7 +120,7 @@ fn unique_links(
         }
         let from = section.said(LinkSettings::from);
         let (Some(from), Some(to)) = (from, section.said(LinkSettings::to)) else {
-            continue; // refused already
+            continue;
         };
         if from.value == to.value {
             let fault = "is also the other end of the link; expected another node";
@@ -194,12 +196,12 @@ impl Class<'_> {
             .is_some_and(|own| own.inside(FlowTable::call).is_some())
     }
 
-    /// Returns the nearest table of the class.
+    /// Returns the first table in which settings of the class are looked up.
     fn table(&self) -> &Section {
         self.tables[0]
     }
 
-    /// Returns the place for problems with one end of the route.
+    /// Returns the place at which problems with the key `key` (one end of the route) are reported.
     fn place(&self, key: KeyOf<Option<String>>) -> (Origin, &str) {
         let table = self.table();
         match table.entry(key.name()) {
@@ -209,7 +211,8 @@ impl Class<'_> {
     }
 }
 
-/// Returns the transport of a class of flows. `own` is the table of the class, if it has one.
+/// Returns the transport of a class of flows. `own` is the table of the class; `None` for a class
+/// of a dumbbell or parking lot.
 pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transport, Refused> {
     let tcp = root.inside(RootKeys::tcp);
     let Some(own) = own else {
@@ -235,14 +238,14 @@ pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transpo
     }
 }
 
-/// One of the flows between a pair of hosts of a class.
+/// One flow between a pair of hosts of a class. A call consists of several flows.
 struct Carried {
     transport: Transport,
-    /// Part of a call that the flow carries.
+    /// Part of a call whose packets the flow carries, such as audio upstream.
     part: Option<CallPart>,
 }
 
-/// Returns the flows between a pair of hosts of a class.
+/// Returns the flows between one pair of hosts of a class: several for a call, otherwise one.
 fn carried(root: &Section, own: Option<&Section>) -> Result<Vec<Carried>, Refused> {
     let Some(call) = own.and_then(|own| own.inside(FlowTable::call)) else {
         let transport = transport(root, own)?;
@@ -258,7 +261,7 @@ fn carried(root: &Section, own: Option<&Section>) -> Result<Vec<Carried>, Refuse
     Ok(carried.collect())
 }
 
-/// Adds the flows of a class, each with the links of its hosts.
+/// Adds the flows of a class to the scenario. Each flow has its own host links at both ends.
 fn flows(
     root: &Section,
     class: &Class,
@@ -271,9 +274,9 @@ fn flows(
     let hosts = Hosts::read(&Layers(&class.tables))?;
     let quarter = quarter(class, forward.delay + back.delay, problems)?;
     let carried = carried(root, class.own)?;
-    let transport = &carried[0].transport; // a call has several flows, all of datagrams
-    // a web source represents many hosts, so the access rate of one host of the topology does not
-    // apply to it
+    let transport = &carried[0].transport; // a call has several flows, which are all of datagrams
+    // the access rate of a dumbbell or parking lot is the rate of one host, and a web source
+    // represents many hosts
     let access = match (transport, class.own) {
         (Transport::Web(_), Some(own)) => Layers(&[own]).value(Hosts::access)?.flatten(),
         _ => hosts.access,
@@ -339,8 +342,8 @@ fn flows(
     Ok(())
 }
 
-/// Returns the links from the node of a cell to the server of a station's flows, and the links
-/// back.
+/// Returns the links from the node of a cell to the server of a station's flows, and the links of
+/// the reverse path.
 pub(super) fn beyond_the_wire(
     cell: Option<&Section>,
     flows: &Section,
@@ -379,8 +382,8 @@ pub(super) fn beyond_the_wire(
     Err(server.refuse_with_hint(message, hint, problems))
 }
 
-/// Returns the message and the hint for a node that no link has, shown as `shown`. Without links,
-/// `needed` is the expected text.
+/// Returns the message and the hint for a node that no link has. `shown` is the node as text. If
+/// the network has no links, `needed` is the expected text.
 fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (String, Option<String>) {
     let instead = match known.len() {
         0 => format!("expected {needed}"),
@@ -390,8 +393,8 @@ fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (Strin
     (format!("no link has a node {shown}; {instead}"), hint)
 }
 
-/// Returns the route of a class in one direction. If there is no route, the problem is reported at
-/// the key `end`.
+/// Returns the route of a class from node `from` to node `to`. If there is no route, a problem of
+/// the key `end` is reported.
 fn path(
     class: &Class,
     end: KeyOf<Option<String>>,
@@ -425,8 +428,8 @@ fn path(
     Err(problems.add(origin, path, message))
 }
 
-/// Returns a quarter of the difference between the round-trip time of the file and that of the
-/// route. Each of the four host links gets this quarter.
+/// Returns a quarter of the difference between the configured round-trip time `rtt` and that of the
+/// route. Each of the four host links of a flow has this delay.
 fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, Refused> {
     let rtt = Layers(&class.tables).said(Hosts::rtt);
     let Some(rtt) = rtt.and_then(Said::present) else {
@@ -442,14 +445,15 @@ fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, 
     Ok(Span((rtt.value.0 - route.0) / 4))
 }
 
-/// Returns the difference between the round-trip times of flow `k` of `members` and of the first
-/// flow.
+/// Returns the additional round-trip time of flow number `k` of `members` flows. The additional
+/// times are evenly spaced from 0 to `spread`.
 fn spread_delay(spread: Span, k: usize, members: usize) -> Span {
     let intervals = members.saturating_sub(1).max(1) as u64;
     Span(spread.0 / intervals * k as u64)
 }
 
-/// Returns the largest random delay of packets at the sources of a class.
+/// Returns the largest random delay that the sources of a class add to a packet. The word "packet"
+/// is converted to the time of a full segment on the slowest link.
 fn jitter(
     root: &Section,
     class: &Class,
@@ -482,8 +486,8 @@ fn jitter(
     Ok(Span::to_send(bytes, rate_bps))
 }
 
-/// Returns the links of a flow's hosts: source to network, network to sink, sink to network,
-/// network to source.
+/// Returns the four links between a flow's hosts and the network: source to network, network to
+/// sink, sink to network, network to source.
 fn host_links(
     flow: &str,
     [from, to]: [&String; 2],

@@ -15,9 +15,9 @@ impl Scenario {
         self.with(links, flows)
     }
 
-    /// Returns exactly the text of `to_json`, in two thirds of its time. This function needs neither
-    /// a tree of all links and flows nor a second copy of the text. Transport settings are converted
-    /// to text only once for consecutive flows with the same settings.
+    /// Returns the text of `to_json` in two thirds of its time. This function builds no tree of all
+    /// links and flows. It converts transport settings only once for consecutive flows with equal
+    /// settings.
     pub fn to_json_text(&self) -> String {
         let mut known: Option<(Transport, String)> = None;
         let flows = self.flows.iter().map(|flow| {
@@ -40,7 +40,7 @@ impl Scenario {
         });
         let links = self.links.iter().map(|link| link.to_json().to_string());
         let head = self.with(Json::Null, Json::Null).to_string();
-        // quotes inside values are escaped, so this text occurs only once
+        // quotes inside values are escaped, so this text occurs only once in the JSON
         let (before, after) = head
             .split_once(r#""links":null,"flows":null"#)
             .unwrap_or((&head, ""));
@@ -57,7 +57,7 @@ impl Scenario {
         self.around(stations.collect(), links, flows)
     }
 
-    /// Returns the scenario with these long lists.
+    /// Returns the scenario as JSON with these lists of stations, links and flows.
     pub(super) fn around(&self, stations: Json, links: Json, flows: Json) -> Json {
         let names: Vec<&str> = self
             .stations
@@ -78,7 +78,7 @@ impl Scenario {
             "flows": null,
             "record": self.record.json(),
         });
-        // the macro would copy the lists
+        // the macro `json!` would copy the lists
         for (name, list) in [("stations", stations), ("links", links), ("flows", flows)] {
             json[name] = list;
         }
@@ -94,12 +94,13 @@ impl Scenario {
         json
     }
 
-    /// Returns the flows over a conflict graph in the form of wired flows, without their routes.
+    /// Returns the flows over a conflict graph as JSON, in the form of wired flows without their
+    /// routes.
     pub fn users_to_json(&self) -> Json {
         self.users().map(|user| self.flow(&user)).collect()
     }
 
-    /// Returns the station with this index.
+    /// Returns the station with this index as JSON.
     pub(super) fn station_json(&self, index: usize) -> Json {
         station(index, self)
     }
@@ -113,7 +114,7 @@ impl Scenario {
         json
     }
 
-    /// Returns a flow without its transport.
+    /// Returns a flow as JSON, without its transport settings.
     pub(super) fn plain_flow(&self, flow: &Flow) -> Json {
         let names = |links: &[u32]| -> Vec<&str> {
             let links = links.iter().map(|&link| &self.links[link as usize]);
@@ -138,7 +139,7 @@ impl Scenario {
     }
 }
 
-/// Appends a list of items.
+/// Appends a JSON list of items, which are already JSON text.
 fn push_list(json: &mut String, items: impl Iterator<Item = String>) {
     json.push('[');
     for (index, item) in items.enumerate() {
@@ -150,7 +151,7 @@ fn push_list(json: &mut String, items: impl Iterator<Item = String>) {
     json.push(']');
 }
 
-/// Adds the settings of a transport.
+/// Adds the settings of a transport to the JSON object of a flow.
 pub(super) fn carry(json: &mut Json, transport: &Transport) {
     match transport {
         Transport::Tcp(tcp) => json["tcp"] = tcp.json(),
@@ -211,7 +212,7 @@ fn sharing_class(class: &SharingClass, scenario: &Scenario) -> Json {
     })
 }
 
-/// Returns the station with this index.
+/// Returns the station with this index as JSON.
 fn station(index: usize, scenario: &Scenario) -> Json {
     let [up, down] = [Direction::Up, Direction::Down].map(|way| scenario.rates(index, way));
     let station = &scenario.stations[index];
@@ -259,7 +260,7 @@ fn station(index: usize, scenario: &Scenario) -> Json {
     json
 }
 
-/// Appends keys to an object.
+/// Appends the keys of the object `more` to the object `json`.
 fn extend(json: &mut Json, more: Json) {
     if let (Json::Object(json), Json::Object(more)) = (json, more) {
         json.extend(more);

@@ -1,4 +1,4 @@
-//! The check that a TXOP is long enough for any frame of its node.
+//! Checks that the TXOP limit of a node is long enough for any frame that the node sends.
 
 use super::model::*;
 use super::root::RootKeys;
@@ -9,10 +9,10 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::Problems;
 use crate::notation::units::{self, TIME};
 
-/// Reports each `txop_limit` that is shorter than an exchange to which it applies.
+/// Reports each `txop_limit` that is shorter than a frame exchange that must fit into it.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
-    // limits that are too short, in order of their paths, each with the longest exchange and its
-    // flow
+    // `txop_limit` entries that are too short, in order of their paths, each with the longest
+    // exchange and the name of its flow
     let mut short: Vec<(Said<Option<Span>>, Span, &str)> = Vec::new();
     for flow in &scenario.flows {
         for sender in [Direction::Up, Direction::Down] {
@@ -37,7 +37,8 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     }
 }
 
-/// Returns the TXOP limit for packets of `flow` in this direction, with its place in the file.
+/// Returns the entry of the TXOP limit for packets of `flow` in this direction; `None` without a
+/// limit.
 fn limit<'a>(
     root: &'a Section,
     scenario: &Scenario,
@@ -60,7 +61,7 @@ fn limit<'a>(
     Some((entry, limit))
 }
 
-/// Returns the longest exchange for packets of `flow` in this direction.
+/// Returns the duration of the longest frame exchange for packets of `flow` in this direction.
 fn exchange(scenario: &Scenario, flow: &Flow, direction: Direction) -> Span {
     let forward = flow.direction() == Some(direction);
     let ip_bytes = match &flow.transport {

@@ -1,4 +1,4 @@
-//! Programs that run at places of an emulation: `[programs]`.
+//! Programs that an emulation runs at its places: `[programs]`.
 
 use super::model::{Ends, Program, Scenario};
 use super::root::{ProgramTable, RootKeys};
@@ -8,7 +8,7 @@ use crate::notation::problem::{Problems, did_you_mean, one_line, one_of};
 /// Maximum number of places that an error message names.
 const MAX_SHOWN: usize = 10;
 
-/// Adds the programs of the file to a scenario that is otherwise complete.
+/// Adds the programs of the file to the scenario, after its stations and flows have been assembled.
 pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut Problems) {
     let tables = root.tables(RootKeys::programs);
     if tables.is_empty() {
@@ -50,7 +50,8 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
     }
 }
 
-/// Returns the names of the places of an emulation.
+/// Returns the names of the places of an emulation: the server, the stations, and the ends of wired
+/// flows.
 fn places(scenario: &Scenario) -> Vec<String> {
     let mut places = Vec::new();
     if !scenario.stations.is_empty() {

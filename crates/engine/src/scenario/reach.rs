@@ -1,5 +1,5 @@
-//! The maximum duration of a scenario. A time and the number of its pending event share 64 bits, so
-//! the maximum is smaller with many flows and links.
+//! The maximum duration of a scenario. The event queue packs the time and the number of a pending
+//! event into 64 bits, so more links and flows leave fewer bits for the time.
 
 use super::model::Scenario;
 use super::root::Root;
@@ -9,16 +9,16 @@ use crate::kernel::time::Time;
 use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
 
-/// Number of slots that belong neither to links nor to flows: for planned events, readings, ACKs in
-/// preparation, and reports.
+/// Number of event slots that belong to no link or flow: for planned changes, samples, ACKs in
+/// preparation, and sensor reports.
 const SINGLE_OWNERS: usize = 4;
 
-/// Number of links that every scenario has: the two directions of a cell's wire.
+/// Number of links that every scenario has: the two directions of the cell's wired link.
 const WIRES: usize = 2;
 
 impl Scenario {
-    /// Returns the number of slots at the start of a run: one per link and single owner, and two
-    /// per flow, user and ping.
+    /// Returns the number of event slots at the start of a run. Each link has one slot, and each
+    /// flow, user and pinged station has two. `SINGLE_OWNERS` slots belong to none of them.
     pub(crate) fn slots(&self) -> usize {
         let links = WIRES + self.links.len() + usize::from(self.bottleneck.is_some());
         let users = self.csma.as_ref().map_or(0, |csma| csma.flows.len());
@@ -27,25 +27,26 @@ impl Scenario {
         links + SINGLE_OWNERS + control + 2 * (self.flows.len() + users + pings)
     }
 
-    /// Returns the time before which the scenario must end, so that a run and its medium can hold
-    /// all pending events. Timers expire at most a few minutes after the end. A time after the
-    /// horizon is treated as never.
+    /// Returns the time before which the scenario must end, so that the event queue can store all
+    /// pending events. Timers may expire a few minutes after the end of the run; events after the
+    /// horizon never occur.
     pub(crate) fn horizon(&self) -> Time {
         let medium = self.csma.as_ref().map_or(Time::NEVER, conflict::horizon);
         Agenda::horizon_of(self.slots()).min(medium)
     }
 }
 
-/// Checks that the agenda can hold the duration with the flows and links of the scenario.
+/// Checks that the event queue can represent the duration of the scenario with its number of flows
+/// and links.
 pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let horizon = scenario.horizon();
     if Time::ZERO + scenario.duration < horizon {
         return;
     }
     let Some(duration) = root.said(Root::duration) else {
-        return; // refused already
+        return;
     };
-    let most = horizon.since(Time::ZERO).seconds() as u64; // rounded down
+    let most = horizon.since(Time::ZERO).seconds() as u64;
     let shown = &duration.shown;
     let message = format!(
         "{shown} is more than can be simulated with this many flows; expected at most {most} s"

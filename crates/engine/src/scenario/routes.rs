@@ -1,5 +1,5 @@
-//! Static routes with the fewest links between nodes. If several routes have equally many links,
-//! the first in the order of the file is used.
+//! Static routes with the fewest links between two nodes. Of several routes with equally many
+//! links, the route that is found first in the order of the file is used.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Route {
     pub(super) is_instant: bool,
 }
 
-/// Returns the nodes that links name, in order of appearance.
+/// Returns the names of all nodes at which links begin or end, in order of appearance.
 pub(super) fn nodes(links: &[LinkSettings]) -> Vec<&str> {
     let mut nodes = Vec::new();
     let ends = links.iter().filter(|link| !link.of_host);
@@ -28,8 +28,8 @@ pub(super) fn nodes(links: &[LinkSettings]) -> Vec<&str> {
     nodes
 }
 
-/// Returns the route between two nodes, if there is one. It has no links if both nodes are the
-/// same.
+/// Returns the route between two nodes; `None` if no links connect them. From a node to itself, the
+/// route has no links.
 pub(super) fn route(links: &[LinkSettings], from: &str, to: &str) -> Option<Route> {
     let mut outgoing: HashMap<&str, Vec<u32>> = HashMap::new();
     for (index, link) in links.iter().enumerate().filter(|(_, link)| !link.of_host) {

@@ -1,5 +1,5 @@
-//! Ranges of the long lists of the normalised scenario. A reader need not hold the text of a whole
-//! list, and reads the common tables of rows only once.
+//! Reads ranges of the long lists of the normalised scenario. A reader does not need the text of a
+//! whole list in memory. Tables that several list items have in common are returned only once.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use crate::notation::setting::Json;
 use crate::words;
 
 words! {
-    /// A list of the normalised scenario that grows with it.
+    /// A list of the normalised scenario whose length grows with the network.
     pub enum LongList {
         /// Stations.
         Stations = "stations",
-        /// Links: those of routers, then those of hosts.
+        /// Links: first those between routers, then those of hosts.
         Links = "links",
         /// Flows.
         Flows = "flows",
@@ -23,12 +23,12 @@ words! {
 }
 
 impl Scenario {
-    /// Returns `to_json` with null in place of its long lists.
+    /// Returns the JSON of the scenario with null in place of its long lists.
     pub fn head_to_json(&self) -> Json {
         self.around(Json::Null, Json::Null, Json::Null)
     }
 
-    /// Returns the number of rows of a long list.
+    /// Returns the number of items of a long list.
     pub fn count_of(&self, list: LongList) -> usize {
         match list {
             LongList::Stations => self.stations.len(),
@@ -37,9 +37,9 @@ impl Scenario {
         }
     }
 
-    /// Returns a range of a long list. Its `rows` are those of `to_json`, but with indices in place
-    /// of tables. The tables are in `shared`, by key. Consecutive rows with the same table share
-    /// one entry.
+    /// Returns the items of a long list in the range `stretch`. Each item of `rows` is an item of
+    /// `to_json` with an index in place of each inner table. The inner tables are in `shared`, in
+    /// one list per key. Consecutive items with equal tables have the same index.
     ///
     /// # Panics
     /// If the range is not in the list.
@@ -59,14 +59,14 @@ impl Scenario {
                 rows.map(|flow| self.flow_row(flow, &mut shared)).collect()
             }
         };
-        // the macro would copy the rows
+        // the macro `json!` would copy the rows
         let mut piece = json!({"shared": shared.into_json(), "rows": null});
         piece["rows"] = rows.into();
         piece
     }
 
-    /// Returns a flow as a row. Its transport is converted only if it differs from the transport of
-    /// the previous flow.
+    /// Returns a flow as an item with indices in place of tables. The transport is converted only
+    /// if it differs from the transport of the previous flow.
     fn flow_row(&self, flow: &Flow, shared: &mut Shared) -> Json {
         if flow.reports.is_some() {
             return shared.without_tables(self.flow(flow));
@@ -85,16 +85,16 @@ impl Scenario {
     }
 }
 
-/// Tables of rows by key, in the order of their first use.
+/// The inner tables of the returned items: one list per key, in the order of their first use.
 #[derive(Default)]
 struct Shared {
     by_key: Vec<(String, Vec<Json>)>,
-    /// Previous transport, and the indices of its tables.
+    /// Transport of the previous flow, and the indices of its tables.
     carrier: Option<(Transport, Json)>,
 }
 
 impl Shared {
-    /// Returns a row with an index in place of each table.
+    /// Returns an item of a list with an index in place of each inner table.
     fn without_tables(&mut self, mut row: Json) -> Json {
         for (key, value) in row.as_object_mut().into_iter().flatten() {
             if value.is_object() {

@@ -1,4 +1,4 @@
-//! Wired topologies of a fixed shape: dumbbell and parking lot.
+//! The dumbbell and the parking lot: wired topologies of a fixed shape.
 
 use super::model::*;
 use super::root::RootKeys;
@@ -8,19 +8,20 @@ use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::FileTable;
 
-/// A topology of a fixed shape.
+/// A dumbbell or parking lot of the file.
 pub(super) struct Shape<'a> {
     pub(super) section: &'a Section,
-    /// Nodes of the topology, in a row.
+    /// Nodes of the topology. Consecutive nodes are connected by a link.
     pub(super) nodes: Vec<String>,
     pub(super) links: Vec<String>,
-    /// Width of the range of link rates, divided by the configured rate. [-]
+    /// Width of the range of bottleneck rates, divided by the configured rate. [-]
     rate_spread: f64,
-    /// Classes of flows: name, number of flows, first and last node.
+    /// Classes of flows: name, number of flows, index of the first node, and index of the last
+    /// node.
     pub(super) flows: Vec<(String, u64, usize, usize)>,
 }
 
-/// Returns the topology of the network, if the file has one of a fixed shape.
+/// Returns the dumbbell or parking lot of the file; `None` if it has neither.
 pub(super) fn shape<'a>(
     root: &'a Section,
     problems: &mut Problems,
@@ -58,7 +59,7 @@ pub(super) fn shape<'a>(
     }
 }
 
-/// Returns the links of each bottleneck, both directions.
+/// Returns the bottleneck links of a dumbbell or parking lot, in both directions.
 pub(super) fn shape_links(root: &Section, shape: &Shape) -> Result<Vec<LinkSettings>, Refused> {
     let mut links = Vec::new();
     let queue = QueueSetting::nearest(&Layers(&[root]), RootKeys::queue)?;
@@ -83,11 +84,11 @@ pub(super) fn shape_links(root: &Section, shape: &Shape) -> Result<Vec<LinkSetti
     Ok(links)
 }
 
-/// Queue of the reverse direction of a bottleneck. [packets]
+/// Limit of the queue in the reverse direction of a bottleneck. [packets]
 const BACK_QUEUE: u32 = 1_000;
 
-/// Returns the rate of link `k` of `members`. The rates are evenly spaced around `rate_bps`, in a
-/// range of `spread` times this rate.
+/// Returns the rate of bottleneck `k` of `members`. The rates are evenly spaced around `rate_bps`,
+/// in a range of width `spread` times `rate_bps`.
 pub(super) fn spread_rate(rate_bps: u64, spread: f64, k: usize, members: usize) -> u64 {
     if members < 2 {
         return rate_bps;

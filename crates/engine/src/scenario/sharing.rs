@@ -1,4 +1,5 @@
-//! The classes that share the access point's queue: checks of their settings, and their flows.
+//! The classes of virtual buffer sharing in the access point's queue: checks of their settings, and
+//! the assignment of flows to classes.
 
 use super::model::*;
 use super::root::RootKeys;
@@ -9,7 +10,7 @@ use crate::notation::problem::{Problems, did_you_mean, one_line};
 use crate::notation::setting::FileTable;
 use crate::queue::{Alike, ApQueue, sharing_targets};
 
-/// Returns the table of virtual buffer sharing of the access point's queue.
+/// Returns the table of virtual buffer sharing of the access point's queue, if the file has one.
 fn table(root: &Section) -> Option<&Section> {
     let cell = root.inside(RootKeys::cell)?;
     let own = cell
@@ -19,14 +20,15 @@ fn table(root: &Section) -> Option<&Section> {
         .inside(ApQueue::vbs)
 }
 
-/// Checks the table. The flows of the classes are not known yet.
+/// Checks the table of virtual buffer sharing itself, before the flows are created.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
     if let Some(sharing) = table(root) {
         SharingSetting::check(sharing, problems);
     }
 }
 
-/// Sets the sharing classes of the cell.
+/// Sets the classes of the access point's queue in the scenario, if the file uses virtual buffer
+/// sharing.
 pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut Problems) {
     let ap = &scenario.only_bss().cell.ap;
     let Discipline::BufferSharing(_) = ap.queue.discipline else {
@@ -44,7 +46,8 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
     check_categories(sharing, scenario, problems);
 }
 
-/// Checks that all classes share one queue, because each access category has a separate queue.
+/// Checks that the flows of all classes have the same access category. Each category has a separate
+/// queue, and the classes must share one.
 fn check_categories(sharing: &Section, scenario: &Scenario, problems: &mut Problems) {
     let classes = scenario.only_bss().cell.sharing_classes.iter();
     let flows = classes.flat_map(|class| &class.flows);
@@ -67,7 +70,8 @@ fn check_categories(sharing: &Section, scenario: &Scenario, problems: &mut Probl
     sharing.refuse(message, problems);
 }
 
-/// Returns classes with equal shares.
+/// Returns classes with equal target shares: one per station, per group of stations, or per
+/// direction.
 fn alike(by: Alike, scenario: &Scenario) -> Vec<SharingClass> {
     let mut classes: Vec<SharingClass> = Vec::new();
     for (index, flow) in (0..).zip(&scenario.flows) {
@@ -95,8 +99,8 @@ fn alike(by: Alike, scenario: &Scenario) -> Vec<SharingClass> {
     classes
 }
 
-/// Returns the classes that the file defines. Each flow belongs to the first class whose conditions
-/// it meets.
+/// Returns the classes that the file defines. Each flow is assigned to the first class whose
+/// conditions it meets.
 fn named(sharing: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec<SharingClass> {
     let mut taken = vec![false; scenario.flows.len()];
     let mut classes = Vec::new();
@@ -105,7 +109,7 @@ fn named(sharing: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec
             continue;
         }
         let Ok(conditions) = SharingClassTable::read(&Layers(&[class])) else {
-            continue; // refused already
+            continue;
         };
         let mut flows = Vec::new();
         for (index, flow) in (0..).zip(&scenario.flows) {
@@ -150,7 +154,7 @@ fn knows_its_station(class: &Section, scenario: &Scenario, problems: &mut Proble
     false
 }
 
-/// Returns whether `flow` meets all conditions of a class.
+/// Returns whether `flow` meets all conditions of the class `class`.
 fn takes(class: &SharingClassTable, flow: &Flow, scenario: &Scenario) -> bool {
     let Ends::Station { station, direction } = flow.ends else {
         return false;

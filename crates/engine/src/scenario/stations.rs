@@ -1,4 +1,4 @@
-//! Names and numbers of stations and flows.
+//! Names of stations and flows, and limits of their numbers.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,8 @@ pub(super) const MOST_STATIONS: u64 = 10_000;
 /// Maximum number of flows in a scenario.
 pub(super) const MOST_FLOWS: u64 = 100_000;
 
-/// Returns the tables that each describe several links, and the flows across these links.
+/// Returns the tables `dumbbell` and `parking_lot` of the file, each of which creates several links
+/// and flows.
 pub(super) fn shapes(root: &Section) -> impl Iterator<Item = &Section> {
     let dumbbell = root.inside(RootKeys::dumbbell);
     dumbbell
@@ -25,7 +26,7 @@ pub(super) fn shapes(root: &Section) -> impl Iterator<Item = &Section> {
         .chain(root.inside(RootKeys::parking_lot))
 }
 
-/// Returns whether one of these tables was refused.
+/// Returns whether the table `dumbbell` or `parking_lot` of the file was refused.
 fn lacks_shape(root: &Section) -> bool {
     root.lacks(RootKeys::dumbbell) || root.lacks(RootKeys::parking_lot)
 }
@@ -33,7 +34,8 @@ fn lacks_shape(root: &Section) -> bool {
 /// Name of the access point in results and random streams.
 pub(super) const AP_NAME: &str = "ap";
 
-/// Returns each table of stations with the names of its stations.
+/// Returns the name of each table of stations with the names of the stations that the table
+/// creates.
 pub(super) fn made_stations(root: &Section) -> Vec<(String, Vec<String>)> {
     let tables = root.tables(RootKeys::station).iter();
     let each = tables.map(|(table, section)| (table.clone(), member_names(table, section)));
@@ -45,7 +47,7 @@ pub(super) fn member_names(name: &str, station: &Section) -> Vec<String> {
     members(name, station.value(StationTable::count).flatten())
 }
 
-/// Returns `name`, or the numbered names if there is a `count`.
+/// Returns `name`, or with a `count` the names `name-1` to `name-count`.
 pub(super) fn members(name: &str, count: Option<u64>) -> Vec<String> {
     match count {
         Some(count) => (1..=count).map(|k| format!("{name}-{k}")).collect(),
@@ -53,7 +55,8 @@ pub(super) fn members(name: &str, count: Option<u64>) -> Vec<String> {
     }
 }
 
-/// Returns the number of flows per station of the table; `None` if a number was refused.
+/// Returns the number of flows of each station of the table; `None` if a number of flows was
+/// refused.
 fn flows(station: &Section) -> Option<u64> {
     let mut flows = 0;
     for (table, _) in made(station, CONNECTIONS) {
@@ -67,14 +70,14 @@ fn flows(station: &Section) -> Option<u64> {
     Some(flows + others as u64 + of_calls)
 }
 
-/// Returns the number of flows of a table of calls; `None` if a number was refused.
+/// Returns the number of flows that a table of calls creates; `None` if a number was refused.
 fn call_flows(table: &Section) -> Option<u64> {
     let calls = table.value(CallKeys::calls)?;
     let video = table.value(CallKeys::video)?;
     Some(CallKeys { calls, video }.parts().count() as u64)
 }
 
-/// Returns the number of flows between wired nodes; `None` if a number in a topology was refused.
+/// Returns the number of flows between wired nodes; `None` if a number of flows was refused.
 fn wired_flows(root: &Section) -> Option<u64> {
     let mut all = 0;
     for flow in root.each(RootKeys::flow) {
@@ -94,7 +97,7 @@ fn wired_flows(root: &Section) -> Option<u64> {
     Some(all)
 }
 
-/// Checks the names and the numbers of stations and flows.
+/// Checks the names and the total numbers of stations and flows.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
     let named = root.tables(RootKeys::station).iter();
     let named = named.chain(root.tables(RootKeys::link));
@@ -117,7 +120,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     let all = of_stations.zip(wired_flows(root));
     match all.map(|(flows, wired)| flows.saturating_add(wired)) {
         _ if root.lacks(RootKeys::flow) || lacks_shape(root) => {}
-        // programs of an emulation have their own traffic
+        // without flows, the programs of an emulation create the traffic
         Some(0) if !root.tables(RootKeys::programs).is_empty() => {}
         Some(0) => {
             let (origin, path, message) = nothing_flows(root);
@@ -132,8 +135,8 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     }
 }
 
-/// Returns the place at which too many flows are reported: the stations, if the file has any, or
-/// else the last flow or the topology.
+/// Returns the place and path at which too many flows are reported: the last station, if the file
+/// has stations, or else the last flow or the topology.
 fn most_flows(root: &Section) -> (Origin, String) {
     let shape = shapes(root).next();
     match root.each(RootKeys::flow).next_back().or(shape) {
@@ -144,7 +147,7 @@ fn most_flows(root: &Section) -> (Origin, String) {
     }
 }
 
-/// Returns the place, the path and the message for a file without flows.
+/// Returns the place, the path and the message for a file that creates no flows.
 fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
     let shape = shapes(root).next();
     match shape {
@@ -179,7 +182,7 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
     }
 }
 
-/// Returns the place of the last station.
+/// Returns the place of the last table of stations.
 fn last_origin(root: &Section) -> Origin {
     let last = root.each(RootKeys::station).next_back();
     last.map_or(root.origin, |station| station.origin)

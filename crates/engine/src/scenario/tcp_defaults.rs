@@ -11,7 +11,7 @@ use crate::notation::layers::Layers;
 use crate::notation::setting::keys;
 use crate::tcp::{CongestionAlgorithm, TcpSettings};
 
-/// Returns those network-dependent defaults that flows of the file `root` have.
+/// Returns the network-dependent TCP defaults that at least one flow of the file uses.
 pub(super) fn of(root: &Section) -> TcpDefaults {
     let senders = senders(root);
     let keys = keys!(TcpSettings: congestion, sack, initial_cwnd_packets, window_packets);
@@ -25,7 +25,7 @@ pub(super) fn of(root: &Section) -> TcpDefaults {
     }
 }
 
-/// Returns the kind of network, in the form of [`TcpDefaults::network`].
+/// Returns the kind of network of a file, in the form of [`TcpDefaults::network`].
 fn network(root: &Section) -> &'static str {
     let cell = root.inside(RootKeys::cell);
     if let Some(phy) = cell.and_then(|cell| cell.value(Phy::kind)) {
@@ -36,7 +36,8 @@ fn network(root: &Section) -> &'static str {
     tables.next().unwrap_or(&RootKeys::link.name())
 }
 
-/// Returns the tables of each group of TCP senders, nearest first.
+/// Returns, for each group of TCP senders, the tables in which their TCP settings are looked up,
+/// nearest first.
 fn senders(root: &Section) -> Vec<Vec<&Section>> {
     let Some(tcp) = root.inside(RootKeys::tcp) else {
         return Vec::new();
@@ -63,11 +64,12 @@ fn senders(root: &Section) -> Vec<Vec<&Section>> {
     senders
 }
 
-/// Returns the default of `key` for the senders of these tables, in the form of a file.
+/// Returns the default of `key` for senders with these tables, as text in the notation of a file;
+/// `None` if a table gives the key.
 fn default_of(tables: &[&Section], key: &str) -> Option<String> {
     let entry = tables.iter().find_map(|table| table.entry(key))?;
     let congestion = Layers(tables).said(TcpSettings::congestion)?.value;
-    // the default of SACK also depends on whether the congestion control can use SACK
+    // the default of SACK also depends on the congestion control, because Tahoe cannot use SACK
     let adapts = key == TcpSettings::sack.name() && congestion == CongestionAlgorithm::Tahoe;
     (!entry.given && !adapts).then(|| entry.shown.clone())
 }

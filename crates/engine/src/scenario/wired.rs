@@ -14,7 +14,7 @@ use crate::notation::setting::{
 use crate::table;
 use crate::tcp::TcpSettings;
 
-/// Latest default start of a flow. The start is random, so that replications differ.
+/// Latest default start of a flow. Starts are random, so that replications differ.
 pub(super) const START_SPREAD: Span = Span(S);
 
 table! {

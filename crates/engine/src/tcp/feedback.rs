@@ -1,4 +1,4 @@
-//! ECN feedback: the codepoints of segments, and the echo of marks in ACKs.
+//! ECN feedback: the ECN codepoints of segments, and the echo of marks (CE) in ACKs.
 //!
 //! References: RFC 3168, sections 6.1.2 and 6.1.3; RFC 8257, section 3.2; RFC 9768, section 3.2.2; RFC 9331,
 //! sections 4.1 and 4.2.
@@ -9,39 +9,40 @@
 //! Count   number of segments marked so far                          ECT(1)
 //! ```
 //!
-//! With `Each`, an ACK covers either marked or unmarked segments, but not both. If an arriving
-//! segment differs in this from the segments of the waiting ACK, the waiting ACK leaves first.
+//! With `Each`, an ACK covers either marked or unmarked segments, but not both. If a marked segment
+//! follows unmarked segments whose ACK is delayed, or vice versa, this ACK is sent before the
+//! segment is processed.
 //!
 //! Differs from RFC 9768 in:
-//! - Packets are counted modulo 64, not modulo 8 as in the ACE field. Therefore the count stays
-//!   exact if many consecutive ACKs are lost, as with the option of section 3.2.3.
-//! - A mark does not make an ACK leave earlier (section 3.2.2.5.1).
+//! - The number of marks is sent modulo 64, not modulo 8 as in the ACE field. Therefore the sender
+//!   knows the exact number if many consecutive ACKs are lost, as with the option of section 3.2.3.
+//! - A mark does not cause an earlier ACK (section 3.2.2.5.1).
 //! - Marks on ACKs are not counted, because ACKs are never marked here.
 //!
-//! Differs from RFC 8257 in: an ACK that leaves immediately for a segment out of order also covers the
-//! segments whose ACK was waiting.
+//! Differs from RFC 8257 in: an immediate ACK of a segment out of order also covers the segments
+//! whose ACK was delayed.
 
 use crate::kernel::time::Time;
 use crate::packet::EcnEcho;
 
-/// The way in which a receiver reports marks.
+/// The way in which a receiver reports marks to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
-    /// Segments are not marked.
+    /// No reports, because segments are not marked.
     None,
-    /// A flag that stays set until the window is reduced.
+    /// A flag on all ACKs, from a mark until the sender reports that it has reduced the window.
     Flag,
-    /// A flag that is set if the segments that an ACK covers were marked.
+    /// A flag on an ACK if the segments that the ACK covers were marked.
     Each,
-    /// The number of marked segments so far.
+    /// The number of marked segments so far, on all ACKs.
     Count,
 }
 
-/// The state of the echo at a receiver.
+/// The ECN state of a receiver, which determines the ECN echo of its ACKs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echoes {
     feedback: Feedback,
-    /// Echo of the next ACK.
+    /// ECN echo of the next ACK.
     now: EcnEcho,
     marked: u32,
 }
@@ -60,19 +61,19 @@ impl Echoes {
         }
     }
 
-    /// Returns the echo of the next ACK.
+    /// Returns the ECN echo of the next ACK.
     #[inline(always)]
     pub(super) fn now(&self) -> EcnEcho {
         self.now
     }
 
-    /// Returns whether the arrival of a segment makes the ACK leave now that waits until
-    /// `deadline`. `ce` says whether the segment is marked.
+    /// Returns whether a delayed ACK must be sent before the arriving segment is processed. `ce`
+    /// says whether the segment is marked. `deadline` is the time of the delayed ACK.
     pub(super) fn hastens(&self, ce: bool, deadline: Time) -> bool {
         self.feedback == Feedback::Each && ce != self.now.is_set() && deadline != Time::NEVER
     }
 
-    /// Processes CWR and CE of a segment.
+    /// Updates the ECN echo for an arriving segment with or without the CWR flag and the CE mark.
     pub(super) fn on_segment(&mut self, cwr: bool, ce: bool) {
         self.marked += u32::from(ce);
         self.now = match self.feedback {

@@ -1,9 +1,9 @@
 //! TCP endpoints as pure state machines, without a clock, a socket or a queue.
 //!
-//! A [`Sender`] processes ACKs and deadlines, and is polled for segments. A [`Receiver`] processes
-//! segments and deadlines, and returns ACKs. The owner of both carries the packets, and calls the
-//! endpoints at their deadlines. Segments are counted from 0 and all have full size, so that every
-//! window in this module is in packets.
+//! A [`Sender`] processes ACKs and deadlines, and is polled for segments to send. A [`Receiver`]
+//! processes segments and deadlines, and returns ACKs. Their caller transfers the packets, and
+//! calls both endpoints at their deadlines. Segments are counted from 0 and all have full size, so
+//! that every window in this module is in packets.
 //!
 //! | file | contents | source |
 //! |---|---|---|
@@ -14,20 +14,21 @@
 //! | `sack.rs` | the blocks that a receiver reports | RFC 2018, RFC 2883 |
 //! | `scoreboard.rs` | the sender's use of the blocks: pipe, losses, next segment | RFC 6675 |
 //! | `rack.rs`, `rack/`, `sender/timed.rs` | loss detection by time | RFC 8985, section 6 |
-//! | `sender/undo.rs` | the undo of needless recoveries | RFC 3522, RFC 4015 |
-//! | `tlp.rs` | probes for a lost tail | RFC 8985, section 7 |
+//! | `sender/undo.rs` | the undo of unnecessary recoveries | RFC 3522, RFC 4015 |
+//! | `tlp.rs` | probes that detect the loss of the last segments | RFC 8985, section 7 |
 //! | `sender/ecn.rs` | the sender's reaction to the echo of marks | RFC 3168, RFC 8257, RFC 9331 |
-//! | `prr.rs` | the number of segments that leave on each ACK of a recovery | RFC 9937 |
-//! | `congestion/` | the window and the departures of segments, one control per file | RFC 5681, RFC 6582 |
+//! | `prr.rs` | the number of segments that may be sent on each ACK of a recovery | RFC 9937 |
+//! | `congestion/` | the window and the transmission times, one congestion control per file | RFC 5681, RFC 6582 |
 //! | `rtt.rs` | round-trip estimate and timeout | RFC 6298, RFC 7323 |
 //! | `receiver.rs` | in-order delivery, delayed ACKs, timestamp echo, echo of marks | RFC 5681, RFC 7323, RFC 3168 |
 //! | `feedback.rs` | the echo of marks in ACKs | RFC 3168, RFC 8257, RFC 9768 |
 //!
 //! Differs from the RFCs in:
 //! - There is no FIN. Without `handshake` a connection is established when its flow starts.
-//! - Every segment carries the time of its departure, and every ACK echoes such a time, as with the
-//!   timestamp option of RFC 7323, but exact to the nanosecond. The option's 12 bytes are not counted:
-//!   the papers reproduced here count 40 bytes of TCP/IP header.
+//! - Every segment contains the time of its transmission, and every ACK echoes the transmission
+//!   time of a segment. The timestamp option of RFC 7323 does the same; here the time is exact to
+//!   the nanosecond. The option's 12 bytes are not counted: the papers reproduced here count 40
+//!   bytes of TCP/IP header.
 //! - Numbers do not wrap: a flow ends after 2^32 - 1 segments.
 
 mod congestion;
@@ -70,15 +71,17 @@ pub use settings::TcpSettings;
 use crate::kernel::time::Time;
 use crate::packet::EcnEcho;
 
-/// A pure acknowledgement.
+/// A TCP acknowledgement without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ack {
-    /// Next segment expected. All segments before it have arrived.
+    /// Number of the next expected segment. All segments before this segment have arrived.
     pub next: u32,
-    /// Echo of the departure time of a segment, chosen by the rules of RFC 7323.
+    /// Transmission time of a segment, which the ACK echoes. The rules of RFC 7323 select the
+    /// segment.
     pub echo: Time,
-    /// Number of the SACK option of the ACK, for [`Receiver::blocks`], or 0 without an option.
+    /// Number of the SACK option of the ACK, for [`Receiver::blocks`]; 0 if the ACK has no SACK
+    /// option.
     pub sack: u16,
-    /// Echo of marks.
+    /// ECN echo of the ACK.
     pub ece: EcnEcho,
 }

@@ -1,4 +1,4 @@
-//! Test bench: one connection over a pipe that delays and loses packets.
+//! Test bench: one TCP connection over a path that delays, loses and marks packets.
 
 use super::{Ack, Receiver, Segment, Sender};
 use crate::kernel::time::{Span, Time};
@@ -10,8 +10,8 @@ use std::collections::BinaryHeap;
 
 pub(super) const MS: u64 = 1_000_000;
 
-/// Returns settings with immediate ACKs, and defaults otherwise (window 42, minimum RTO 200 ms).
-/// Each test changes the settings that it tests.
+/// Returns settings with immediate ACKs. All other settings have their defaults (window 42, minimum
+/// RTO 200 ms), which tests may change.
 pub(super) fn settings(congestion: CongestionAlgorithm) -> TcpSettings {
     TcpSettings {
         congestion,
@@ -21,7 +21,7 @@ pub(super) fn settings(congestion: CongestionAlgorithm) -> TcpSettings {
     }
 }
 
-/// Returns an ACK without options.
+/// Returns an ACK without ECN echo and SACK option.
 pub(super) fn plain(next: u32, echo: Time) -> Ack {
     Ack {
         next,
@@ -37,7 +37,7 @@ pub(super) enum Packet {
     Data {
         number: u32,
         sent_at: Time,
-        /// ECN echo of the segment, and whether the segment has CE.
+        /// ECN field of the TCP header, and whether the IP header has CE.
         marks: (EcnEcho, bool),
     },
     Ack(Ack),
@@ -49,10 +49,10 @@ pub(super) enum Packet {
     },
 }
 
-/// The function that decides the fate of a packet: its one-way delay, or `None` if it is lost.
+/// Function that returns the one-way delay of a packet; `None` if the packet is lost.
 type Passing<'a> = dyn FnMut(Packet) -> Option<Span> + 'a;
 
-/// The function that decides whether a segment is marked.
+/// Function that returns whether the segment with this number is marked.
 type Marking<'a> = dyn FnMut(u32) -> bool + 'a;
 
 pub(super) struct Pipe<'a> {
@@ -60,16 +60,16 @@ pub(super) struct Pipe<'a> {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
     pub(super) delivered: u64,
-    /// Events with their times. [ms]
+    /// Logged events of the connection, with their times. [ms]
     pub(super) log: Vec<(u64, String)>,
-    /// Whether events are logged. Long runs are not logged.
+    /// Whether events are logged. Long tests turn the log off.
     pub(super) logs: bool,
-    /// Whether the sender uses its scoreboard even if the scoreboard is not needed.
+    /// Whether the sender uses its SACK scoreboard even when an ACK does not require it.
     pub(super) looks: bool,
     under_way: BinaryHeap<Reverse<(Time, u64, Packet)>>,
     sent: u64,
     fate: Box<Passing<'a>>,
-    /// Function that selects the segments to mark; none by default.
+    /// Function that selects the segments to mark. By default no segment is marked.
     pub(super) marking: Box<Marking<'a>>,
 }
 
@@ -96,7 +96,8 @@ impl<'a> Pipe<'a> {
         pipe
     }
 
-    /// Processes the next event unless it is later than `until`.
+    /// Processes the next event, unless its time is after `until`. Returns whether an event was
+    /// processed.
     pub(super) fn step(&mut self, until: Time) -> bool {
         let arrival = self.under_way.peek().map_or(Time::NEVER, |Reverse(p)| p.0);
         let timer = self.receiver.deadline().min(self.sender.deadline());
@@ -220,7 +221,7 @@ impl<'a> Pipe<'a> {
         let order = self.sent;
         self.sent += 1;
         match (self.fate)(packet) {
-            // `order` keeps packets that arrive together in the order in which they were sent
+            // packets that arrive simultaneously are delivered in the order of their transmission
             Some(delay) => self
                 .under_way
                 .push(Reverse((self.now + delay, order, packet))),

@@ -1,44 +1,47 @@
-//! Proportional rate reduction (PRR): the number of segments that may leave on each ACK of a recovery.
+//! Proportional rate reduction (PRR): the number of segments that may be sent on each ACK of a
+//! recovery.
 //!
 //! Reference: RFC 9937, which obsoletes RFC 6937.
 //!
-//! While more than ssthresh segments are in the network, segments leave in proportion to the
-//! segments that arrive. Therefore the window shrinks over a round trip, and the sender is not
-//! silent for half a round trip. At or below ssthresh, as many segments leave as arrive
-//! (conservative reduction bound). One more segment leaves if the ACK shows progress without a
-//! further loss (slow-start reduction bound).
+//! While more than ssthresh segments are in the network, the number of sent segments is
+//! proportional to the number of segments that arrive. Therefore the window shrinks over a round
+//! trip, and the sender does not pause for half a round trip. At or below ssthresh, as many
+//! segments are sent as arrive (conservative reduction bound). One more segment is sent if the ACK
+//! shows progress without a further loss (slow-start reduction bound).
 //!
-//! The RFC sets cwnd to the number of segments in the network plus the number of segments that may
-//! leave. Here cwnd is ssthresh from the beginning of the recovery on. The RFC gives cwnd this
-//! value at the end of the recovery.
+//! During the recovery, the RFC sets cwnd to the number of segments in the network plus the number
+//! of segments that may be sent. Here cwnd is ssthresh from the beginning of the recovery on. The
+//! RFC sets cwnd to ssthresh at the end of the recovery.
 
-/// The state of one recovery. [packets]
+/// The state of proportional rate reduction in one recovery. All numbers are in packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateReduction {
-    /// prr_delivered: number of segments that arrived since the recovery began, including those
-    /// reported by the ACK that began the recovery.
+    /// prr_delivered: number of segments that have arrived since the recovery began. It includes
+    /// the segments reported by the ACK that began the recovery.
     delivered: u32,
-    /// prr_out: segments sent since the recovery began.
+    /// prr_out: number of segments sent since the recovery began.
     out: u32,
-    /// RecoverFS: segments that could still be delivered when the recovery began.
+    /// RecoverFS: number of segments that could still arrive when the recovery began.
     recover_fs: u32,
-    /// SndCnt: segments that may leave now.
+    /// SndCnt: number of segments that may be sent now.
     sndcnt: u32,
 }
 
-/// An ACK in recovery.
+/// The properties of an ACK in a recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
-    /// DeliveredData: segments whose arrival the ACK is the first to report. [packets]
+    /// DeliveredData: number of segments whose arrival this ACK reports for the first time.
+    /// [packets]
     pub(super) delivered: u32,
-    /// Segments in the network. [packets]
+    /// Number of segments in the network. [packets]
     pub(super) in_flight: u32,
     /// SafeACK: whether the ACK acknowledges new data and reports no further loss.
     pub(super) safe: bool,
 }
 
 impl RateReduction {
-    /// Begins a recovery with an ACK before which `recover_fs` segments were outstanding and not SACKed.
+    /// Returns the state at the beginning of a recovery. Before the ACK that begins the recovery,
+    /// `recover_fs` segments were outstanding and not SACKed.
     ///
     /// In the RFC, `recover_fs` is FlightSize, minus the segments SACKed before, plus the segments
     /// that this ACK acknowledges.
@@ -51,7 +54,7 @@ impl RateReduction {
         }
     }
 
-    /// Computes the number of segments that may leave after an ACK.
+    /// Computes the number of segments that may be sent after an ACK.
     pub(super) fn on_ack(&mut self, ack: Progress, ssthresh: u32) {
         if ack.delivered == 0 {
             return;
@@ -67,16 +70,16 @@ impl RateReduction {
             bound.min(ssthresh - ack.in_flight)
         };
         if self.out == 0 {
-            self.sndcnt = self.sndcnt.max(1); // the fast retransmit
+            self.sndcnt = self.sndcnt.max(1); // at least the fast retransmit is sent
         }
     }
 
-    /// Returns the number of segments that may leave. [packets]
+    /// Returns the number of segments that may be sent now. [packets]
     pub(super) fn sndcnt(&self) -> u32 {
         self.sndcnt
     }
 
-    /// Processes the departure of a segment.
+    /// Processes the transmission of a segment.
     pub(super) fn on_sent(&mut self) {
         self.out += 1;
         self.sndcnt = self.sndcnt.saturating_sub(1);
@@ -88,8 +91,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Processes ACKs of one segment each, and returns the number of segments sent after each ACK.
-    /// `in_flight` returns the number of segments in the network before an ACK, from the number of
+    /// Processes ACKs of one segment each. Returns the number of segments sent after each ACK.
+    /// `in_flight` computes the number of segments in the network before an ACK, from the number of
     /// the ACK and the number of segments sent.
     fn play(
         prr: &mut RateReduction,
@@ -113,22 +116,23 @@ mod tests {
         sent
     }
 
-    /// RFC 6937, section 3.1, first figure, row "sent" of PRR: the first of segments 0 to 19 is
-    /// lost, and two more segments left on the first two duplicate ACKs. The figure includes these
-    /// two in FlightSize: ssthresh = 11 and RecoverFS = 22. The retransmission leaves on ACK 3, and
-    /// then one segment leaves per two ACKs. No segment leaves on ACK 17, when 11 segments are in
-    /// the network, and one segment leaves on each of ACKs 18 and 19.
+    /// RFC 6937, section 3.1, first figure, row "sent" of PRR. The first of segments 0 to 19 is
+    /// lost, and two more segments were sent on the first two duplicate ACKs. The figure includes
+    /// these two segments in FlightSize: ssthresh = 11 and RecoverFS = 22. The retransmission is
+    /// sent on ACK 3, and then one segment is sent per two ACKs. No segment is sent on ACK 17, when
+    /// 11 segments are in the network. One segment is sent on each of ACKs 18 and 19.
     #[test]
     fn one_segment_leaves_for_two_that_arrive() {
         let mut prr = RateReduction::new(22);
-        // 22 out, 1 lost, 2 SACKed before
+        // 22 segments sent, 1 lost, 2 SACKed before the recovery
         let sent = play(&mut prr, 11, 17, |ack, sent| 19 - ack + sent);
         let expected = [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1];
         assert_eq!(sent, expected);
     }
 
-    /// The example with RFC 9937's numbers, ssthresh = 10 and RecoverFS = 20: a segment leaves on ACK 17 as
-    /// well, and the next one when fewer than 10 are in the network.
+    /// The example of the first figure with the numbers of RFC 9937 (ssthresh = 10, RecoverFS =
+    /// 20). A segment is also sent on ACK 17. The next segment is sent when fewer than 10 segments
+    /// are in the network.
     #[test]
     fn limited_transmit_is_not_counted() {
         let mut prr = RateReduction::new(20);
@@ -137,15 +141,16 @@ mod tests {
         assert_eq!(sent, expected);
     }
 
-    /// RFC 6937, section 3.1, second figure, row "sent" of PRR-CRB: segments 0 to 14 are lost, 4 remain in
-    /// the network, and each of the three ACKs lets one segment leave.
+    /// RFC 6937, section 3.1, second figure, row "sent" of PRR-CRB. Segments 0 to 14 are lost, 4
+    /// segments remain in the network, and one segment is sent on each of the three ACKs.
     #[test]
     fn heavy_loss_sends_one_segment_per_arrival() {
         let mut prr = RateReduction::new(22);
         assert_eq!(play(&mut prr, 11, 3, |_, _| 4), [1, 1, 1]);
     }
 
-    /// RFC 6937, section 3.1, second figure, row PRR-SSRB: one more segment on each ACK, since each is safe.
+    /// RFC 6937, section 3.1, second figure, row PRR-SSRB. One more segment is sent on each ACK,
+    /// because each ACK is safe (it reports no further loss).
     #[test]
     fn safe_acks_let_the_window_grow_as_in_slow_start_up_to_ssthresh() {
         let mut prr = RateReduction::new(22);
@@ -165,7 +170,8 @@ mod tests {
         assert_eq!(sent, [2, 2, 2, 1]);
     }
 
-    /// ACKs that deliver nothing change nothing. A segment that could have been sent earlier may be sent later.
+    /// An ACK that reports no arrival changes nothing. A segment that was permitted earlier and not
+    /// sent may be sent later.
     #[test]
     fn unused_permissions_are_kept() {
         let mut prr = RateReduction::new(20);
@@ -178,16 +184,17 @@ mod tests {
         prr.on_sent();
         prr.on_ack(ack(0, 9), 10);
         assert_eq!(prr.sndcnt(), 0);
-        prr.on_ack(ack(6, 13), 10); // 7 * 10/20 = 3.5: 4, of which 1 left
+        prr.on_ack(ack(6, 13), 10); // 7 * 10/20 = 3.5 segments, rounded up to 4, of which 1 was sent
         assert_eq!(prr.sndcnt(), 3);
-        prr.on_ack(ack(5, 8), 10); // 12 arrived, 1 left, but 10 - 8
+        prr.on_ack(ack(5, 8), 10); // 12 arrived and 1 was sent, which would permit 11; ssthresh permits only 10 - 8
         assert_eq!(prr.sndcnt(), 2);
     }
 
     proptest! {
-        /// For any number of segments in the network, no more segments leave than arrived ("strong
-        /// packet conservation bound"). Exceptions are the fast retransmit and one segment on each
-        /// safe ACK. Below ssthresh, the segments in the network do not exceed ssthresh.
+        /// For any number of segments in the network, no more segments are sent than arrived
+        /// ("strong packet conservation bound"). Exceptions are the fast retransmit, and one
+        /// segment on each safe ACK. Below ssthresh, the number of segments in the network does not
+        /// exceed ssthresh.
         #[test]
         fn packets_are_conserved(
             recover_fs in 1..200_u32,

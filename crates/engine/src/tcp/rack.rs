@@ -1,4 +1,4 @@
-//! RACK: loss detection by time, with the send time of each segment on the scoreboard.
+//! RACK: loss detection by time, with the transmission time of each segment.
 //!
 //! Reference: RFC 8985, section 6. The names of the RFC are in the docstrings.
 //!
@@ -10,14 +10,15 @@
 //!
 //! RACK.segment is the segment that was sent last among the segments that have arrived. A segment
 //! that was sent before RACK.segment and has not arrived is late. It is lost when it is late by
-//! more than the [reordering window](window). Until then a timer runs. The rule also covers
-//! retransmitted segments, so that the loss of a retransmission is detected as well. Segments are
-//! kept in the order of transmission ([`transmissions`]), so that late segments are at the front.
+//! more than the [reordering window](window). Until the segment is declared lost or arrives, a
+//! timer runs. The rule also applies to retransmitted segments, so the loss of a retransmission is
+//! detected as well. The segments are in a list in the order of transmission ([`transmissions`]),
+//! so late segments are at the front of this list.
 //!
 //! Interpretations of the RFC:
-//! - Segments sent at the same time are ordered as they left. The RFC orders them by sequence
-//!   numbers, because clocks may be coarse. Here a retransmission often leaves at the same time as
-//!   a new segment.
+//! - Segments with equal transmission times are ordered by their transmissions. The RFC orders them
+//!   by sequence numbers, because clocks may be coarse. Here a retransmission and a new segment are
+//!   often sent at the same time.
 //! - An echoed time shows which transmission of a segment arrived only if the ACK acknowledges the
 //!   segment cumulatively. An ACK that leaves a gap echoes the time of a segment below the gap (RFC
 //!   7323, section 4.3), and therefore proves nothing about the segments that it SACKs. Linux does
@@ -39,32 +40,32 @@ pub(super) use window::SenderState;
 
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
-    /// SACKed segments above `snd_una`.
+    /// SACKed segments with higher numbers than `snd_una`.
     sacked: Ring,
-    /// Lost segments that have not been sent again.
+    /// Lost segments that have not been retransmitted since.
     lost: Ring,
-    /// No segment below this one is lost.
+    /// Lower bound of the numbers of lost segments.
     lost_from: u32,
-    /// Segments that were sent more than once and are not known to have arrived.
+    /// Segments that were retransmitted and are not known to have arrived.
     again: Ring,
-    /// Segments in the network, neither SACKed nor lost.
+    /// Segments in the network, in the order of transmission. They are neither SACKed nor lost.
     transmissions: TransmissionList,
-    /// Transmission of RACK.segment: RACK.xmit_ts, and its order, for which the RFC uses
-    /// RACK.end_seq.
+    /// Transmission of RACK.segment: RACK.xmit_ts, and its place in the order of transmissions, for
+    /// which the RFC uses RACK.end_seq.
     latest: Sent,
     /// RACK.rtt: round-trip time of RACK.segment.
     rtt: Span,
-    /// Last departure among the segments that the last ACK newly reported, without retransmitted
-    /// segments.
+    /// Latest transmission time of the segments that the last ACK reported for the first time.
+    /// Retransmitted segments are ignored.
     once: Option<Time>,
-    /// RACK.fack: one past the highest segment known to have arrived.
+    /// RACK.fack: one more than the highest number of a segment known to have arrived.
     fack: u32,
     window: ReorderingWindow,
-    /// Expiry of the reordering timer.
+    /// Expiry of the reordering timer; [`Time::NEVER`] if the timer is off.
     deadline: Time,
 }
 
-/// An ACK, which may move `snd_una`.
+/// An ACK with the state of the sender that RACK requires.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step<'a> {
     pub(super) now: Time,
@@ -77,17 +78,17 @@ pub(super) struct Step<'a> {
     pub(super) blocks: &'a Blocks,
 }
 
-/// The last transmissions among the segments that an ACK reports for the first time.
+/// The latest transmissions of the segments that an ACK reports for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrived {
-    /// Last transmission among the segments for which it is known which transmission arrived.
+    /// Latest transmission, among those segments for which it is known which transmission arrived.
     latest: Option<Sent>,
-    /// Last departure among the segments that were sent only once.
+    /// Latest transmission time of the segments that were sent only once.
     once: Option<Time>,
 }
 
 impl Rack {
-    /// Creates the state for a receive window of `window` packets.
+    /// Returns the state of a new connection with a receive window of `window` packets.
     pub(super) fn new(window: u32) -> Rack {
         Rack {
             sacked: Ring::new(window),
@@ -110,25 +111,25 @@ impl Rack {
         self.transmissions.length()
     }
 
-    /// RACK.segs_sacked: returns the number of SACKed segments.
+    /// RACK.segs_sacked: returns the number of SACKed segments with higher numbers than `snd_una`.
     #[inline]
     pub(super) fn sacked(&self) -> u32 {
         self.sacked.held
     }
 
-    /// Returns whether a lost segment waits for its retransmission.
+    /// Returns whether a lost segment has not been retransmitted yet.
     #[inline]
     pub(super) fn has_lost(&self) -> bool {
         self.lost.held > 0
     }
 
-    /// Returns whether a segment was sent again and is not known to have arrived.
+    /// Returns whether at least one segment was retransmitted and is not known to have arrived.
     pub(super) fn has_repeated(&self) -> bool {
         self.again.held > 0
     }
 
-    /// Returns the last departure among the segments that the last ACK newly reported, without
-    /// retransmitted segments.
+    /// Returns the latest transmission time of the segments that the last ACK reported for the
+    /// first time. Retransmitted segments are ignored.
     #[inline]
     pub(super) fn sent_once(&self) -> Option<Time> {
         self.once
@@ -140,13 +141,14 @@ impl Rack {
         self.transmissions.sent(number).xmit_ts
     }
 
-    /// Returns the expiry of the reordering timer, or [`Time::NEVER`] if it is off.
+    /// Returns the expiry of the reordering timer; [`Time::NEVER`] if the timer is off.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// Returns the lowest lost segment.
+    /// Returns the lowest-numbered lost segment from `snd_una` up to but excluding `snd_max`;
+    /// `None` if no segment is lost.
     #[inline]
     pub(super) fn first_lost(&mut self, snd_una: u32, snd_max: u32) -> Option<u32> {
         if self.lost.held == 0 {
@@ -159,14 +161,14 @@ impl Rack {
         first
     }
 
-    /// Processes the first departure of `number`.
+    /// Processes the first transmission of segment `number`.
     #[inline]
     pub(super) fn on_sent(&mut self, now: Time, snd_una: u32, number: u32) {
         self.transmissions.make_room(snd_una, number);
         self.transmissions.push(now, number);
     }
 
-    /// Processes a retransmission of `number`: the segment was lost, or it is sent as a probe.
+    /// Processes a retransmission of segment `number`, which was lost or is sent as a probe.
     pub(super) fn on_sent_again(&mut self, now: Time, number: u32) {
         if !self.lost.remove(number) {
             self.transmissions.remove(number);
@@ -175,7 +177,7 @@ impl Rack {
         self.transmissions.push(now, number);
     }
 
-    /// Processes an ACK (steps 1 to 3).
+    /// Processes an ACK (RFC 8985, section 6.2, steps 1 to 3).
     pub(super) fn on_ack(&mut self, step: Step) -> Update {
         let Step {
             now,
@@ -189,7 +191,7 @@ impl Rack {
         let fack = self.fack;
         let mut arrived = Arrived::default();
         if next > before {
-            self.window.on_sample(now, now.since(echo)); // step 1
+            self.window.on_sample(now, now.since(echo)); // step 1: update RACK.min_RTT
         }
         let mut delivered = 0;
         for number in before..next {
@@ -222,9 +224,9 @@ impl Rack {
         }
     }
 
-    /// Processes the arrival of a segment (steps 2 and 3). `echo` is the echo of the ACK if the ACK
-    /// acknowledges the segment cumulatively. A retransmitted segment is used only if the ACK
-    /// cannot have been caused by an earlier transmission.
+    /// Processes the arrival of a segment (section 6.2, steps 2 and 3). `echo` is the timestamp
+    /// echo if the ACK acknowledges the segment cumulatively. A retransmitted segment is ignored if
+    /// an earlier transmission may have caused the ACK.
     #[inline]
     fn deliver(
         &mut self,
@@ -254,7 +256,7 @@ impl Rack {
         arrived.latest = arrived.latest.max(Some(sent));
     }
 
-    /// Processes a D-SACK on an ACK up to `snd_una`.
+    /// Processes a D-SACK (the report of a duplicate segment) on an ACK with the number `snd_una`.
     pub(super) fn on_dsack(&mut self, snd_una: u32, snd_nxt: u32) {
         self.window.on_dsack(snd_una, snd_nxt);
     }
@@ -264,7 +266,8 @@ impl Rack {
         self.window.on_recovered();
     }
 
-    /// Steps 4 and 5, RACK_detect_loss_and_arm_timer(): returns the number of newly lost segments.
+    /// Steps 4 and 5, RACK_detect_loss_and_arm_timer(): declares late segments lost and sets the
+    /// reordering timer. Returns the number of newly lost segments.
     #[inline]
     pub(super) fn detect_loss(&mut self, now: Time, state: SenderState) -> u32 {
         self.deadline = Time::NEVER;
@@ -281,13 +284,14 @@ impl Rack {
                 self.lose(number);
                 losses += 1;
             } else {
-                self.deadline = due; // the segments are in order, so that the last value is the latest
+                self.deadline = due; // the list is in the order of transmission, so the last `due` is the latest
             }
         }
         losses
     }
 
-    /// RACK_mark_losses_on_RTO(), section 6.3: declares segments lost after a timeout.
+    /// RACK_mark_losses_on_RTO(), section 6.3: declares segments lost after a retransmission
+    /// timeout.
     pub(super) fn on_rto(&mut self, now: Time, snd_una: u32, state: SenderState) {
         self.deadline = Time::NEVER;
         while let Some(number) = self.transmissions.oldest()
@@ -300,13 +304,12 @@ impl Rack {
         }
     }
 
-    /// Moves lost segments that were not retransmitted back to the network, because they were late,
-    /// not lost.
+    /// Moves lost segments that have not been retransmitted back to the list of segments in the
+    /// network. These segments were late, not lost.
     #[cold]
     pub(super) fn forgive(&mut self, snd_una: u32, snd_max: u32) {
         self.window.on_reordering();
-        // each segment is inserted before the segments that were put back already, unless it was
-        // retransmitted in between
+        // in descending order, so that `put_back` finds most positions near the start of the list
         for number in (snd_una..snd_max).rev() {
             if self.lost.remove(number) {
                 self.transmissions.put_back(number);
@@ -314,8 +317,8 @@ impl Rack {
         }
     }
 
-    /// Returns the time from which a segment sent at `xmit_ts` is considered lost, unless it
-    /// arrives before.
+    /// Returns the time at which a segment is declared lost if it does not arrive before. `xmit_ts`
+    /// is its transmission time.
     #[inline]
     fn due(&self, xmit_ts: Time, state: SenderState) -> Time {
         xmit_ts

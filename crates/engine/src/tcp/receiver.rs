@@ -3,9 +3,9 @@
 //! References: RFC 5681, section 4.2 (when to acknowledge); RFC 7323, section 4.3 (which
 //! timestamp to echo). The echo of marks is in [`super::feedback`].
 //!
-//! An ACK leaves immediately for a segment out of order, for a segment that fills a gap, for a
+//! An ACK is sent immediately for a segment out of order, for a segment that fills a gap, for a
 //! duplicate segment, and for every second segment in order. The ACK of a single segment in order
-//! waits for `ack_delay`. Without `delayed_ack` every segment is acknowledged immediately.
+//! is delayed by `ack_delay`. Without `delayed_ack` every segment is acknowledged immediately.
 //!
 //! Differs from Linux in: no quick ACKs at the start of a connection, and a fixed delay.
 
@@ -16,35 +16,36 @@ use super::sack::{Blocks, Reporter};
 use crate::kernel::time::{Span, Time};
 use crate::tcp::TcpSettings;
 
-/// The effect of a segment at the receiver.
+/// The result of the arrival of a segment at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Number of segments that became deliverable in order.
+    /// Number of segments that this arrival makes deliverable in order.
     pub delivered: u32,
-    /// ACK to send now, if there is one.
+    /// ACK to send now; `None` if the ACK is delayed.
     pub ack: Option<Ack>,
 }
 
-/// The receiving half of one connection. The fields that every segment needs are in one cache line.
+/// The receiver of one connection. The fields that are used for every segment are in one cache
+/// line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Receiver {
-    /// Next segment expected. All segments before it have been delivered.
+    /// Number of the next expected segment. All segments before this segment have been delivered.
     rcv_nxt: u32,
-    /// Last.ACK.sent of RFC 7323: next segment expected by the last ACK.
+    /// Last.ACK.sent of RFC 7323: the number that the last ACK contained.
     last_ack_sent: u32,
-    /// TS.Recent of RFC 7323: the time to echo.
+    /// TS.Recent of RFC 7323: the transmission time that the next ACK echoes.
     ts_recent: Time,
-    /// Time of the delayed ACK, or [`Time::NEVER`] if no ACK waits.
+    /// Time at which the delayed ACK is sent; [`Time::NEVER`] if no ACK is delayed.
     deadline: Time,
-    /// Maximum delay of an ACK, or `None` if no ACK is delayed.
+    /// Maximum delay of an ACK; `None` if every segment is acknowledged immediately.
     ack_delay: Option<Span>,
-    /// Echo of marks.
+    /// ECN state, which determines the ECN echo of ACKs.
     echoes: Echoes,
     window: u32,
-    /// Segments that arrived above a gap.
+    /// Segments that have arrived out of order, above a missing segment.
     ahead: Ring,
-    /// SACK options, if the connection uses them.
+    /// SACK options of the ACKs; `None` if the connection does not use SACK.
     reporter: Option<Box<Reporter>>,
 }
 
@@ -64,11 +65,11 @@ impl Receiver {
         }
     }
 
-    /// Processes segment `number`, which was sent at `sent_at`.
+    /// Processes the arrival of segment `number`, which was sent at `sent_at`.
     #[inline(always)]
     pub fn on_segment(&mut self, now: Time, number: u32, sent_at: Time) -> Received {
-        // RFC 7323, section 4.3: the ACK echoes the time of the earliest unacknowledged segment, so
-        // that samples include the delay of the ACK
+        // by RFC 7323, section 4.3, the ACK echoes the transmission time of the earliest
+        // unacknowledged segment, so that round-trip time samples include the delay of the ACK
         if number <= self.last_ack_sent && sent_at >= self.ts_recent {
             self.ts_recent = sent_at;
         }
@@ -93,10 +94,10 @@ impl Receiver {
         Received { delivered, ack }
     }
 
-    /// Processes CWR and CE of a segment, before [`on_segment`](Receiver::on_segment) processes the
-    /// segment. If the feedback reports each mark, the call is required even for a segment without
-    /// CWR and CE. Returns an ACK that must leave before the ACK of the segment, unless the ACK of
-    /// the segment leaves immediately.
+    /// Processes the ECN flags of a segment before [`on_segment`](Receiver::on_segment) processes
+    /// the segment itself. With feedback that reports each mark, the call is also required for a
+    /// segment without CWR and CE. Returns a delayed ACK that must be sent before the ACK of this
+    /// segment, unless the ACK of this segment is immediate.
     #[cold]
     pub fn on_marks(&mut self, cwr: bool, ce: bool) -> Option<Ack> {
         let early = self.echoes.hastens(ce, self.deadline).then(|| self.ack());
@@ -104,25 +105,26 @@ impl Receiver {
         early
     }
 
-    /// Returns the next segment expected. All segments before it have been delivered.
+    /// Returns the number of the next expected segment. All segments before this segment have been
+    /// delivered.
     #[inline]
     pub fn expected(&self) -> u32 {
         self.rcv_nxt
     }
 
-    /// Returns the time of the delayed ACK, or [`Time::NEVER`] if no ACK waits.
+    /// Returns the time at which the delayed ACK is sent; [`Time::NEVER`] if no ACK is delayed.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// Processes the expiry of the delayed-ACK timer.
+    /// Processes the expiry of the delayed-ACK timer. Returns the delayed ACK.
     pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
         (now >= self.deadline).then(|| self.ack())
     }
 
-    /// Processes a segment that is above a gap, or arrived before. Returns the number of the SACK option that
-    /// reports it.
+    /// Processes a segment that is out of order or arrived before. Returns the number of the SACK
+    /// option that reports the segment.
     #[inline(never)]
     fn on_other_segment(&mut self, number: u32) -> u16 {
         let is_ahead = number > self.rcv_nxt && number - self.rcv_nxt < self.window;
@@ -143,8 +145,8 @@ impl Receiver {
         }
     }
 
-    /// Moves `rcv_nxt` over segments that have already arrived. Returns the number of these
-    /// segments.
+    /// Delivers segments that arrived out of order and are now in order. Returns the number of
+    /// these segments.
     #[inline(never)]
     fn deliver_ahead(&mut self) -> u32 {
         let first = self.rcv_nxt;
@@ -154,8 +156,8 @@ impl Receiver {
         self.rcv_nxt - first
     }
 
-    /// Returns the SACK blocks of the ACK with the option number `option`. Each option arrives at
-    /// most once.
+    /// Returns the SACK blocks of the ACK with the option number `option`. It must be called at
+    /// most once per option.
     pub fn blocks(&mut self, option: u16) -> Blocks {
         match &mut self.reporter {
             Some(reporter) => reporter.take(option),
@@ -172,7 +174,7 @@ impl Receiver {
         self.ack_with(sack)
     }
 
-    /// Returns the ACK that leaves now, with this SACK option.
+    /// Returns the ACK to send now, with the SACK option number `sack`.
     #[inline(always)]
     fn ack_with(&mut self, sack: u16) -> Ack {
         self.deadline = Time::NEVER;
@@ -185,7 +187,7 @@ impl Receiver {
         }
     }
 
-    /// Creates a SACK option and returns its number, or 0 if the connection does not use SACK.
+    /// Creates a SACK option and returns its number; 0 if the connection does not use SACK.
     #[cold]
     fn report(&mut self) -> u16 {
         match &mut self.reporter {
@@ -210,8 +212,8 @@ mod tests {
         })
     }
 
-    /// Feeds `(number, sent_at [ms], arrives at [ms])` and returns per segment
-    /// `(delivered, ACK as (next, echo [ms]))`.
+    /// Delivers segments, given as `(number, transmission time [ms], arrival time [ms])`. Returns
+    /// for each segment `(number of delivered segments, ACK as (next, echo [ms]))`.
     fn feed(
         receiver: &mut Receiver,
         segments: &[(u32, u64, u64)],
@@ -257,19 +259,20 @@ mod tests {
         assert_eq!(r.on_timer(Time(152 * MS)), None);
     }
 
-    /// RFC 7323, section 4.3, example of out-of-order arrival: duplicate ACKs echo the last segment that
-    /// advanced the window. The ACK of a segment that fills the gap echoes this segment.
+    /// RFC 7323, section 4.3, example of out-of-order arrival. Duplicate ACKs echo the time of the
+    /// last segment in order. The ACK of a segment that fills the gap echoes the time of this
+    /// segment.
     #[test]
     fn segments_around_a_gap_are_acknowledged_at_once() {
         let mut r = receiver(true, 42);
         let arrivals = [
-            (0, 1, 51), // waits
-            (2, 3, 53), // gap: ACK now, of segment 0
+            (0, 1, 51), // the ACK is delayed
+            (2, 3, 53), // a segment is missing: immediate ACK with the time of segment 0
             (3, 4, 54),
             (5, 6, 56),
             (1, 60, 110),  // fills the first gap
-            (4, 120, 170), // fills the last
-            (6, 121, 171), // in order again, so that the ACK waits
+            (4, 120, 170), // fills the last gap
+            (6, 121, 171), // in order again, so that the ACK is delayed
         ];
         let got = feed(&mut r, &arrivals);
         let expected = [
@@ -332,13 +335,13 @@ mod tests {
         }
     }
 
-    /// RFC 3168, section 6.1.3: all ACKs echo a mark until CWR arrives. A segment with CWR and CE starts the
-    /// echo again.
+    /// RFC 3168, section 6.1.3: all ACKs echo a mark until a segment with CWR arrives. If this
+    /// segment also has CE, the echo continues.
     #[test]
     fn marks_are_echoed_until_the_window_was_reduced() {
         let mut r = receiver(false, 42);
         let arrivals = [
-            // (CWR, CE), ECE of the ACK
+            // (CWR, CE) of the segment, and ECE of its ACK
             ((false, false), false),
             ((false, true), true),
             ((false, false), true),
@@ -356,8 +359,8 @@ mod tests {
         }
     }
 
-    /// Returns the ACK of each segment as (next, ECE), and finally the ACK of the timer. `ce` says
-    /// which segments have CE. Every second segment is acknowledged.
+    /// Returns the ACK of each segment as (next, ECE), and finally the ACK of the delayed-ACK
+    /// timer. `ce` says for each segment whether it has CE. Every second segment is acknowledged.
     fn echoes(congestion: CongestionAlgorithm, ce: &[bool]) -> Vec<Option<(u32, EcnEcho)>> {
         let mut r = Receiver::new(&TcpSettings {
             ecn: true,
@@ -376,7 +379,7 @@ mod tests {
         acks
     }
 
-    /// RFC 8257, section 3.2: when marks begin or end, a waiting ACK leaves with the echo of the
+    /// RFC 8257, section 3.2: when marks begin or end, the delayed ACK is sent with the echo of the
     /// segments that it covers.
     #[test]
     fn each_mark_is_echoed_for_the_segments_that_an_ack_covers() {
@@ -386,12 +389,12 @@ mod tests {
             None,
             each(2, false),
             None,
-            each(3, false), // covers the previous segment; the ACK of the marked segment waits
+            each(3, false), // the ACK of the previous, unmarked segment; the ACK of the marked segment is delayed
             each(5, true),
             None,
             each(7, false),
             None,
-            each(8, true), // covers the marked segment
+            each(8, true), // the ACK of the marked segment
             each(9, false),
         ];
         assert_eq!(echoes(CongestionAlgorithm::Dctcp, &ce), expected);

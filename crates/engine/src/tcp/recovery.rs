@@ -1,4 +1,4 @@
-//! Loss recovery of a sender without SACK: the reaction to each ACK.
+//! Loss recovery of a sender without SACK: the reaction of the sender to each ACK.
 //!
 //! References: RFC 5681, section 3.2 (Reno); RFC 6582 (NewReno); V. Jacobson, "Congestion
 //! avoidance and control", 1988 (Tahoe).
@@ -10,16 +10,18 @@
 //! any state --timeout--> Careful --ACK beyond `recover`--> Open
 //! ```
 //!
-//! This file only keeps the state. The congestion control sets the window (`congestion/`).
+//! This file only determines the state and the reaction. The congestion control sets the window
+//! (`congestion/`).
 //!
 //! Choices that the RFCs leave open:
 //! - The "careful" variant is used (RFC 2582, section 5; also in RFC 6582): after a loss, duplicate
 //!   ACKs are ignored until an ACK covers *more* than the segments that had been sent when the loss
-//!   was detected, because segments sent twice cause duplicate ACKs as well. Tahoe and Reno follow
-//!   this rule after a timeout (Tahoe also after a fast retransmit), as in ns-2 (`bugFix_`).
-//!   Otherwise each go-back-N would halve the window again.
-//! - Reno leaves fast recovery on the first new ACK (RFC 5681, step 6), so that two losses in a
-//!   window may halve it twice; ns-2 (`bugFix_`) waits for a timeout in this case.
+//!   was detected, because segments sent twice cause duplicate ACKs as well. Tahoe and Reno also
+//!   ignore these duplicate ACKs after a timeout (Tahoe also after a fast retransmit), as in ns-2
+//!   (`bugFix_`). Without this rule each go-back-N would halve the window again.
+//! - Reno ends fast recovery with the first ACK of new data (RFC 5681, step 6). Two losses in a
+//!   window may therefore halve the window twice; in ns-2 (`bugFix_`) the second loss causes a
+//!   timeout.
 //! - Limited transmit (RFC 3042) is not used: no segment is sent on the first two duplicate ACKs.
 //!   Linux uses it, ns-2 uses it unless `singledup_` is 0, and senders with SACK use it here (RFC
 //!   6675, step 3).
@@ -27,30 +29,31 @@
 /// Number of duplicate ACKs that indicate a loss (RFC 5681, section 3.2).
 pub(super) const DUPACK_THRESHOLD: u8 = 3;
 
-/// The way in which losses reported by duplicate ACKs are repaired.
+/// The way in which a sender repairs losses that duplicate ACKs report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryMode {
-    /// Retransmit all segments from the hole on (Tahoe).
+    /// Retransmit all segments from the first missing segment on (Tahoe).
     GoBackN,
-    /// Retransmit one segment. Any new ACK ends the recovery (Reno).
+    /// Retransmit one segment. Any ACK of new data ends the recovery (Reno).
     FirstHole,
-    /// Retransmit one segment per round trip until all holes are filled (NewReno).
+    /// Retransmit one missing segment per round trip until none is missing (NewReno).
     EachHole,
 }
 
-/// The state of loss recovery. `recover` is one past the highest segment sent when the loss was
-/// detected.
+/// The state of loss recovery. `recover` is one more than the highest number of a segment that was
+/// sent before the loss was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Recovery {
-    /// No loss is known; duplicate ACKs are counted.
+    /// No loss is known. `dupacks` is the number of consecutive duplicate ACKs.
     Open { dupacks: u8 },
-    /// Fast recovery, before or after its first partial ACK.
+    /// Fast recovery. `partial` is true after its first partial ACK.
     Fast { recover: u32, partial: bool },
-    /// After a loss: duplicate ACKs are ignored, because segments sent twice may cause them.
+    /// After a loss. Duplicate ACKs are ignored, because segments that were sent twice may cause
+    /// them.
     Careful { recover: u32 },
 }
 
-/// The reaction of a sender to an ACK.
+/// The reaction of a sender to an ACK or a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reaction {
     /// Do nothing.
@@ -58,13 +61,14 @@ pub(super) enum Reaction {
     /// Grow the window.
     Grow,
     /// Grow the window by at most the growth for one delayed ACK. The ACK may also cover segments
-    /// above a hole that arrived earlier.
+    /// that arrived earlier, above a missing segment.
     GrowAfterLoss,
-    /// A loss was detected: reduce the window and repair the loss.
+    /// A loss was detected: reduce the window and retransmit.
     Loss,
     /// One more segment has left the network: inflate the window.
     Inflate,
-    /// There is another hole: retransmit it. Restart the timer only for the `first` partial ACK.
+    /// Another segment is missing: retransmit it. Restart the timer only for the `first` partial
+    /// ACK of the recovery.
     Partial { first: bool },
     /// Fast recovery has ended: deflate the window.
     Recovered,
@@ -73,12 +77,12 @@ pub(super) enum Reaction {
 impl Recovery {
     pub(super) const START: Recovery = Recovery::Open { dupacks: 0 };
 
-    /// Returns whether losses reported by duplicate ACKs are under repair.
+    /// Returns whether the sender is in fast recovery.
     pub(super) fn is_fast(self) -> bool {
         matches!(self, Recovery::Fast { .. })
     }
 
-    /// Processes an ACK that moved the first unacknowledged segment to `snd_una`.
+    /// Processes an ACK of new data. `snd_una` is the first unacknowledged segment after this ACK.
     #[inline]
     pub(super) fn on_new_ack(&mut self, mode: RecoveryMode, snd_una: u32) -> Reaction {
         match *self {
@@ -98,7 +102,7 @@ impl Recovery {
                     *self = Recovery::Careful { recover };
                     Reaction::Recovered
                 }
-                // `GoBackN` cannot occur here, because it has no fast recovery
+                // the mode is never `GoBackN` here, because Tahoe has no fast recovery
                 RecoveryMode::EachHole | RecoveryMode::FirstHole | RecoveryMode::GoBackN => {
                     *self = Recovery::START;
                     Reaction::Recovered
@@ -113,8 +117,8 @@ impl Recovery {
         }
     }
 
-    /// Processes a duplicate ACK while data is outstanding. `snd_max` is one past the highest segment
-    /// ever sent.
+    /// Processes a duplicate ACK while data is outstanding. `snd_max` is one more than the highest
+    /// number of a segment sent so far.
     pub(super) fn on_dup_ack(&mut self, mode: RecoveryMode, snd_max: u32) -> Reaction {
         match *self {
             Recovery::Open { dupacks } if dupacks + 1 < DUPACK_THRESHOLD => {
@@ -180,7 +184,8 @@ mod tests {
         }
     }
 
-    /// Returns one row per state and event, with the reaction of the sender and the next state.
+    /// Returns a table with one row per state and event. Each row has the reaction of the sender
+    /// and the next state.
     fn table() -> String {
         let mut table = String::new();
         for state in STATES {
@@ -188,7 +193,7 @@ mod tests {
                 let mut outcomes: Vec<(String, Vec<&str>)> = Vec::new();
                 for (algorithm, mode) in MODES {
                     match (state, mode) {
-                        // Tahoe has no fast recovery, and Reno has no partial ACKs
+                        // Tahoe has no fast recovery, and Reno's fast recovery has no partial ACKs
                         (Recovery::Fast { .. }, RecoveryMode::GoBackN) => continue,
                         (Recovery::Fast { partial: true, .. }, RecoveryMode::FirstHole) => continue,
                         _ => {}
@@ -225,8 +230,9 @@ mod tests {
         table
     }
 
-    /// Snapshot of all transitions. The losses in these states were detected when segments 0 to 9
-    /// had been sent, so that `ack 10` covers all of them. By now segments 0 to 19 have been sent.
+    /// Compares the table of all transitions with its frozen text. In the initial states the loss
+    /// was detected when segments 0 to 9 had been sent, so `ack 10` covers all of them. By the time
+    /// of the event, segments 0 to 19 have been sent.
     #[test]
     fn transition_table_is_as_frozen() {
         let expected = "

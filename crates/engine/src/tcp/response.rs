@@ -1,15 +1,16 @@
-//! Response functions: the mean window of each algorithm at a loss probability.
+//! Tests of response functions: the mean window of each congestion control as a function of the
+//! loss probability.
 //!
 //! Each test has one connection over a path with a fixed round-trip time and no queue, with
 //! immediate ACKs, so that only losses limit the window. The mean window is the number of segments
 //! delivered per round trip.
 //!
-//! The published functions assume that the window grows from the time of the loss on. Here a cycle
-//! also contains one round trip of recovery without growth. Algorithms that decide once per round
-//! need another round before their first decision. [`fluid`] integrates each algorithm with and
-//! without such a pause. Without the pause the result must be the published value (within 1 %).
-//! With the pause it must be the mean window of the sender (within 3 %, because the window has a
-//! minimum and grows by whole ACKs).
+//! The published functions assume that the window grows from the time of the loss on. Here the time
+//! between two losses also contains one round trip of recovery without growth. Algorithms that
+//! update their state once per round have another round without growth. [`fluid`] integrates each
+//! algorithm with and without this pause. Without the pause the result must be the published value
+//! (within 1 %). With the pause the result must be the mean window of the sender (within 3 %,
+//! because the window has a minimum and grows by whole ACKs).
 
 use super::pipe::{MS, Packet, Pipe, settings};
 use crate::kernel::streams::Streams;
@@ -19,7 +20,8 @@ use crate::tcp::CongestionAlgorithm::{
 };
 use crate::tcp::TcpSettings;
 
-/// The growth per round trip at window `w`, `t` round trips after a loss at window `before`.
+/// Function that returns the growth of the window per round trip at the window `w`. `t` is the
+/// number of round trips since a loss at the window `before`.
 type Growth = fn(w: f64, t: f64, before: f64) -> f64;
 
 struct FluidModel {
@@ -29,9 +31,9 @@ struct FluidModel {
     growth: Growth,
     /// Function that returns the window after a loss at window `w`.
     decrease: fn(w: f64) -> f64,
-    /// Number of round trips after a loss in which the window does not change.
+    /// Number of round trips after a loss in which the window does not grow.
     pause: f64,
-    /// Number of the segment whose loss ends slow start near the mean window.
+    /// Number of the segment whose loss ends slow start. The window is then near its mean.
     first_loss: u32,
 }
 
@@ -51,7 +53,7 @@ const COMPOUND: FluidModel = FluidModel {
     ..RENO
 };
 
-/// CUBIC at an RTT of 1 s, where the cubic function is above Reno's window.
+/// CUBIC at an RTT of 1 s, where the cubic function exceeds the window of Reno.
 const CUBIC: FluidModel = FluidModel {
     congestion: Cubic,
     rtt: 1_000,
@@ -63,7 +65,7 @@ const CUBIC: FluidModel = FluidModel {
     ..RENO
 };
 
-/// CUBIC in whole packets, with ACKs of one segment each.
+/// Linux's CUBIC, whose window is in whole packets, with ACKs of one segment each.
 const CUBIC_LINUX: FluidModel = FluidModel {
     congestion: CubicLinux,
     ..CUBIC
@@ -77,7 +79,7 @@ const ILLINOIS: FluidModel = FluidModel {
     ..RENO
 };
 
-/// Functions of Manjunath & Raina, Table I.
+/// TCP-Africa without a queue, with the functions of Manjunath & Raina, Table I.
 const AFRICA: FluidModel = FluidModel {
     congestion: Africa,
     growth: |w, _, _| {
@@ -93,8 +95,8 @@ fn decrease_of_africa(w: f64) -> f64 {
     if w > 38.0 { 0.5 - 0.4 * position } else { 0.5 }
 }
 
-/// Returns the mean window of a model, integrated in steps of 1/50 round trip over `cycles` losses.
-/// `next` returns the number of segments between two losses. [packets]
+/// Returns the mean window of a fluid model, integrated in steps of 1/50 round trip over `cycles`
+/// losses. `next` returns the number of segments between two losses. [packets]
 fn fluid(model: &FluidModel, pause: f64, cycles: u32, mut next: impl FnMut() -> f64) -> f64 {
     const STEP: f64 = 0.02;
     let (mut w, mut before) = (10.0, 10.0);
@@ -118,8 +120,9 @@ fn fluid(model: &FluidModel, pause: f64, cycles: u32, mut next: impl FnMut() -> 
     segments / rounds
 }
 
-/// Returns the mean window of the sender over `segments` segments, of which the first third is the
-/// warm-up. `lost` decides whether the first transmission of a segment is lost. [packets]
+/// Returns the mean window of the simulated sender over `segments` segments, of which the first
+/// third is the warm-up. `lost` returns whether the first transmission of a segment is lost.
+/// [packets]
 fn simulated(model: &FluidModel, segments: u64, mut lost: impl FnMut(u32) -> bool) -> f64 {
     let mut fresh = 0;
     let (rtt, first_loss) = (Span(model.rtt * MS), model.first_loss);
@@ -158,7 +161,8 @@ fn near(mean_window: f64, expected: f64, tolerance: f64) {
     assert!(off.abs() < tolerance, "{mean_window} instead of {expected}");
 }
 
-/// Checks a model and the sender if every `period`-th segment is lost.
+/// Checks the fluid model against `published`, and the sender against the model, if every
+/// `period`-th segment is lost.
 #[track_caller]
 fn check_periodic(model: &FluidModel, period: u32, published: f64) {
     let segments = f64::from(period);
@@ -171,16 +175,17 @@ fn check_periodic(model: &FluidModel, period: u32, published: f64) {
     );
 }
 
-/// sqrt(3 / (2 p)) (Padhye et al. 2000, for small p).
+/// The published mean window is sqrt(3 / (2 p)) at the loss probability p (Padhye et al. 2000, for
+/// small p).
 #[test]
 fn reno_with_periodic_loss() {
     check_periodic(&RENO, 1_000, 38.73);
 }
 
-/// The window grows from W (1 - beta) to W in 1/p segments: W^(2-k) (1 - (1-beta)^(2-k)) = (2-k)
-/// alpha / p. A cycle takes W^(1-k) (1 - (1-beta)^(1-k)) / ((1-k) alpha) round trips. Tan et al.
-/// 2006 conclude only that the window is proportional to p^(-1/(2-k)) = p^-0.8. This holds above 16
-/// packets.
+/// The window grows from W (1 - beta) to W in 1/p segments, where p is the loss probability:
+/// W^(2-k) (1 - (1-beta)^(2-k)) = (2-k) alpha / p. The time between two losses is W^(1-k) (1 -
+/// (1-beta)^(1-k)) / ((1-k) alpha) round trips. Tan et al. 2006 conclude only that the window is
+/// proportional to p^(-1/(2-k)) = p^-0.8. This is valid above 16 packets.
 #[test]
 fn compound_with_periodic_loss() {
     let published = |p: f64| {
@@ -189,15 +194,17 @@ fn compound_with_periodic_loss() {
         let rounds = libm::pow(end, 0.25) * (1.0 - libm::pow(0.5, 0.25)) / (0.25 * 0.125);
         1.0 / p / rounds
     };
-    near(published(1e-4) / published(1e-3), 6.31, 1e-3); // 10^0.8
+    near(published(1e-4) / published(1e-3), 6.31, 1e-3); // the ratio must be 10^0.8
     check_periodic(&COMPOUND, 1_000, published(1e-3));
     check_periodic(&COMPOUND, 5_000, published(2e-4));
 }
 
-/// RTT 100 ms and p = 1e-3: equation 6 of RFC 9438 would give 33.3 packets, but the Reno-friendly
-/// region keeps the window at the 38.7 packets of Reno. (Where the cubic function is larger,
-/// periodic losses are no good test: near the plateau the window hardly depends on the time of the
-/// loss, so that many windows are stable for one period. There the test uses independent losses.)
+/// At RTT 100 ms and p = 1e-3, equation 6 of RFC 9438 would give 33.3 packets. The Reno-friendly
+/// region increases the window to Reno's 38.7 packets.
+///
+/// Where the cubic function is larger than Reno's window, periodic losses are no good test. Near
+/// the plateau the window hardly depends on the time of the loss, so many windows are stable for
+/// one period. There the test uses independent losses.
 #[test]
 fn cubic_on_a_short_path_has_renos_window() {
     let short = FluidModel { rtt: 100, ..CUBIC };
@@ -205,7 +212,7 @@ fn cubic_on_a_short_path_has_renos_window() {
     near(mean_window, 38.73, 0.05);
 }
 
-/// W_est grows by 8/15 packets per round trip, compared with 0.53 in the RFC, and in whole packets.
+/// Reno's window W_est grows by 8/15 packets per round trip (0.53 in the RFC), in whole packets.
 #[test]
 fn linuxs_cubic_on_a_short_path_has_renos_window() {
     let short = FluidModel {
@@ -216,15 +223,16 @@ fn linuxs_cubic_on_a_short_path_has_renos_window() {
     near(mean_window, 38.73, 0.05);
 }
 
-/// AIMD(a, b) gives sqrt(a (2 - b) / (2 b p)). Without a queue a = 10 and b = 1/8.
+/// A window with increase a and decrease factor b (AIMD) has the mean sqrt(a (2 - b) / (2 b p)) at
+/// the loss probability p. Illinois without a queue has a = 10 and b = 1/8.
 #[test]
 fn illinois_with_periodic_loss() {
     check_periodic(&ILLINOIS, 4_000, 547.7);
 }
 
-/// The response function of HighSpeed TCP, p = 0.078 / W^1.2 (RFC 3649, section 5), gives 263
-/// packets at p = 1e-4. Its derivation uses w for the mean window, so that it is exact only to a
-/// few per cent.
+/// The response function of HighSpeed TCP, p = 0.078 / W^1.2 (RFC 3649, section 5), gives a mean
+/// window W of 263 packets at the loss probability p = 1e-4. Its derivation uses w for the mean
+/// window, so the function is exact only to a few per cent.
 #[test]
 fn africa_with_periodic_loss() {
     let period = 10_000;
@@ -239,7 +247,8 @@ fn africa_with_periodic_loss() {
 }
 
 /// Westwood+ without a queue: a loss reduces the window to the mean of the last ten round trips, so
-/// that only the receive window limits it. The same losses hold Reno at 41.42 packets.
+/// only the receive window limits it. With the same losses, the mean window of Reno is 41.42
+/// packets.
 #[test]
 fn westwood_is_not_bounded_by_losses_without_a_queue() {
     let mean = |congestion| {
@@ -251,7 +260,7 @@ fn westwood_is_not_bounded_by_losses_without_a_queue() {
     assert!(westwood > 2.0 * reno, "{westwood} against {reno}");
 }
 
-/// 150 independent losses determine the mean window to 3 % (one standard deviation). The sender
+/// 150 independent losses determine the mean window with a standard deviation of 3 %. The sender
 /// reduces the window once for several losses in a round trip, but the fluid model once per loss.
 /// Therefore the tolerance is 8 %.
 #[test]
@@ -261,7 +270,7 @@ fn independent_losses_lead_to_the_window_of_the_fluid_law() {
         let mut stream = Streams::new(7, 0).stream("fluid");
         fluid(model, pause, 4_000, || stream.exponential() / p)
     };
-    // T. Ott, J. Kemperman, M. Mathis 1996: 1.3098 / sqrt(p)
+    // mean window 1.3098 / sqrt(p) (T. Ott, J. Kemperman, M. Mathis 1996)
     near(losses(&RENO, 0.0), 41.42, 0.03);
     for model in [&RENO, &COMPOUND, &CUBIC, &CUBIC_LINUX, &AFRICA] {
         let mut stream = Streams::new(1, 0).stream("losses");
@@ -270,8 +279,8 @@ fn independent_losses_lead_to_the_window_of_the_fluid_law() {
     }
 }
 
-/// Marks instead of losses: nothing has to be repaired and there are no timeouts, even at p = 0.03,
-/// where losses would cause many timeouts.
+/// Marks instead of losses: no segment has to be retransmitted, and there are no timeouts. This is
+/// also true at p = 0.03, where losses would cause many timeouts.
 #[test]
 fn independent_marks_lead_to_the_window_of_the_fluid_law() {
     for (model, p) in [
@@ -286,8 +295,8 @@ fn independent_marks_lead_to_the_window_of_the_fluid_law() {
     }
 }
 
-/// Returns the mean window of the sender over `segments` segments, of which the first third is the
-/// warm-up. Each segment is marked with probability `p`. [packets]
+/// Returns the mean window of the simulated sender over `segments` segments, of which the first
+/// third is the warm-up. Each segment is marked with probability `p`. [packets]
 fn marked(model: &FluidModel, segments: u64, p: f64) -> f64 {
     let rtt = Span(model.rtt * MS);
     let capable = TcpSettings {

@@ -1,16 +1,16 @@
-//! A set of segment numbers within one window: one bit per number, in a ring that grows when
-//! needed.
+//! A set of segment numbers in a range of the size of one window. It is stored as one bit per
+//! number, in a ring buffer that grows with the range.
 
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Ring {
-    /// Number of elements in the set.
+    /// Number of segment numbers in the set.
     pub(super) held: u32,
-    /// Lower bound of the numbers in the set, and upper bound (exclusive). The range is shorter
-    /// than the ring, unless the ring has its maximum size.
+    /// Smallest number in the stored range, and one more than the largest number (`high`). The
+    /// range is shorter than the ring buffer, unless the ring buffer has its maximum size.
     low: u32,
     high: u32,
-    /// Number of words for a full window.
+    /// Maximum size of the ring buffer, which is sufficient for a full window. [words]
     max_words: u32,
     words: Box<[u64]>,
 }
@@ -26,7 +26,7 @@ impl Ring {
         }
     }
 
-    /// Returns the word and the bit of `number`.
+    /// Returns the index of the word that contains the bit of `number`, and the bit mask.
     #[inline]
     fn place(&self, number: u32) -> (usize, u64) {
         let mask = self.words.len() - 1; // the length is a power of two
@@ -34,18 +34,18 @@ impl Ring {
         (word, 1 << (number % u64::BITS))
     }
 
-    /// Returns whether there is a bit for `number`.
+    /// Returns whether `number` is in the stored range.
     #[inline]
     fn reaches(&self, number: u32) -> bool {
         number.wrapping_sub(self.low) < self.high.wrapping_sub(self.low)
     }
 
-    /// Returns the section of a range that may contain numbers of the set.
+    /// Returns the intersection of `from..to` and the stored range.
     fn within(&self, from: u32, to: u32) -> (u32, u32) {
         (from.max(self.low), to.min(self.high))
     }
 
-    /// Ensures that there are bits for `from..to`.
+    /// Extends the stored range to include `from..to`.
     #[inline]
     fn reach(&mut self, from: u32, to: u32) {
         if self.held == 0 {
@@ -59,8 +59,8 @@ impl Ring {
         (self.low, self.high) = (low, high);
     }
 
-    /// Ensures that there are bits for numbers from `from` up to `high`. Drops the empty start of
-    /// the range, and enlarges the ring if required.
+    /// Extends the stored range to include the numbers from `from` up to `high`. Removes empty
+    /// numbers at the start of the range, and enlarges the ring buffer if required.
     #[cold]
     fn grow(&mut self, from: u32, high: u32) {
         let first = self.first_present(self.low, self.high);
@@ -85,7 +85,7 @@ impl Ring {
         self.words[word] |= bit;
     }
 
-    /// Removes `number`. Returns whether it was in the set.
+    /// Removes `number` from the set. Returns whether the set contained this number.
     pub(super) fn remove(&mut self, number: u32) -> bool {
         let present = self.contains(number);
         if present {
@@ -101,7 +101,7 @@ impl Ring {
         self.reaches(number) && self.words[word] & bit != 0
     }
 
-    /// Inserts `from..to`, one word at a time.
+    /// Inserts the numbers `from..to`, one word at a time.
     pub(super) fn insert_range(&mut self, from: u32, to: u32) {
         if from < to {
             self.reach(from, to);
@@ -113,7 +113,7 @@ impl Ring {
         }
     }
 
-    /// Removes a range.
+    /// Removes the numbers `from..to`.
     pub(super) fn remove_range(&mut self, from: u32, to: u32) {
         let (from, to) = self.within(from, to);
         for (first, bits) in spans(from, to) {
@@ -123,7 +123,7 @@ impl Ring {
         }
     }
 
-    /// Returns the number of elements of the set within a range.
+    /// Returns the number of set elements in `from..to`.
     pub(super) fn count(&self, from: u32, to: u32) -> u32 {
         let ones =
             |(first, bits): (u32, u64)| (self.words[self.place(first).0] & bits).count_ones();
@@ -131,7 +131,7 @@ impl Ring {
         spans(from, to).map(ones).sum()
     }
 
-    /// Returns the smallest number of a range that is absent from the set.
+    /// Returns the smallest number in `from..to` that is not in the set.
     pub(super) fn first_absent(&self, from: u32, to: u32) -> Option<u32> {
         if from >= to || !self.reaches(from) {
             return (from < to).then_some(from);
@@ -144,7 +144,7 @@ impl Ring {
         absent.or_else(|| (self.high < to).then_some(self.high))
     }
 
-    /// Returns the smallest number of a range that is present in the set.
+    /// Returns the smallest number in `from..to` that is in the set.
     pub(super) fn first_present(&self, from: u32, to: u32) -> Option<u32> {
         let (from, to) = self.within(from, to);
         spans(from, to).find_map(|(first, bits)| {
@@ -154,9 +154,9 @@ impl Ring {
         })
     }
 
-    /// Returns the run of consecutive numbers in the set around `number`: the first number of the
-    /// run, and one past its last number. `number` must be in the set. In any window of the size of
-    /// the ring, at least one number must be absent.
+    /// Returns the longest sequence of consecutive numbers in the set that contains `number`: its
+    /// first number, and one more than its last number. The set must contain `number`, and in each
+    /// range of the size of the ring buffer, at least one number must not be in the set.
     pub(super) fn run(&self, number: u32) -> (u32, u32) {
         let (mut from, mut to) = (number, number + 1);
         while from > 0 && self.contains(from - 1) {
@@ -172,7 +172,8 @@ impl Ring {
     }
 }
 
-/// Returns for each word of a range one number in the word, and the bits of the range in the word.
+/// Returns, for each word of the range `from..to`, one number in the word and the bit mask of the
+/// range.
 fn spans(from: u32, to: u32) -> impl Iterator<Item = (u32, u64)> {
     let mut at = from;
     std::iter::from_fn(move || {
@@ -194,7 +195,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Compares with a plain set, while a window moves forward.
+        /// Compares with a standard set, while a window of numbers moves forward.
         #[test]
         fn a_ring_grows_with_what_is_in_it(
             window in 2..2_000_u32,
@@ -229,7 +230,7 @@ mod tests {
             prop_assert!(ring.words.len() <= ring.max_words as usize);
         }
 
-        /// Compares with a plain set, for numbers within one window at any position.
+        /// Compares with a standard set, for numbers inside one window at any position.
         #[test]
         fn ranges_are_those_of_a_plain_set(
             window in 2..400_u32,
@@ -239,7 +240,7 @@ mod tests {
         ) {
             let mut ring = Ring::new(window);
             let mut plain = BTreeSet::new();
-            // the first number of the window stays absent, as in receiver and sender
+            // the first number of the window is never in the set, as at a receiver or sender
             let within = |n: u32| base + 1 + n % (window - 1);
             for n in numbers {
                 ring.insert(within(n));

@@ -2,28 +2,28 @@
 //!
 //! References: RFC 6298; RFC 7323, sections 4.1, 4.2 and appendix G.
 //!
-//! Every ACK that advances the window gives a sample, because timestamps show which transmission it
-//! acknowledges (Karn's algorithm has nothing to exclude). With several samples per round trip the
-//! gains of RFC 6298 are divided by the expected number of samples (RFC 7323, appendix G).
-//! Therefore the estimate averages over about eight round trips at any window.
+//! Every ACK of new data gives a round-trip time sample, because its timestamp shows which
+//! transmission it acknowledges. Therefore Karn's algorithm excludes no sample. With several
+//! samples per round trip the gains of RFC 6298 are divided by the expected number of samples (RFC
+//! 7323, appendix G). Therefore the estimate averages over about eight round trips at any window.
 //!
-//! Differs from Linux in: the minimum applies to the whole RTO, not to its variance term, so that
-//! RTO = SRTT + 4 RTTVAR if this exceeds the minimum. Differs from ns-2 in: there is a sample per
-//! ACK, not one per round trip, and the unit is a nanosecond, not 10 ms.
+//! Differs from Linux in: the minimum applies to the whole RTO, not to its variance term. Therefore
+//! RTO = SRTT + 4 RTTVAR if this sum exceeds the minimum. Differs from ns-2 in: there is a sample
+//! per ACK, not one per round trip, and the unit is a nanosecond, not 10 ms.
 
 use crate::kernel::time::Span;
 
-/// Clock granularity G: smallest contribution of the variance to the RTO.
+/// Clock granularity G (RFC 6298): smallest value of the variance term in the RTO.
 const GRANULARITY: Span = Span(1_000_000);
 
-/// Upper bound of the RTO, backed off or not (RFC 6298, rule 2.5).
+/// Upper bound of the RTO, with or without back-off (RFC 6298, rule 2.5).
 const MAX_RTO: Span = Span(60_000_000_000);
 
-/// Gains of RFC 6298, rule 2.3, for one sample per round trip. [-]
+/// Gains alpha and beta of the estimator for one sample per round trip (RFC 6298, rule 2.3). [-]
 const ALPHA: f64 = 1.0 / 8.0;
 const BETA: f64 = 1.0 / 4.0;
 
-/// Round-trip estimator of one sender.
+/// Round-trip time estimator of one sender.
 #[derive(Clone, Copy, Debug)]
 pub struct RttEstimator {
     smoothed: Option<Smoothed>,
@@ -34,7 +34,7 @@ pub struct RttEstimator {
     timeouts: u32,
 }
 
-/// SRTT and RTTVAR. [ns]
+/// Smoothed round-trip time SRTT and its variation RTTVAR. [ns]
 #[derive(Clone, Copy, Debug)]
 struct Smoothed {
     srtt: f64,
@@ -53,7 +53,7 @@ impl RttEstimator {
         }
     }
 
-    /// Adds a sample that was taken while `flight` segments were outstanding. This ends the
+    /// Adds a sample that was taken while `flight` segments were outstanding. The sample ends the
     /// back-off (RFC 6298, rule 5.7).
     #[inline]
     pub(super) fn on_sample(&mut self, sample: Span, flight: u32) {
@@ -64,10 +64,11 @@ impl RttEstimator {
                 rttvar: r / 2.0,
             },
             Some(Smoothed { srtt, rttvar }) => {
-                // RFC 7323, appendix G: ExpectedSamples = ceil(FlightSize / (SMSS * 2))
+                // number of samples per round trip by RFC 7323, appendix G: ExpectedSamples =
+                // ceil(FlightSize / (SMSS * 2))
                 let expected_samples = f64::from(flight.div_ceil(2).max(1));
                 let alpha = ALPHA / expected_samples;
-                let beta = alpha * (BETA / ALPHA); // exact: a power of two
+                let beta = alpha * (BETA / ALPHA); // exact, because BETA / ALPHA is a power of two
                 // RTTVAR is updated first, because rule 2.3 uses the old SRTT
                 Smoothed {
                     rttvar: (1.0 - beta) * rttvar + beta * (srtt - r).abs(),
@@ -91,12 +92,12 @@ impl RttEstimator {
         self.timeouts += 1;
     }
 
-    /// Makes the RTO at least `rto` until the next sample.
+    /// Increases the RTO to at least `rto`, until the next sample.
     pub(super) fn be_at_least(&mut self, rto: Span) {
         self.rto = self.rto.max(rto);
     }
 
-    /// Returns the number of timeouts so far.
+    /// Returns the number of retransmission timeouts so far.
     pub(super) fn timeouts(&self) -> u32 {
         self.timeouts
     }
@@ -158,8 +159,8 @@ mod tests {
     fn gains_are_divided_by_the_expected_samples() {
         let mut rtt = estimator(0);
         rtt.on_sample(Span(100 * MS), 1);
-        // flight 7: four samples per round trip; RTTVAR = 15/16 50 + 1/16 64 = 50.875,
-        // SRTT = 31/32 100 + 1/32 164 = 102, RTO = 102 + 203.5
+        // with 7 segments in flight, there are four samples per round trip: RTTVAR = 15/16 50 +
+        // 1/16 64 = 50.875, SRTT = 31/32 100 + 1/32 164 = 102, RTO = 102 + 203.5
         rtt.on_sample(Span(164 * MS), 7);
         assert_eq!(rtt.srtt(), Some(Span(102 * MS)));
         assert_eq!(rtt.rto(), Span(305 * MS + MS / 2));

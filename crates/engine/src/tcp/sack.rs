@@ -2,10 +2,10 @@
 //!
 //! References: RFC 2018, section 4; RFC 2883 (D-SACK), section 4.
 //!
-//! A packet is a small value that is copied from queue to queue, and therefore carries only the
-//! number of its SACK option. The receiver of the connection stores the blocks of an option until
-//! the packet arrives. Therefore flows without SACK have no cost, and no ACK allocates memory.
-//! Options of lost ACKs are removed when a later ACK arrives.
+//! A packet of the simulation is a small value that is copied from queue to queue. Therefore it
+//! contains only the number of its SACK option. The receiver of the connection stores the blocks of
+//! the option until the ACK arrives at the sender. Therefore flows without SACK have no cost, and
+//! no ACK allocates memory. Options of lost ACKs are removed when a later ACK arrives.
 //!
 //! Differs from the RFC in: there are at most three blocks, the number that fits next to a
 //! timestamp; the bytes of the option are not counted. Differs from Linux in: the receiver sends
@@ -15,31 +15,32 @@ use std::collections::VecDeque;
 
 use super::ring::Ring;
 
-/// Maximum number of blocks in an option next to a timestamp (RFC 2018, section 3).
+/// Maximum number of blocks in a SACK option in addition to a timestamp option (RFC 2018, section
+/// 3).
 const MAX_BLOCKS: usize = 3;
 
-/// Number of distinct option numbers. After the last number the next is 1 again.
+/// Number of distinct option numbers. The number after the last number is 1.
 const NUMBERS: u32 = u16::MAX as u32;
 
-/// Maximum number of stored options. It is half of the option numbers, so that no number is
-/// ambiguous.
+/// Maximum number of stored options. It is half the number of option numbers, so that old and new
+/// numbers can be distinguished.
 const MAX_STORED: usize = NUMBERS as usize / 2;
 
-/// The blocks of one ACK. Each block is its first segment and one past its last segment, or (0, 0)
-/// for no block.
+/// The SACK blocks of one ACK. Each block contains its first segment, and one more than its last
+/// segment. An unused block is (0, 0).
 pub type Blocks = [(u32, u32); MAX_BLOCKS];
 
-/// The SACK options of one receiver, stored until the ACKs that carry them arrive.
+/// The SACK options of one receiver, stored until the ACKs with these options arrive at the sender.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reporter {
-    /// Segment that arrived last, followed by one segment of each block in the last report,
-    /// beginning with the latest block.
+    /// Segment that arrived last, followed by one segment of each block in the last option,
+    /// beginning with the most recent block.
     recent: [u32; MAX_BLOCKS + 1],
-    /// Whether duplicate segments are reported.
+    /// Whether duplicate segments are reported (D-SACK).
     dsack: bool,
     /// Duplicate segment that has not been reported yet.
     twice: Option<u32>,
-    /// Number of the option at the front of `in_flight`, minus 1.
+    /// Number of the first option in `in_flight`, minus 1.
     front: u32,
     in_flight: VecDeque<Blocks>,
 }
@@ -52,21 +53,22 @@ impl Reporter {
         }
     }
 
-    /// Records a duplicate of segment `number`. Returns whether its ACK needs an option to report
-    /// it.
+    /// Records that segment `number` arrived twice. Returns whether its ACK needs a SACK option
+    /// that reports the duplicate.
     pub(super) fn on_duplicate(&mut self, number: u32) -> bool {
         self.twice = self.dsack.then_some(number);
         self.dsack
     }
 
-    /// Records the arrival of segment `number` above a gap. From now on its block comes first.
+    /// Records the arrival of segment `number` above a missing segment. The block with this segment
+    /// becomes the first block of the next options.
     pub(super) fn on_arrival(&mut self, number: u32) {
         self.recent.rotate_right(1);
         self.recent[0] = number;
     }
 
-    /// Creates the option of an ACK that expects `rcv_nxt`. `ahead` are the segments that have
-    /// arrived above the gap. Returns the number of the option.
+    /// Creates the SACK option of an ACK with the number `rcv_nxt`. `ahead` are the segments that
+    /// have arrived out of order. Returns the number of the option.
     pub(super) fn report(&mut self, rcv_nxt: u32, ahead: &Ring) -> u16 {
         let mut blocks = Blocks::default();
         let mut count = 0;
@@ -92,8 +94,8 @@ impl Reporter {
         number as u16
     }
 
-    /// Returns the blocks of an arriving ACK with this option, or no blocks if a later ACK arrived
-    /// before it.
+    /// Returns the blocks of an arriving ACK with the option number `option`. Returns no blocks if
+    /// a later ACK has already arrived.
     #[inline(never)]
     pub(super) fn take(&mut self, option: u16) -> Blocks {
         let Some(number) = u32::from(option).checked_sub(1) else {
@@ -114,8 +116,9 @@ impl Reporter {
     }
 }
 
-/// Returns the duplicate segment that the blocks of an ACK up to `next` report, if there is one.
-/// Its block is the first, and is below the ACK or within the second block (RFC 2883, section 4).
+/// Returns the duplicate segment that the blocks of an ACK with the number `next` report; `None`
+/// without a D-SACK. The block of the duplicate is the first block, and is below the ACK or inside
+/// the second block (RFC 2883, section 4).
 pub(super) fn dsack(next: u32, blocks: &Blocks) -> Option<u32> {
     let [(from, to), (low, high), _] = *blocks;
     (from < to && (to <= next || low <= from && to <= high)).then_some(from)
@@ -138,7 +141,8 @@ mod tests {
             }
         }
 
-        /// Returns the number of the option that reports `number` while `rcv_nxt` is expected.
+        /// Processes the arrival of segment `number` while the receiver expects `rcv_nxt`. Returns
+        /// the number of the SACK option.
         fn arrive(&mut self, rcv_nxt: u32, number: u32) -> u16 {
             self.ring.insert(number);
             self.reporter.on_arrival(number);
@@ -152,19 +156,19 @@ mod tests {
         }
     }
 
-    /// RFC 2018, section 7, case 3: the 2nd, 4th, 6th and 8th of segments 0 to 7 are lost.
+    /// RFC 2018, section 7, case 3: of segments 0 to 7, the 2nd, 4th, 6th and 8th are lost.
     #[test]
     fn the_block_of_the_latest_segment_comes_first() {
         let mut side = Side::new();
         assert_eq!(side.blocks(1, 2), [(2, 3)]);
         assert_eq!(side.blocks(1, 4), [(4, 5), (2, 3)]);
         assert_eq!(side.blocks(1, 6), [(6, 7), (4, 5), (2, 3)]);
-        // the segment between two blocks joins them into one block
+        // the segment between two blocks combines these blocks
         assert_eq!(side.blocks(1, 3), [(2, 5), (6, 7)]);
     }
 
-    /// A block that grows is not new: earlier blocks keep their places (section 4, "repeating the most
-    /// recently reported SACK blocks").
+    /// A block that grows is not a new block: the other blocks remain in the option (section 4,
+    /// "repeating the most recently reported SACK blocks").
     #[test]
     fn a_block_that_grows_pushes_no_other_out() {
         let mut side = Side::new();
@@ -172,9 +176,9 @@ mod tests {
             side.blocks(1, number);
         }
         assert_eq!(side.blocks(1, 7), [(6, 8), (4, 5), (2, 3)]);
-        // a fourth block replaces the block that was reported longest ago
+        // a fourth block replaces the block that was least recently reported
         assert_eq!(side.blocks(1, 10), [(10, 11), (6, 8), (4, 5)]);
-        // after the arrival of 1 to 5, only segments above the next gap are reported
+        // after the arrival of 1 to 5, only segments above the next missing segment are reported
         for number in 2..=5 {
             side.ring.remove(number);
         }
@@ -217,14 +221,14 @@ mod tests {
         let options: Vec<u16> = (2..6).map(|number| side.arrive(1, number)).collect();
         assert_eq!(options, [1, 2, 3, 4]);
         assert_eq!(side.reporter.take(3)[0], (2, 5));
-        assert_eq!(side.reporter.take(2), Blocks::default()); // overtaken
+        assert_eq!(side.reporter.take(2), Blocks::default()); // a later ACK has already arrived
         assert_eq!(side.reporter.take(4)[0], (2, 6));
         assert_eq!(side.reporter.take(4), Blocks::default());
         assert_eq!(side.reporter.take(0), Blocks::default());
         assert_eq!(side.arrive(1, 9), 5);
     }
 
-    /// Numbers begin again at 1, and options whose ACKs never arrive are removed.
+    /// Option numbers begin again at 1. Options whose ACKs never arrive are removed.
     #[test]
     fn numbers_wrap() {
         let mut side = Side::new();

@@ -12,13 +12,13 @@ use crate::notation::setting::{S, US, count, duration, flag, inner, size, word};
 use crate::packet::Ecn;
 use crate::table;
 
-/// Description of networks with modern endpoints, for documentation.
+/// Description of networks with modern endpoints, for the documentation of defaults.
 const MODERN: &str = "in cells of 802.11n, ac and ax, and in networks of [link] only";
 
-/// Receive window of modern endpoints. It limits no connection below 1 Gb/s and 100 ms. Such a path
-/// holds 8,333 packets of 1,500 B, and its queue holds 1,000. After a loss the receiver stores the
-/// same number again until the retransmission arrives. For the same reason Linux adjusts its
-/// receive window to twice the congestion window. [packets]
+/// Receive window of modern endpoints. It limits no connection below 1 Gb/s and 100 ms. In such a
+/// path up to 8,333 packets of 1,500 B are in flight, and up to 1,000 in its queue. After a loss
+/// the receiver buffers the same number of packets until the retransmission arrives. For this
+/// reason Linux also sets its receive window to twice the congestion window. [packets]
 const MODERN_WINDOW: i32 = 20_000;
 
 table! {
@@ -82,8 +82,8 @@ table! {
     }
 }
 
-/// Returns the congestion control from another crate, with its settings, if the connection uses
-/// one.
+/// Returns the congestion control from another crate, with its settings; `None` if the connection
+/// uses a congestion control of lasthop.
 fn external(layers: &Layers) -> Result<Option<ConfiguredControl>, Refused> {
     match layers.need(TcpSettings::congestion)? {
         CongestionAlgorithm::External(control) => control.configured(layers).map(Some),
@@ -91,8 +91,8 @@ fn external(layers: &Layers) -> Result<Option<ConfiguredControl>, Refused> {
     }
 }
 
-/// Returns whether connections use SACK: the configured value, otherwise the default, unless the
-/// congestion control cannot use SACK.
+/// Returns whether connections use SACK: the value in the file, or the default. The default is
+/// false if the congestion control cannot use SACK.
 fn sack(layers: &Layers) -> Result<bool, Refused> {
     let value = layers.need(TcpSettings::sack)?;
     let is_default = layers
@@ -102,13 +102,13 @@ fn sack(layers: &Layers) -> Result<bool, Refused> {
     Ok(value && (!is_default || can_sack(Some(congestion))))
 }
 
-/// Returns whether SACK may be on by default with this congestion control.
+/// Returns whether this congestion control can use SACK.
 fn can_sack(congestion: Option<CongestionAlgorithm>) -> bool {
     congestion != Some(CongestionAlgorithm::Tahoe)
 }
 
-/// Returns whether segments may be marked: the configured value, otherwise true if the congestion
-/// control requires it.
+/// Returns whether segments may be marked: the value in the file, or by default whether the
+/// congestion control requires ECN.
 fn ecn(layers: &Layers) -> Result<bool, Refused> {
     match layers.value(TcpSettings::ecn)? {
         Some(ecn) => Ok(ecn),
@@ -117,7 +117,7 @@ fn ecn(layers: &Layers) -> Result<bool, Refused> {
 }
 
 impl TcpSettings {
-    /// Returns how the receiver reports marks.
+    /// Returns the way in which the receiver reports marks to the sender.
     pub(super) fn feedback(&self) -> Feedback {
         match self.ecn {
             true => self.congestion.feedback(),
@@ -135,9 +135,10 @@ impl TcpSettings {
         }
     }
 
-    /// Checks that the settings are compatible. Tahoe has no recovery in which a scoreboard is
-    /// useful. RACK and proportional rate reduction require a scoreboard. CUBIC of Linux contains a
-    /// HyStart. A problem of a shared value is reported once.
+    /// Checks that the settings are compatible. DCTCP and Prague require ECN. RACK and proportional
+    /// rate reduction require SACK, and undo requires RACK. SACK is refused with Tahoe, which
+    /// retransmits all segments after a loss. HyStart++ is refused with Linux's CUBIC, which
+    /// contains HyStart. A problem of a value that several tables share is reported once.
     pub(crate) fn check(layers: Layers, problems: &mut Problems) {
         let congestion = layers
             .said(TcpSettings::congestion)
@@ -154,7 +155,7 @@ impl TcpSettings {
             );
             problems.add(ecn.origin, &ecn.path, message);
         }
-        // only given values can contradict each other, defaults cannot
+        // only values of the file can contradict each other; defaults adapt
         let on = |key| {
             let setting = layers.said(key);
             setting.filter(|setting| setting.value && setting.given)

@@ -1,4 +1,4 @@
-//! Sender and receiver together, over a pipe.
+//! Tests of a sender and a receiver over a simulated path.
 
 use super::pipe::{MS, Packet, Pipe, settings};
 use crate::kernel::time::{Span, Time};
@@ -6,12 +6,12 @@ use crate::tcp::CongestionAlgorithm::{self, NewReno, Reno};
 use crate::tcp::TcpSettings;
 use proptest::prelude::*;
 
-/// Returns a delay of 50 ms for each packet, in either direction, without loss.
+/// Returns a delay of 50 ms for each packet in either direction, and loses no packet.
 fn clean(_: Packet) -> Option<Span> {
     Some(Span(50 * MS))
 }
 
-/// Returns one line per time, with the events at that time in order.
+/// Returns the log as text, with one line per time and the events of this time in order.
 fn story(log: &[(u64, String)]) -> String {
     let mut story = String::new();
     let mut last = None;
@@ -41,8 +41,9 @@ fn slow_start_doubles_each_round_trip() {
     assert_eq!(cwnd, [4.0, 8.0, 16.0, 32.0, 42.0]);
 }
 
-/// Every second segment is acknowledged, so that the window grows by a half per round trip. The
-/// last segment of an odd window waits for its successor or for the timer.
+/// Every second segment is acknowledged, so the window grows by a half per round trip. The ACK of
+/// the last segment of an odd window is sent when the next segment arrives, or when the delayed-ACK
+/// timer expires.
 #[test]
 fn slow_start_with_delayed_acks_as_a_trace() {
     let delayed = TcpSettings {
@@ -82,9 +83,9 @@ fn the_last_odd_segment_waits_for_the_ack_timer() {
     assert_eq!(story(&pipe.log), lines(expected));
 }
 
-/// No segment follows the tail of a flow, so that nothing causes duplicate ACKs. There are three
+/// No segment follows the last segments of a flow, so that no duplicate ACKs occur. There are three
 /// samples of 100 ms, with 2, 3 and 2 segments outstanding. RTTVAR becomes 50, 7/8 50, and 3/4 7/8
-/// 50 = 32.8 ms, so that RTO = 231.25 ms when ACK 3 arrives.
+/// 50 = 32.8 ms. The RTO is therefore 231.25 ms when ACK 3 arrives.
 #[test]
 fn a_lost_tail_is_repaired_by_timeouts() {
     let mut losses = 2;
@@ -115,7 +116,7 @@ fn a_lost_tail_is_repaired_by_timeouts() {
     assert_eq!(pipe.sender.timeouts(), 2);
 }
 
-/// In Reno and NewReno one loss in a window of 42 halves the window, without a timeout.
+/// In Reno and NewReno, a single loss at a window of 42 halves the window and causes no timeout.
 #[test]
 fn a_single_loss_costs_a_halving() {
     for congestion in [Reno, NewReno] {
@@ -131,8 +132,8 @@ fn a_single_loss_costs_a_halving() {
             pipe.step(Time::NEVER);
         }
         assert_eq!(pipe.sender.ssthresh(), 21.0);
-        // a little more than 21 round trips, because with a window of 21.9 only 21 segments are
-        // sent
+        // a little more than 21 round trips, because at a window of 21.9 only 21 segments are sent
+        // per round trip
         pipe.run(pipe.now + Span(3_000 * MS));
         assert_eq!(pipe.sender.cwnd(), 42.0);
         assert_eq!(pipe.sender.fast_retransmits(), 1);
@@ -184,13 +185,14 @@ fn any_settings() -> impl Strategy<Value = TcpSettings> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Packets are lost, marked, delayed or reordered at random. In any case each segment is
-    /// delivered once and in order (the receiver counts), the flow ends, and the receive window is
-    /// never exceeded.
+    /// Packets are lost, marked, delayed or reordered at random. In all cases, each segment is
+    /// delivered once and in order, the flow ends, and the receive window is never exceeded. The
+    /// receiver counts the delivered segments.
     #[test]
     fn everything_arrives_once_and_flight_stays_within_the_window(
         settings in any_settings(),
-        // whether each packet is lost, and its delay in ms; repeated until the flow ends
+        // for each packet, whether it is lost, and its delay in ms; the list of delays repeats
+        // until the flow ends
         losses in prop::collection::vec(prop::bool::weighted(0.15), 1..300),
         every in 1..40u32,
         delays in prop::collection::vec(1..200u64, 1..50),
@@ -198,7 +200,7 @@ proptest! {
         let mut packets = 0;
         let mut pipe = Pipe::new(&settings, |_| {
             packets += 1;
-            // the list of losses is used only once, so that every flow can end
+            // the list of losses does not repeat, so that every flow can end
             let lost = losses.get(packets).copied().unwrap_or(false);
             (!lost).then(|| Span(delays[packets % delays.len()] * MS))
         });
@@ -215,8 +217,8 @@ proptest! {
         prop_assert_eq!(pipe.delivered, segments);
     }
 
-    /// With packets in order and without loss, no segment is sent twice, unless the RTO is shorter
-    /// than the round-trip time.
+    /// If packets stay in order and none is lost, no segment is sent twice, unless the RTO is
+    /// shorter than the round-trip time.
     #[test]
     fn nothing_is_repeated_without_loss(settings in any_settings(), one_way in 1..90u64) {
         let mut pipe = Pipe::new(&settings, |_| Some(Span(one_way * MS)));
@@ -229,7 +231,7 @@ proptest! {
     }
 
     /// With SACK and packets in order, a segment that has arrived is retransmitted at most once per
-    /// recovery (the rescue retransmission), whatever the number of lost segments. The RTO is long
+    /// recovery (the rescue retransmission), for any number of lost segments. The RTO is long
     /// enough for all ACKs.
     #[test]
     fn sack_repeats_only_what_was_lost(

@@ -2,38 +2,39 @@
 //!
 //! Reference: RFC 8985, section 7. The names of the RFC are in the docstrings.
 //!
-//! Without ACKs RACK detects nothing. Therefore, two round trips after the last progress and before
-//! the retransmission timer expires, one more segment leaves regardless of the window: a new
-//! segment, or the last segment again. From the ACK of this probe, RACK detects which segments are
-//! lost. If only the last segment was lost, the probe repairs the loss, and the window must be
-//! reduced as for any loss.
+//! RACK detects losses only if ACKs arrive. Therefore, two round trips after the last progress and
+//! before the retransmission timer expires, one more segment is sent regardless of the window. This
+//! probe is a new segment, or a retransmission of the last segment. From the ACK of this probe,
+//! RACK detects which segments are lost. If only the last segment was lost, the probe repairs the
+//! loss, and the window must be reduced as for any loss.
 //!
-//! If a single segment is outstanding and the connection has `delayed_ack`, the probe waits longer,
-//! by the maximum ACK delay of the receiver (TLP.max_ack_delay). Without `delayed_ack` the receiver
-//! delays no ACK, and the probe leaves after two round trips, whatever the number of outstanding
-//! segments.
+//! If a single segment is outstanding and the connection has `delayed_ack`, the probe is sent
+//! later, by the maximum ACK delay of the receiver (TLP.max_ack_delay). Without `delayed_ack` the
+//! receiver delays no ACK. The probe is then sent after two round trips, for any number of
+//! outstanding segments.
 //!
-//! Without a round-trip sample there is no probe. The RFC would wait for a second, and then send no
-//! probe, because of its section 7.3.
+//! Without a round-trip time sample no probe is sent. By the RFC, a timer of one second would
+//! expire, and then section 7.3 would suppress the probe.
 
 use crate::kernel::time::{Span, Time};
 use crate::tcp::Ack;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LossProbe {
-    /// TLP.end_seq: one past the highest segment sent when the probe left, while a probe is outstanding.
+    /// TLP.end_seq: one more than the highest number of a segment sent before the probe; `None` if
+    /// no probe is outstanding.
     end_seq: Option<u32>,
-    /// TLP.is_retrans: whether the probe is a retransmission.
+    /// TLP.is_retrans: whether the outstanding probe is a retransmission.
     is_retrans: bool,
-    /// Whether there has been no round-trip sample since the last probe.
+    /// Whether there has been no round-trip time sample since the last probe.
     unmeasured: bool,
-    /// TLP.max_ack_delay; zero without `delayed_ack`.
+    /// TLP.max_ack_delay: maximum ACK delay of the receiver; zero without `delayed_ack`.
     max_ack_delay: Span,
-    /// Expiry of the probe timeout (PTO), if no ACK arrives before.
+    /// Expiry of the probe timeout (PTO); [`Time::NEVER`] if no probe is scheduled.
     due: Time,
 }
 
-/// The state of a sender when a probe is planned.
+/// The state of a sender when a probe is scheduled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outlook {
     pub(super) now: Time,
@@ -43,7 +44,7 @@ pub(super) struct Outlook {
 }
 
 impl LossProbe {
-    /// Returns the state for a receiver that delays ACKs by at most `max_ack_delay`.
+    /// Returns the initial state, for a receiver that delays ACKs by at most `max_ack_delay`.
     pub(super) fn new(max_ack_delay: Span) -> LossProbe {
         LossProbe {
             end_seq: None,
@@ -61,14 +62,14 @@ impl LossProbe {
         self.due = Time::NEVER;
     }
 
-    /// Returns the expiry of the probe timeout, or [`Time::NEVER`] if no probe is planned.
+    /// Returns the expiry of the probe timeout; [`Time::NEVER`] if no probe is scheduled.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
         self.due
     }
 
-    /// Plans a probe (section 7.2), after new data was sent or an ACK reported progress. The caller ensures that
-    /// nothing is SACKed and that there is no recovery.
+    /// Schedules a probe (section 7.2). It is called after new data was sent or an ACK reported
+    /// progress. The caller ensures that no segment is SACKed and that no recovery is in progress.
     #[inline]
     pub(super) fn schedule(&mut self, outlook: Outlook) {
         self.due = match outlook.srtt {
@@ -83,13 +84,14 @@ impl LossProbe {
         };
     }
 
-    /// Cancels the planned probe.
+    /// Cancels the scheduled probe.
     #[inline]
     pub(super) fn cancel(&mut self) {
         self.due = Time::NEVER;
     }
 
-    /// Processes the departure of a probe (section 7.3), after which `snd_nxt` is next.
+    /// Processes the transmission of a probe (section 7.3). `snd_nxt` is the next new segment after
+    /// the probe.
     pub(super) fn on_sent(&mut self, snd_nxt: u32, is_retrans: bool) {
         self.end_seq = Some(snd_nxt);
         self.is_retrans = is_retrans;
@@ -97,14 +99,14 @@ impl LossProbe {
         self.due = Time::NEVER;
     }
 
-    /// Records that an ACK gave a round-trip sample.
+    /// Records that an ACK has given a round-trip time sample.
     #[inline]
     pub(super) fn on_sample(&mut self) {
         self.unmeasured = false;
     }
 
     /// TLP_process_ack(), section 7.4.2: returns whether the probe has repaired a loss. `repeats`
-    /// says whether the ACK is a duplicate. `dsack` is the duplicate segment that the ACK reports.
+    /// is true for a duplicate ACK. `dsack` is the duplicate segment that the ACK reports.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack, repeats: bool, dsack: Option<u32>) -> bool {
         match self.end_seq {
@@ -159,13 +161,13 @@ mod tests {
         assert_eq!(probe.deadline(), Time::NEVER);
         assert!(!probe.on_ack(&plain(8, Time::ZERO), false, None));
         probe.schedule(outlook(8));
-        assert_eq!(probe.deadline(), Time::NEVER); // no sample since the probe
+        assert_eq!(probe.deadline(), Time::NEVER); // no sample since the last probe, so no probe is scheduled
         probe.on_sample();
         probe.schedule(outlook(8));
         assert_eq!(probe.deadline(), Time(1_200 * MS));
     }
 
-    /// Covers the cases of section 7.4.2, in the order of that section.
+    /// Tests the cases of section 7.4.2, in the order of that section.
     #[test]
     fn only_an_ack_beyond_the_probe_shows_a_repaired_loss() {
         let again = || {
@@ -176,9 +178,9 @@ mod tests {
         let ack = |next| plain(next, Time::ZERO);
         let mut probe = again();
         assert!(!probe.on_ack(&ack(7), false, None));
-        assert!(!probe.on_ack(&ack(8), false, None)); // the ACK of the original, or of the probe
+        assert!(!probe.on_ack(&ack(8), false, None)); // the ACK of the original segment or of the probe
         assert_eq!(probe.end_seq, Some(8));
-        assert!(!probe.on_ack(&ack(8), true, None)); // both the original and the probe arrived
+        assert!(!probe.on_ack(&ack(8), true, None)); // a duplicate ACK: both the original segment and the probe arrived
         assert_eq!(probe.end_seq, None);
 
         let mut probe = again();
@@ -190,7 +192,7 @@ mod tests {
         assert_eq!(probe.end_seq, None);
 
         let mut probe = LossProbe::new(Span::ZERO);
-        probe.on_sent(8, false); // new data
+        probe.on_sent(8, false); // the probe is a new segment
         assert!(!probe.on_ack(&ack(8), false, None));
         assert_eq!(probe.end_seq, None);
     }

@@ -9,7 +9,7 @@ use crate::record::{FrameRecord, Ppdu, sequence_number};
 
 const BLOCK_ACK_REQ: u8 = 0x84;
 const BLOCK_ACK: u8 = 0x94;
-/// Value of BAR control and BA control for a compressed bitmap.
+/// Value of the BAR control and BA control fields for a compressed bitmap.
 const COMPRESSED: u16 = 2 << 1;
 /// Length of a BlockAck without its bitmap. [bytes]
 const BARE_BLOCK_ACK: u32 = 24;
@@ -18,33 +18,35 @@ const BARE_BLOCK_ACK: u32 = 24;
 #[derive(Default)]
 pub(super) struct Agreements {
     agreements: BTreeMap<Key, Agreement>,
-    /// Key of the agreement under which the last data or the last BlockAckReq were sent.
+    /// Key of the agreement under which data or a BlockAckReq was last sent. The next BlockAck
+    /// belongs to this agreement.
     last: Key,
 }
 
 /// Key of an agreement: sender, receiver, and traffic identifier.
 type Key = (NodeId, NodeId, u8);
 
-/// State of an agreement.
+/// State of a block acknowledgement agreement.
 #[derive(Default)]
 pub(super) struct Agreement {
-    /// Lowest MPDU number that has not been on the air.
+    /// Lowest MPDU number that has not been transmitted.
     pub(super) unsent: u32,
-    /// Lowest MPDU number that is neither acknowledged nor given up at the sender.
+    /// Start of the sender's window: the lowest MPDU number that is neither acknowledged nor
+    /// discarded at the sender.
     start: u32,
-    /// MPDU numbers that have been received, from `start` on.
+    /// Numbers of received MPDUs that are not below `start`.
     pub(super) received: BTreeSet<u32>,
 }
 
 impl Agreements {
-    /// Returns the agreement of the frames of `ppdu`, and records it as the last agreement.
+    /// Returns the agreement under which `ppdu` is sent, and records it as the last agreement.
     pub(super) fn of(&mut self, record: &FrameRecord, ppdu: &Ppdu) -> &mut Agreement {
         let key = (record.from, record.to, traffic_identifier(ppdu.category));
         self.last = key;
         self.agreements.entry(key).or_default()
     }
 
-    /// Appends a BlockAckReq.
+    /// Appends a BlockAckReq frame.
     pub(super) fn block_ack_req(&mut self, out: &mut Vec<u8>, record: &FrameRecord) {
         if let Some(ppdu) = &record.ppdu {
             self.of(record, ppdu).begin_at(ppdu.start);
@@ -58,7 +60,7 @@ impl Agreements {
         out.extend_from_slice(&(sequence_number(start) << 4).to_le_bytes());
     }
 
-    /// Appends a BlockAck. Its bitmap begins at the start of the window of the sender.
+    /// Appends a BlockAck frame. Its bitmap begins at the start of the sender's window.
     pub(super) fn block_ack(&mut self, out: &mut Vec<u8>, record: &FrameRecord) {
         let (_, _, tid) = self.last;
         let length = record.bytes.saturating_sub(BARE_BLOCK_ACK);
@@ -71,7 +73,7 @@ impl Agreements {
                 bitmap[bit as usize / 8] |= 1 << (bit % 8);
             }
         }
-        // the fragment number announces the length of the bitmap (802.11ax-2021, table 9-30b)
+        // the fragment number field encodes the length of the bitmap (802.11ax-2021, table 9-30b)
         let size = if length > 8 { 4 } else { 0 };
         control(out, BLOCK_ACK, record.reserves, &[record.to, record.from]);
         out.extend_from_slice(&(COMPRESSED | u16::from(tid) << 12).to_le_bytes());
@@ -81,7 +83,7 @@ impl Agreements {
 }
 
 impl Agreement {
-    /// Moves the start of the window of the sender to `start`.
+    /// Moves the start of the sender's window to the MPDU number `start`.
     pub(super) fn begin_at(&mut self, start: u32) {
         self.start = start;
         self.received = self.received.split_off(&start);

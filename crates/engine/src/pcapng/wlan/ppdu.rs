@@ -1,4 +1,4 @@
-//! MPDUs and A-MSDUs of cells that aggregate (IEEE 802.11-2020, 9.2.4.5, 9.3.2.2).
+//! MPDUs and A-MSDUs of cells with aggregation (IEEE 802.11-2020, 9.2.4.5, 9.3.2.2).
 
 use super::Cell;
 use super::fields::{
@@ -9,8 +9,8 @@ use crate::mac::NodeId;
 use crate::packet::Packet;
 use crate::record::{FrameRecord, Mpdu, Ppdu};
 
-/// Flag of QoS control: the frame contains an A-MSDU. The ACK policy is normal ACK or implicit BAR,
-/// for which bits 5 and 6 are clear.
+/// Flag of the QoS control field for a frame that contains an A-MSDU. The ACK policy bits 5 and 6
+/// are clear: normal ACK or implicit BlockAckReq.
 const AMSDU: u8 = 0x80;
 impl Cell {
     /// Appends an MPDU of `ppdu`, including the FCS. `write` appends an IP packet.
@@ -30,7 +30,8 @@ impl Cell {
         let retry = if is_retry { RETRY } else { 0 };
         out.extend_from_slice(&[QOS_DATA, ds | retry]);
         out.extend_from_slice(&microseconds(record.reserves));
-        // the third address is the BSSID if the subframes have addresses (table 9-60)
+        // the third address is the BSSID if the frame is an A-MSDU, whose subframes contain the
+        // other addresses (table 9-60)
         let third = if is_amsdu { ap } else { SERVER };
         for address in [record.to, record.from, third] {
             out.extend_from_slice(&mac_address(address));
@@ -49,8 +50,8 @@ impl Cell {
         close(out, start);
     }
 
-    /// Ends `ppdu`, after all its MPDUs have been appended. The receiver then has the MPDUs that
-    /// were not lost.
+    /// Updates the block acknowledgement agreement after all MPDUs of `ppdu` have been appended.
+    /// The MPDUs that were not lost are then recorded as received.
     pub(in super::super) fn end_ppdu(&mut self, record: &FrameRecord, ppdu: &Ppdu) {
         let agreement = self.agreements.of(record, ppdu);
         agreement.begin_at(ppdu.start);
@@ -63,8 +64,8 @@ impl Cell {
     }
 }
 
-/// Appends A-MSDU subframes, each with destination, source and length. Each subframe except the
-/// last is padded to a multiple of four bytes.
+/// Appends the subframes of an A-MSDU, each with destination address, source address and length.
+/// Each subframe except the last is padded to a multiple of four bytes.
 fn amsdu_body(
     out: &mut Vec<u8>,
     record: &FrameRecord,

@@ -1,4 +1,4 @@
-//! Assembles [`Csma`] from decoded tables.
+//! Assembles the settings [`Csma`] of a network with a conflict graph from decoded tables.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ use crate::notation::units::{self, TIME};
 /// Returns the links, conflicts and flows of `[csma]`, if the file has this table.
 ///
 /// # Errors
-/// There is a problem.
+/// A problem has been reported.
 pub(in super::super) fn assemble(
     root: &Section,
     scenario: &Scenario,
@@ -47,7 +47,7 @@ pub(in super::super) fn assemble(
     Ok(Some(network))
 }
 
-/// Returns the network without its flows.
+/// Returns the settings of `[csma]`, without the flows.
 fn settings(csma: &Section) -> Result<Csma, Refused> {
     let keys = CsmaTable::read(&Layers(&[csma]))?;
     let k = keys.k;
@@ -90,7 +90,8 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
         queue_packets: keys.queue,
         dummy: keys.dummy,
         acks: keys.acks,
-        // without prices, users cannot know the cost of additional connections
+        // without prices, a user does not know the cost of a further connection, and opens one
+        // connection
         connections: match keys.connections {
             ConnectionsWord::Rtt if is_adaptive => Connections::Rtt { k },
             ConnectionsWord::Utility if is_adaptive => Connections::Utility {
@@ -107,7 +108,7 @@ fn settings(csma: &Section) -> Result<Csma, Refused> {
     })
 }
 
-/// Checks that the overhead of a transmission leaves time for the packet.
+/// Checks that the overhead of a transmission is shorter than the time of a packet.
 fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Result<(), Refused> {
     let packet = Span::from_seconds(1.0 / network.air.service_rate_pps);
     let overhead = csma.said(CsmaAir::overhead);
@@ -121,7 +122,7 @@ fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Re
     Err(overhead.refuse_value(fault, problems))
 }
 
-/// Checks that packets are marked, if the number of connections depends on marks.
+/// Checks that links mark packets and flows use ECN, if the number of connections depends on marks.
 fn check_marks(csma: &Section, network: &Csma, problems: &mut Problems) -> Result<(), Refused> {
     let lacks = |flow: &&CsmaFlow| matches!(&flow.transport, Transport::Tcp(tcp) if !tcp.ecn);
     let Connections::Marks { .. } = network.connections else {
@@ -145,14 +146,15 @@ fn nodes(csma: &Section) -> Result<Vec<(String, CsmaNode)>, Refused> {
         .collect()
 }
 
-/// Returns the links with their conflicts, which the file lists or which follow from positions.
+/// Returns the links with their conflicts. The file lists the conflicts, or they follow from the
+/// positions of the nodes.
 fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
     let tables = csma.tables(CsmaTable::link);
     let place = |name: &String| tables.iter().position(|(link, _)| link == name);
     let mut links = Vec::with_capacity(tables.len());
     for (name, link) in tables {
         let keys = CsmaLinkTable::read(&Layers(&[link]))?;
-        // unknown names have been refused by the checks
+        // the checks have refused unknown names of nodes
         let places =
             |names: Option<Vec<String>>| names.iter().flatten().filter_map(place).collect();
         links.push(CsmaLink {
@@ -174,9 +176,9 @@ fn links(csma: &Section) -> Result<Vec<CsmaLink>, Refused> {
     Ok(links)
 }
 
-/// Adds the relations that follow from positions: conflicts, links whose frames a link reads, and
-/// links that it disturbs. A link reads an exchange if its transmitter is near one end of the
-/// exchange.
+/// Adds the relations that follow from the positions of nodes: which links conflict, which links
+/// decode each other's frames, and which links cause interference. A link decodes an exchange if
+/// its transmitter is in the transmission range of one end of the exchange.
 fn from_positions(csma: &Section, links: &mut [CsmaLink]) -> Result<(), Refused> {
     let range = |key: KeyOf<Millimetres>| Ok(Layers(&[csma]).need(key)?.0 as f64);
     let sensing = range(CsmaTable::sensing_range)?;
@@ -230,7 +232,8 @@ pub(super) fn distance(from: (f64, f64), to: (f64, f64)) -> f64 {
     libm::hypot(from.0 - to.0, from.1 - to.1)
 }
 
-/// Refuses a conflict graph that is not connected.
+/// Refuses a conflict graph that is not connected: a link must reach every other link over
+/// conflicts.
 fn connected(csma: &Section, links: &[CsmaLink], problems: &mut Problems) -> Result<(), Refused> {
     let mut reached = BTreeSet::from([0]);
     let mut frontier = vec![0];
@@ -262,7 +265,7 @@ fn flows(
     let mut known = HashSet::new();
     for (class, section) in root.tables(RootKeys::flow) {
         let Some(names) = section.present(FlowTable::route) else {
-            continue; // refused already
+            continue;
         };
         let route = route(&names, links, &scenario.links, problems)?;
         check_time(&names, &route, scenario, problems)?;
@@ -290,7 +293,7 @@ fn flows(
     Ok(flows)
 }
 
-/// Returns the marginal utility of a table. The checks have accepted its points.
+/// Returns the marginal utility that a table sets. The checks have accepted its points.
 fn marginals(table: &Section, key: KeyOf<Vec<(f64, f64)>>) -> Option<Marginals> {
     Marginals::new(table.value(key)?).ok()
 }

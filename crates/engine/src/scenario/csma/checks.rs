@@ -1,4 +1,4 @@
-//! Checks of the tables of files with and without `[csma]`.
+//! Checks of the tables of `[csma]`, and of keys that require or exclude `[csma]`.
 
 use super::super::model::Record;
 use super::super::root::RootKeys;
@@ -16,18 +16,18 @@ use crate::notation::units::{self, LENGTH, TIME};
 /// Maximum number of wireless links.
 const MOST_LINKS: usize = 5_000;
 
-/// Tables of networks without a conflict graph.
+/// Tables that describe other kinds of networks, and exclude `[csma]`.
 const OTHERS: [&str; 6] = keys!(RootKeys: cell, station, dumbbell, parking_lot, wire, bottleneck);
 
-/// Keys of flows with a route.
+/// Keys of a flow that are accepted only with `[csma]`.
 const OF_ROUTES: [&str; 3] = keys!(FlowTable: route, weight, marginal_utility);
 
-/// Keys of flows between wired nodes.
+/// Keys of a flow that are accepted only without `[csma]`.
 const OF_WIRES: [&str; 7] =
     keys!(FlowTable: from, to; Hosts: access, access_spread, jitter, rtt, rtt_spread);
 
-/// Refuses a cell or a topology in addition to the conflict graph, and removes its table, so that
-/// the table causes no further problems.
+/// Refuses a cell or a topology in a file with `[csma]`, and removes its table, so that the table
+/// causes no further problems.
 pub(in super::super) fn leave_alone(root: &mut Item, problems: &mut Problems) {
     let Data::Table(tables) = &mut root.data else {
         return;
@@ -52,7 +52,8 @@ pub(in super::super) fn leave_alone(root: &mut Item, problems: &mut Problems) {
     }
 }
 
-/// Checks the tables of a file with or without `[csma]`.
+/// Checks the tables of `[csma]`, or, in a file without `[csma]`, the absence of the keys that
+/// require it.
 pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
     let Some(csma) = root.inside(RootKeys::csma) else {
         if root.lacks(RootKeys::csma) {
@@ -118,7 +119,8 @@ fn check_links(csma: &Section, problems: &mut Problems) {
     check_mixture(csma, problems);
 }
 
-/// Checks that every link named in a table of a link exists and is another link.
+/// Checks the names of other links in the table of a link, such as its conflicts. Each name must be
+/// the name of another existing link.
 fn check_others(
     name: &str,
     link: &Section,
@@ -165,8 +167,8 @@ fn check_others(
     }
 }
 
-/// Checks that either all links or no links have nodes. A link without nodes would be in range of
-/// no other link.
+/// Checks that either all links or no links have nodes. A link without nodes has no position, so
+/// the positions would give no conflicts with the link.
 fn check_mixture(csma: &Section, problems: &mut Problems) {
     let links = csma.tables(CsmaTable::link);
     let placed = |link: &Section| {
@@ -187,7 +189,7 @@ fn check_mixture(csma: &Section, problems: &mut Problems) {
     }
 }
 
-/// Refuses a name that has no table.
+/// Refuses the name `name` if none of `tables` has this name.
 fn known(
     entry: &Entry,
     name: &str,
@@ -258,7 +260,7 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
     check_greedy(csma, flow, problems);
 }
 
-/// Returns the rate of a datagram source, if the rate is "greedy".
+/// Returns the rate entry of a flow's datagram source, if the rate is "greedy".
 fn greedy(flow: &Section) -> Option<Said<'_, Option<SourceRate>>> {
     let rate = flow.inside(FlowTable::udp)?.said(WiredDatagrams::rate);
     rate.filter(|rate| rate.value == Some(SourceRate::Greedy))
@@ -327,7 +329,8 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
     }
 }
 
-/// Checks that every frame that can be received can also be sensed.
+/// Checks that the sensing range is at least the transmission range: a station senses every frame
+/// that it can decode.
 fn check_ranges(csma: &Section, problems: &mut Problems) {
     let sensing = csma.said(CsmaTable::sensing_range);
     let transmission = csma.said(CsmaTable::transmission_range);

@@ -1,6 +1,6 @@
-//! Checks for settings that have no effect because of other settings. These settings are refused,
-//! because a user expects an effect. An override may choose the access or the connections. Then the
-//! keys of the file for other choices are accepted, so that one file can be used for all choices.
+//! Refuses settings of `[csma]` that have no effect because of other settings, since a user expects
+//! an effect. If an override (`--set`) removes the effect, keys of the file are accepted, so that
+//! one file can be used with several overrides.
 
 use super::super::root::RootKeys;
 use super::super::wired::FlowTable;
@@ -10,17 +10,17 @@ use crate::notation::decode::{Entry, Section};
 use crate::notation::problem::Problems;
 use crate::notation::setting::keys;
 
-/// Keys of r, and keys that depend on r.
+/// Keys of the aggressiveness r, and keys that have an effect only through r.
 const PRICES: &[&str] =
     &keys!(CsmaTable: beta; CsmaPrice: r_per_packet, queue_unit, interval, r_max);
 
-/// Keys that have no effect if each link has a fixed r.
+/// Keys from which r is computed. They have no effect if each link has a fixed r.
 const QUEUES: &[&str] = &keys!(CsmaPrice: r_per_packet, queue_unit, r_max);
 
-/// Keys of the number of connections of a user.
+/// Keys of the algorithm that sets a user's number of connections.
 const SEVERAL: &[&str] = &keys!(CsmaTable: k; CsmaUsers: interval, rounding, smoothing);
 
-/// Keys of utilities, of all flows and of single flows.
+/// Keys of utility functions: those of `[csma]` for all flows, and those of single flows.
 const UTILITIES: &[&str] = &keys!(CsmaTable: fairness, marginal_utility);
 const OF_FLOWS: &[&str] = &keys!(FlowTable: weight, marginal_utility);
 
@@ -33,7 +33,7 @@ const AQM: &[&str] = &keys!(CsmaPrice: aqm);
 const ACKS: &[&str] = &keys!(CsmaTable: acks);
 const R: &[&str] = &keys!(CsmaLinkTable: r);
 
-// Keys that may make a setting ineffective.
+// Keys that may remove the effect of other keys.
 const ACCESS: &str = CsmaTable::access.name();
 const CONNECTIONS: &str = CsmaTable::connections.name();
 const LINK: &str = CsmaTable::link.name();
@@ -41,7 +41,7 @@ const NODE: &str = CsmaTable::node.name();
 const SLOTTED: &str = CsmaTable::slotted.name();
 const FLOW: &str = RootKeys::flow.name();
 
-// Conditions for an effect.
+// Conditions for an effect, in the words of error messages.
 const ADAPTIVE: &str = "csma.access = \"adaptive\"";
 const LEGACY: &str = "csma.access = \"legacy\"";
 const DCF: &str = "csma.access = \"dcf\"";
@@ -53,11 +53,12 @@ const TCP: &str = "a flow of TCP";
 const NO_R: &str = "a link without an r of its own";
 const PLACES: &str = "nodes with positions, [csma.node.NAME]";
 
-/// A rule about settings without effect: whether it applies, the tables, their keys, the key of
-/// `[csma]` that removes the effect, and the condition for an effect.
+/// A rule about keys without effect: whether the rule applies, the tables, their keys, the key that
+/// removes the effect, and the condition for an effect.
 type Rule<'a> = (bool, &'a [&'a Section], &'a [&'a str], &'a str, &'a str);
 
-/// Checks `[csma]` and the flows. `has_tcp` is true if at least one flow uses TCP.
+/// Refuses keys of `[csma]` and of flows that have no effect. `has_tcp` is true if at least one
+/// flow uses TCP.
 pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mut Problems) {
     let access = csma.value(CsmaTable::access);
     let (Some(access), Some(connections)) = (access, csma.value(CsmaTable::connections)) else {
@@ -80,7 +81,8 @@ pub(super) fn check(root: &Section, csma: &Section, has_tcp: bool, problems: &mu
     let legacy = access == AccessWord::Legacy;
     let (with_tcp, without_tcp) = (adapts && has_tcp, adapts && !has_tcp);
     let rules: [Rule; 21] = [
-        // without adaptive access there are no prices, so flows have one connection and no AQM
+        // without adaptive access there are no prices, so flows have one connection, and AQM has no
+        // effect
         (!adapts, &own, PRICES, ACCESS, ADAPTIVE),
         (!adapts, &own, SEVERAL, ACCESS, ADAPTIVE),
         (!adapts, &own, UTILITIES, ACCESS, ADAPTIVE),

@@ -1,4 +1,4 @@
-//! The normalised form of a network with a conflict graph.
+//! The JSON of a network with a conflict graph in the normalised scenario.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,8 @@ use super::*;
 use crate::mac::graph::Pace;
 
 impl Csma {
-    /// Returns the network for the normalised scenario, which the models read.
+    /// Returns the network in the form of the normalised scenario, from which the models take their
+    /// parameters.
     pub(in super::super) fn to_json(&self, wired: &[LinkSettings]) -> Value {
         let link = |link: &CsmaLink| {
             let names = |links: &BTreeSet<usize>| -> Vec<&str> {

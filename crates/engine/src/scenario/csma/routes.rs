@@ -1,4 +1,4 @@
-//! Routes over wireless and wired links.
+//! Routes of flows over wireless and wired links.
 
 use super::super::model::{LinkRate, LinkSettings, Scenario};
 use super::{CsmaLink, Hop};
@@ -6,8 +6,8 @@ use crate::kernel::time::Span;
 use crate::notation::decode::Said;
 use crate::notation::problem::{Problems, Refused, did_you_mean, one_line, one_of};
 
-/// Checks that a round trip takes time: it crosses a wireless link, or a wired link with a rate or
-/// a delay.
+/// Checks that a packet does not cross the whole route in zero time: the route needs a wireless
+/// link, or a wired link with a rate or a delay.
 pub(super) fn check_time(
     names: &Said<Vec<String>>,
     route: &[Hop],
@@ -29,8 +29,8 @@ pub(super) fn check_time(
     Err(names.refuse(message, problems))
 }
 
-/// Returns the links of a route. Each link must exist, and must begin at the end of the previous
-/// link.
+/// Returns the links of a route, whose names the file lists. Each link must exist, and must begin
+/// at the node where the previous link ends.
 pub(super) fn route(
     names: &Said<Vec<String>>,
     links: &[CsmaLink],
@@ -55,10 +55,10 @@ pub(super) fn route(
     Ok(hops)
 }
 
-/// Transmitter and receiver of a link, if they are known.
+/// Transmitter and receiver of a link; `None` if the file lists conflicts in place of nodes.
 type Ends<'a> = Option<[&'a str; 2]>;
 
-/// Returns all links that a route may cross.
+/// Returns the name and the ends of every link that a route may cross.
 fn every<'a>(
     links: &'a [CsmaLink],
     wired: &'a [LinkSettings],
@@ -76,8 +76,8 @@ fn every<'a>(
     on_air.chain(wires)
 }
 
-/// Refuses a route with a gap, where a link does not begin at the end of the previous link. Links
-/// with listed conflicts have no ends, and may be at any place of a route.
+/// Refuses a route with a gap: a link does not begin at the node where the previous link ends.
+/// Links with listed conflicts have no nodes, so they are accepted at any position of a route.
 fn touching(
     names: &Said<Vec<String>>,
     links: &[CsmaLink],

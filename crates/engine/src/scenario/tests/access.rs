@@ -1,4 +1,4 @@
-//! Tests of access categories, TXOPs and PIFS in a file.
+//! Tests of access categories, TXOPs and PIFS access in scenario files.
 
 use super::super::*;
 use super::{SMALL, complaints, message_of, toml};
@@ -31,7 +31,7 @@ fn categories_start_from_the_table_of_the_standard() {
 fn categories_follow_the_node_s_own_best_effort() {
     let settings = [("cell.ap.cwmin", "0"), ("station.a.cwmin", "29")];
     let (station, ap) = nodes("", &settings);
-    // rounded down to whole slots: 30 / 4 = 7, 30 / 2 = 15
+    // `30 / 4` and `30 / 2` slots are rounded down to 7 and 15
     assert_eq!(station.voice, Access::contention(2, 6, 14));
     assert_eq!(station.video, Access::contention(2, 14, 29));
     assert_eq!(ap.voice, Access::contention(2, 0, 0));
@@ -112,7 +112,7 @@ fn pifs_is_for_the_access_point() {
         message_of("aifsn = 0"),
         format!("x.toml:5: `station.a.aifsn`: 0 is too small; {range}")
     );
-    // reported once, although it applies to several stations
+    // the problem is reported once, although its key applies to several stations
     let text = SMALL.replace("802.11b\"", "802.11b\", aifsn = 1") + "[station.b]\nupload = 1\n";
     assert_eq!(
         complaints(toml(&text, &[])),
@@ -139,8 +139,8 @@ fn windows_of_each_category_are_in_order() {
         "x.toml:5: `station.a.video.cwmax`: 7 is below cwmin; \
          expected a whole number from 15 to 32767"
     );
-    // the voice category of the cell is valid, but that of the station inherits a larger
-    // best-effort window
+    // the cell's own voice category is valid; the voice category of the station inherits a larger
+    // window from best effort
     let text = SMALL.replace("802.11b\"", "802.11b\", voice.cwmax = 10");
     assert_eq!(complaints(toml(&text, &[])), "");
     assert_eq!(
@@ -152,7 +152,7 @@ fn windows_of_each_category_are_in_order() {
 
 #[test]
 fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
-    // 1309.091 us for 1536 bytes at 11 Mb/s, SIFS 10 us, and 248 us for a MAC ACK at 2 Mb/s
+    // 1309.091 us for 1536 bytes at 11 Mb/s, SIFS of 10 us, and 248 us for a MAC ACK at 2 Mb/s
     assert_eq!(
         message_of("txop_limit = \"1.5 ms\""),
         "x.toml:5: `station.a.txop_limit`: \"1.5 ms\" is shorter than the exchange of one frame of \
@@ -160,7 +160,7 @@ fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
     );
     let (station, _) = nodes("txop_limit = \"1567091 ns\"", &[]);
     assert_eq!(station.best_effort.txop_limit, Some(Span(1_567_091)));
-    // the access point sends only TCP ACKs, and none in category voice
+    // the access point sends only TCP ACKs here, and none of them in category voice
     nodes(
         "",
         &[
@@ -173,7 +173,7 @@ fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
         "--set cell.txop_limit=500 us: `cell.txop_limit`: \"500 us\" is shorter than the exchange of \
          one frame of flow `a/up/1`; expected \"none\" or at least 1567.091 us"
     );
-    // in addition: RTS 272 us, CTS 248 us and two SIFS
+    // with RTS/CTS, the exchange also has an RTS of 272 us, a CTS of 248 us and two SIFS
     let protected = [
         ("cell.rts_threshold", "1000 B"),
         ("cell.txop_limit", "2 ms"),

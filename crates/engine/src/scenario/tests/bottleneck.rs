@@ -1,11 +1,12 @@
-//! Tests of the table `[vsb]`: the meaning of its values, and messages about invalid values.
+//! Tests of the table `[vsb]` of a virtual shared bottleneck: its values, and messages about
+//! invalid values.
 
 use super::super::{BottleneckFairness, BottleneckUdp};
 use super::{SMALL, complaints, toml};
 use crate::control::{WceRule, WceSettings};
 use crate::kernel::time::Span;
 
-/// Returns the message about [`SMALL`] with this table of a bottleneck.
+/// Returns the message about [`SMALL`] with this table `[vsb]`.
 fn message_of_vsb(table: &str) -> String {
     complaints(toml(&format!("{SMALL}[vsb]\n{table}"), &[]))
 }
@@ -108,7 +109,8 @@ fn it_needs_a_cell() {
     );
 }
 
-/// Returns the problems of a file with groups and three stations, two of which share a table.
+/// Returns the problems of a file with a group of two stations, a single station, and these keys of
+/// `[vsb]`.
 fn message_of_groups(table: &str) -> String {
     let stations = "[station.pair]\ncount = 2\nupload = 1\n[station.own]\nupload = 1\n";
     let file =

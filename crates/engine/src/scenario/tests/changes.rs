@@ -1,4 +1,4 @@
-//! Tests of changes during a run: of a channel, and of a station's ping replies.
+//! Tests of settings with changes during a run: of the channel, and of a station's ping replies.
 
 use super::refused_values::message_of_settings;
 use super::{SMALL, complaints, toml};

@@ -1,5 +1,5 @@
-//! Tests of networks with a conflict graph: the meaning of their files, and messages about invalid
-//! files.
+//! Tests of files with a conflict graph: the scenario that they describe, and messages about
+//! invalid files.
 
 use super::csma_files::{LISTED, PLACED};
 use super::{complaints, toml};
@@ -389,7 +389,7 @@ fn a_route_that_jumps_is_refused() {
             format!("x.toml:3: `flow.x.route`: {expected}")
         );
     }
-    // a route against the direction of a link
+    // a route that would cross a link in its reverse direction
     let server = text
         .replace("d = { x", "server = { x")
         .replace("to = \"d\"", "to = \"server\"");
@@ -501,7 +501,7 @@ fn settings_without_effect_are_refused() {
         let rules = format!("{mode}\n{setting}");
         assert_eq!(message(&rules), idle(5, key, shown, needed), "{rules}");
     }
-    // settings that state the present behaviour are accepted
+    // settings that repeat the present value are accepted
     assert_eq!(
         message("access = \"legacy\"\naqm = false\nconnections = \"one\""),
         ""

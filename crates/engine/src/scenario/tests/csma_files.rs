@@ -21,7 +21,7 @@ route = ["1"]
 mss = "500 B"
 "#;
 
-/// Transmitters in a row, at 0, 0.5 and 1.2 km.
+/// Three links whose transmitters are on a line, at 0, 0.5 and 1.2 km.
 pub(super) const PLACED: &str = r#"
 duration = "10 s"
 flow.x.route = ["near"]

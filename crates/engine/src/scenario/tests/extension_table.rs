@@ -1,4 +1,4 @@
-//! Tests of a root table that another crate reads.
+//! Tests of a root table that another crate adds to scenario files.
 
 use super::super::{ExtensionTable, Files, Format, Needed, Problem, Scenario};
 use super::{SMALL, complaints, toml};
@@ -19,7 +19,7 @@ table! {
 
 const LAMPS: KeyOf<Lamps> = KeyOf::new("lamps");
 
-/// The content of the table, with the title and the number of stations of the file.
+/// The extension's settings, with the title and the number of stations of the file.
 #[derive(Debug, PartialEq)]
 struct Room {
     title: String,

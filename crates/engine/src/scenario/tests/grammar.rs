@@ -1,4 +1,4 @@
-//! Tests of the grammar for consistency, against the decoder and against the schema.
+//! Tests that the grammar is consistent with itself, with the decoder and with the JSON Schema.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::notation::tree::{Data, Item};
 use crate::notation::value::check;
 use crate::queue::DISCIPLINES;
 
-/// A scenario with all four kinds of flows, long enough for the sample values.
+/// A scenario with all four kinds of flows, long enough for the values of `sample`.
 const FULL: &str = r#"
 duration = "100 s"
 wire.rate = "9 Mbps"
@@ -29,7 +29,7 @@ sensor_up = "1 s"
 sensor_down = "1 s"
 "#;
 
-/// Networks in which every key has an effect at some place.
+/// Networks in which the keys have an effect: each key in at least one of them.
 const NETWORKS: [&str; 15] = [
     r#"
 duration = "100 s"
@@ -153,7 +153,7 @@ flow.a.web = { connections = 5 }
 "#,
 ];
 
-/// Calls `visit` for every key, with its path in [`FULL`] and its table.
+/// Calls `visit` with every key below `table` and the key's path in [`FULL`].
 fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'static Key)) {
     for (key, _) in table.keys() {
         let path = format!("{path}{}", key.name);
@@ -165,7 +165,7 @@ fn each_key(table: &'static Table, path: &str, visit: &mut dyn FnMut(&str, &'sta
     }
 }
 
-/// Returns a value that is allowed for the key in [`FULL`] and differs from its default.
+/// Returns an accepted value of the key in [`FULL`] that differs from the key's default.
 fn sample(path: &str, key: &Key) -> Option<&'static str> {
     Some(match key.kind {
         Kind::Title => "another title",
@@ -174,7 +174,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             _ if key.name == "bar_after_failure" => "true",
             Default::Flag(true) => "false",
             Default::Depends(_) if matches!(key.name, "ecn" | "l4s") => "true",
-            Default::Depends(_) => "false", // the default is true, as in ns-2
+            Default::Depends(_) => "false", // the default is true, as in ns-2, so the sample is false
             _ => "true",
         },
         Kind::Count(_) if path == "format" => return None, // only one format is accepted
@@ -185,7 +185,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             _ => "40",
         },
         Kind::Number(_) if matches!(key.name, "speed_up" | "coupling") => "1.25",
-        Kind::Number(_) if path.ends_with("pi.b") => "0.00001", // less than a
+        Kind::Number(_) if path.ends_with("pi.b") => "0.00001", // b must be less than a
         Kind::Probability | Kind::Number(_) => "0.25",
         Kind::Level(_) => "9 dB",
         Kind::Duration(_) if key.name == "beacon_interval" => "51.2 ms",
@@ -209,7 +209,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
         Kind::Length(_) => "5 m",
         Kind::Names => "[\"b\"]",
         Kind::Times => "[1, 2, 2]",
-        Kind::TimesFile => return None, // the test has no file
+        Kind::TimesFile => return None, // the test passes no files, so a file of times cannot be set
         Kind::Commands => "ping server",
         Kind::Points(_) => "[[1, 2], [3, 1.5]]",
         Kind::Choice(_) => match key.name {
@@ -257,7 +257,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
     })
 }
 
-/// Returns the settings without which the key at `path` has no effect, with their values.
+/// Returns the settings, with their values, without which the key at `path` has no effect.
 fn needed(path: &str, key: &Key) -> Vec<(String, &'static str)> {
     let on = |other| (path.replace(key.name, other), "true");
     match key.name {
@@ -413,7 +413,7 @@ fn every_default_is_a_value_of_its_kind() {
     });
 }
 
-/// Checks that a default of a key is a value of the key's kind.
+/// Checks that the default of a key is a value of the key's kind.
 fn check_default(path: &str, key: &Key, default: Default) {
     let kind = match &key.kind {
         Kind::Tables(inner) if inner.bare.is_some() && !inner.is_named => {

@@ -1,4 +1,4 @@
-//! Tests from the text of a file to the scenario.
+//! Tests that convert the text of a file to a scenario.
 
 mod access;
 mod aggregation;
@@ -22,14 +22,15 @@ mod tcp_defaults;
 
 use super::{Format, Problem, Scenario, parse};
 
-/// A valid file whose text ends inside the table of station `a`.
+/// A valid file. Its text ends inside the table of station `a`, so that tests can append keys of
+/// the station.
 const SMALL: &str = r#"duration = "10 s"
 cell = { phy = "802.11b" }
 [station.a]
 upload = 1
 "#;
 
-/// Parses TOML under the name `x.toml`.
+/// Parses TOML text as the file `x.toml`.
 fn toml(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>> {
     let settings: Vec<(String, String)> = settings
         .iter()
@@ -38,7 +39,7 @@ fn toml(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>>
     parse(text, Format::Toml, "x.toml", &settings)
 }
 
-/// Returns the problems as printed, with hints on separate lines; empty without problems.
+/// Returns the problems as printed, with hints on separate lines; an empty text without problems.
 fn complaints<T>(result: Result<T, Vec<Problem>>) -> String {
     let problems = result.err().unwrap_or_default();
     let lines = problems.iter().flat_map(|problem| {
@@ -48,7 +49,7 @@ fn complaints<T>(result: Result<T, Vec<Problem>>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the message about line 5 of [`SMALL`] with `line` added to station `a`.
+/// Returns the problem of [`SMALL`] if `line` is appended to the table of station `a`.
 fn message_of(line: &str) -> String {
     complaints(toml(&format!("{SMALL}{line}"), &[]))
 }

@@ -1,4 +1,5 @@
-//! Tests of wired networks: the meaning of their files, and messages about invalid files.
+//! Tests of files with wired networks: the scenario that they describe, and messages about invalid
+//! files.
 
 use super::{complaints, toml};
 use crate::kernel::time::Span;
@@ -80,7 +81,7 @@ fn a_parking_lot_spreads_the_rates_of_its_bottlenecks() {
         let scenario = toml(&format!("duration = \"1 s\"\n{}", lot(more)), &[]).unwrap();
         scenario.links.iter().map(|link| link.rate.bps()).collect()
     };
-    // both directions of each link; rates in a range of 2 % around 10 Mb/s
+    // both directions of each bottleneck; the rates are in a range of 2 % around 10 Mb/s
     assert_eq!(
         rates("hops = 3, bottleneck = \"10 Mbps\", rate_spread = 0.02"),
         [
@@ -294,8 +295,8 @@ fn web_traffic_is_one_flow_with_the_rate_of_its_connections() {
         (web.arrivals, web.request_bytes),
         (WebArrivals::Packmime, None)
     );
-    // the access rate of one host does not apply to all servers of a web source together; the
-    // round-trip time does
+    // the round-trip time of a host also applies to a web source; the access rate does not, because
+    // the source represents many servers
     let access = &scenario.links[flow.forward[0] as usize];
     assert_eq!((access.rate.bps(), access.delay), (None, Span(50 * MS)));
     let table = "{ connections = 0.5, arrivals = \"poisson\", response = \"5 kB\", server_delay = \"0 s\" }";
@@ -492,7 +493,7 @@ fn jitter_is_that_of_the_sources() {
     assert_eq!(
         jitters(both),
         [
-            named("flow-1/access", 600_000), // 1500 B
+            named("flow-1/access", 600_000), // the time of 1500 B
             named("call/access", 600_000),
             named("own/access", 1_000_000),
             named("short/access", 200_000),

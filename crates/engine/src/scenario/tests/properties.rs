@@ -1,5 +1,5 @@
-//! Any sequence of bytes gives a scenario or problems, and never a panic. Every scenario meets the
-//! engine's assumptions.
+//! Tests that any sequence of bytes gives a scenario or problems, and never a panic, and that every
+//! scenario meets the engine's assumptions.
 
 use proptest::prelude::*;
 
@@ -94,7 +94,8 @@ const PATHS: &[&str] = &[
     "a b",
 ];
 
-/// Returns changes of a text. Each cuts some bytes at a position and inserts a fragment there.
+/// Returns random changes of a text. Each change cuts some bytes at a position and inserts a
+/// fragment there.
 fn edits() -> impl Strategy<Value = Vec<(prop::sample::Index, usize, &'static str)>> {
     let cut = prop_oneof![3 => Just(0usize), 2 => 1usize..4, 1 => 4usize..80];
     let piece = prop_oneof![1 => Just(""), 3 => prop::sample::select(PIECES)];
@@ -140,7 +141,7 @@ fn check_problem(problem: &Problem) {
     }
 }
 
-/// Checks the assumptions of the engine.
+/// Checks the assumptions of the engine about scenarios.
 fn check_scenario(scenario: &Scenario) {
     assert!(scenario.warmup < scenario.duration);
     assert!(!scenario.flows.is_empty());

@@ -1,4 +1,4 @@
-//! Tests of queue settings for every queue: their meaning, and messages about invalid settings.
+//! Tests of queue settings: the queues that they describe, and messages about invalid settings.
 
 use super::super::*;
 use super::{SMALL, complaints, toml};
@@ -12,7 +12,7 @@ fn ap_queue(settings: &[(&str, &str)]) -> QueueSetting {
     }
 }
 
-/// Returns the message of the first problem; empty without problems.
+/// Returns the message of the first problem; an empty text without problems.
 fn refusal(settings: &[(&str, &str)]) -> String {
     let message = match toml(SMALL, settings) {
         Ok(_) => String::new(),
@@ -121,7 +121,7 @@ fn the_others_have_the_defaults_of_their_documents() {
         ecn: false,
     };
     assert_eq!(of("pie"), (1_000, Discipline::Pie(pie)));
-    // a bare value sets the target
+    // a bare value of `codel` sets the target
     let bare = ap_queue(&[("cell.ap.queue.codel", "20 ms")]).discipline;
     let slow = CoDelSetting {
         target: ms(20),
@@ -253,7 +253,7 @@ fn a_word_that_is_a_discipline_leads_to_its_table() {
         );
     }
     assert_eq!(bare("0"), None);
-    // the same over a table, in which the word would replace the limit
+    // the hint is also given if the word is set over a table, where it would replace only the limit
     let settings = [
         ("cell.ap.queue", "{ codel = {} }"),
         ("cell.ap.queue", "dualpi2"),
@@ -352,7 +352,7 @@ fn settings_of_a_discipline_without_effect_are_refused() {
         let line = format!("x.toml:4: {path}: {shown} has no effect; expected {needed}");
         assert_eq!(message, line, "{table}");
     }
-    // keys of the file that have no effect because of an override are accepted
+    // keys of the file are accepted if an override removes their effect
     let file = format!("{cell}cell.ap_queue.mac80211.aql_low = \"2 ms\"\n");
     let over = |settings: &[(&str, &str)]| complaints(toml(&file, settings));
     let off = ("cell.ap_queue.mac80211.aql", "false");
@@ -361,7 +361,7 @@ fn settings_of_a_discipline_without_effect_are_refused() {
     assert!(
         over(&[off, high]).contains("`cell.ap_queue.mac80211.aql_high`: \"9 ms\" has no effect")
     );
-    // a value that is refused already is not refused again
+    // a refused value is not refused again for having no effect
     let wrong = "codel = { ce_threshold = \"soon\", ce_threshold_l4s = true }";
     let message = complaints(toml(&format!("{cell}cell.ap_queue = {{ {wrong} }}"), &[]));
     assert_eq!(
@@ -566,7 +566,7 @@ fn targets_are_shares_of_what_all_classes_have() {
         classes.iter().map(|class| class.target).collect()
     };
     assert_eq!(targets("0.125", "0.375"), [0.25, 0.75]);
-    assert_eq!(targets("0.526", "0.474"), [0.526, 0.474]); // no bit is lost
+    assert_eq!(targets("0.526", "0.474"), [0.526, 0.474]); // the targets equal the shares exactly
 }
 
 #[test]

@@ -160,7 +160,8 @@ fn many_flows_leave_less_time() {
         message(&[many, long]),
         format!("--set duration=\"70369 s\": {rest}")
     );
-    // 18 of the 64 bits are the number of the pending event, and the rest are nanoseconds
+    // 18 of the 64 bits are the number of the pending event; the other bits are its time in
+    // nanoseconds
     assert_eq!((u64::MAX >> 18) / 1_000_000_000, 70_368);
     assert!(toml(text, &[many, ("duration", "\"70368 s\"")]).is_ok());
 }

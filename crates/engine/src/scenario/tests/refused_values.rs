@@ -1,12 +1,13 @@
-//! Tests of one message per kind of invalid value: the place, the key, the value and the accepted
-//! values.
+//! Tests of error messages, with one example per kind of invalid value. A message contains the
+//! place, the key, the value and the accepted values.
 
 use super::examples::CSMA;
 use super::{SMALL, complaints, message_of, toml};
 use crate::kernel::time::Span;
 use crate::mac::PowerSave;
 
-/// Asserts the message about each line added to station `a`, after the place and the key path.
+/// Asserts the message about each line that is appended to the table of station `a`. The messages
+/// begin after the place and the key path.
 pub(super) fn assert_said(cases: &[(&str, &str)]) {
     for (line, expected) in cases {
         let message = message_of(line);
@@ -382,7 +383,7 @@ fn recovery_options_go_with_what_they_need() {
              again after a loss; expected false",
         ),
     ]);
-    // one message, although several flows share the value
+    // the value is reported once, although several flows share it
     let shared = "download = 2\n[tcp]\nprr = true";
     assert_eq!(
         message_of(shared),
@@ -432,7 +433,7 @@ fn a_signal_to_noise_ratio_stands_alone_and_has_its_unit() {
     );
 }
 
-/// Returns the message about settings over [`SMALL`], after the place.
+/// Returns the message about [`SMALL`] with these overrides. The message begins after the place.
 pub(super) fn message_of_settings(settings: &[(&str, &str)]) -> String {
     let message = complaints(toml(SMALL, settings));
     let (_, reason) = message.split_once(": ").unwrap_or_default();
@@ -543,7 +544,7 @@ fn parameters_of_a_congestion_control_that_nobody_chose_are_refused() {
         complaints(toml(&SMALL.replace("upload = 1", of_flow), &[])),
         format!("x.toml:4: `station.a.upload.dctcp`: {}", needed("dctcp"))
     );
-    // a connection uses the congestion control
+    // one connection uses the congestion control, so its parameters have an effect
     let other = "download = { connections = 1, congestion = \"prague\" }\n";
     assert_eq!(complaints(toml(&format!("{dctcp}{SMALL}{other}"), &[])), "");
     let none = [("station.a.download.connections", "0")];
@@ -551,7 +552,7 @@ fn parameters_of_a_congestion_control_that_nobody_chose_are_refused() {
         complaints(toml(&format!("{dctcp}{SMALL}{other}"), &none)),
         ""
     );
-    // an override chooses another congestion control
+    // an override selects another congestion control, so the file's parameters are accepted
     let own = "tcp = { congestion = \"prague\", prague.transition = 9 }\n";
     let reno = ("tcp.congestion", "reno");
     assert_eq!(complaints(toml(&format!("{own}{SMALL}"), &[reno])), "");

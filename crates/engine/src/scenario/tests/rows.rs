@@ -1,5 +1,5 @@
-//! Tests that ranges of the long lists equal those of the whole tree, in the order that readers
-//! rely on.
+//! Tests that the ranges of the long lists make up the lists of `to_json`, in the order that
+//! readers rely on.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use super::super::{LongList, Scenario};
 use super::examples::{CSMA_WIRES, HOTSPOT};
 use super::toml;
 
-/// A network whose hosts have their own links, with bulk, datagram and web traffic, a further link,
-/// and a station that reports.
+/// A wired network whose hosts have links of their own, with bulk TCP, datagrams and web traffic. A
+/// separate link and a station with sensor reports are added.
 const NETWORK: &str = r#"
 duration = "9 s"
 cell = { phy = "802.11b", node = "left" }
@@ -21,7 +21,7 @@ flow.web.web = { connections = 5 }
 station.meter = { sensor_up = { every = "2 s" }, download = 2 }
 "#;
 
-/// Asserts that ranges of three rows make up the lists of the whole tree.
+/// Asserts that ranges of three items make up the lists of `to_json`.
 pub(super) fn assert_rows_are_whole(scenario: &Scenario) {
     let (complete, head) = (scenario.to_json(), scenario.head_to_json());
     for list in LongList::ALL {
@@ -35,7 +35,7 @@ pub(super) fn assert_rows_are_whole(scenario: &Scenario) {
     assert_eq!(keys(&head), keys(&complete));
 }
 
-/// Returns a long list that is read three rows at a time.
+/// Returns a long list that is read in ranges of three items.
 fn rows(scenario: &Scenario, list: LongList) -> Value {
     let count = scenario.count_of(list);
     let pieces = (0..count).step_by(3).map(|first| {
@@ -70,8 +70,8 @@ fn a_table_that_rows_in_succession_have_is_there_once() {
     let scenario = toml(NETWORK, &[]).unwrap();
     let piece = scenario.rows_to_json(LongList::Flows, 0..scenario.flows.len());
     let count = |key: &str| piece["shared"][key].as_array().map(Vec::len);
-    // flows of the stations and of the topology, the flow with its own settings, and the flows
-    // after it
+    // three TCP tables: the flows of stations and topology, the flow with its own settings, and the
+    // flows after it
     assert_eq!(count("tcp"), Some(3));
     assert_eq!((count("udp"), count("sensor")), (Some(1), Some(1)));
 }

@@ -1,4 +1,4 @@
-//! Tests of `--set PATH=VALUE`.
+//! Tests of overrides (`--set PATH=VALUE`).
 
 use super::super::{Flow, Transport};
 use super::examples::HOTSPOT;
@@ -8,7 +8,7 @@ fn message_of(settings: &[(&str, &str)]) -> String {
     complaints(toml(SMALL, settings))
 }
 
-/// Returns the flows of `text` with `settings`, each with its window.
+/// Returns the flows of `text` with the overrides `settings`, and the receive window of each flow.
 fn flows(text: &str, settings: &[(&str, &str)]) -> Vec<(Flow, u32)> {
     let scenario = toml(text, settings).unwrap();
     let windows = scenario.flows.into_iter().map(|flow| match flow.transport {

@@ -3,7 +3,7 @@
 use super::{complaints, toml};
 use crate::scenario::*;
 
-/// One upload in a cell. The table of the cell follows in each test.
+/// One upload of a station. Each test adds the table of its cell.
 const UPLOAD: &str = "duration = \"10 s\"\nstation.a.upload = 1\n";
 
 /// One flow over a wired link.
@@ -15,7 +15,7 @@ type Defaults = (CongestionAlgorithm, bool, u32, u32);
 const MODERN: Defaults = (CongestionAlgorithm::Cubic, true, 10, 20_000);
 const OLDER: Defaults = (CongestionAlgorithm::NewReno, false, 2, 42);
 
-/// Returns the network-dependent settings of each TCP sender.
+/// Returns the network-dependent TCP settings of each TCP sender.
 fn settings(text: &str) -> Vec<Defaults> {
     let scenario = toml(text, &[]).unwrap_or_else(|_| panic!("{}", complaints(toml(text, &[]))));
     let flows = scenario.flows.into_iter();
@@ -161,7 +161,7 @@ fn the_defaults_that_flows_have_are_listed() {
     assert_eq!(listed_of(tcp), "802.11ax: initial_window=10");
     let tcp = "tcp.window = 9\nstation.a.tcp = { sack = true, initial_window = 4 }\n";
     assert_eq!(listed_of(tcp), "802.11ax: congestion=\"cubic\"");
-    // another group of flows still has the default
+    // another group of flows still uses the default
     let other = format!("{tcp}station.b.download = 1\n");
     let expected = "802.11ax: congestion=\"cubic\" sack=true initial_window=10";
     assert_eq!(listed_of(&other), expected);

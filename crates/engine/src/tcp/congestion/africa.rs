@@ -11,34 +11,35 @@
 //! ```
 //!
 //! Choices: the number of packets in the queue is w (RTT - baseRTT)/RTT with the mean RTT of a
-//! round. It decides the mode of the next round. A connection begins in slow mode. a and b are the
-//! formulas of the RFC, not its table of whole packets. They apply above 38 packets; up to 38
-//! packets a and b have the values of Reno, 1 and 1/2. a is never less than 1 (the formula gives
-//! 0.955 at 38 packets).
+//! round. It determines the mode of the next round. A connection begins in slow mode. The increase
+//! a(w) and the decrease b(w) are computed by the formulas of the RFC, not by its table of whole
+//! packets. The formulas apply above 38 packets. Up to 38 packets a and b have the values of Reno,
+//! 1 and 1/2. a is never less than 1, although the formula gives 0.955 at 38 packets.
 //!
 //! The threshold is a parameter of the algorithm. Its value of 1.641 packets is a choice of this
-//! program: neither the text of the paper nor an implementation of it was available to confirm the
-//! value that its simulations used. The threshold decides how many packets a connection keeps in
-//! the queue before it is as slow as Reno. It has no effect on a path whose losses occur without a
-//! queue.
+//! program. Neither the text of the paper nor an implementation was available to confirm the value
+//! in the simulations of the paper. The threshold is the number of packets that a connection has in
+//! the queue before its growth is that of Reno. It has no effect on a path whose losses occur
+//! without a queue.
 
 use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};
 use super::window::{MIN_SSTHRESH, Window};
 use super::window_algorithm::WindowAlgorithm;
 
-/// Number of packets in the queue from which the slow mode applies. The module documentation
-/// explains its origin.
+/// Number of the flow's packets in the queue from which the slow mode applies. The module
+/// documentation explains the choice of this value.
 const MODE_THRESHOLD: f64 = 1.641;
 
-/// Low_Window and High_Window of RFC 3649, and b at High_Window.
+/// Low_Window and High_Window of RFC 3649, and the decrease b(w) at High_Window.
 const LOW_WINDOW: f64 = 38.0;
 const HIGH_WINDOW: f64 = 83_000.0;
 const HIGH_DECREASE: f64 = 0.1;
 
 #[derive(Clone, Debug)]
 pub(super) struct Africa {
-    /// Growth in the current round: a(w) in fast mode, 1 in slow mode. [packets per round trip]
+    /// Growth in the current round: a(w) of HighSpeed TCP in fast mode, 1 in slow mode. [packets
+    /// per round trip]
     increase: f64,
     rounds: Rounds,
 }
@@ -61,7 +62,8 @@ impl Africa {
     }
 }
 
-/// Returns b(w) of HighSpeed TCP (RFC 3649, section 5). [-]
+/// Returns the decrease b(w) of HighSpeed TCP at the window w: the fraction of the window by which
+/// a loss reduces it (RFC 3649, section 5). [-]
 fn decrease(w: f64) -> f64 {
     if w <= LOW_WINDOW {
         return 0.5;
@@ -70,8 +72,9 @@ fn decrease(w: f64) -> f64 {
     ((HIGH_DECREASE - 0.5) * position + 0.5).max(HIGH_DECREASE)
 }
 
-/// Returns a(w) of HighSpeed TCP (RFC 3649, section 5): w^2 p(w) 2 b / (2 - b) with
-/// p(w) = 0.078 / w^1.2. [packets per round trip]
+/// Returns the increase a(w) of HighSpeed TCP at the window w (RFC 3649, section 5). a(w) is w^2
+/// p(w) 2 b(w) / (2 - b(w)), with the loss probability p(w) = 0.078 / w^1.2. [packets per round
+/// trip]
 fn increase(w: f64) -> f64 {
     if w <= LOW_WINDOW {
         return 1.0;
@@ -107,8 +110,8 @@ mod tests {
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
 
-    /// Rows of RFC 3649, appendix B: w, a(w), b(w). The windows of the table are those at which a(w) is a
-    /// whole number.
+    /// Compares with the table of RFC 3649, appendix B, whose columns are w, a(w) and b(w). The
+    /// table lists windows at which a(w) is a whole number.
     #[test]
     fn high_speed_functions_agree_with_the_table_of_the_rfc() {
         let table = [
@@ -139,8 +142,8 @@ mod tests {
         assert_eq!((increase(20.0), decrease(20.0)), (1.0, 0.5));
     }
 
-    /// With 851 packets the window grows by 7 packets per round trip without a queue, and by 1
-    /// packet with a queue.
+    /// With 851 packets the window grows by 7 packets per round trip if there is no queue, and by 1
+    /// packet if there is a queue.
     #[test]
     fn a_queue_turns_it_into_reno() {
         let mut driver = Driver::new(Africa::new(), 851.0);
@@ -149,7 +152,7 @@ mod tests {
         driver.round(100 * MS);
         let fast = driver.window.cwnd - before;
         assert!((6.9..7.1).contains(&fast), "{fast}");
-        driver.round(101 * MS); // 858 / 101 packets queued: 8.5
+        driver.round(101 * MS); // of 858 packets, 858 / 101 = 8.5 are in the queue
         let before = driver.window.cwnd;
         driver.round(101 * MS);
         let slow = driver.window.cwnd - before;

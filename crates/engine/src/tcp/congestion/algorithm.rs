@@ -36,7 +36,7 @@ words! {
 }
 
 impl CongestionAlgorithm {
-    /// Returns the hint of the error message for an unknown name.
+    /// Returns the hint of the error message for an unknown congestion control `name`.
     pub(in crate::tcp) fn meant(name: &str) -> Option<String> {
         name.starts_with("bbr").then(|| {
             "use another congestion control: BBR needs samples of the delivery rate, which the \
@@ -45,7 +45,8 @@ impl CongestionAlgorithm {
         })
     }
 
-    /// Returns how the receiver reports marks to this control, if the connection uses ECN.
+    /// Returns how the receiver reports ECN marks to this congestion control, if the connection
+    /// uses ECN.
     pub(in crate::tcp) fn feedback(self) -> Feedback {
         match self {
             CongestionAlgorithm::Dctcp => Feedback::Each,
@@ -63,7 +64,8 @@ impl CongestionAlgorithm {
         }
     }
 
-    /// Returns whether the control reacts to the number of marked segments, which requires ECN.
+    /// Returns whether this congestion control reacts to the number of marked segments, and
+    /// therefore requires ECN.
     pub(in crate::tcp) fn needs_ecn(self) -> bool {
         self.feedback() != Feedback::Flag
     }

@@ -1,4 +1,5 @@
-//! Compound: the sum of Reno's window and a window that depends on the queueing delay.
+//! Compound TCP: the window is the sum of Reno's window and a window that depends on the queueing
+//! delay.
 //!
 //! Reference: K. Tan, J. Song, Q. Zhang, M. Sridharan, "A Compound TCP approach for high-speed
 //! and long distance networks", INFOCOM 2006; as restated in Manjunath & Raina, section II.
@@ -12,9 +13,11 @@
 //! (win (1 - beta) - cwnd/2)^+      on a loss, with cwnd/2
 //! ```
 //!
-//! All values are real numbers. With the default values dwnd begins to grow at win = 16, where
-//! alpha win^k exceeds 1. dwnd is 0 in slow start and after a timeout. RTT is the mean of the
-//! samples of a round, and win is the window at the beginning of the round.
+//! win is the window, cwnd the loss window (that of Reno), dwnd the delay window, and (x)^+ =
+//! max(x, 0). alpha, beta, gamma, zeta and k are parameters. All values are real numbers. With the
+//! default values dwnd begins to grow at win = 16, where alpha win^k exceeds 1. dwnd is 0 in slow
+//! start and after a timeout. RTT is the mean of the samples of a round, and win in the equations
+//! of dwnd is the window at the beginning of the round.
 //!
 //! Differs from the paper in: the receive window limits the growth of dwnd, not only win, so that
 //! dwnd never contains a fraction of the window that cannot be used. ns-2 runs the Linux module
@@ -55,11 +58,11 @@ table! {
 #[derive(Clone, Debug)]
 pub(super) struct Compound {
     settings: CompoundSettings,
-    /// Delay window dwnd. The rest of [`Window::cwnd`] is the loss window. [packets]
+    /// Delay window dwnd. [`Window::cwnd`] is the sum of dwnd and the loss window. [packets]
     dwnd: f64,
     rounds: Rounds,
-    /// Window win at the beginning of the round, if the round began in congestion avoidance.
-    /// [packets]
+    /// Window win (loss window plus delay window) at the beginning of the round; `None` if the
+    /// round did not begin in congestion avoidance. [packets]
     win: Option<f64>,
 }
 
@@ -73,7 +76,7 @@ impl Compound {
         }
     }
 
-    /// Updates dwnd at the end of a round that began with the window `win`.
+    /// Updates the delay window dwnd at the end of a round that began with the window `win`.
     fn on_round(&mut self, window: &mut Window, win: f64, round: Round) {
         let CompoundSettings { gamma, zeta, .. } = self.settings;
         let diff = win * round.delay / round.mean_rtt;
@@ -93,7 +96,7 @@ impl Compound {
     }
 }
 
-/// Returns the growth of win in a round trip without queue, alpha win^k. [packets]
+/// Returns the growth of the window win in a round trip without queue: alpha win^k. [packets]
 fn increase_per_rtt(settings: &CompoundSettings, win: f64) -> f64 {
     let power = if settings.k == 0.75 {
         win.sqrt() * win.sqrt().sqrt()
@@ -145,7 +148,8 @@ mod tests {
         CompoundSettings::usual().unwrap()
     }
 
-    /// At 256 packets alpha win^k is 1/8 of 64: 8 packets per round trip, of which 1 is Reno's.
+    /// At 256 packets alpha win^k is 256^0.75 / 8 = 8 packets per round trip. Of these, Reno's
+    /// growth is 1 packet.
     #[test]
     fn window_grows_by_alpha_win_to_the_k_per_round_trip() {
         assert_eq!(increase_per_rtt(&published(), 256.0), 8.0);
@@ -159,7 +163,7 @@ mod tests {
         let mut driver = Driver::new(Compound::new(published()), 256.0);
         driver.round(100 * MS);
         let before = driver.window.cwnd;
-        driver.round(100 * MS); // begins with the update of dwnd
+        driver.round(100 * MS); // the round begins with the update of dwnd
         let grown = driver.window.cwnd - before;
         assert!((grown - 8.0).abs() < 0.04, "{grown}");
         let dwnd = driver.algorithm.dwnd;
@@ -193,20 +197,21 @@ mod tests {
         compound.on_round(&mut window, 200.0, round(0.025));
         compound.on_round(&mut window, 200.0, round(0.025));
         assert_eq!((compound.dwnd, window.cwnd), (0.0, 150.0)); // dwnd is never negative
-        // diff = 200 * 0.0125/0.125 = 20 is below gamma: growth by 1/8 200^0.75 - 1
+        // diff = 200 * 0.0125/0.125 = 20 is below gamma, so dwnd grows by 1/8 200^0.75 - 1
         compound.on_round(&mut window, 200.0, round(0.0125));
         assert!((compound.dwnd - 5.648).abs() < 1e-3, "{}", compound.dwnd);
     }
 
-    /// win is 100, of which dwnd is 40. A loss changes cwnd from 60 to 30, and dwnd to 100/2 - 30 =
-    /// 20.
+    /// Before the loss win is 100 packets, of which dwnd is 40. The loss changes cwnd from 60 to
+    /// 30, and dwnd to 100/2 - 30 = 20.
     #[test]
     fn a_loss_halves_win_and_divides_the_rest() {
         let mut driver = Driver::new(Compound::new(published()), 100.0);
         driver.algorithm.dwnd = 40.0;
         assert_eq!(driver.algorithm.decrease(&driver.window, 100), 50.0);
         assert_eq!(driver.algorithm.dwnd, 20.0);
-        // with beta = 0.125 the remaining win exceeds half of cwnd by more
+        // with beta = 0.125, win after the loss is larger, and so is the part of win that remains
+        // in dwnd
         let gentle = CompoundSettings {
             beta: 0.125,
             ..published()

@@ -1,4 +1,5 @@
-//! The interface of a congestion control: how much may be in flight, and when the next segment may leave.
+//! The interface of a congestion control, which sets the amount of data in flight and the departure
+//! time of the next segment.
 //!
 //! ```text
 //! sender --on_sent, on_delivered, on_lost, on_ack, on_loss, on_timeout, on_marks--> control
@@ -8,9 +9,9 @@
 //! The sender owns the [`Window`] and passes it to each event, as Linux does with `snd_cwnd`.
 //! Therefore the sender reads cwnd without a call.
 //!
-//! Most controls only decide how the window grows and how a loss reduces it. Such a control
-//! implements `WindowAlgorithm` (`window_algorithm.rs`). It then has the recovery of Reno, and no
-//! pacing.
+//! Most congestion controls only define the growth of the window and its reduction after a loss.
+//! These controls implement `WindowAlgorithm` (`window_algorithm.rs`), which adds Reno's recovery.
+//! They have no pacing.
 
 use std::fmt::Debug;
 
@@ -19,31 +20,33 @@ use crate::kernel::time::{Span, Time};
 use crate::tcp::recovery::RecoveryMode;
 use crate::tcp::rtt::RttEstimator;
 
-/// A congestion control of one sender. `flight` is the number of outstanding segments before an event.
+/// A congestion control of one sender. In all events, `flight` is the number of outstanding
+/// segments before the event.
 pub trait CongestionControl {
-    /// State that the control attaches to one transmission, such as the data of a delivery-rate
-    /// sample. The control returns the state when the segment leaves, and receives it again when
-    /// the segment is acknowledged or lost.
+    /// State that the congestion control attaches to one transmission, such as the data of a
+    /// delivery-rate sample. The control returns this state when the segment is sent, and receives
+    /// it again when the segment is acknowledged or lost.
     type PacketInfo: Copy + Debug;
 
-    /// Returns how losses reported by duplicate ACKs are repaired.
+    /// Returns the way in which losses that duplicate ACKs report are repaired.
     fn recovery_mode(&self) -> RecoveryMode {
         RecoveryMode::EachHole
     }
 
-    /// Processes the departure of a segment.
+    /// Processes the transmission of a segment. Returns the state to attach to the transmission.
     fn on_sent(&mut self, window: &Window, sent: &Sent) -> Self::PacketInfo;
 
-    /// Processes an ACK that reports the arrival of segments for the first time, before any other
-    /// event of this ACK. `newest` is the state of the transmission that left last among these
+    /// Processes an ACK that reports the arrival of segments for the first time. It is the first
+    /// event of this ACK. `newest` is the state of the most recent transmission among these
     /// segments.
     fn on_delivered(&mut self, window: &mut Window, arrival: &Arrival, newest: Self::PacketInfo);
 
-    /// Processes the loss of a transmission. It is called when the segment is retransmitted.
+    /// Processes the loss of a transmission, whose attached state is `lost`. It is called when the
+    /// segment is retransmitted.
     fn on_lost(&mut self, window: &mut Window, now: Time, lost: Self::PacketInfo);
 
-    /// Returns the time at which the next segment may leave if the window permits it. A time up to `now`
-    /// means immediately.
+    /// Returns the time at which the next segment may be sent, if the window permits it. A time up
+    /// to `now` means immediately.
     fn earliest_departure(&self, now: Time) -> Time;
 
     /// Processes an ACK of new data outside fast recovery.
@@ -52,30 +55,32 @@ pub trait CongestionControl {
     /// Processes an ACK in fast recovery, or the ACK that ends it.
     fn on_recovery_ack(&mut self, window: &mut Window, ack: RecoveryAck);
 
-    /// Processes the first sign of congestion in a window of data: a loss, or the echo of a mark.
+    /// Processes the first sign of congestion in a window of data: a loss or an ECN echo.
     fn on_loss(&mut self, window: &mut Window, flight: u32, sign: CongestionSign);
 
     /// Processes the expiry of the retransmission timer. `first` is false if the timer has already expired
     /// for the same segment.
     fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool);
 
-    /// Processes the number of marked segments that an ACK reports, before any other event of this ACK
-    /// except [`on_delivered`](CongestionControl::on_delivered).
+    /// Processes the number of marked segments that an ACK reports. It precedes all other events of
+    /// this ACK except [`on_delivered`](CongestionControl::on_delivered).
     fn on_marks(&mut self, report: &MarkReport);
 
-    /// Reduces the window because an ACK reports marks for the first time since the last reduction.
-    /// Returns whether the window was reduced.
+    /// Reduces the window because an ACK reports the first marks since the last reduction. Returns
+    /// whether the window was reduced.
     fn decrease_by_marks(&mut self, window: &mut Window, report: &MarkReport, flight: u32) -> bool;
 }
 
-/// A departure of a segment.
+/// The transmission of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// Time of the departure.
+    /// Time of the transmission.
     pub now: Time,
-    /// Number of the segment, counted from 0 in its flow.
+    /// Number of the segment, counted from 0 in its flow. Retransmissions have the number of the
+    /// first transmission.
     pub number: u32,
-    /// Whether the segment repeats the last segment as a probe, when no loss is known.
+    /// Whether the transmission is a tail loss probe that repeats the last segment, although no
+    /// loss is known.
     pub is_probe: bool,
     /// Number of outstanding segments, including this segment. [packets]
     pub flight: u32,
@@ -83,16 +88,16 @@ pub struct Sent {
     pub srtt: Option<Span>,
 }
 
-/// The segments whose arrival an ACK reports for the first time.
+/// The arrival of segments that an ACK reports for the first time.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// Arrival time of the ACK.
     pub now: Time,
-    /// Number of these segments.
+    /// Number of segments whose arrival the ACK reports for the first time.
     pub segments: u32,
 }
 
-/// The properties of an ACK of new data on which the growth of a window depends.
+/// The properties of an ACK of new data that determine the growth of the window.
 #[derive(Clone, Copy)]
 pub struct NewAck<'a> {
     /// Arrival time of the ACK.
@@ -103,16 +108,16 @@ pub struct NewAck<'a> {
     /// if some of the acknowledged segments were SACKed before, and more than `acked` if the ACK
     /// also SACKs other segments. Without SACK it is at most two after a loss.
     pub delivered: u32,
-    /// First unacknowledged segment after the ACK.
+    /// First unacknowledged segment after this ACK.
     pub snd_una: u32,
-    /// Next segment to send.
+    /// Number of the next new segment.
     pub snd_nxt: u32,
-    /// Round-trip estimator, which already includes the sample of the ACK.
+    /// Round-trip time estimator, which already includes the sample of this ACK.
     pub rtt: &'a RttEstimator,
 }
 
 impl NewAck<'_> {
-    /// Splits the ACK into ACKs of one segment each, one for each delivered segment.
+    /// Splits the ACK into one ACK for each delivered segment.
     pub(super) fn split(self) -> impl Iterator<Item = Self> {
         let last = self.acked.saturating_sub(1);
         (0..self.delivered).rev().map(move |later| NewAck {
@@ -127,7 +132,7 @@ impl NewAck<'_> {
 /// The effect of an ACK on fast recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryAck {
-    /// A duplicate ACK: another segment has left the network.
+    /// A duplicate ACK, which shows that another segment has left the network.
     Duplicate,
     /// An ACK of some, but not all, segments that were sent before the loss.
     Partial {
@@ -143,27 +148,28 @@ pub enum RecoveryAck {
 pub enum CongestionSign {
     /// Three duplicate ACKs.
     DuplicateAcks,
-    /// Three duplicate ACKs in a window of data for which a mark has already reduced the window.
+    /// Three duplicate ACKs after an ECN mark has already reduced the window for the same window of
+    /// data.
     DuplicateAcksAfterMark,
-    /// A loss shown by SACK blocks, a timer or a probe, or the echo of a mark. The sender knows how
-    /// many segments are in the network, so that the window need not be inflated (RFC 6675, step
-    /// 4.2; RFC 3168, section 6.1.2).
+    /// A loss shown by SACK blocks, a timer or a probe, or an ECN echo. The sender knows the number
+    /// of segments in the network, so the window need not be inflated (RFC 6675, step 4.2; RFC
+    /// 3168, section 6.1.2).
     Selective,
 }
 
-/// The marks that an ACK reports to a control that reacts to their number.
+/// The ECN marks that an ACK reports, for a congestion control that reacts to the number of marks.
 #[derive(Clone, Copy, Debug)]
 pub struct MarkReport {
     /// Arrival time of the ACK.
     pub now: Time,
     /// Number of segments that the ACK acknowledges.
     pub acked: u32,
-    /// Number of segments whose marks the ACK reports for the first time. It can exceed `acked`,
-    /// because segments above a gap may be marked as well.
+    /// Number of segments whose marks the ACK reports for the first time. The number can exceed
+    /// `acked`, because segments that arrived after a lost segment may be marked as well.
     pub marked: u32,
-    /// First unacknowledged segment after the ACK.
+    /// First unacknowledged segment after this ACK.
     pub snd_una: u32,
-    /// Next segment to send.
+    /// Number of the next new segment.
     pub snd_nxt: u32,
     /// Smoothed round-trip time before the ACK.
     pub srtt: Option<Span>,

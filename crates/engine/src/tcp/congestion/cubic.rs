@@ -1,4 +1,4 @@
-//! CUBIC: the window is a cubic function of the time since the last loss.
+//! CUBIC: the window is a cubic function of the time t since the last loss.
 //!
 //! Reference: RFC 9438.
 //!
@@ -6,54 +6,56 @@
 //! W_cubic(t) = C (t - K)^3 + W_max          K = cbrt((W_max - cwnd_epoch) / C)
 //! ```
 //!
-//! Choices that the RFC offers: fast convergence is on (section 4.7); ssthresh is beta times
-//! FlightSize (section 4.6); RTT in W_cubic(t + RTT) is the smoothed RTT.
+//! C is the aggressiveness, K the time until the window is W_max again, W_max the window before the
+//! last reduction, and cwnd_epoch the window after it. Choices that the RFC offers: fast
+//! convergence is on (section 4.7); ssthresh is beta times FlightSize (section 4.6); the target
+//! W_cubic(t + RTT) uses the smoothed RTT.
 //!
 //! Differs from the RFC in: in the Reno-friendly region cwnd is max(cwnd, W_est), so that no ACK
-//! reduces it.
-//! Differs from Linux in: floating point instead of integers in units of 1/1024 s; the window grows by
-//! (target - cwnd)/cwnd per ACK, as in the RFC, not per acknowledged segment, so that with delayed
-//! ACKs cwnd approaches its target at half the speed.
+//! reduces cwnd. W_est is the window of a Reno flow. Differs from Linux in: floating point instead
+//! of integers in units of 1/1024 s; the window grows by (target - cwnd)/cwnd per ACK, as in the
+//! RFC, and not per acknowledged segment. With delayed ACKs cwnd therefore approaches its target at
+//! half the speed.
 
 use super::control::NewAck;
 use super::window::{MIN_SSTHRESH, Window};
 use super::window_algorithm::WindowAlgorithm;
 use crate::kernel::time::Time;
 
-/// Aggressiveness of growth, section 5. [packets/s^3]
+/// Constant C, the aggressiveness of the cubic growth (section 5). [packets/s^3]
 const C: f64 = 0.4;
 
 /// Fraction of the window that a loss leaves, section 4.6. [-]
 const BETA: f64 = 0.7;
 
-/// Growth of W_est per round trip, section 4.3. With it W_est has the average window of Reno.
-/// [packets]
+/// Growth per round trip of W_est, the window of a Reno flow (section 4.3). With this growth W_est
+/// has the average window of Reno. [packets]
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cubic {
-    /// W_max: window before the last reduction, or a smaller value with fast convergence; 0 if
-    /// there was no reduction since slow start. [packets]
+    /// W_max: window before the last reduction, or a smaller value because of fast convergence. It
+    /// is 0 if there was no reduction since slow start. [packets]
     w_max: f64,
-    /// Window before the last reduction, without fast convergence. [packets]
+    /// Window before the last reduction; fast convergence does not change this value. [packets]
     cwnd_prior: f64,
     epoch: Option<Epoch>,
 }
 
-/// A stage of congestion avoidance.
+/// A congestion avoidance stage: the time from one reduction of the window to the next.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     begun: Time,
-    /// Time until the window reaches W_max again. [s]
+    /// K: time from the beginning of the stage until the window is W_max again. [s]
     k: f64,
     w_max: f64,
-    /// Window of a Reno flow under the same conditions. [packets]
+    /// W_est: window that a Reno flow would have under the same conditions. [packets]
     w_est: f64,
 }
 
 impl Epoch {
-    /// Returns the stage that begins at `begun` with the window `cwnd`. Without an earlier loss the
-    /// stage begins on the plateau (section 4.8).
+    /// Returns the congestion avoidance stage that begins at `begun` with the window `cwnd`.
+    /// Without an earlier loss the stage begins at the plateau of the cubic function (section 4.8).
     fn begin(begun: Time, cwnd: f64, w_max: f64) -> Epoch {
         let w_max = w_max.max(cwnd);
         Epoch {
@@ -64,7 +66,8 @@ impl Epoch {
         }
     }
 
-    /// Returns W_cubic(t), section 4.2, equation 1. [packets]
+    /// Returns W_cubic, the cubic function at the time `t` [s] since the beginning of the stage
+    /// (section 4.2, equation 1). [packets]
     fn w_cubic(&self, t: f64) -> f64 {
         let since_plateau = t - self.k;
         C * (since_plateau * since_plateau * since_plateau) + self.w_max
@@ -83,7 +86,7 @@ impl WindowAlgorithm for Cubic {
             .get_or_insert_with(|| Epoch::begin(ack.now, cwnd, w_max));
         let t = ack.now.since(epoch.begun).seconds();
         let rtt = ack.rtt.srtt().map_or(0.0, |srtt| srtt.seconds());
-        // section 4.3, equation 4
+        // growth of W_est, section 4.3, equation 4
         let alpha = if epoch.w_est < self.cwnd_prior {
             ALPHA
         } else {
@@ -93,7 +96,7 @@ impl WindowAlgorithm for Cubic {
         if epoch.w_cubic(t) < epoch.w_est {
             window.add(epoch.w_est - cwnd); // Reno-friendly region
         } else {
-            // sections 4.4 and 4.5: concave and convex region
+            // concave and convex region, sections 4.4 and 4.5
             let target = epoch.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd);
             window.add((target - cwnd) / cwnd);
         }
@@ -102,7 +105,7 @@ impl WindowAlgorithm for Cubic {
     fn decrease(&mut self, window: &Window, flight: u32) -> f64 {
         self.epoch = None;
         self.cwnd_prior = window.cwnd;
-        // section 4.7: fast convergence
+        // fast convergence, section 4.7
         self.w_max = if window.cwnd < self.w_max {
             window.cwnd * (1.0 + BETA) / 2.0
         } else {
@@ -111,8 +114,8 @@ impl WindowAlgorithm for Cubic {
         (f64::from(flight) * BETA).max(MIN_SSTHRESH)
     }
 
-    /// Processes a timeout (section 4.8): beta gives ssthresh, and the next stage begins on its
-    /// plateau.
+    /// Processes a timeout (section 4.8): ssthresh is beta times FlightSize, and the next
+    /// congestion avoidance stage begins at the plateau of the cubic function.
     fn on_timeout(&mut self, window: &mut Window, flight: u32, first: bool) {
         if first {
             window.ssthresh = self.decrease(window, flight);
@@ -135,8 +138,7 @@ mod tests {
         assert!((epoch.k - 4.217_163).abs() < 1e-6, "{}", epoch.k);
         assert!((epoch.w_cubic(0.0) - 70.0).abs() < 1e-9);
         assert_eq!(epoch.w_cubic(epoch.k), 100.0);
-        // concave before the plateau, convex after it: one second away the difference is 0.4 * 1^3
-        // packets
+        // one second before and after the plateau, the difference to W_max is 0.4 * 1^3 packets
         assert!((epoch.w_cubic(epoch.k - 1.0) - 99.6).abs() < 1e-9);
         assert!((epoch.w_cubic(epoch.k + 1.0) - 100.4).abs() < 1e-9);
         assert!((epoch.w_cubic(2.0 * epoch.k) - 130.0).abs() < 1e-9);
@@ -156,7 +158,8 @@ mod tests {
             (driver.algorithm.w_max, driver.algorithm.cwnd_prior),
             (100.0, 100.0)
         );
-        // a loss below the previous W_max gives W_max = 80 * 1.7/2
+        // the loss occurs below the previous W_max, so that fast convergence gives W_max = 80 *
+        // 1.7/2
         driver.window.cwnd = 80.0;
         assert_eq!(driver.algorithm.decrease(&driver.window, 80), 56.0);
         assert_eq!(
@@ -165,7 +168,8 @@ mod tests {
         );
     }
 
-    /// With RTT 1 s and W_max 1000 the window is far above Reno's, and follows the cubic function.
+    /// With RTT 1 s and W_max 1000 the window is far above Reno's window, and is given by the cubic
+    /// function.
     #[test]
     fn cwnd_follows_the_cubic_function_on_a_long_path() {
         let mut driver = Driver::new(Cubic::default(), 1000.0);
@@ -175,27 +179,28 @@ mod tests {
             driver.round(1_000 * MS);
         }
         let epoch = driver.algorithm.epoch.unwrap();
-        assert!((epoch.k - 9.0856).abs() < 1e-4); // cbrt(300 / 0.4)
+        assert!((epoch.k - 9.0856).abs() < 1e-4); // K = cbrt(300 / 0.4)
         let t = driver.now.since(epoch.begun).seconds();
-        // in one round the ACKs move cwnd at least the fraction 1 - 1/e towards the target one
-        // round later
+        // in one round the ACKs reduce the distance between cwnd and the target one round later by
+        // at least the fraction 1 - 1/e
         let cwnd = driver.window.cwnd;
         assert!(cwnd <= epoch.w_cubic(t + 1.0), "{cwnd} at {t}");
         assert!(cwnd >= epoch.w_cubic(t - 1.0), "{cwnd} at {t}");
     }
 
-    /// RTT 10 ms: the cubic function grows by 0.4 (0.01 n)^3, W_est by 0.529 packets per round trip.
+    /// At RTT 10 ms the cubic function grows by 0.4 (0.01 n)^3 in n round trips, and Reno's window
+    /// W_est by 0.529 packets per round trip.
     #[test]
     fn on_a_short_path_it_grows_as_reno() {
         let mut driver = Driver::new(Cubic::default(), 20.0);
         driver.window.ssthresh = driver.algorithm.decrease(&driver.window, 20);
-        driver.window.deflate(); // 14
+        driver.window.deflate(); // cwnd is now 14
         for _ in 0..6 {
             driver.round(10 * MS);
         }
         let grown = driver.window.cwnd - 14.0;
         assert!((grown / 6.0 - ALPHA).abs() < 0.03, "{grown}");
-        // above the window before the last loss, W_est grows by a whole packet per round trip
+        // above the window before the last loss, W_est grows by one packet per round trip
         for _ in 0..10 {
             driver.round(10 * MS);
         }

@@ -1,4 +1,5 @@
-//! CUBIC as computed in Linux: in whole packets, by acknowledged segments, with HyStart.
+//! CUBIC as computed in Linux: the window is in whole packets, grows by acknowledged segments, and
+//! slow start uses HyStart.
 //!
 //! References: S. Ha, I. Rhee, L. Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM SIGOPS Operating
 //! Systems Review 42(5), 2008; Linux 6.x, `tcp_cubic.c` and `tcp_cong.c`, whose names are in the docstrings.
@@ -13,8 +14,12 @@
 //! origin = cwnd, or (1024 + 717)/2048 cwnd if it was below it   fast convergence
 //! ```
 //!
+//! t is the time since the beginning of the epoch (the congestion avoidance stage), K the time until the
+//! window is at its plateau `origin`, and W_est the window that a Reno flow would have. cnt is the number of
+//! acknowledged segments per packet of growth.
+//!
 //! Differs from `cubic.rs` in:
-//! - Growth counts segments and not ACKs, so that delayed ACKs do not halve it.
+//! - The window grows by segments and not by ACKs, so that delayed ACKs do not halve its growth.
 //! - `cnt` is computed once per tick of 1 ms, and again after 31 ms if the window has not changed.
 //! - Before the first loss, after slow start, the window grows by at most 5 % per round trip, and never by
 //!   more than half.
@@ -23,10 +28,10 @@
 //!
 //! Differs from Linux in:
 //! - HZ is 1000, regardless of the configuration of the kernel.
-//! - The cube root is exact. That of Linux has an error of 0.2 % on average.
+//! - The cube root is exact. The cube root of Linux has an error of 0.2 % on average.
 //! - Samples of the delay are ignored during a recovery.
-//! - An idle application does not move the epoch.
-//! - In a timeout during recovery, ssthresh may be reduced again.
+//! - The start of the epoch does not change if the application is idle.
+//! - A timeout during recovery may reduce ssthresh again.
 //!
 //! A window that is limited by the receive window does not grow, as with the cwnd validation of
 //! Linux (RFC 7661).
@@ -47,20 +52,21 @@ table! {
     }
 }
 
-/// `BICTCP_BETA_SCALE`. Times are in units of 1/1024 s (`BICTCP_HZ`).
+/// `BICTCP_BETA_SCALE`: denominator of fractions. Times are in units of 1/1024 s (`BICTCP_HZ`).
 const SCALE: u64 = 1024;
 
-/// `beta`: a loss reduces the window to 717/1024.
+/// `beta`: numerator of the factor 717/1024 by which a loss multiplies the window.
 const BETA: u64 = 717;
 
-/// `cube_rtt_scale`: C in units of 1/10240 packets per cubic second.
+/// `cube_rtt_scale`: aggressiveness C of the cubic growth, in units of 1/10240 packets per cubic
+/// second.
 const C: u64 = 410;
 
-/// `beta_scale`: 8 (1 + beta) / (3 (1 - beta)). W_est grows by a packet per this number of eighths
-/// of a window.
+/// `beta_scale`: 8 (1 + beta) / (3 (1 - beta)). The window W_est of a Reno flow grows by one packet
+/// when this number of eighths of a window is acknowledged.
 const FRIENDLY: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
 
-/// `HZ`. [1/s]
+/// `HZ`: number of timer ticks per second. [1/s]
 const HZ: u64 = 1_000;
 
 const TICK: u64 = 1_000_000_000 / HZ;
@@ -68,31 +74,32 @@ const TICK: u64 = 1_000_000_000 / HZ;
 #[derive(Clone, Debug)]
 pub(super) struct CubicLinux {
     hystart: Option<HybridSlowStart>,
-    /// Number of acknowledged segments for which the window grows by one packet.
+    /// Number of segments that must be acknowledged for the window to grow by one packet.
     cnt: u64,
-    /// `snd_cwnd_cnt`: acknowledged segments since the last growth.
+    /// `snd_cwnd_cnt`: number of segments acknowledged since the window last grew.
     credit: u64,
-    /// `last_max_cwnd`: W_max. [packets]
+    /// `last_max_cwnd`: window W_max before the last reduction. [packets]
     w_max: u64,
-    /// Window and tick of the last update of `cnt`.
+    /// Window and timer tick of the last update of `cnt`.
     last: (u64, u64),
     epoch: Option<Epoch>,
-    /// `delay_min`: minimum delay, or `None` before the first sample.
+    /// `delay_min`: minimum round-trip time; `None` before the first sample.
     delay_min: Option<Span>,
 }
 
-/// A stage of congestion avoidance.
+/// A congestion avoidance stage: the time from one reduction of the window to the next.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// `epoch_start`: tick of the beginning. [ticks]
+    /// `epoch_start`: timer tick at which the stage began. [ticks]
     start: u64,
-    /// `bic_K`: time from the beginning to the plateau. [1/1024 s]
+    /// `bic_K`: time K from the beginning of the stage to the plateau of the cubic function.
+    /// [1/1024 s]
     k: u64,
-    /// `bic_origin_point`: window at the plateau. [packets]
+    /// `bic_origin_point`: window at the plateau of the cubic function. [packets]
     origin: u64,
-    /// `ack_cnt`: acknowledged segments that W_est does not include yet.
+    /// `ack_cnt`: number of acknowledged segments whose effect `w_est` does not include yet.
     acked: u64,
-    /// `tcp_cwnd`, W_est: window of a Reno flow under the same conditions. [packets]
+    /// `tcp_cwnd`: window W_est that a Reno flow would have under the same conditions. [packets]
     w_est: u64,
 }
 
@@ -108,7 +115,8 @@ impl Epoch {
         }
     }
 
-    /// Returns the target of the window [packets] at `t` [1/1024 s] after the beginning.
+    /// Returns the target of the window [packets] at the time `t` [1/1024 s] after the beginning of
+    /// the stage.
     fn target(&self, t: u64) -> u64 {
         let offset = u128::from(t.abs_diff(self.k));
         let delta = ((u128::from(C) * offset * offset * offset) >> 40) as u64;
@@ -119,17 +127,18 @@ impl Epoch {
         }
     }
 
-    /// Increases W_est by the effect of the acknowledged segments.
+    /// Increases W_est, the window of a Reno flow, for the acknowledged segments. `cwnd` is the
+    /// actual window.
     fn follow_reno(&mut self, cwnd: u64) {
         let each = (cwnd * FRIENDLY) >> 3;
-        // the remainder is more than 0 and at most `each`
+        // at least 1 and at most `each` segments remain uncounted, as in the loop of Linux
         let packets = self.acked.saturating_sub(1) / each;
         self.acked -= packets * each;
         self.w_est += packets;
     }
 }
 
-/// Returns the cube root, rounded down.
+/// Returns the cube root of `value`, rounded down.
 fn cube_root(value: u64) -> u64 {
     let near = libm::cbrt(value as f64) as u64;
     let fits = |root: u64| root.pow(3) <= value;
@@ -142,7 +151,7 @@ fn cube_root(value: u64) -> u64 {
     }
 }
 
-/// `usecs_to_jiffies`: returns the number of ticks, rounded up.
+/// `usecs_to_jiffies`: returns the duration in timer ticks, rounded up.
 fn ticks(span: Span) -> u64 {
     span.0.div_ceil(TICK)
 }
@@ -160,14 +169,14 @@ impl CubicLinux {
         }
     }
 
-    /// `bictcp_reset`: resets the state after a timeout.
+    /// `bictcp_reset`: resets the state of the algorithm after a timeout.
     fn reset(&mut self) {
         let hystart = self.hystart.is_some();
         *self = CubicLinux::new(CubicLinuxSettings { hystart });
     }
 
-    /// `cubictcp_acked`: adds the round-trip sample of an ACK. Samples in the first second of an
-    /// epoch are ignored.
+    /// `cubictcp_acked`: adds the round-trip time sample of an ACK. Samples in the first second of
+    /// a stage are ignored.
     fn on_sample(&mut self, window: &mut Window, ack: &NewAck) {
         let Some(rtt) = ack.rtt.last_sample() else {
             return;
@@ -189,7 +198,8 @@ impl CubicLinux {
         }
     }
 
-    /// `bictcp_update`: sets `cnt` after `acked` segments at the window `cwnd`.
+    /// `bictcp_update`: computes `cnt` after `acked` segments were acknowledged at the window
+    /// `cwnd`.
     fn update(&mut self, now: Time, cwnd: u64, acked: u64) {
         let now = tick(now);
         if let Some(epoch) = &mut self.epoch {
@@ -222,8 +232,8 @@ impl CubicLinux {
         self.cnt = self.cnt.max(2);
     }
 
-    /// `tcp_cong_avoid_ai`: returns the growth of the window for `acked` segments. Credit that remains from a
-    /// larger `cnt` is at most one packet.
+    /// `tcp_cong_avoid_ai`: returns the growth of the window for `acked` segments. If `cnt` has
+    /// decreased, the segments counted before are worth at most one packet.
     fn increase(&mut self, acked: u64) -> u64 {
         let mut packets = 0;
         if self.credit >= self.cnt {
@@ -240,7 +250,7 @@ impl CubicLinux {
     fn recalc_ssthresh(&mut self, cwnd: f64) -> f64 {
         let cwnd = cwnd as u64;
         self.epoch = None;
-        self.credit = 0; // tcp_init_cwnd_reduction
+        self.credit = 0; // as in `tcp_init_cwnd_reduction`
         self.w_max = if cwnd < self.w_max {
             cwnd * (SCALE + BETA) / (2 * SCALE)
         } else {
@@ -250,7 +260,7 @@ impl CubicLinux {
     }
 }
 
-/// Returns the tick of a time.
+/// Returns the timer tick at the time `now`.
 fn tick(now: Time) -> u64 {
     now.0 / TICK
 }
@@ -260,7 +270,7 @@ impl WindowAlgorithm for CubicLinux {
     fn on_ack(&mut self, window: &mut Window, ack: NewAck) {
         self.on_sample(window, &ack);
         if window.cwnd >= window.receive {
-            return; // not limited by cwnd
+            return; // the receive window, not cwnd, limits the sender
         }
         let mut acked = ack.delivered;
         if window.cwnd < window.ssthresh {
@@ -300,16 +310,16 @@ mod tests {
         Driver::new(CubicLinux::new(CubicLinuxSettings { hystart: false }), cwnd)
     }
 
-    /// After a loss at 100 packets the window is 70 and K = cbrt(30 * 2^40/410) = 4316.97/1024 s,
-    /// rounded down (RFC 9438: 4.217 s).
+    /// After a loss at 100 packets the window is 70, and K = cbrt(30 * 2^40/410) = 4316.97/1024 s
+    /// is rounded down (RFC 9438: 4.217 s).
     #[test]
     fn the_window_function_worked_by_hand() {
         let epoch = Epoch::begin(0, 70, 100);
         assert_eq!((epoch.k, epoch.origin, epoch.w_est), (4316, 100, 70));
-        assert_eq!(epoch.target(0), 71); // 30 - 29.99 packets, rounded down to 29
+        assert_eq!(epoch.target(0), 71); // 100 minus 29.99 packets, which are rounded down to 29
         assert_eq!(epoch.target(4316), 100);
-        // one second from the plateau 410 * 1024^3 / 2^40 = 0.4 packets are rounded down to 0; two
-        // seconds away it is 3.2
+        // one second from the plateau the difference of 410 * 1024^3 / 2^40 = 0.4 packets is
+        // rounded down to 0; two seconds from the plateau it is 3.2
         assert_eq!(
             (epoch.target(4316 - 1024), epoch.target(4316 + 1024)),
             (100, 100)
@@ -325,17 +335,17 @@ mod tests {
     #[test]
     fn losses_leave_seven_tenths_in_whole_packets_and_converge_fast() {
         let mut driver = driver(100.0);
-        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 70.0); // 70.02
+        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 70.0); // 70.02, rounded down
         assert_eq!(driver.algorithm.w_max, 100);
         driver.window.cwnd = 81.0;
-        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 56.0); // 56.7
+        assert_eq!(driver.algorithm.decrease(&driver.window, 3), 56.0); // 56.7, rounded down
         assert_eq!(driver.algorithm.w_max, 68); // 81 * 1741/2048 = 68.9
         driver.window.cwnd = 2.0;
         assert_eq!(driver.algorithm.decrease(&driver.window, 3), 2.0);
     }
 
-    /// An ACK of k segments adds k packets. Segments beyond ssthresh are counted in congestion
-    /// avoidance.
+    /// In slow start an ACK of k segments adds k packets. Segments after the window has reached
+    /// ssthresh are counted in congestion avoidance.
     #[test]
     fn slow_start_counts_segments() {
         let mut driver = driver(10.0);
@@ -345,7 +355,7 @@ mod tests {
         driver.acked(10 * MS, 2);
         assert_eq!(driver.window.cwnd, 14.0);
         driver.acked(10 * MS, 4);
-        // the window is 15, and three of the 20 segments for the next packet are counted
+        // the window is 15, and three of the 20 segments for the next packet have been counted
         assert_eq!(
             (
                 driver.window.cwnd,
@@ -356,18 +366,19 @@ mod tests {
         );
     }
 
-    /// Before the first loss the window grows by one packet per 20 segments: 5 % per round trip.
+    /// Before the first loss the window grows by one packet per 20 segments, which is 5 % per round
+    /// trip.
     #[test]
     fn before_a_loss_it_grows_by_a_twentieth_per_round_trip() {
         let mut driver = driver(200.0);
         driver.round(10 * MS);
         assert_eq!(driver.window.cwnd, 210.0);
         driver.round(10 * MS);
-        assert_eq!(driver.window.cwnd, 220.0); // 210/20, rounded down
+        assert_eq!(driver.window.cwnd, 220.0); // 210/20 = 10.5 packets, rounded down
     }
 
-    /// RTT 10 ms at 14 packets: W_est grows by a packet per 14 * 15/8 = 26 segments. Therefore the
-    /// window grows by one packet in two round trips, half a round trip later.
+    /// At RTT 10 ms and 14 packets, W_est grows by one packet per 14 * 15/8 = 26 segments.
+    /// Therefore the window grows by one packet in two round trips, half a round trip after W_est.
     #[test]
     fn on_a_short_path_it_grows_as_reno() {
         let mut driver = driver(20.0);
@@ -384,7 +395,7 @@ mod tests {
         assert!((5.0..=7.0).contains(&grown), "{windows:?}");
     }
 
-    /// Far below its target, the window grows by a half per round trip, and never by more.
+    /// Far below its target, the window grows by a half per round trip, which is the maximum.
     #[test]
     fn it_grows_by_at_most_one_packet_per_two_segments() {
         let mut driver = driver(100.0);
@@ -395,7 +406,7 @@ mod tests {
         assert_eq!(driver.algorithm.cnt, 2);
         let before = driver.window.cwnd;
         driver.round(100 * MS);
-        // one segment may remain from the previous round
+        // one counted segment may remain from the previous round
         assert_eq!(driver.window.cwnd, before + (before / 2.0).ceil());
     }
 
@@ -405,7 +416,7 @@ mod tests {
         driver.round(100 * MS);
         driver.algorithm.on_timeout(&mut driver.window, 100, true);
         assert_eq!(driver.window.cwnd, 1.0);
-        assert_eq!(driver.window.ssthresh, 73.0); // 105 * 0.7
+        assert_eq!(driver.window.ssthresh, 73.0); // 105 * 717/1024 = 73.5, rounded down
         assert_eq!(
             (driver.algorithm.w_max, driver.algorithm.delay_min),
             (0, None)
@@ -414,19 +425,19 @@ mod tests {
         assert_eq!(driver.window.ssthresh, 73.0);
     }
 
-    /// A queue grows from 100 ms on. HyStart ends slow start by its delay rule, at the window of
-    /// that time.
+    /// The queue begins to grow at a round-trip time of 100 ms. The delay rule of HyStart then ends
+    /// slow start at the present window.
     #[test]
     fn slow_start_ends_with_the_delay() {
         let settings = CubicLinuxSettings { hystart: true };
         let mut driver = Driver::new(CubicLinux::new(settings), 10.0);
         driver.window.ssthresh = driver.window.receive;
-        driver.round(100 * MS); // one ACK every 10 ms is no train
+        driver.round(100 * MS); // ACKs that are 10 ms apart do not form a train
         assert_eq!(driver.window.cwnd, 20.0);
         driver.round(110 * MS);
-        assert_eq!(driver.window.cwnd, 40.0); // 10 ms are less than 12.5 ms
+        assert_eq!(driver.window.cwnd, 40.0); // an increase of 10 ms is below the threshold of 12.5 ms
         driver.round(120 * MS);
-        // the ninth ACK of the round, before its segment is added to the window
+        // the ninth ACK of the round ends slow start, before its segment increases the window
         assert_eq!(driver.window.ssthresh, 48.0);
     }
 
@@ -437,7 +448,7 @@ mod tests {
             prop_assert_eq!(cube_root(cube + above % (next - cube)), root);
         }
 
-        /// Compares W_est and the credit with plain loops over single segments.
+        /// Compares W_est and the count of segments with simple loops over single segments.
         #[test]
         fn w_est_and_credit_are_those_of_plain_loops(
             cwnd in 2..500_u64,
@@ -472,9 +483,9 @@ mod tests {
             }
         }
 
-        /// Compares the target with the function in real numbers, C = 0.4, at any tick until twice
-        /// K. The difference is at most one packet plus a fiftieth, because C, K and the target are
-        /// rounded.
+        /// Compares the target with the cubic function in real numbers (C = 0.4) at any tick up to
+        /// twice K. The difference is at most one packet plus a fiftieth of the function, because
+        /// C, K and the target are rounded.
         #[test]
         fn the_target_is_rfc_9438s(w_max in 50..20_000_u64, part in 0.0..2.0_f64) {
             let cwnd = w_max * 7 / 10;
@@ -487,8 +498,9 @@ mod tests {
             prop_assert!((target - expected).abs() <= 1.0 + expected / 50.0, "{} {}", target, expected);
         }
 
-        /// On a long path, far from Reno's region, the window approaches the value that the
-        /// function has one round trip later. It is late by at most one round trip and two packets.
+        /// On a long path, far above Reno's window, the window approaches the value of the cubic
+        /// function one round trip later. The window lags by at most one round trip and two
+        /// packets.
         #[test]
         fn the_window_follows_its_target(w_max in 400..4_000_u64, seconds in 1..12_u64) {
             let mut driver = driver(w_max as f64);

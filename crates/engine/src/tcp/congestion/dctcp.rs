@@ -1,4 +1,4 @@
-//! DCTCP: Reno whose marks reduce the window by half of the fraction of marked segments.
+//! DCTCP: Reno that reduces its window by half of the fraction of marked segments.
 //!
 //! References: RFC 8257, sections 3.3 to 3.5; M. Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010.
 //!
@@ -8,8 +8,8 @@
 //!
 //! The growth is Reno's, and stops on ACKs that echo a mark. Losses halve the window (section 3.5),
 //! and recovery is NewReno's. Each mark is echoed (section 3.2). If a queue marks all packets above
-//! a threshold, marks occur in one round trip per sawtooth, and alpha converges to about sqrt(2/W)
-//! (SIGCOMM 2010, equation 9).
+//! a threshold, marks occur in one round trip per sawtooth. The smoothed fraction alpha then
+//! converges to about sqrt(2/W), with the window W [packets] (SIGCOMM 2010, equation 9).
 //!
 //! DCTCP is for networks in which all queues mark early. Together with other flows it gets only the
 //! capacity that these flows leave (RFC 8257, section 1). It does not meet the requirements of RFC

@@ -1,9 +1,11 @@
-//! The list of controls as an enum: one variant per control, and one `match` per event.
+//! The congestion controls as an enum. Each control is a variant, and each event is a function with
+//! one `match`.
 
-/// Generates the enum `Control` from the list of controls and the signatures of their events.
+/// Generates the enum `Control` from the list of congestion controls and the signatures of their
+/// events.
 ///
-/// `algorithms` are the controls that only change a window. The sender reports single segments to
-/// `tracked` controls, and asks them when the next segment may leave.
+/// `algorithms` are the controls that only change the window. `tracked` controls also process
+/// events of single segments, and determine when the next segment may be sent.
 macro_rules! controls {
     (
         algorithms $algorithms:tt
@@ -12,7 +14,8 @@ macro_rules! controls {
     ) => {
         controls! { @control $algorithms $tracked }
 
-        /// Single segments are reported by [`Control::segment_events`].
+        /// [`Control::segment_events`] processes the events of single segments, so these functions
+        /// do nothing.
         impl CongestionControl for Control {
             type PacketInfo = ();
 
@@ -46,7 +49,7 @@ macro_rules! controls {
         }
 
         impl Control {
-            /// Creates the control that the settings name.
+            /// Creates the congestion control that the settings name.
             fn named(settings: &TcpSettings) -> Control {
                 match settings.congestion {
                     $( CongestionAlgorithm::$variant => {
@@ -60,7 +63,8 @@ macro_rules! controls {
                 }
             }
 
-            /// Returns whether the control is tracked.
+            /// Returns whether the congestion control is tracked: it processes events of single
+            /// segments.
             #[inline(always)]
             fn is_tracked(&self) -> bool {
                 match self {
@@ -70,7 +74,8 @@ macro_rules! controls {
                 }
             }
 
-            /// Returns the control as a receiver of the events of single segments, if it is tracked.
+            /// Returns the congestion control as a receiver of events of single segments; `None` if
+            /// it is not tracked.
             fn segment_events(&mut self) -> Option<&mut dyn SegmentEvents> {
                 match self {
                     $( Control::$variant(_) => None, )+

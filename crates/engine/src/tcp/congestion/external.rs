@@ -14,13 +14,14 @@ use crate::notation::table::AddedWord;
 
 /// A congestion control from another crate.
 pub trait ExternalControl: WindowAlgorithm + Clone + fmt::Debug + Send + 'static {
-    /// Name of the control for the key `congestion`, and key of its settings in TCP tables.
+    /// Name of the congestion control. The key `congestion` has this value, and the settings of the
+    /// control have this key in TCP tables.
     const NAME: &'static str;
 
-    /// Settings of the control in a file.
+    /// Settings of the congestion control in a scenario file.
     type Settings: FileTable + Send + Sync + 'static;
 
-    /// Creates the control of one connection.
+    /// Creates the congestion control of one connection.
     fn new(settings: &Self::Settings) -> Self;
 }
 
@@ -30,7 +31,7 @@ pub struct ExternalName {
     plugin: &'static ControlPlugin,
 }
 
-/// A congestion control from another crate with its settings. It creates the algorithm of each
+/// A congestion control from another crate, with its settings. It creates the algorithm of each
 /// connection.
 #[derive(Clone)]
 pub struct ConfiguredControl(Arc<Configured>);
@@ -40,13 +41,13 @@ struct Configured {
     maker: Box<Maker>,
 }
 
-/// The entry of a congestion control from another crate in the registry.
+/// The plugin of a congestion control from another crate.
 pub(crate) struct ControlPlugin {
     pub(crate) name: &'static str,
     read: fn(&Layers) -> Result<Box<Maker>, Refused>,
 }
 
-/// The constructor of the algorithm of one connection.
+/// Function that creates the algorithm of one connection.
 type Maker = dyn Fn() -> ExternalAlgorithm + Send + Sync;
 
 impl ControlPlugin {
@@ -75,7 +76,7 @@ impl ExternalName {
         Some(ExternalName { plugin })
     }
 
-    /// Reads the settings of the control from the layers.
+    /// Reads the settings of the congestion control from the tables `layers`.
     pub(crate) fn configured(self, layers: &Layers) -> Result<ConfiguredControl, Refused> {
         let configured = Configured {
             name: self.plugin.name,
@@ -86,13 +87,13 @@ impl ExternalName {
 }
 
 impl ConfiguredControl {
-    /// Returns the algorithm of one connection.
+    /// Creates the algorithm of one connection.
     pub(super) fn algorithm(&self) -> ExternalAlgorithm {
         (self.0.maker)()
     }
 }
 
-/// Compares the names. No two controls have the same name.
+/// Controls are equal if their names are equal, because names are unique.
 impl PartialEq for ConfiguredControl {
     fn eq(&self, other: &ConfiguredControl) -> bool {
         self.0.name == other.0.name
@@ -105,7 +106,7 @@ impl fmt::Debug for ConfiguredControl {
     }
 }
 
-/// Compares the names. No two controls have the same name.
+/// Names are equal if their texts are equal.
 impl PartialEq for ExternalName {
     fn eq(&self, other: &ExternalName) -> bool {
         self.plugin.name == other.plugin.name
@@ -126,7 +127,7 @@ impl fmt::Debug for ExternalName {
     }
 }
 
-/// The algorithm of one connection, of any type.
+/// The algorithm of one connection, of any Rust type.
 pub(super) type ExternalAlgorithm = Box<dyn AnyAlgorithm>;
 
 pub(super) trait AnyAlgorithm:

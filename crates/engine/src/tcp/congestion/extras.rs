@@ -2,14 +2,14 @@
 //! start, and byte counting.
 //!
 //! Reference: RFC 3465 (appropriate byte counting). Reno's window grows by one packet when a whole
-//! window of segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`. With other algorithms an
-//! ACK of n segments is processed as n ACKs. The controls CUBIC of Linux and Prague always count
+//! window of segments is acknowledged, as in Linux's `tcp_cong_avoid_ai`. With other congestion
+//! controls an ACK of n segments is processed as n ACKs. Linux's CUBIC and Prague always count
 //! segments.
 //!
-//! As in Linux, there is no limit L on the number of segments of an ACK, but each segment is
-//! counted once: a SACKed segment is not counted again when it is acknowledged. Without SACK, Linux
-//! counts duplicate ACKs; here an ACK is counted as at most two segments until all segments sent
-//! before a loss are acknowledged.
+//! As in Linux, the RFC's limit L on the number of counted segments per ACK does not apply. Each
+//! segment is counted once: a SACKed segment is not counted again when it is acknowledged. Without
+//! SACK, Linux counts duplicate ACKs. Here, after a loss without SACK, an ACK counts as at most two
+//! segments until all segments sent before the loss are acknowledged.
 
 use super::algorithm::CongestionAlgorithm;
 use super::control::NewAck;
@@ -19,19 +19,19 @@ use crate::tcp::TcpSettings;
 
 #[derive(Clone, Debug)]
 pub(super) struct Extras {
-    /// HyStart++, until the first slow start ends.
+    /// State of HyStart++; `None` after the end of the first slow start.
     hystart: Option<HyStart>,
     count: Count,
 }
 
-/// The unit by which growth is counted.
+/// The unit in which the growth of the window is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
-    /// Each ACK is one unit.
+    /// Each ACK counts once.
     Ack,
-    /// Each ACK is processed as one ACK per segment that it covers.
+    /// An ACK of n segments is processed as n ACKs.
     Acks,
-    /// Each segment is one unit. The value is the number of segments acknowledged since the window
+    /// Each segment counts once. The value is the number of segments acknowledged since the window
     /// last grew in congestion avoidance.
     Segments(u32),
 }
@@ -49,8 +49,7 @@ impl Count {
 }
 
 impl Extras {
-    /// Returns the extensions that the settings require, or `None` if growth depends only on the
-    /// control.
+    /// Returns the extensions that the settings require; `None` if they require none.
     pub(super) fn new(settings: &TcpSettings) -> Option<Box<Extras>> {
         Extras {
             hystart: settings.hystart.then(HyStart::new),
@@ -65,7 +64,8 @@ impl Extras {
         hystart.is_some_and(|hystart| hystart.on_ack(window, ack).is_break())
     }
 
-    /// Processes the end of the first slow start, or a reduction of the window.
+    /// Returns the extensions that remain after the first slow start has ended or the window was
+    /// reduced.
     pub(super) fn after_slow_start(mut self) -> Option<Box<Extras>> {
         self.hystart = None;
         if let Count::Segments(counted) = &mut self.count {
@@ -84,7 +84,7 @@ impl Extras {
 }
 
 /// Increases the window by Reno's growth for `acked` segments. `counted` is the number of segments
-/// since the window last grew in congestion avoidance.
+/// acknowledged since the window last grew in congestion avoidance.
 pub(super) fn grow_by_segments(window: &mut Window, counted: &mut u32, acked: u32) {
     let mut left = acked;
     while left > 0 && window.slow_start() {
@@ -92,7 +92,7 @@ pub(super) fn grow_by_segments(window: &mut Window, counted: &mut u32, acked: u3
     }
     let packets = window.cwnd.max(1.0) as u32;
     if *counted >= packets {
-        *counted = 0; // the segments were counted for a larger window
+        *counted = 0; // these segments were counted for a larger window
         window.add(1.0);
     }
     *counted += left;

@@ -5,19 +5,21 @@
 //! 2011. The parameters are those of CUBIC in Linux (`tcp_cubic.c`, 6.x).
 //!
 //! ```text
-//! train: ACKs at most 2 ms apart from the beginning of a round on, for longer than half of delay_min
-//!        and its cushion                                        --> ssthresh = cwnd
+//! train: ACKs at most 2 ms apart from the beginning of a round on, for longer than delay_min/2
+//!        plus a cushion                                         --> ssthresh = cwnd
 //! delay: the minimum RTT of the round, of more than 8 samples, above delay_min + clamp(delay_min/8, 4, 16 ms)
 //!                                                               --> ssthresh = cwnd
 //! ```
 //!
-//! Both rules apply from 16 packets on, and end slow start at most once until the next timeout. A
-//! round begins with an ACK of a segment that was sent after the previous round began.
+//! delay_min is the minimum round-trip time so far.
+//! Both rules apply at windows of 16 packets or more. They end slow start at most once until the
+//! next timeout. A round begins with an ACK of a segment that was sent after the previous round
+//! began.
 //!
 //! Differs from Linux in:
 //! - The cushion compensates for segments that hosts send and receive in batches. It is always 1
 //!   ms, its upper bound. In Linux it is smaller only above 2 Gbit/s.
-//! - Round-trip times are computed from timestamps, and include the wait of a delayed ACK.
+//! - Round-trip times are computed from timestamps, and include the delay of delayed ACKs.
 //! - After a timeout a round begins with the next ACK.
 
 use super::control::NewAck;
@@ -26,20 +28,22 @@ use crate::kernel::time::{Span, Time};
 const US: u64 = 1_000;
 const MS: u64 = 1_000 * US;
 
-/// `hystart_low_window`: window from which HyStart applies. [packets]
+/// `hystart_low_window`: smallest window at which HyStart applies. [packets]
 const LOW_WINDOW: u32 = 16;
 
-/// `hystart_ack_delta_us`: maximum gap between ACKs of a train.
+/// `hystart_ack_delta_us`: maximum time between two ACKs of a train.
 const ACK_DELTA: Span = Span(2 * MS);
 
-/// `HYSTART_MIN_SAMPLES`: number of samples of a round after which the delay rule applies.
+/// `HYSTART_MIN_SAMPLES`: number of round-trip time samples in a round after which the delay rule
+/// applies.
 const MIN_SAMPLES: u32 = 8;
 
-/// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`: bounds of the tolerated increase of the delay.
+/// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`: bounds of the accepted increase of the round-trip
+/// time.
 const DELAY_MIN: Span = Span(4 * MS);
 const DELAY_MAX: Span = Span(16 * MS);
 
-/// Maximum value of `hystart_ack_delay`.
+/// Maximum value of `hystart_ack_delay`: the cushion by which a train must be longer.
 const CUSHION: Span = Span(MS);
 
 #[derive(Clone, Debug)]
@@ -47,7 +51,7 @@ pub(super) struct HybridSlowStart {
     /// Whether HyStart has ended slow start.
     has_ended: bool,
     round_start: Time,
-    /// Number of the last segment of the round. An ACK beyond it begins the next round.
+    /// Number of the last segment of the round. An ACK beyond this segment begins the next round.
     end_seq: u32,
     /// Time of the last ACK of the train.
     last_ack: Time,
@@ -68,8 +72,8 @@ impl HybridSlowStart {
         }
     }
 
-    /// Processes an ACK in slow start at the window `cwnd`, with a round-trip time `rtt` whose minimum is
-    /// `delay_min`. Returns whether slow start is over.
+    /// Processes an ACK in slow start at the window `cwnd`. `rtt` is its round-trip time, and
+    /// `delay_min` the minimum round-trip time. Returns whether slow start has ended.
     pub(super) fn on_ack(&mut self, ack: &NewAck, cwnd: u32, rtt: Span, delay_min: Span) -> bool {
         if self.has_ended {
             return false;
@@ -120,7 +124,7 @@ mod tests {
     use super::*;
     use crate::tcp::rtt::RttEstimator;
 
-    /// Delivers ACK number `snd_una` at `us` while 100 segments are outstanding.
+    /// Delivers the ACK with number `snd_una` at the time `us`, while 100 segments are outstanding.
     fn ack(hystart: &mut HybridSlowStart, us: u64, snd_una: u32, cwnd: u32, rtt: u64) -> bool {
         let estimator = RttEstimator::new(Span(1), Span(1));
         let ack = NewAck {
@@ -134,13 +138,14 @@ mod tests {
         hystart.on_ack(&ack, cwnd, Span(rtt * MS), Span(40 * MS))
     }
 
-    /// Half of 40 ms plus the cushion is 20.5 ms. A gap of more than 2 ms ends the train.
+    /// With a minimum delay of 40 ms, half of it plus the cushion is 20.5 ms. A gap of more than 2
+    /// ms between ACKs ends the train.
     #[test]
     fn a_train_of_half_the_minimum_delay_ends_slow_start() {
         let mut hystart = HybridSlowStart::new();
         let mut ended = None;
         for k in 0..40 {
-            // ACKs 1 ms apart, in the round that begins with the first ACK
+            // ACKs at intervals of 1 ms, in the round that begins with the first ACK
             if ack(&mut hystart, 1_000 * k, 1 + k as u32, 50, 40) {
                 ended = Some(k);
                 break;
@@ -163,14 +168,14 @@ mod tests {
     fn a_train_does_not_continue_in_the_next_round() {
         let mut hystart = HybridSlowStart::new();
         for k in 0..40 {
-            // ten segments per round
+            // each round has ten segments
             let snd_una = 1 + 101 * (k / 10) as u32 + (k % 10) as u32;
             assert!(!ack(&mut hystart, 1_000 * k, snd_una, 50, 40), "{k}");
         }
     }
 
-    /// 40 ms plus an eighth is 45 ms. An RTT of 45 ms is not too late, and 46 ms is, at the ninth
-    /// sample.
+    /// The threshold is 40 ms plus an eighth: 45 ms. With an RTT of 45 ms slow start continues.
+    /// With 46 ms it ends at the ninth sample.
     #[test]
     fn nine_late_samples_of_a_round_end_slow_start() {
         for (rtt, ends) in [(45, None), (46, Some(9))] {
@@ -178,7 +183,7 @@ mod tests {
             let mut late = |n: u64| ack(&mut hystart, 3_000 * n, n as u32, 50, rtt);
             assert_eq!((1..=30).find(|&n| late(n)), ends);
         }
-        // one sample below the threshold is enough
+        // a single sample below the threshold keeps slow start running
         let mut hystart = HybridSlowStart::new();
         for n in 1..=30 {
             let rtt = if n == 5 { 40 } else { 90 };

@@ -10,15 +10,16 @@
 //!     --5 rounds--> congestion avoidance: ssthresh = cwnd
 //! ```
 //!
-//! Differs from the RFC in: growth is 1 or 1/4 per ACK, so that L = 8, which limits the growth by an ACK of
-//! many segments, has no effect. With `byte_counting`, growth is 1 or 1/4 per segment, without a limit.
+//! Differs from the RFC in: growth is 1 or 1/4 packet per ACK. Therefore the limit L = 8 on the
+//! growth per ACK has no effect. With `byte_counting`, growth is 1 or 1/4 packet per segment,
+//! without a limit.
 
 use std::ops::ControlFlow;
 
 use super::control::NewAck;
 use super::window::Window;
 
-/// Constants of section 4.3. Times are in s.
+/// Constants of RFC 9406, section 4.3. Times are in s.
 const MIN_RTT_THRESH: f64 = 0.004;
 const MAX_RTT_THRESH: f64 = 0.016;
 const MIN_RTT_DIVISOR: f64 = 8.0;
@@ -28,9 +29,10 @@ const CSS_ROUNDS: u32 = 5;
 
 #[derive(Clone, Debug)]
 pub(super) struct HyStart {
-    /// windowEnd: segment whose acknowledgement ends the round.
+    /// windowEnd: number of the segment whose acknowledgement ends the round; `None` before the
+    /// first round.
     window_end: Option<u32>,
-    /// Minimum round-trip time of the last round. [s]
+    /// Minimum round-trip time of the previous round. [s]
     last_round_min_rtt: f64,
     /// Minimum round-trip time of the current round. [s]
     current_round_min_rtt: f64,
@@ -38,12 +40,12 @@ pub(super) struct HyStart {
     conservative: Option<Conservative>,
 }
 
-/// Conservative slow start (CSS).
+/// The conservative slow start (CSS) stage.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// cssBaselineMinRtt: minimum round-trip time before the stage. [s]
+    /// cssBaselineMinRtt: minimum round-trip time of the round before conservative slow start. [s]
     baseline_min_rtt: f64,
-    /// Number of rounds of this stage so far, including the round in which it began.
+    /// Number of rounds of conservative slow start so far, including the round in which it began.
     rounds: u32,
 }
 
@@ -58,7 +60,8 @@ impl HyStart {
         }
     }
 
-    /// Sets the gain of slow start. When slow start ends, sets ssthresh and returns `Break`.
+    /// Sets the growth per ACK in slow start. When slow start ends, sets ssthresh and returns
+    /// `Break`.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &NewAck) -> ControlFlow<()> {
         if window.cwnd >= window.ssthresh {
             return ControlFlow::Break(());
@@ -122,7 +125,7 @@ mod tests {
     use super::*;
     use crate::tcp::congestion::tests::{Driver, MS};
 
-    /// A window that is in slow start with HyStart++.
+    /// A window in slow start with HyStart++.
     #[derive(Clone, Debug)]
     struct Watched(Option<HyStart>);
 
@@ -142,13 +145,13 @@ mod tests {
         driver
     }
 
-    /// With a base of 100 ms the threshold is 100/8 = 12.5 ms.
+    /// With a minimum RTT of 100 ms the threshold is 100/8 = 12.5 ms.
     #[test]
     fn a_rise_by_an_eighth_slows_growth_to_a_quarter_for_five_rounds() {
         let mut driver = driver();
         driver.round(100 * MS);
         driver.round(112 * MS);
-        assert_eq!(driver.window.cwnd, 40.0); // the window has doubled twice: a rise of 12 ms is below the threshold
+        assert_eq!(driver.window.cwnd, 40.0); // doubled twice: an increase of 12 ms is below the threshold
         driver.round(130 * MS);
         // seven ACKs add 1 packet each, then 33 add 1/4 each
         assert_eq!(driver.window.cwnd, 40.0 + 7.0 + 33.0 / 4.0);
@@ -159,7 +162,7 @@ mod tests {
             assert!((1.24..=1.25).contains(&grown), "{grown}");
             cwnd = driver.window.cwnd;
         }
-        driver.round(130 * MS); // congestion avoidance
+        driver.round(130 * MS); // slow start has ended
         assert_eq!(driver.window.ssthresh, cwnd);
         let grown = driver.window.cwnd - cwnd;
         assert!((0.9..=1.0).contains(&grown), "{grown}");
@@ -174,7 +177,7 @@ mod tests {
         assert!(driver.window.cwnd < 35.0);
         let before = driver.window.cwnd;
         driver.round(100 * MS);
-        // the eighth sample of the round ends the conservative stage
+        // the eighth sample of the round ends conservative slow start
         let acks = before.floor();
         assert_eq!(driver.window.cwnd, before + 7.0 / 4.0 + (acks - 7.0));
         assert_eq!(driver.window.ssthresh, driver.window.receive);

@@ -12,11 +12,13 @@
 //! beta:  1/8 up to d_2 = 0.1 d_m, then linear up to 1/2 at d_3 = 0.8 d_m
 //! ```
 //!
-//! Below 10 packets alpha is 1 and beta is 1/2. Once alpha has been below its maximum, it returns
-//! to the maximum only after 5 consecutive rounds with d up to d_1.
+//! w is the window, alpha(d) the increase per round trip, and beta(d) the fraction by which a loss
+//! reduces the window. Below 10 packets alpha is 1 and beta is 1/2. After alpha has been below its
+//! maximum, it returns to the maximum only after 5 consecutive rounds in which d does not exceed
+//! d_1.
 //!
-//! Differs from Linux in: computation in real numbers; a timeout does not reset the extremes of the
-//! round-trip time.
+//! Differs from Linux in: computation in real numbers; a timeout does not reset the minimum and
+//! maximum round-trip times.
 
 use super::control::NewAck;
 use super::rounds::{Round, Rounds, Turn};
@@ -28,26 +30,30 @@ pub(super) const ALPHA_MAX: f64 = 10.0;
 pub(super) const BETA_MIN: f64 = 0.125;
 pub(super) const BETA_MAX: f64 = 0.5;
 
-/// d_1, d_2 and d_3 divided by d_m. [-]
+/// Delays d_1, d_2 and d_3 at which the functions alpha and beta change, divided by the largest
+/// queueing delay d_m. [-]
 pub(super) const ETA: [f64; 3] = [0.01, 0.1, 0.8];
 
-/// Window below which the algorithm is Reno. [packets]
+/// Window below which the algorithm behaves like Reno. [packets]
 pub(super) const W_THRESH: f64 = 10.0;
 
-/// Number of consecutive rounds with almost no delay after which alpha returns to its maximum.
+/// Number of consecutive rounds with almost no queueing delay after which the increase alpha
+/// returns to its maximum.
 pub(super) const THETA: u32 = 5;
 
 #[derive(Clone, Debug)]
 pub(super) struct Illinois {
     alpha: f64,
     beta: f64,
-    /// Number of consecutive rounds with d up to d_1 since alpha left its maximum.
+    /// Number of consecutive rounds with a queueing delay up to d_1, since alpha has been below its
+    /// maximum.
     quiet_rounds: u32,
     rounds: Rounds,
 }
 
 impl Illinois {
-    /// Returns the initial state, which is that of Reno until a round has been measured.
+    /// Returns the initial state, in which the window grows as Reno's until a round has been
+    /// measured.
     pub(super) fn new() -> Illinois {
         Illinois {
             alpha: 1.0,
@@ -72,7 +78,8 @@ impl Illinois {
     }
 }
 
-/// Returns alpha(d), f_1 of the paper. [packets per round trip]
+/// Returns the increase alpha at the mean queueing delay `d` and the largest queueing delay `d_m`
+/// (function f_1 of the paper). [packets per round trip]
 fn increase(d: f64, d_m: f64) -> f64 {
     let d_1 = ETA[0] * d_m;
     if d <= d_1 {
@@ -84,7 +91,8 @@ fn increase(d: f64, d_m: f64) -> f64 {
     kappa_1 / (kappa_2 + d)
 }
 
-/// Returns beta(d), f_2 of the paper. [-]
+/// Returns the decrease beta at the mean queueing delay `d` and the largest queueing delay `d_m`
+/// (function f_2 of the paper). [-]
 fn beta(d: f64, d_m: f64) -> f64 {
     let (d_2, d_3) = (ETA[1] * d_m, ETA[2] * d_m);
     if d <= d_2 {
@@ -139,23 +147,24 @@ mod tests {
         assert!((a - b).abs() < 1e-9, "{a} instead of {b}");
     }
 
-    /// With d_m = 100 ms, kappa_1 is 99 * 3 / 9.7, and kappa_2 is 99 * 0.3 / 9.7 - 1 [ms].
+    /// With the largest queueing delay d_m = 100 ms, the constants of alpha are kappa_1 = 99 * 3 /
+    /// 9.7 and kappa_2 = 99 * 0.3 / 9.7 - 1 [ms].
     #[test]
     fn increase_and_decrease_worked_by_hand() {
         near(increase(0.0, 0.1), 10.0);
         near(increase(0.001, 0.1), 10.0);
-        near(increase(0.001 + 1e-15, 0.1), 10.0); // continuous
+        near(increase(0.001 + 1e-15, 0.1), 10.0); // the function is continuous at d_1
         near(
             increase(0.05, 0.1),
             (297.0 / 9.7) / (29.7 / 9.7 - 1.0 + 50.0),
-        ); // 0.588
+        ); // the value is 0.588
         near(increase(0.1, 0.1), 0.3);
         near(beta(0.0, 0.1), 0.125);
         near(beta(0.01, 0.1), 0.125);
-        near(beta(0.045, 0.1), 0.3125); // half way from 10 to 80 ms
+        near(beta(0.045, 0.1), 0.3125); // beta is half way between 1/8 at 10 ms and 1/2 at 80 ms
         near(beta(0.08, 0.1), 0.5);
         near(beta(0.1, 0.1), 0.5);
-        // a path without any queue
+        // on a path without any queueing delay, d_m is 0
         near(increase(0.0, 0.0), 10.0);
         near(beta(0.0, 0.0), 0.125);
     }

@@ -1,8 +1,8 @@
-//! Compares Compound and Illinois for Linux (`crates/bpf`) with the algorithms of the engine. The C
-//! code for BPF is compiled for this machine, and processes random traces of ACKs, losses and
-//! timeouts.
+//! Compares the BPF implementations of Compound and Illinois (`crates/bpf`) with the algorithms of
+//! the engine. Their C code is compiled for this machine, and processes random traces of ACKs,
+//! losses and timeouts.
 //!
-//! `LASTHOP_FREEZE=1` writes the constants again.
+//! `LASTHOP_FREEZE=1` updates the C header with the constants.
 
 use super::compound::CompoundSettings;
 use super::illinois::{ALPHA_MAX, ALPHA_MIN, BETA_MAX, BETA_MIN, ETA, THETA, W_THRESH};
@@ -17,7 +17,7 @@ use crate::tcp::pipe::settings;
 use crate::tcp::rtt::RttEstimator;
 use std::fs;
 
-/// Returns the header with the constants of the engine for the C code.
+/// Returns a C header with the constants of the engine's algorithms.
 fn constants() -> String {
     let CompoundSettings {
         alpha,
@@ -56,26 +56,27 @@ fn constants_are_those_here() {
 }
 
 /// Returns the tolerance of a comparison at the window `cwnd`. The C code computes windows in units
-/// of 2^-32 packets, and fractions of a window in units of 2^-32. The sum of its rounding errors in
-/// a trace is less than the tolerance. [packets]
+/// of 2^-32 packets, and fractions of a window in units of 2^-32. The accumulated rounding errors
+/// of a trace are smaller than the tolerance. [packets]
 fn step(cwnd: f64) -> f64 {
     const PACKETS: f64 = 1.0 / 65_536.0;
     const PART: f64 = PACKETS / 4_096.0;
     PACKETS.max(PART * cwnd)
 }
 
-/// Number of traces. It is smaller in debug builds; `make test-long PART=rust` runs all traces.
+/// Number of random traces. It is smaller in debug builds; `make test-long PART=rust` runs all
+/// traces.
 const TRACES: u32 = if cfg!(debug_assertions) {
     10_000
 } else {
     100_000
 };
-/// Number of traces that one process of the C code processes.
+/// Number of traces that one process of the compiled C code processes.
 const AT_ONCE: u32 = 5_000;
 /// Largest number of events in a trace.
 const LONGEST: u32 = 150;
 
-/// Returns the window after each event, as the C code computes it. [2^-32 packets]
+/// Returns the window after each event, as computed by the C code. [2^-32 packets]
 fn answers(compiled: &Compiled, events: &[Event]) -> Vec<u64> {
     let report: Vec<u32> = events.iter().flat_map(|event| event.0).collect();
     let report: Vec<u8> = report.iter().flat_map(|word| word.to_ne_bytes()).collect();
@@ -86,7 +87,7 @@ fn answers(compiled: &Compiled, events: &[Event]) -> Vec<u64> {
 #[derive(Clone, Copy, Debug)]
 struct Event([u32; 4]);
 
-/// A sender of the engine, driven by events.
+/// A sender of the engine to which the test delivers events.
 struct Trace {
     congestion: Congestion,
     rtt: RttEstimator,
@@ -106,7 +107,7 @@ impl Trace {
         }
     }
 
-    /// Delivers an ACK of `segments` segments, which is processed as one ACK.
+    /// Delivers one ACK that acknowledges `segments` segments.
     fn acked(&mut self, segments: u32, rtt_us: u32) -> Event {
         let flight = self.congestion.usable();
         self.una += segments;
@@ -135,7 +136,8 @@ impl Trace {
         Event([3, 0, 0, 0])
     }
 
-    /// Returns whether rounding cannot change the number of whole packets of the window.
+    /// Returns whether the number of whole packets in the window is the same in both programs in
+    /// spite of rounding errors.
     fn is_clear(&self) -> bool {
         let cwnd = self.congestion.cwnd();
         let fraction = cwnd - cwnd.floor();
@@ -144,13 +146,14 @@ impl Trace {
     }
 }
 
-/// Returns a random number from 1 to `max`, with equally likely orders of magnitude.
+/// Returns a random number from 1 to `max`, in which all orders of magnitude are equally likely.
 fn scattered(stream: &mut Stream, max: u32) -> u32 {
     let bits = stream.up_to(max.ilog2());
     (1 + stream.up_to((2 << bits) - 2)).min(max)
 }
 
-/// Appends a random trace: the events, and the window of the engine after each event.
+/// Draws a random trace. Appends its events, and the window of the engine's algorithm after each
+/// event.
 fn draw(
     algorithm: CongestionAlgorithm,
     stream: &mut Stream,
@@ -186,12 +189,12 @@ fn draw(
         };
         happened(event, &trace);
         if (trace.congestion.cwnd() - W_THRESH).abs() < step(W_THRESH) {
-            return; // the last bit decides whether the window is below
+            return; // the comparison of window and threshold depends on the last bit, so the trace ends here
         }
     }
 }
 
-/// Compares the windows of the engine and of the C code in random traces.
+/// Compares the windows of the engine and of the C code over random traces.
 #[track_caller]
 fn compare(algorithm: CongestionAlgorithm, name: &str) {
     let compiled = Compiled::new("user_space.c", &format!("{name}.bpf.c"));
@@ -233,9 +236,9 @@ fn illinois_has_the_windows_of_the_engine() {
     compare(CongestionAlgorithm::Illinois, "illinois");
 }
 
-/// An ACK of several packets has the same effect as several ACKs, except that the window does not
-/// grow between them. In slow start it grows up to the threshold, and above the threshold by the
-/// algorithm.
+/// An ACK of several packets has nearly the effect of several ACKs: the window does not grow
+/// between the packets. In slow start the window grows up to the threshold, and above the threshold
+/// by the algorithm.
 #[test]
 fn a_stretch_ack_counts_its_packets() {
     for name in ["compound", "illinois"] {
@@ -249,7 +252,8 @@ fn a_stretch_ack_counts_its_packets() {
                 .collect()
         };
         assert_eq!(windows(&[begin, stretch(16)])[1], 36.0, "{name}");
-        // half of 20, then five packets up to ten, and half a round trip of Reno's growth
+        // the timeout sets the threshold to half of 20 and the window to 1; nine packets increase
+        // it to 10, and five more packets give half a round trip of Reno's growth
         let timeout = Event([3, 0, 0, 0]);
         let actual = windows(&[begin, timeout, stretch(9 + 5)])[2];
         assert!((actual - 10.5).abs() < step(10.5), "{name}: {actual}");

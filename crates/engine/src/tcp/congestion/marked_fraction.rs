@@ -7,14 +7,16 @@
 //! alpha = alpha (1 - g) + g M              g = 1/16
 //! ```
 //!
-//! Segments are counted instead of bytes, because all segments have full size.
+//! M is the fraction of marked segments in the window of data, g the gain, and alpha the smoothed
+//! fraction. Segments are counted instead of bytes, because all segments have full size.
 
 use super::control::MarkReport;
 
 /// Estimation gain g, recommended by section 4.2. [-]
 const GAIN: f64 = 1.0 / 16.0;
 
-/// The smoothed fraction `DCTCP.Alpha`, and the window of data at whose end it is updated next.
+/// The smoothed fraction `DCTCP.Alpha` of marked segments, and the window of data at whose end the
+/// fraction is updated.
 #[derive(Clone, Debug)]
 pub(super) struct MarkedFraction {
     alpha: f64,
@@ -22,12 +24,13 @@ pub(super) struct MarkedFraction {
     acked: u32,
     /// `DCTCP.BytesMarked`: number of marked segments in this window of data.
     marked: u32,
-    /// `DCTCP.WindowEnd`: segment whose acknowledgement ends the window of data.
+    /// `DCTCP.WindowEnd`: number of the segment whose acknowledgement ends the window of data.
     window_end: u32,
 }
 
 impl MarkedFraction {
-    /// Returns an estimate of 1, with which the first marks halve the window (section 3.3, step 1).
+    /// Returns an initial estimate of 1, so that the first marks halve the window (section 3.3,
+    /// step 1).
     pub(super) const fn new() -> MarkedFraction {
         MarkedFraction {
             alpha: 1.0,
@@ -37,12 +40,12 @@ impl MarkedFraction {
         }
     }
 
-    /// Returns the estimate. [-]
+    /// Returns the smoothed fraction alpha of marked segments. [-]
     pub(super) fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// Adds the report of an ACK. Returns whether the window of data is over, so that
+    /// Adds the mark report of an ACK. Returns whether the ACK ends the window of data, so that
     /// [`close`](MarkedFraction::close) may be called.
     pub(super) fn add(&mut self, report: &MarkReport) -> bool {
         self.acked += report.acked;
@@ -50,7 +53,7 @@ impl MarkedFraction {
         report.snd_una > self.window_end
     }
 
-    /// Ends the window of data with this ACK, and updates the estimate.
+    /// Ends the window of data with this ACK, and updates the smoothed fraction.
     pub(super) fn close(&mut self, report: &MarkReport) {
         if self.acked > 0 {
             let fraction = (f64::from(self.marked) / f64::from(self.acked)).min(1.0);
@@ -59,7 +62,7 @@ impl MarkedFraction {
         self.begin(report);
     }
 
-    /// Begins a window of data with this ACK.
+    /// Begins the next window of data with this ACK.
     pub(super) fn begin(&mut self, report: &MarkReport) {
         self.acked = 0;
         self.marked = 0;

@@ -1,4 +1,5 @@
-//! Congestion control: how many segments may be in flight, and when the next one may leave.
+//! Congestion control: determines how many segments may be in flight, and when the next segment may
+//! be sent.
 //!
 //! | file | contents |
 //! |---|---|
@@ -15,16 +16,17 @@
 //! | all other files | one control per file |
 //!
 //! Differs from RFC 5681 and Linux in:
-//! - Growth is counted per ACK: 1 in slow start, 1/cwnd in congestion avoidance, whatever number of
-//!   segments the ACK covers. With delayed ACKs the window grows by half a packet per RTT, as in
-//!   Padhye's model with b = 2. Linux counts the segments that an ACK covers, and so does
-//!   `byte_counting` (`extras.rs`).
+//! - The window grows per ACK: by 1 packet in slow start and by 1/cwnd in congestion avoidance, for
+//!   any number of segments that the ACK covers. With delayed ACKs the window grows by half a
+//!   packet per RTT, as in Padhye's model with b = 2. Linux counts the segments that an ACK covers,
+//!   and `byte_counting` does the same (`extras.rs`).
 //! - cwnd never exceeds the receive window, except while it is inflated in fast recovery. Even
 //!   then, nothing is sent beyond the receive window. ns-2 has the same limit; Linux validates cwnd
 //!   (RFC 7661).
 //! - ssthresh after a loss is max(FlightSize/2, 2), as in RFC 5681; ns-2 halves cwnd.
-//! - ssthresh starts at the receive window, where it has no effect ("arbitrarily high").
-//! - An algorithm with a separate decrease also applies it to FlightSize, not to cwnd.
+//! - ssthresh starts at the receive window. The RFC requires an "arbitrarily high" value, and at
+//!   the receive window ssthresh has no effect.
+//! - A congestion control with its own decrease factor also applies it to FlightSize, not to cwnd.
 
 mod africa;
 mod algorithm;

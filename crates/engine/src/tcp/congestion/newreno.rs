@@ -1,4 +1,4 @@
-//! NewReno: fast recovery until everything sent before the loss has arrived.
+//! NewReno: fast recovery until all segments that were sent before the loss have arrived.
 //!
 //! Reference: RFC 6582, section 3.2.
 //!
@@ -8,16 +8,17 @@
 //!   to slow start after each loss of a connection that fills its receive window, because such a
 //!   connection can send nothing new in recovery. The throughput would be 5 % lower (window 42, RTT
 //!   100 ms, 0.1 % loss).
-//! - The timer is "impatient": it is restarted only on the first partial ACK. Therefore a window
-//!   with many losses ends in a timeout and slow start, and not in one repair per round trip. ns-2
-//!   has the same timer (`newreno_changes1_`); Linux restarts the timer on each partial ACK.
+//! - The retransmission timer is "impatient": only the first partial ACK restarts it. Therefore
+//!   many losses in one window end in a timeout and slow start, and are not repaired one per round
+//!   trip. ns-2 has the same timer (`newreno_changes1_`); Linux restarts the timer on each partial
+//!   ACK.
 //!
-//! Differs from the RFC in: a partial ACK deflates cwnd to zero at most, whereas the RFC would make
-//! cwnd negative after many lost ACKs.
+//! Differs from the RFC in: a partial ACK does not reduce cwnd below zero. By the RFC, cwnd would
+//! be negative after many lost ACKs.
 
 use super::window_algorithm::WindowAlgorithm;
 
-/// NewReno, whose window follows the defaults of [`WindowAlgorithm`].
+/// NewReno. Its functions are the defaults of [`WindowAlgorithm`].
 #[derive(Clone, Debug)]
 pub(super) struct NewReno;
 

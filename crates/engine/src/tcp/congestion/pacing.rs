@@ -1,4 +1,4 @@
-//! Pacing: segments leave one at a time, at a multiple of the rate cwnd/SRTT.
+//! Pacing: segments are sent one at a time, at a multiple of the rate cwnd/SRTT.
 //!
 //! Reference: Linux 6.x, `tcp_update_pacing_rate` in net/ipv4/tcp_input.c, `tcp_pacing_check` and
 //! `tcp_update_skb_after_send` in net/ipv4/tcp_output.c; the factors are the defaults of
@@ -14,11 +14,11 @@
 //! by the window, so that the average rate remains cwnd/RTT.
 //!
 //! Differs from Linux in:
-//! - A segment that leaves late does not let the next segment leave earlier. Linux shortens the
+//! - A segment that is sent late does not let the next segment be sent earlier. Linux shortens the
 //!   next gap by up to a half, to compensate for late timers of the host.
-//! - The first ten segments are paced, too, if there is a round-trip sample (of the handshake).
-//! - The rate is computed from the window when a segment leaves, not from the window after the last
-//!   ACK.
+//! - The first ten segments are paced, too, if the handshake has given a round-trip sample.
+//! - The rate is computed from the window at the transmission of a segment, not from the window
+//!   after the last ACK.
 
 use super::control::{
     Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent,
@@ -27,17 +27,18 @@ use super::window::Window;
 use crate::kernel::time::{Span, Time};
 use crate::tcp::recovery::RecoveryMode;
 
-/// `net.ipv4.tcp_pacing_ss_ratio`, while the window is far below ssthresh. [-]
+/// `net.ipv4.tcp_pacing_ss_ratio`: pacing rate divided by cwnd/SRTT, while cwnd is below half of
+/// ssthresh. [-]
 const SLOW_START_FACTOR: f64 = 2.0;
 
-/// `net.ipv4.tcp_pacing_ca_ratio`. [-]
+/// `net.ipv4.tcp_pacing_ca_ratio`: pacing rate divided by cwnd/SRTT, in all other cases. [-]
 const FACTOR: f64 = 1.2;
 
-/// A congestion control whose segments are paced.
+/// A congestion control with pacing.
 #[derive(Clone, Debug)]
 pub(super) struct Paced<C> {
     control: C,
-    /// Earliest departure of the next segment.
+    /// Earliest transmission time of the next segment.
     departure: Time,
 }
 
@@ -50,7 +51,7 @@ impl<C> Paced<C> {
     }
 }
 
-/// Returns the time between two segments.
+/// Returns the minimum time between two segments at this window and smoothed round-trip time.
 fn spacing(window: &Window, flight: u32, srtt: Span) -> Span {
     let factor = match window.cwnd < window.ssthresh / 2.0 {
         true => SLOW_START_FACTOR,

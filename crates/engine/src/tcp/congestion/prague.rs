@@ -12,14 +12,15 @@
 //! cwnd / 2                                  a loss
 //! ```
 //!
+//! alpha is the smoothed fraction of marked segments, and ai the additive increase per round trip.
 //! With the reduced ai, a flow on a short path has the rate of a flow on a path with the virtual
-//! round-trip time. Alpha is then updated, and the window reduced by marks, at most once per
-//! virtual round trip (`RTT_CONTROL_RATE`). Growth counts segments, not ACKs, and therefore does
-//! not need `byte_counting`. Marks are counted (RFC 9768).
+//! round-trip time. In this case, alpha is updated and marks reduce the window at most once per
+//! virtual round trip (`RTT_CONTROL_RATE`). The window grows by segments, not by ACKs, so
+//! `byte_counting` has no effect. The receiver reports the number of marks (RFC 9768).
 //!
 //! Differs from the draft and the implementation in:
 //! - Segments are not paced unless `pacing` is set.
-//! - cwnd changes immediately, not by one packet per ACK. The whole packets of cwnd may be sent;
+//! - cwnd changes immediately, not by one packet per ACK. cwnd is rounded down to whole packets;
 //!   Linux rounds cwnd up.
 //! - There is no fall-back to classic ECN (`prague_ecn_fallback`, which is off in the
 //!   implementation). Therefore a queue that marks ECT(1) by RFC 3168 is not detected.
@@ -47,7 +48,7 @@ table! {
 pub(super) struct Prague {
     settings: PragueSettings,
     fraction: MarkedFraction,
-    /// `saw_ce`: whether there has been a mark.
+    /// `saw_ce`: whether an ACK has reported a mark so far.
     marked: bool,
     /// `round`: number of windows of data since slow start ended.
     rounds: u32,
@@ -55,7 +56,7 @@ pub(super) struct Prague {
     updated: Time,
     /// `cwr_stamp`: time of the last reduction by marks.
     reduced: Option<Time>,
-    /// Number of marked segments that the current ACK reports.
+    /// Number of marked segments that the ACK being processed reports.
     marked_now: u32,
     /// Whether the window was in slow start at the last ACK of new data.
     slow_start: bool,
@@ -75,7 +76,7 @@ impl Prague {
         }
     }
 
-    /// `prague_is_rtt_indep`: returns whether the virtual round-trip time applies.
+    /// `prague_is_rtt_indep`: returns whether the virtual round-trip time is in use.
     fn is_independent(&self) -> bool {
         let settings = &self.settings;
         settings.virtual_rtt > Span::ZERO
@@ -83,13 +84,14 @@ impl Prague {
             && self.rounds >= settings.transition_rounds
     }
 
-    /// Returns whether a virtual round trip has passed since `then`. Also returns true if the
-    /// virtual round-trip time does not apply.
+    /// Returns whether a virtual round trip has passed since `then`. Returns true if the virtual
+    /// round-trip time is not in use.
     fn has_passed(&self, then: Time, now: Time) -> bool {
         !self.is_independent() || now.since(then) >= self.settings.virtual_rtt
     }
 
-    /// Returns the growth per window of acknowledged segments. [packets]
+    /// Returns the additive increase ai: the growth of the window per window of acknowledged
+    /// segments. [packets]
     fn increase(&self, srtt: Option<Span>) -> f64 {
         match srtt {
             Some(srtt) if self.is_independent() && srtt < self.settings.virtual_rtt => {

@@ -1,4 +1,4 @@
-//! Reno: fast recovery, left on the first new ACK.
+//! Reno: fast recovery, which ends with the first ACK of new data.
 //!
 //! Reference: RFC 5681.
 //!

@@ -1,43 +1,45 @@
-//! Rounds: round trips that are delimited by sequence numbers, with their round-trip times.
+//! Divides a connection into rounds: round trips that are delimited by sequence numbers. Each round
+//! has its round-trip times.
 //!
 //! A round begins with an ACK, and ends before the ACK of the first segment sent after that ACK.
-//! Delay-based algorithms decide once per round. Sums are in whole nanoseconds, so that a path
-//! without any queue has a delay of exactly 0.
+//! Delay-based congestion controls update their state once per round. Sums are in whole
+//! nanoseconds, so that a path without any queue has a delay of exactly 0.
 
 use super::control::NewAck;
 use crate::kernel::time::Span;
 
-/// The position of an ACK in the rounds.
+/// The effect of an ACK on the rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Turn {
-    /// The current round continues.
+    /// The ACK belongs to the current round.
     Within,
-    /// A round begins: the first round of the connection, or the first round after a loss.
+    /// The ACK begins a round: the first of the connection, or the first after a loss.
     Begins,
-    /// A round begins, and the contained round has ended.
+    /// The ACK begins a round, and the previous round has ended with this result.
     Over(Round),
 }
 
-/// The round-trip times of a round. [s]
+/// The result of a round: its round-trip times. [s]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Round {
     /// Mean of the round-trip times in the round.
     pub(super) mean_rtt: f64,
-    /// Queueing delay of the mean: its difference to the smallest round-trip time so far (baseRTT).
+    /// Mean queueing delay: mean of the round-trip times in the round, minus the minimum round-trip
+    /// time so far (baseRTT).
     pub(super) delay: f64,
-    /// Maximum queueing delay of any segment so far.
+    /// Maximum queueing delay of any sample so far.
     pub(super) largest_delay: f64,
 }
 
-/// The current round, and the extremes of the round-trip time so far.
+/// The current round, with the minimum and maximum round-trip time so far.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
-    /// Segment whose ACK begins the next round. It was the next segment to send when the current
-    /// round began.
+    /// Number of the segment whose ACK begins the next round: the next segment to send when the
+    /// current round began; `None` if no round is in progress.
     end: Option<u32>,
     sum: Span,
     samples: u64,
-    /// Smallest of all samples.
+    /// Minimum round-trip time of all samples so far.
     least: Span,
     greatest: Span,
 }
@@ -53,7 +55,7 @@ impl Rounds {
         }
     }
 
-    /// Adds the sample of an ACK.
+    /// Adds the round-trip time sample of an ACK. Returns the effect of the ACK on the rounds.
     pub(super) fn on_ack(&mut self, ack: &NewAck) -> Turn {
         let Some(sample) = ack.rtt.last_sample() else {
             return Turn::Within;
@@ -74,15 +76,15 @@ impl Rounds {
         turn
     }
 
-    /// Ends the current round without a result, because of a loss. The next round begins with the
-    /// next ACK.
+    /// Discards the current round because of a loss. The next round begins with the next ACK.
     pub(super) fn interrupt(&mut self) {
         self.end = None;
         self.sum = Span::ZERO;
         self.samples = 0;
     }
 
-    /// Returns the round that has ended. It has a sample, because it began with an ACK.
+    /// Returns the result of the round that has ended. It has at least one sample, because it began
+    /// with an ACK.
     fn round(&self) -> Round {
         let samples = self.samples as f64;
         let delay = Span(self.sum.0 - self.samples * self.least.0);

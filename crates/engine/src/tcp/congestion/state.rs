@@ -1,5 +1,5 @@
-//! The congestion state of a sender: the window, the control that sets it, and extensions of its
-//! growth.
+//! The congestion state of a sender: the window, the congestion control that sets it, and
+//! extensions of its growth.
 
 use super::Control;
 use super::control::{CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent};
@@ -15,7 +15,7 @@ use crate::tcp::sack::Blocks;
 pub(in crate::tcp) struct Congestion {
     pub(super) window: Window,
     pub(super) control: Control,
-    /// Extensions of the growth by the control, if there are any.
+    /// Extensions of the growth, such as HyStart++; `None` if the settings require none.
     extras: Option<Box<Extras>>,
 }
 
@@ -30,12 +30,12 @@ impl Congestion {
         }
     }
 
-    /// Returns the window before a reduction that may be undone.
+    /// Returns the present window, so that a later reduction can be undone.
     pub(in crate::tcp) fn prior(&self) -> PriorWindow {
         PriorWindow::of(&self.window)
     }
 
-    /// Undoes an unnecessary reduction of the window.
+    /// Undoes a reduction that turned out to be unnecessary: restores the window `prior`.
     pub(in crate::tcp) fn restore(&mut self, prior: PriorWindow) {
         prior.restore(&mut self.window);
     }
@@ -65,7 +65,8 @@ impl Congestion {
         (if cwnd < receive { cwnd } else { receive }) as i32 as u32 // both values are at least 0 and below 2^31
     }
 
-    /// Returns whether [`usable`](Congestion::usable) is the receive window.
+    /// Returns whether the receive window, not cwnd, determines the result of
+    /// [`usable`](Congestion::usable).
     #[inline(always)]
     pub(in crate::tcp) fn fills_receive_window(&self) -> bool {
         self.window.cwnd >= self.window.receive
@@ -75,29 +76,29 @@ impl Congestion {
         self.control.recovery_mode()
     }
 
-    /// Returns whether the sender must report single segments, and ask the control when the next
-    /// segment may leave.
+    /// Returns whether the sender must report each transmission to the congestion control, and must
+    /// query when the next segment may be sent.
     #[inline(always)]
     pub(in crate::tcp) fn is_tracked(&self) -> bool {
         self.control.is_tracked()
     }
 
-    /// Processes the departure of a segment.
+    /// Processes the transmission of a segment.
     pub(in crate::tcp) fn on_sent(&mut self, sent: &Sent) {
         if let Some(events) = self.control.segment_events() {
             events.on_sent(&mut self.window, sent);
         }
     }
 
-    /// Processes the segments that an ACK up to `next`, with its SACK blocks, reports for the first
-    /// time.
+    /// Processes the arrival of segments that an ACK reports for the first time. The ACK
+    /// acknowledges all segments before `next`, and has the SACK blocks `blocks`.
     pub(in crate::tcp) fn on_delivered(&mut self, now: Time, next: u32, blocks: &Blocks) {
         if let Some(events) = self.control.segment_events() {
             events.on_delivered(&mut self.window, now, next, blocks);
         }
     }
 
-    /// Returns the time at which the next segment may leave if the window permits it.
+    /// Returns the time at which the next segment may be sent, if the window permits it.
     pub(in crate::tcp) fn earliest_departure(&mut self, now: Time) -> Time {
         self.control
             .segment_events()
@@ -149,13 +150,13 @@ impl Congestion {
         self.control.on_loss(&mut self.window, flight, sign);
     }
 
-    /// Processes the number of marked segments that an ACK reports. Must be called for each ACK of
-    /// a connection whose receiver reports such numbers.
+    /// Processes the number of marked segments that an ACK reports. It must be called for each ACK
+    /// of a connection whose receiver reports the number of marks.
     pub(in crate::tcp) fn on_marks(&mut self, report: &MarkReport) {
         self.control.on_marks(report);
     }
 
-    /// Reduces the window because segments were marked. Returns whether the control reduced it.
+    /// Reduces the window because segments were marked. Returns whether the window was reduced.
     pub(in crate::tcp) fn decrease_by_marks(&mut self, report: &MarkReport, flight: u32) -> bool {
         let reduced = self
             .control
@@ -173,10 +174,11 @@ impl Congestion {
     /// Processes the expiry of the retransmission timer. ssthresh becomes at most `remaining` times
     /// its previous value.
     ///
-    /// A timeout in fast recovery has the same cause as the preceding reduction of ssthresh. It may
-    /// reduce ssthresh further. It must not raise ssthresh because of the segments sent since then,
-    /// which are queued after the hole. Therefore `remaining` is 1 in fast recovery, or a half as
-    /// in ns-2, and infinite otherwise.
+    /// A timeout in fast recovery has the same cause as the preceding reduction of ssthresh. The
+    /// timeout may reduce ssthresh further. It must not raise ssthresh because of segments sent
+    /// after this reduction, which the receiver buffers above the lost segment. Therefore
+    /// `remaining` is 1 in fast recovery, or a half as in ns-2. Outside fast recovery it is
+    /// infinite.
     pub(in crate::tcp) fn on_timeout(&mut self, flight: u32, first: bool, remaining: f64) {
         let max_ssthresh = (remaining * self.window.ssthresh).max(MIN_SSTHRESH);
         self.leave_first_slow_start();

@@ -1,4 +1,5 @@
-//! Windows of all controls, worked by hand, and a driver for single algorithms.
+//! Tests the windows of all congestion controls against values computed by hand. The driver
+//! delivers ACKs to a single algorithm.
 
 use super::state::Congestion;
 use super::window_algorithm::WindowAlgorithm;
@@ -9,8 +10,8 @@ use crate::tcp::rtt::RttEstimator;
 
 pub(super) use crate::tcp::pipe::MS;
 
-/// A driver of one algorithm in congestion avoidance, over a path without loss, one round trip at a
-/// time.
+/// Driver of one algorithm in congestion avoidance. It simulates a path without loss, one round
+/// trip at a time.
 pub(super) struct Driver<A> {
     pub(super) algorithm: A,
     pub(super) window: Window,
@@ -30,7 +31,7 @@ impl<A: WindowAlgorithm> Driver<A> {
         }
     }
 
-    /// Delivers one ACK per segment of the window, spread over `rtt` nanoseconds.
+    /// Delivers one ACK per segment of the window, evenly spread over `rtt` nanoseconds.
     pub(super) fn round(&mut self, rtt: u64) {
         let flight = self.window.cwnd as u32;
         let end = self.acked + flight;
@@ -38,7 +39,7 @@ impl<A: WindowAlgorithm> Driver<A> {
             self.now += Span(rtt / u64::from(flight));
             self.rtt.on_sample(Span(rtt), flight);
             self.acked += 1;
-            // segments leave as ACKs arrive, so that a full window is always outstanding
+            // each ACK lets a new segment be sent, so that a full window is always outstanding
             let snd_nxt = end + k - 1;
             let ack = NewAck {
                 now: self.now,
@@ -52,7 +53,8 @@ impl<A: WindowAlgorithm> Driver<A> {
         }
     }
 
-    /// Delivers one ACK of `segments` after a pause of `later` nanoseconds, which is also its round-trip time.
+    /// Delivers one ACK of `segments` segments, `later` nanoseconds after the previous ACK. `later`
+    /// is also its round-trip time.
     pub(super) fn acked(&mut self, later: u64, segments: u32) {
         self.now += Span(later);
         self.rtt.on_sample(Span(later), segments);
@@ -70,7 +72,8 @@ impl<A: WindowAlgorithm> Driver<A> {
 }
 
 impl Congestion {
-    /// Returns the number of segments whose state the control has attached and not received again.
+    /// Returns the number of transmissions whose attached state the congestion control has not
+    /// received back.
     pub(in crate::tcp) fn pending(&self) -> u32 {
         match &self.control {
             Control::Paced(tracked) => tracked.pending.held,
@@ -138,21 +141,21 @@ fn congestion_avoidance_adds_one_packet_per_window_of_acks() {
         let mut c = congestion(choice);
         c.on_timeout(20, true, f64::INFINITY);
         for _ in 0..9 {
-            c.acked(1); // slow start, 1 to 10
+            c.acked(1); // slow start from 1 to 10 packets
         }
         assert_eq!(numbers(&c), (10.0, 10.0));
         for _ in 0..10 {
             c.acked(1);
         }
-        // 10 + 1/10 + 1/10.1 + ...: less than 11, because the window grows meanwhile
+        // 10 + 1/10 + 1/10.1 + ... is less than 11, because the window grows with each ACK
         assert!((10.95..11.0).contains(&c.cwnd()), "{}", c.cwnd());
     }
 }
 
-/// ACKs cover two segments each, and the window begins at two packets. In slow start it grows by 1
-/// or 2 packets per ACK. From ten packets on it grows by half a packet per window of ACKs, or by
-/// one packet when ten segments are acknowledged. Segments beyond these ten are counted for the
-/// next packet.
+/// ACKs cover two segments each, and the window begins at two packets. In slow start the window
+/// grows by 1 packet per ACK, or by 2 with byte counting. From ten packets on, the window grows by
+/// half a packet per round trip, or with byte counting by one packet per ten acknowledged segments.
+/// Segments beyond these ten are counted for the next packet.
 #[test]
 fn an_ack_counts_once_or_once_per_segment() {
     let connection = |choice, byte_counting| {
@@ -175,20 +178,20 @@ fn an_ack_counts_once_or_once_per_segment() {
         assert!((10.45..10.5).contains(&after(choice, false, &[2; 8 + 5])));
         for (covered, cwnd) in [
             (&[2; 4][..], 10.0),
-            (&[3; 3], 10.0), // one segment more than slow start needs
+            (&[3; 3], 10.0), // one segment more than slow start requires
             (&[3, 3, 3, 8], 10.0),
             (&[3, 3, 3, 9], 11.0),
             (&[2; 4 + 4], 10.0),
             (&[2; 4 + 5], 11.0),
-            (&[2; 4 + 10], 11.0), // ten of the eleven segments for the next packet
-            (&[2; 4 + 11], 12.0), // one segment more than eleven
-            (&[8, 33], 13.0),     // three windows of ten
+            (&[2; 4 + 10], 11.0), // ten segments are counted, and the next packet requires eleven
+            (&[2; 4 + 11], 12.0), // twelve segments, one more than the next packet requires
+            (&[8, 33], 13.0),     // three windows of ten in one ACK
         ] {
             assert_eq!(after(choice, true, covered), cwnd, "{covered:?}");
         }
         let mut c = connection(choice, true);
         (0..8).for_each(|_| c.acked(2));
-        c.on_loss(20, CongestionSign::Selective); // a loss resets the count
+        c.on_loss(20, CongestionSign::Selective); // a loss resets the number of counted segments
         (0..4).for_each(|_| c.acked(2));
         assert_eq!(c.cwnd(), 10.0);
     }
@@ -236,7 +239,7 @@ fn tahoe_collapses_on_any_loss() {
 #[test]
 fn partial_ack_deflates_by_what_it_acknowledges_but_one() {
     let mut c = congestion(CongestionAlgorithm::NewReno);
-    c.on_loss(20, CongestionSign::DuplicateAcks); // cwnd 13
+    c.on_loss(20, CongestionSign::DuplicateAcks); // three duplicate ACKs: cwnd is 13
     c.on_recovery_ack(RecoveryAck::Partial { acked: 4 });
     assert_eq!(c.cwnd(), 10.0);
     c.on_recovery_ack(RecoveryAck::Partial { acked: 30 });
@@ -267,7 +270,7 @@ fn a_timeout_in_fast_recovery_does_not_raise_ssthresh() {
         c.window.cwnd = 40.0;
         c.on_loss(40, CongestionSign::DuplicateAcks);
         let reduced = c.ssthresh();
-        c.on_timeout(200, true, 1.0); // segments sent in recovery are queued after the hole
+        c.on_timeout(200, true, 1.0); // segments sent in recovery do not raise ssthresh
         assert_eq!(c.ssthresh(), reduced, "{choice:?}");
         c.on_timeout(3, true, 1.0);
         assert!(c.ssthresh() < reduced, "{choice:?}");

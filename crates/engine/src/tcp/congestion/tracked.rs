@@ -1,8 +1,9 @@
-//! The state that a congestion control attaches to transmissions, from departure to arrival or loss.
+//! Stores the state that a congestion control attaches to each transmission, until the segment
+//! arrives or the transmission is lost.
 //!
-//! Each segment has at most one transmission in this list: its last transmission, until an ACK or a
-//! SACK block reports the segment for the first time. If the segment is retransmitted before that,
-//! the earlier transmission is considered lost, unless the retransmission is a probe.
+//! The list contains at most one transmission of each segment: the last transmission, until an ACK
+//! or a SACK block reports the segment for the first time. If the segment is retransmitted before
+//! that, the earlier transmission is considered lost, unless the retransmission is a probe.
 
 use std::collections::VecDeque;
 
@@ -12,41 +13,43 @@ use crate::kernel::time::Time;
 use crate::tcp::ring::Ring;
 use crate::tcp::sack::Blocks;
 
-/// The events of single segments, for controls of any type.
+/// The events of single segments, for any tracked congestion control.
 pub(super) trait SegmentEvents {
-    /// Processes the departure of a segment.
+    /// Processes the transmission of a segment.
     fn on_sent(&mut self, window: &mut Window, sent: &Sent);
 
-    /// Processes an ACK up to `next` with its SACK blocks.
+    /// Processes an ACK that acknowledges all segments before `next`, with its SACK blocks.
     fn on_delivered(&mut self, window: &mut Window, now: Time, next: u32, blocks: &Blocks);
 
-    /// Returns the time at which the next segment may leave.
+    /// Returns the time at which the next segment may be sent.
     fn earliest_departure(&self, now: Time) -> Time;
 }
 
-/// A congestion control together with the states of its transmissions.
+/// A congestion control, with the state that it has attached to each transmission.
 #[derive(Clone, Debug)]
 pub(super) struct Tracked<C: CongestionControl> {
     pub(super) control: C,
-    /// Segments whose last transmission is neither known to have arrived nor lost.
+    /// Segments whose last transmission is neither known to have arrived nor considered lost.
     pub(super) pending: Ring,
-    /// Last transmissions of the segments from `snd_una` on, pending or not pending.
+    /// Last transmission of each segment from `snd_una` on, including segments that are no longer
+    /// in `pending`.
     transmissions: VecDeque<Transmission<C::PacketInfo>>,
-    /// Number of the first segment of `transmissions`.
+    /// Number of the first segment in `transmissions`.
     snd_una: u32,
-    /// Number of transmissions so far.
+    /// Number of transmissions of all segments so far.
     sent: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Transmission<I> {
-    /// Number of earlier transmissions of all segments.
+    /// Number of transmissions of all segments before this transmission.
     order: u64,
     info: I,
 }
 
 impl<C: CongestionControl> Tracked<C> {
-    /// Returns the tracker of a connection with a receive window of `receive` packets.
+    /// Returns the congestion control with an empty list of transmissions, for a receive window of
+    /// `receive` packets.
     pub(super) fn new(control: C, receive: u32) -> Tracked<C> {
         Tracked {
             control,

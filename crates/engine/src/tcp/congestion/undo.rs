@@ -19,7 +19,7 @@ impl PriorWindow {
         }
     }
 
-    /// Raises the window to its value before the reduction, if it is smaller.
+    /// Restores the window before the reduction, unless the present window is larger.
     pub(super) fn restore(self, window: &mut Window) {
         window.cwnd = window.cwnd.max(self.cwnd);
         window.ssthresh = window.ssthresh.max(self.ssthresh);

@@ -11,8 +11,10 @@
 //! ssthresh = max(2, BWE RTTmin), cwnd = 1          after a timeout
 //! ```
 //!
-//! The growth is Reno's, and recovery is NewReno's. If there is no queue, BWE RTTmin is the mean
-//! window of the last ten round trips, so that losses without congestion hardly reduce the window.
+//! d_k is the number of segments acknowledged in round trip k, Delta_k its duration, BWE the
+//! bandwidth estimate, and RTTmin the minimum round-trip time. The growth is Reno's, and recovery
+//! is NewReno's. If there is no queue, BWE RTTmin is about the mean window of the last ten round
+//! trips. Losses without congestion therefore hardly reduce the window.
 //!
 //! Differs from the paper in: BWE begins with its first sample, as in Linux, and before that a loss
 //! halves the window; the segments of a recovery belong to one sample, which ends with the first
@@ -26,16 +28,16 @@ use super::window::{MIN_SSTHRESH, Window, half};
 use super::window_algorithm::WindowAlgorithm;
 use crate::kernel::time::{Span, Time};
 
-/// Weight of the earlier estimate when a sample is added. [-]
+/// Weight of the earlier bandwidth estimate when a sample is added. [-]
 const ALPHA: f64 = 0.9;
 
 #[derive(Clone, Debug)]
 pub(super) struct Westwood {
-    /// Bandwidth estimate BWE, or `None` before the first sample. [packets/s]
+    /// Bandwidth estimate BWE; `None` before the first sample. [packets/s]
     bandwidth: Option<f64>,
     /// Minimum round-trip time RTTmin.
     min_rtt: Span,
-    /// Current round trip.
+    /// Round trip in progress, whose acknowledged segments give the next bandwidth sample.
     round: Option<Round>,
 }
 
@@ -58,7 +60,7 @@ impl Westwood {
         }
     }
 
-    /// Adds a sample of the bandwidth. [packets/s]
+    /// Adds a sample to the bandwidth estimate. [packets/s]
     fn on_sample(&mut self, sample: f64) {
         let filtered = |estimate| ALPHA * estimate + (1.0 - ALPHA) * sample;
         self.bandwidth = Some(self.bandwidth.map_or(sample, filtered));
@@ -116,25 +118,25 @@ mod tests {
         assert!((actual - expected).abs() < 1e-6, "{actual} for {expected}");
     }
 
-    /// 20 segments in 100 ms, then 20 in 150 ms: 0.9 * 200 + 0.1 * 133.3 = 193.3 packets per
-    /// second.
+    /// 20 segments in 100 ms, and then 20 in 150 ms, give 0.9 * 200 + 0.1 * 133.3 = 193.3 packets
+    /// per second.
     #[test]
     fn the_estimate_follows_two_round_trips_worked_by_hand() {
         let mut driver = Driver::new(Westwood::new(), 20.0);
         driver.round(100 * MS);
         assert_eq!(driver.algorithm.bandwidth, None);
-        driver.round(100 * MS); // its first ACK ends the first round
+        driver.round(100 * MS); // the first ACK of this round ends the first round trip
         near(driver.algorithm.bandwidth.unwrap(), 200.0);
         near(driver.algorithm.decrease(&driver.window, 21), 20.0);
 
         driver.algorithm.on_sample(400.0 / 3.0);
         near(driver.algorithm.bandwidth.unwrap(), 580.0 / 3.0);
-        // RTTmin is still 100 ms
+        // RTTmin is still 100 ms, so ssthresh is 193.3 * 0.1 packets
         near(driver.algorithm.decrease(&driver.window, 21), 58.0 / 3.0);
     }
 
-    /// A loss removes the queue that causes the longer round-trip time: 30 packets in 150 ms become
-    /// 20 packets in 100 ms.
+    /// A loss reduces the window only by the packets in the queue, which cause the longer
+    /// round-trip time: from 30 packets in 150 ms to 20 packets in 100 ms.
     #[test]
     fn a_loss_removes_the_queue_and_no_more() {
         let mut driver = Driver::new(Westwood::new(), 30.0);
@@ -166,7 +168,7 @@ mod tests {
         driver.algorithm.on_sample(0.0);
         driver.algorithm.on_timeout(&mut driver.window, 1, false);
         near(driver.window.ssthresh, 20.0);
-        // a path with almost no bandwidth
+        // almost no bandwidth: ssthresh has its minimum
         driver.algorithm.bandwidth = Some(1.0);
         driver.algorithm.on_timeout(&mut driver.window, 1, true);
         assert_eq!(driver.window.ssthresh, 2.0);

@@ -1,11 +1,12 @@
-//! The window that a congestion control sets: cwnd and ssthresh.
+//! The variables that a congestion control sets: cwnd and ssthresh.
 //!
 //! Reference: RFC 5681, section 3.
 
 /// Smallest slow-start threshold (RFC 5681, equation 4). [packets]
 pub(super) const MIN_SSTHRESH: f64 = 2.0;
 
-/// Returns the slow-start threshold after a loss (RFC 5681, equation 4). [packets]
+/// Returns half of the outstanding segments `flight`, but at least 2: the slow-start threshold
+/// after a loss (RFC 5681, equation 4). [packets]
 pub(super) fn half(flight: u32) -> f64 {
     (f64::from(flight) / 2.0).max(MIN_SSTHRESH)
 }
@@ -13,14 +14,14 @@ pub(super) fn half(flight: u32) -> f64 {
 /// The congestion window and its bounds. [packets]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// Congestion window. In fast recovery the inflation is included.
+    /// Congestion window, including its inflation in fast recovery.
     pub cwnd: f64,
-    /// Slow-start threshold. Below it the window is in slow start, otherwise in congestion
+    /// Slow-start threshold. A smaller cwnd is in slow start, a larger or equal cwnd in congestion
     /// avoidance.
     pub ssthresh: f64,
     /// Receive window.
     pub(super) receive: f64,
-    /// Growth per ACK in slow start: 1 unless HyStart++ reduces it.
+    /// Growth of cwnd per ACK in slow start: 1 unless HyStart++ reduces it.
     pub(super) slow_start_gain: f64,
 }
 
@@ -34,8 +35,8 @@ impl Window {
         }
     }
 
-    /// Increases the window on an ACK of new data, by slow start or by congestion avoidance (RFC
-    /// 5681, section 3.1, equations 2 and 3).
+    /// Increases cwnd on an ACK of new data, by slow start or by congestion avoidance (RFC 5681,
+    /// section 3.1, equations 2 and 3).
     #[inline]
     pub fn grow(&mut self) {
         if self.cwnd < self.receive && !self.slow_start() {
@@ -43,8 +44,8 @@ impl Window {
         }
     }
 
-    /// Increases the window if it is in slow start. Returns false, without a change, in congestion
-    /// avoidance.
+    /// Increases cwnd if it is in slow start. In congestion avoidance, returns false and does not
+    /// change cwnd.
     #[inline]
     pub fn slow_start(&mut self) -> bool {
         let below = self.cwnd < self.ssthresh;
@@ -54,12 +55,12 @@ impl Window {
         below
     }
 
-    /// Returns whether the window is in slow start.
+    /// Returns whether cwnd is in slow start.
     pub fn is_below_ssthresh(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// Increases the window by `increase`, up to the receive window.
+    /// Increases cwnd by `increase`, up to the receive window.
     #[inline]
     pub fn add(&mut self, increase: f64) {
         if self.cwnd < self.receive {
@@ -67,34 +68,33 @@ impl Window {
         }
     }
 
-    /// Enters fast recovery: the segments that caused the three duplicate ACKs have left the
-    /// network (RFC 5681, section 3.2, step 3).
+    /// Inflates cwnd at the start of fast recovery, because the segments that caused the three
+    /// duplicate ACKs have left the network (RFC 5681, section 3.2, step 3).
     pub fn inflate(&mut self) {
         self.cwnd = self.ssthresh + 3.0;
     }
 
-    /// Returns the number of segments of `flight` that the window covers. It is for decreases that
-    /// leave more than half of the window. FlightSize also includes segments that were SACKed, or
-    /// sent while the window was inflated, so that 7/8 of FlightSize may exceed the window.
+    /// Returns the smaller of `flight` and cwnd, for congestion controls that reduce the window by
+    /// less than half. FlightSize also includes segments that were SACKed or sent while cwnd was
+    /// inflated. Therefore a large fraction of FlightSize, such as 7/8, may exceed the window.
     /// [packets]
     pub fn effective_flight(&self, flight: u32) -> f64 {
         f64::from(flight).min(self.cwnd)
     }
 
-    /// Ends the inflation at the end of fast recovery (RFC 5681, section 3.2, step 6). The window
+    /// Sets cwnd to ssthresh at the end of fast recovery (RFC 5681, section 3.2, step 6). cwnd
     /// never exceeds the receive window, even if the receive window is smaller than the minimum
     /// ssthresh.
     pub fn deflate(&mut self) {
         self.cwnd = self.ssthresh.min(self.receive);
     }
 
-    /// Sets the loss window of one segment (RFC 5681, section 3.1).
+    /// Sets cwnd to the loss window of one segment (RFC 5681, section 3.1).
     pub fn collapse(&mut self) {
         self.cwnd = 1.0;
     }
 
-    /// Reduces the window after a timeout as Reno does; see
-    /// `WindowAlgorithm::on_timeout`.
+    /// Reduces cwnd and ssthresh after a timeout as Reno does; see `WindowAlgorithm::on_timeout`.
     pub fn on_timeout(&mut self, flight: u32, first: bool) {
         if first {
             self.ssthresh = half(flight);

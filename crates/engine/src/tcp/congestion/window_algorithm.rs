@@ -11,8 +11,8 @@
 //! timeout         ssthresh = flight/2, cwnd = 1, unless the algorithm differs
 //! ```
 //!
-//! Segments may leave whenever the window has room. Such a control is not paced, and the sender
-//! does not report single segments to it.
+//! Segments may be sent whenever fewer segments than the window are outstanding. These congestion
+//! controls are not paced, and the sender does not report single segments to them.
 
 use super::control::{
     Arrival, CongestionControl, CongestionSign, MarkReport, NewAck, RecoveryAck, Sent,
@@ -21,10 +21,11 @@ use super::window::{Window, half};
 use crate::kernel::time::Time;
 use crate::tcp::recovery::RecoveryMode;
 
-/// The growth and the decrease of a window. The defaults are those of NewReno, see `newreno.rs`.
-/// `flight` is the number of outstanding segments before an event.
+/// The growth and the reduction of a window. The defaults of the functions are those of NewReno,
+/// see `newreno.rs`. In all events, `flight` is the number of outstanding segments before the
+/// event.
 pub trait WindowAlgorithm {
-    /// Returns how losses reported by duplicate ACKs are repaired.
+    /// Returns the way in which losses that duplicate ACKs report are repaired.
     fn recovery_mode(&self) -> RecoveryMode {
         RecoveryMode::EachHole
     }
@@ -35,16 +36,17 @@ pub trait WindowAlgorithm {
         window.grow();
     }
 
-    /// Returns the new ssthresh after a loss among `flight` segments, at least 2.
+    /// Returns the new ssthresh after a loss while `flight` segments are outstanding. It must be at
+    /// least 2.
     fn decrease(&mut self, _window: &Window, flight: u32) -> f64 {
         half(flight)
     }
 
-    /// Processes the number of marked segments that an ACK reports, before any other event of this ACK.
+    /// Processes the number of marked segments that an ACK reports. It is the first event of this
+    /// ACK.
     fn on_marks(&mut self, _report: &MarkReport) {}
 
-    /// Returns the new window after marks reported by an ACK, or `None` if the window does not
-    /// change.
+    /// Returns the new window after an ACK reports marks; `None` if the window does not change.
     fn decrease_by_marks(
         &mut self,
         window: &Window,
@@ -86,7 +88,8 @@ impl<A: WindowAlgorithm + ?Sized> CongestionControl for A {
     fn on_recovery_ack(&mut self, window: &mut Window, ack: RecoveryAck) {
         match ack {
             RecoveryAck::Duplicate => window.cwnd += 1.0,
-            // one more segment than the deflation, for the retransmission
+            // the window is deflated by one segment less than acknowledged, because one segment is
+            // retransmitted
             RecoveryAck::Partial { acked } => {
                 window.cwnd = (window.cwnd - f64::from(acked)).max(0.0) + 1.0;
             }

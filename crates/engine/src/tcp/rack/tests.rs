@@ -1,4 +1,4 @@
-//! Compares RACK with the pseudocode of the RFC over a plain list of segments.
+//! Compares RACK with the pseudocode of RFC 8985, which is executed over a plain list of segments.
 
 use super::*;
 use crate::kernel::streams::{Stream, Streams};
@@ -6,19 +6,19 @@ use crate::tcp::pipe::MS;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The state of a segment at the sender (RFC 8985, section 5.2).
+/// The state of a segment that the sender stores (RFC 8985, section 5.2).
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     number: u32,
     xmit_ts: Time,
-    /// Number of earlier transmissions of all segments.
+    /// Number of transmissions of all segments before the last transmission of this segment.
     order: u64,
     retransmitted: bool,
     lost: bool,
     arrived: bool,
 }
 
-/// The pseudocode of section 6.2, executed for each segment.
+/// The pseudocode of RFC 8985, section 6.2, which loops over all segments.
 #[derive(Clone, Debug)]
 struct Oracle {
     segments: Vec<Segment>,
@@ -33,7 +33,8 @@ struct Oracle {
     deadline: Time,
 }
 
-/// RACK_sent_after(), with the order of transmissions instead of sequence numbers.
+/// RACK_sent_after(): compares two transmissions by time, and then by the order of transmissions
+/// instead of sequence numbers.
 fn sent_after(t1: Time, order1: u64, t2: Time, order2: u64) -> bool {
     t1 > t2 || t1 == t2 && order1 > order2
 }
@@ -83,11 +84,11 @@ impl Oracle {
                 reported.push(*segment);
             }
         }
-        // step 1
+        // step 1: update RACK.min_RTT
         if next > self.snd_una {
             self.min_rtt = self.min_rtt.min(now.since(echo));
         }
-        // step 2
+        // step 2: update RACK.segment, in the order of transmissions
         reported.sort_by_key(|segment| segment.order);
         for segment in &reported {
             let rtt = now.since(segment.xmit_ts);
@@ -106,7 +107,7 @@ impl Oracle {
         let once = reported.iter().filter(|segment| !segment.retransmitted);
         let least = once.map(|segment| now.since(segment.xmit_ts)).min();
         self.min_rtt = self.min_rtt.min(least.unwrap_or(self.min_rtt));
-        // step 3
+        // step 3: detect reordering, in the order of sequence numbers
         reported.sort_by_key(|segment| segment.number);
         for segment in &reported {
             let end_seq = segment.number + 1;
@@ -119,7 +120,7 @@ impl Oracle {
         self.snd_una = next;
     }
 
-    /// Returns the reordering window (step 4).
+    /// Returns the reordering window RACK.reo_wnd (step 4).
     fn reo_wnd(&self, state: SenderState) -> Span {
         let sacked = self.segments[self.snd_una as usize..].iter();
         let sacked = sacked.filter(|segment| segment.arrived).count();
@@ -129,7 +130,7 @@ impl Oracle {
         Span(self.min_rtt.0 / 4).min(state.srtt.unwrap())
     }
 
-    /// Declares segments lost and returns their number (step 5).
+    /// Declares late segments lost and returns their number (step 5).
     fn detect_loss(&mut self, now: Time, state: SenderState) -> u32 {
         let reo_wnd = self.reo_wnd(state);
         let (mut timeout, mut losses) = (None, 0);
@@ -153,7 +154,7 @@ impl Oracle {
         losses
     }
 
-    /// Declares segments lost after a timeout (section 6.3).
+    /// Declares segments lost after a retransmission timeout (section 6.3).
     fn on_rto(&mut self, now: Time, state: SenderState) {
         let (rtt, reo_wnd) = (self.rtt, self.reo_wnd(state));
         let first = self.snd_una;
@@ -167,7 +168,7 @@ impl Oracle {
     }
 }
 
-/// RACK, the pseudocode, the receiver, and the packets in flight.
+/// A simulated connection with RACK, the pseudocode, the receiver, and the packets in flight.
 struct Play {
     rack: Rack,
     oracle: Oracle,
@@ -175,7 +176,7 @@ struct Play {
     now: Time,
     snd_una: u32,
     snd_max: u32,
-    /// Segments in flight, each with its send time.
+    /// Segments in flight, each with its transmission time.
     data: Vec<(Time, u32)>,
     acks: Vec<(u32, Time, Blocks)>,
     rcv_nxt: u32,
@@ -190,7 +191,7 @@ impl Rack {
     }
 }
 
-/// The observable state of RACK or of the pseudocode. Times are in ns.
+/// The observable state of RACK or of the pseudocode, for their comparison. Times are in ns.
 type Seen = (Vec<u32>, u32, u64, u64, u64, u32, u64);
 
 const WINDOW: u32 = 60;
@@ -220,9 +221,9 @@ impl Play {
         self.draws.up_to(bound as u32 - 1) as usize
     }
 
-    /// Performs one random event.
+    /// Simulates one random event. With `reorders`, packets may be reordered.
     fn step(&mut self, reorders: bool) {
-        self.now += Span(u64::from(self.draws.up_to(2)) * MS); // events often happen at the same instant
+        self.now += Span(u64::from(self.draws.up_to(2)) * MS); // often 0, so that many events are simultaneous
         match self.below(12) {
             0..4 if self.snd_max - self.snd_una < WINDOW => {
                 self.rack.on_sent(self.now, self.snd_una, self.snd_max);
@@ -255,7 +256,7 @@ impl Play {
         }
     }
 
-    /// Delivers a segment, possibly out of order. Its ACK may be lost.
+    /// Delivers a segment, which may be out of order. The ACK of the segment may be lost.
     fn arrive(&mut self, reorders: bool) {
         let which = if reorders {
             self.below(self.data.len().min(6))
@@ -366,7 +367,7 @@ proptest! {
     }
 }
 
-/// Checks that the random traces contain the events that they must cover.
+/// Checks that the random traces contain lost retransmissions and reordering.
 #[test]
 fn random_traces_lose_retransmissions_and_see_reordering() {
     let (mut losses, mut seen, mut timers) = (0, 0, 0);

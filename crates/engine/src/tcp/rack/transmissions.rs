@@ -1,30 +1,31 @@
 //! The segments in the network, in the order of their transmissions.
 //!
-//! The list links the slots of a ring, with one slot per outstanding segment. Therefore the cost of
-//! a departure, a retransmission and an arrival does not depend on the window, and the oldest
-//! transmissions are at the front. The ring doubles when the flight exceeds its size, and never
-//! shrinks.
+//! The linked list consists of elements of a ring buffer, with one element per outstanding segment.
+//! The oldest transmissions are at the front of the list. The cost of a transmission or an arrival
+//! does not depend on the window. The size of the ring buffer doubles when more segments are
+//! outstanding, and never decreases.
 
 use crate::kernel::time::Time;
 
-/// A transmission of a segment. The order of transmissions implements RACK_sent_after().
+/// A transmission of a segment. Transmissions are ordered as by RACK_sent_after().
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Sent {
-    /// Number of earlier transmissions of all segments.
+    /// Number of transmissions of all segments before this transmission.
     order: u64,
     /// Segment.xmit_ts: time of the transmission.
     pub(super) xmit_ts: Time,
 }
 
 impl Sent {
-    /// A transmission before all others.
+    /// A transmission that is older than all others.
     pub(super) const NEVER: Sent = Sent {
         order: 0,
         xmit_ts: Time::ZERO,
     };
 }
 
-/// The last transmission of a segment, and the neighbours of the segment while it is in the list.
+/// An element of the ring buffer: the last transmission of a segment, and the neighbours of the
+/// segment while the list contains it.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     sent: Sent,
@@ -32,10 +33,10 @@ struct Slot {
     after: u32,
 }
 
-/// Value for "no segment". All segment numbers are smaller.
+/// Value that means "no segment". It exceeds all segment numbers.
 const NONE: u32 = u32::MAX;
 
-/// Initial number of slots.
+/// Initial size of the ring buffer. [elements]
 const MIN_SLOTS: usize = 16;
 
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ pub(super) struct TransmissionList {
     newest: u32,
     /// Number of segments in the list.
     length: u32,
-    /// Number of transmissions so far.
+    /// Number of transmissions of all segments so far.
     sent: u64,
 }
 
@@ -65,32 +66,34 @@ impl TransmissionList {
         }
     }
 
-    /// Returns the number of segments in the network.
+    /// Returns the number of segments in the network, which is the length of the list.
     #[inline]
     pub(super) fn length(&self) -> u32 {
         self.length
     }
 
-    /// Returns the segment with the oldest transmission.
+    /// Returns the segment with the oldest transmission; `None` if the list is empty.
     #[inline]
     pub(super) fn oldest(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// Returns the segment whose transmission follows that of `number`.
+    /// Returns the segment whose transmission follows that of segment `number`; `None` at the end
+    /// of the list.
     #[inline]
     pub(super) fn after(&self, number: u32) -> Option<u32> {
         let after = self.slot(number).after;
         (after != NONE).then_some(after)
     }
 
-    /// Returns the last transmission of `number`, which is outstanding.
+    /// Returns the last transmission of segment `number`, which must be outstanding.
     #[inline]
     pub(super) fn sent(&self, number: u32) -> Sent {
         self.slot(number).sent
     }
 
-    /// Makes room for segments from `snd_una` up to and including `number`, which will be sent.
+    /// Ensures that the ring buffer has elements for segments from `snd_una` up to and including
+    /// `number`.
     #[inline]
     pub(super) fn make_room(&mut self, snd_una: u32, number: u32) {
         if (number - snd_una) as usize >= self.slots.len() {
@@ -98,7 +101,7 @@ impl TransmissionList {
         }
     }
 
-    /// Appends `number`, which is sent at `now`.
+    /// Appends segment `number`, which is sent at `now`, to the list.
     #[inline]
     pub(super) fn push(&mut self, now: Time, number: u32) {
         self.sent += 1;
@@ -116,7 +119,8 @@ impl TransmissionList {
         self.length += 1;
     }
 
-    /// Inserts `number` at its previous place. It must have been removed and not sent again.
+    /// Inserts segment `number` into the list by the order of its last transmission. The segment
+    /// must have been removed from the list and not sent again.
     pub(super) fn put_back(&mut self, number: u32) {
         let sent = self.sent(number);
         let (mut before, mut after) = (NONE, self.oldest);
@@ -128,7 +132,7 @@ impl TransmissionList {
         self.length += 1;
     }
 
-    /// Removes `number`, which is in the list.
+    /// Removes segment `number`, which must be in the list.
     #[inline]
     pub(super) fn remove(&mut self, number: u32) {
         let Slot { before, after, .. } = *self.slot(number);
@@ -136,7 +140,7 @@ impl TransmissionList {
         self.length -= 1;
     }
 
-    /// Makes `before` and `after` neighbours.
+    /// Links the list elements `before` and `after`. `NONE` is the end of the list.
     #[inline]
     fn link(&mut self, before: u32, after: u32) {
         match before {
@@ -205,7 +209,7 @@ mod tests {
 
     proptest! {
         /// Compares with a plain list: segments are sent, arrive and are retransmitted, while the
-        /// window grows.
+        /// window moves.
         #[test]
         fn the_order_is_that_of_a_plain_list(
             steps in prop::collection::vec((0..4_u8, 0..200_u32, 0..3_u64), 1..400),

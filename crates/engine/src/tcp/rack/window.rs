@@ -1,4 +1,4 @@
-//! The reordering window: how late a segment may be before RACK declares it lost.
+//! The reordering window: the time by which a segment may be late before RACK declares it lost.
 //!
 //! Reference: RFC 8985, section 6.2, steps 1 and 4.
 //!
@@ -22,29 +22,30 @@ const DUP_THRESH: u32 = 3;
 /// Number of recoveries without a D-SACK after which the multiplier returns to 1.
 const PERSIST: u32 = 16;
 
-/// Length of each of the two periods of the minimum round-trip time.
+/// Length of one of the two periods over which the minimum round-trip time is taken.
 const PERIOD: Span = Span(150_000_000_000);
 
-/// The state of a sender on which the window depends.
+/// The state of a sender on which the reordering window depends.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct SenderState {
     /// Whether the sender is in fast recovery or in recovery from a timeout.
     pub(in crate::tcp) recovers: bool,
-    /// SRTT, if there has been a sample.
+    /// Smoothed round-trip time SRTT; `None` before the first sample.
     pub(in crate::tcp) srtt: Option<Span>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct ReorderingWindow {
-    /// RACK.reordering_seen: whether reordering has been observed.
+    /// RACK.reordering_seen: whether reordering has been observed on this connection.
     seen: bool,
     /// RACK.reo_wnd_mult: multiplier of the reordering window.
     mult: u32,
     /// RACK.reo_wnd_persist: number of recoveries until the multiplier returns to 1.
     persist: u32,
-    /// RACK.dsack_round: segment whose acknowledgement ends the round trip of the last D-SACK.
+    /// RACK.dsack_round: segment whose acknowledgement ends the round trip of the last D-SACK;
+    /// `None` if no such round trip is in progress.
     dsack_round: Option<u32>,
-    /// Minimum round-trip times of the current and of the previous period.
+    /// Minimum round-trip times of the current period and of the previous period.
     minima: [Span; 2],
     period_start: Time,
 }
@@ -61,14 +62,14 @@ impl ReorderingWindow {
         }
     }
 
-    /// RACK.min_RTT: returns the minimum round-trip time, which is infinite before the first
-    /// sample.
+    /// RACK.min_RTT: returns the minimum round-trip time of the current and the previous period. It
+    /// is infinite before the first sample.
     #[inline]
     pub(super) fn min_rtt(&self) -> Span {
         self.minima[0].min(self.minima[1])
     }
 
-    /// Step 1: adds a round-trip time.
+    /// Adds a round-trip time sample (step 1).
     #[inline]
     pub(super) fn on_sample(&mut self, now: Time, rtt: Span) {
         if now.since(self.period_start) >= PERIOD {
@@ -84,7 +85,7 @@ impl ReorderingWindow {
         self.seen = true;
     }
 
-    /// Processes a D-SACK on an ACK up to `snd_una`.
+    /// Processes a D-SACK (the report of a duplicate segment) on an ACK with the number `snd_una`.
     pub(super) fn on_dsack(&mut self, snd_una: u32, snd_nxt: u32) {
         if self.dsack_round.is_some_and(|round| snd_una < round) {
             return;
@@ -102,7 +103,7 @@ impl ReorderingWindow {
         }
     }
 
-    /// Step 4: returns RACK.reo_wnd while `sacked` segments are SACKed.
+    /// Returns the reordering window RACK.reo_wnd while `sacked` segments are SACKed (step 4).
     #[inline]
     pub(super) fn size(&self, sacked: u32, state: SenderState) -> Span {
         if !self.seen && (state.recovers || sacked >= DUP_THRESH) {
@@ -145,18 +146,19 @@ mod tests {
         assert_eq!(window.size(3, RECOVERY), Span(25 * MS));
     }
 
-    /// One step per round trip, up to SRTT. Sixteen recoveries without a D-SACK end the widening.
+    /// The window grows by one step per round trip with a D-SACK, up to SRTT. After sixteen
+    /// recoveries without a D-SACK it returns to its initial size.
     #[test]
     fn dsacks_widen_the_window_once_per_round_trip() {
         let mut window = window();
         window.on_dsack(10, 20);
         assert_eq!(window.size(0, OPEN), Span(50 * MS));
-        window.on_dsack(19, 30); // in the same round trip
+        window.on_dsack(19, 30); // a second D-SACK in the same round trip has no effect
         assert_eq!(window.size(0, OPEN), Span(50 * MS));
         window.on_dsack(20, 30);
         assert_eq!(window.size(0, OPEN), Span(75 * MS));
         (3..9).for_each(|round| window.on_dsack(10 * round, 10 * round + 10));
-        assert_eq!(window.size(0, OPEN), Span(110 * MS)); // SRTT
+        assert_eq!(window.size(0, OPEN), Span(110 * MS)); // limited to SRTT
         (0..15).for_each(|_| window.on_recovered());
         assert_eq!(window.size(0, OPEN), Span(110 * MS));
         window.on_recovered();
@@ -169,7 +171,7 @@ mod tests {
         window.on_sample(Time(149_000 * MS), Span(140 * MS));
         assert_eq!(window.min_rtt(), Span(100 * MS));
         window.on_sample(Time(151_000 * MS), Span(150 * MS));
-        assert_eq!(window.min_rtt(), Span(100 * MS)); // the minimum of the previous period
+        assert_eq!(window.min_rtt(), Span(100 * MS)); // the minimum of the previous period is still used
         window.on_sample(Time(302_000 * MS), Span(160 * MS));
         assert_eq!(window.min_rtt(), Span(150 * MS));
     }

@@ -2,8 +2,8 @@ use super::*;
 use crate::kernel::time::Time;
 use crate::tcp::congestion::tests::Driver;
 
-/// Returns the report of an ACK of `acked` segments up to `snd_una`. `marked` segments are marked,
-/// and ten segments are outstanding.
+/// Returns the mark report of an ACK of `acked` segments up to `snd_una`. `marked` of these
+/// segments are marked, and ten segments are outstanding.
 pub(in crate::tcp::congestion) fn report(snd_una: u32, acked: u32, marked: u32) -> MarkReport {
     MarkReport {
         now: Time::ZERO,
@@ -15,8 +15,9 @@ pub(in crate::tcp::congestion) fn report(snd_una: u32, acked: u32, marked: u32) 
     }
 }
 
-/// RFC 8257, section 3.3, with g = 1/16: in successive windows none, half, all and none of the
-/// segments are marked. The first ACK ends a window that consists of one segment.
+/// Computes alpha by RFC 8257, section 3.3, with the gain g = 1/16. In successive windows of data
+/// none, half, all and none of the segments are marked. The first ACK ends a window of data that
+/// consists of one segment.
 #[test]
 fn alpha_worked_by_hand() {
     let mut dctcp = Dctcp::new();
@@ -27,12 +28,12 @@ fn alpha_worked_by_hand() {
         dctcp.on_marks(&report(una, acked, marked));
         alphas.push(dctcp.fraction.alpha());
     };
-    ack(1, 0); // 1 - 1/16; the window of data ends with segment 11
+    ack(1, 0); // alpha is 1 - 1/16; the next window of data ends with segment 11
     ack(5, 0);
-    ack(5, 5); // up to segment 11, which does not end the window of data
-    ack(2, 2); // up to segment 13: 7 of 12 are marked, and the next window of data ends with 23
-    ack(12, 12); // all
-    ack(12, 0); // none
+    ack(5, 5); // these segments end with 11, and only an ACK beyond 11 ends the window of data
+    ack(2, 2); // acknowledged up to segment 13: 7 of 12 segments are marked, and the next window of data ends with 23
+    ack(12, 12); // all segments are marked
+    ack(12, 0); // no segment is marked
     let second = 15.0 / 16.0 * 0.9375 + 7.0 / 12.0 / 16.0;
     let third = 15.0 / 16.0 * second + 1.0 / 16.0;
     let expected = [
@@ -59,7 +60,7 @@ fn what_marks_leave() {
             .algorithm
             .decrease_by_marks(&driver.window, &report, 39)
     };
-    assert_eq!(left(&mut driver), Some(20.0)); // alpha is 1
+    assert_eq!(left(&mut driver), Some(20.0)); // alpha is 1, so marks halve the window
     driver.algorithm.on_marks(&report(1, 1, 0));
     assert_eq!(left(&mut driver), Some(40.0 * (1.0 - 0.9375 / 2.0)));
     driver.window.cwnd = 2.5;

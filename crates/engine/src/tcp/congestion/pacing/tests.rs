@@ -5,7 +5,7 @@ use crate::tcp::congestion::CongestionAlgorithm::{self, Cubic, NewReno, Reno};
 use crate::tcp::pipe::{MS, Packet, Pipe, settings};
 use crate::tcp::{Sender, TcpSettings};
 
-/// Returns settings with immediate ACKs, with a handshake for the first round-trip sample, and with
+/// Returns settings with pacing, immediate ACKs, a handshake (for the first round-trip sample), and
 /// a receive window of `window` packets.
 fn paced(congestion: CongestionAlgorithm, window: u32) -> TcpSettings {
     TcpSettings {
@@ -16,7 +16,8 @@ fn paced(congestion: CongestionAlgorithm, window: u32) -> TcpSettings {
     }
 }
 
-/// SRTT is 100 ms and ssthresh is 40: the factor is 2 below 20 packets, and 1.2 from 20 packets on.
+/// SRTT is 100 ms and ssthresh is 40. The pacing factor is 2 below 20 packets, and 1.2 from 20
+/// packets on.
 #[test]
 fn spacing_worked_by_hand() {
     let between = |cwnd, flight| {
@@ -26,11 +27,12 @@ fn spacing_worked_by_hand() {
     assert_eq!(between(10.0, 3), Span(5 * MS));
     assert_eq!(between(20.0, 3), Span(4_166_667));
     assert_eq!(between(40.0, 40), Span(2_083_334));
-    // after a loss more segments may be in flight than the window allows
+    // after a loss, 50 segments are in flight at a window of 20 packets, and the rate depends on
+    // the larger number
     assert_eq!(between(20.0, 50), Span(1_666_667));
 }
 
-/// Returns the pacing rate of a sender. [segments/ns]
+/// Returns the pacing rate of a sender; `None` without a round-trip sample. [segments/ns]
 fn rate(sender: &Sender) -> Option<f64> {
     let factor = match sender.cwnd() < sender.ssthresh() / 2.0 {
         true => 2.0,
@@ -41,9 +43,9 @@ fn rate(sender: &Sender) -> Option<f64> {
     Some(factor * sender.cwnd().max(flight) / srtt)
 }
 
-/// One in 97 segments is lost, and the delay is 50 ms in each direction. Segments never leave
-/// simultaneously, and never earlier than their spacing permits. Pacing, and not the window,
-/// determines the departure of at least 1 in 6 segments.
+/// One in 97 segments is lost, and the delay is 50 ms in each direction. Segments are never sent
+/// simultaneously, and never earlier than pacing permits. Pacing, and not the window, determines
+/// the transmission time of at least 1 in 6 segments.
 #[test]
 fn segments_leave_at_least_their_length_over_the_pacing_rate_apart() {
     for (sack, rack) in [(false, false), (true, false), (true, true)] {
@@ -91,8 +93,8 @@ fn segments_leave_at_least_their_length_over_the_pacing_rate_apart() {
     }
 }
 
-/// A window of 42 packets and a round-trip time of 100 ms give 420 segments per second, not 1.2
-/// times as many.
+/// A window of 42 packets and a round-trip time of 100 ms give 420 segments per second, and not 1.2
+/// times this rate.
 #[test]
 fn the_average_rate_is_the_window_over_the_round_trip_time() {
     let mut pipe = Pipe::new(&paced(NewReno, 42), |_| Some(Span(50 * MS)));
@@ -116,11 +118,11 @@ fn without_a_sample_the_initial_window_leaves_immediately() {
         std::iter::from_fn(|| sender.next_segment(Time(5))).count(),
         10
     );
-    assert!(!sender.may_act_at(Time::NEVER)); // the deadline of the retransmission timer
+    assert!(!sender.may_act_at(Time::NEVER)); // the deadline is that of the retransmission timer
 }
 
-/// The departure of a segment that the control holds back is a deadline. An ACK after this deadline
-/// must wait for it.
+/// If pacing delays a segment, its transmission time is a deadline of the sender. An ACK that
+/// arrives after this deadline is processed after the transmission.
 #[test]
 fn the_departure_is_a_deadline_of_the_sender() {
     let mut sender = Sender::new(&paced(Reno, 40));
@@ -129,18 +131,19 @@ fn the_departure_is_a_deadline_of_the_sender() {
     sender.on_syn_ack(Time(100 * MS), Time::ZERO);
     assert_eq!(sender.next_segment(Time(100 * MS)).unwrap().number, 0);
     assert_eq!(sender.next_segment(Time(100 * MS)), None);
-    // cwnd 2 is below 40/2, so that the spacing is a quarter of 100 ms
+    // cwnd 2 is below 40/2, so that the pacing rate is 2 cwnd/SRTT, and the time between segments a
+    // quarter of 100 ms
     assert_eq!(sender.deadline(), Time(125 * MS));
     assert!(sender.may_act_at(Time(125 * MS)) && !sender.may_act_at(Time(125 * MS + 1)));
     sender.on_timer(Time(125 * MS));
     assert_eq!(sender.next_segment(Time(125 * MS)).unwrap().number, 1);
     assert_eq!(sender.next_segment(Time(125 * MS)), None);
-    assert!(sender.deadline() > Time(200 * MS)); // the window is used up
+    assert!(sender.deadline() > Time(200 * MS)); // the window is used up, so that pacing sets no deadline
     assert_eq!(sender.timeouts(), 0);
 }
 
-/// Returns the maximum queue of a bottleneck that sends one segment per 1 ms. The round-trip time
-/// without a queue is 100 ms.
+/// Returns the maximum queue of a bottleneck that sends one segment per ms. The round-trip time
+/// without queueing is 100 ms.
 fn largest_queue(settings: &TcpSettings) -> u64 {
     let (free_at, largest) = (Cell::new(0_u64), Cell::new(0_u64));
     let fate = |packet| match packet {
@@ -160,14 +163,15 @@ fn largest_queue(settings: &TcpSettings) -> u64 {
     largest.get()
 }
 
-/// In slow start ACKs arrive at the rate of the bottleneck, and two segments leave per ACK. While n
-/// ACKs increase the window, n segments queue in addition to the segment in service: 32 for a
-/// receive window of 64 packets, and 36 in the last round trip from 64 to 100 packets.
+/// Without pacing, ACKs arrive at the rate of the bottleneck in slow start, and two segments are
+/// sent per ACK. While n ACKs increase the window, n segments are queued in addition to the segment
+/// in service. n is 32 for a receive window of 64 packets, and 36 in the last round trip from 64 to
+/// 100 packets.
 ///
-/// With pacing, segments leave at up to 2 cwnd/RTT while cwnd is below half of the receive window
-/// W, and then at 1.2 cwnd/RTT. If 1.2 W is less than the 100 packets of a round trip, this rate is
-/// below the rate of the bottleneck, and no segment queues. At W = 100 the rate exceeds the
-/// bottleneck's by up to a fifth, for windows above 83 packets.
+/// With pacing, the sending rate is up to 2 cwnd/RTT while cwnd is below half of the receive window
+/// W, and then 1.2 cwnd/RTT. If 1.2 W is less than the 100 packets that the bottleneck sends per
+/// round trip, no segment is queued. At W = 100 the sending rate exceeds the rate of the bottleneck
+/// by up to a fifth, for windows above 83 packets.
 #[test]
 fn slow_start_queues_at_most_half_as_many_segments() {
     for congestion in [Reno, Cubic] {

@@ -14,7 +14,7 @@ fn near(actual: f64, expected: f64) {
     assert!((actual - expected).abs() < 1e-9, "{actual} for {expected}");
 }
 
-/// alpha is 1 until the first mark. Then it is updated once per window of data.
+/// alpha is 1 until the first mark. After the first mark it is updated once per window of data.
 #[test]
 fn alpha_begins_with_the_first_mark() {
     let mut prague = Prague::new(usual());
@@ -22,24 +22,24 @@ fn alpha_begins_with_the_first_mark() {
     for una in (10..100).step_by(10) {
         prague.on_marks(&report(una + 1, 10, 0));
     }
-    assert_eq!((prague.fraction.alpha(), prague.rounds), (1.0, 5)); // windows of ten end with the eleventh
-    prague.on_marks(&report(111, 10, 5)); // half of the segments of a window are marked
+    assert_eq!((prague.fraction.alpha(), prague.rounds), (1.0, 5)); // the eleventh segment ends each window of ten
+    prague.on_marks(&report(111, 10, 5)); // half of the segments of this window of data are marked
     near(prague.fraction.alpha(), 15.0 / 16.0 + 0.5 / 16.0);
 }
 
-/// Three of ten segments are reported as marked: the window grows by seven times 1/cwnd.
+/// Three of ten segments are reported as marked, so the window grows by seven times 1/cwnd.
 #[test]
 fn growth_counts_what_was_not_marked() {
     let mut driver = Driver::new(Prague::new(usual()), 20.0);
     driver.algorithm.on_marks(&report(10, 10, 3));
     driver.acked(100 * MS, 10);
     near(driver.window.cwnd, 20.0 + 7.0 / 20.0);
-    // the report has more marks than this ACK covers segments
+    // the report has more marks than the number of segments that this ACK acknowledges
     let before = driver.window.cwnd;
     driver.algorithm.on_marks(&report(11, 1, 4));
     driver.acked(100 * MS, 1);
     near(driver.window.cwnd, before);
-    // slow start is limited by the threshold
+    // slow start ends at ssthresh
     driver.window.cwnd = 5.0;
     driver.window.ssthresh = 8.0;
     driver.algorithm.on_marks(&report(21, 10, 0));
@@ -47,9 +47,8 @@ fn growth_counts_what_was_not_marked() {
     near(driver.window.cwnd, 8.0 + 7.0 / 8.0);
 }
 
-/// After 500 rounds the window grows by (10/25)^2 per round trip on a path of 10 ms, and by 1 per
-/// round trip on a path of 50 ms. From then on the window is reduced by marks at most once per 25
-/// ms.
+/// After 500 rounds the window grows by (10/25)^2 packets per round trip on a path of 10 ms, and by
+/// 1 packet on a path of 50 ms. After these rounds, marks reduce the window at most once per 25 ms.
 #[test]
 fn short_paths_behave_as_those_of_the_virtual_round_trip() {
     let mut prague = Prague::new(usual());
@@ -89,9 +88,9 @@ fn short_paths_behave_as_those_of_the_virtual_round_trip() {
     near(own.increase(ms(10)), 1.0);
 }
 
-/// If every n-th segment is marked, the window grows by 1 - p per round trip and decreases by the
-/// fraction alpha / 2, with alpha = p. It converges to the W at which 1 - p = p W/2 (section 2.4.3
-/// of the draft has 2/p).
+/// Every n-th segment is marked, so the marked fraction is p = 1/n. The window grows by 1 - p per
+/// round trip and decreases by the fraction alpha / 2, with alpha = p. It converges to the window W
+/// at which 1 - p = p W/2 (section 2.4.3 of the draft has 2/p).
 #[test]
 fn the_window_is_two_over_the_part_that_is_marked() {
     for every in [10, 20, 40] {

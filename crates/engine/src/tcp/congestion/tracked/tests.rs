@@ -1,4 +1,4 @@
-//! A control that records its events.
+//! Tests of tracked transmissions, with a congestion control that records its events.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::tcp::congestion::{CongestionSign, MarkReport, NewAck, RecoveryAck};
 
-/// A control that stores the departure number of each transmission in its state, and records what
-/// happens to the transmission.
+/// A congestion control that attaches a transmission number to each transmission, and records
+/// whether the transmission arrives or is lost.
 #[derive(Clone, Debug, Default)]
 struct Recorder {
     departures: u32,
@@ -73,7 +73,7 @@ impl Bench {
     }
 
     /// Delivers an ACK. Returns the number of segments that it reports for the first time, and the
-    /// departure number of the newest of these segments.
+    /// number of the most recent transmission among these segments.
     fn ack(&mut self, next: u32, blocks: &[(u32, u32)]) -> Option<(u32, u32)> {
         let mut all = Blocks::default();
         all[..blocks.len()].copy_from_slice(blocks);
@@ -83,19 +83,20 @@ impl Bench {
     }
 }
 
-/// Segments 0 to 5 leave as transmissions 1 to 6. Segment 1 is lost and leaves again as transmission 7.
+/// Segments 0 to 5 are sent as transmissions 1 to 6. Segment 1 is lost and is sent again as
+/// transmission 7.
 #[test]
 fn each_transmission_is_returned_once() {
     let mut bench = Bench::new();
     (0..6).for_each(|number| bench.send(number, false));
     assert_eq!(bench.ack(1, &[]), Some((1, 1)));
     assert_eq!(bench.ack(1, &[(3, 5)]), Some((2, 5)));
-    assert_eq!(bench.ack(1, &[(2, 5)]), Some((1, 3))); // 3 and 4 were reported before
+    assert_eq!(bench.ack(1, &[(2, 5)]), Some((1, 3))); // segments 3 and 4 have been reported before
     bench.send(1, false);
     assert_eq!(bench.tracked.control.lost, [2]);
     assert_eq!(bench.ack(1, &[(2, 6)]), Some((1, 6)));
     assert_eq!(bench.ack(6, &[]), Some((1, 7)));
-    assert_eq!(bench.ack(6, &[(2, 6)]), None); // a late SACK block
+    assert_eq!(bench.ack(6, &[(2, 6)]), None); // an old SACK block, which reports nothing new
     assert_eq!(bench.window.cwnd, 16.0);
     assert_eq!(bench.tracked.earliest_departure(Time(5)), Time(12));
 }
@@ -108,11 +109,11 @@ fn a_probe_is_no_loss_and_the_newest_is_the_last_to_leave() {
     assert!(bench.tracked.control.lost.is_empty());
     bench.send(0, false);
     assert_eq!(bench.tracked.control.lost, [1]);
-    assert_eq!(bench.ack(3, &[]), Some((3, 5))); // transmission 5 is that of segment 0, which left last
+    assert_eq!(bench.ack(3, &[]), Some((3, 5))); // segment 0 was sent last, as transmission 5
 }
 
 proptest! {
-    /// Compares with a map from segments to their last transmissions.
+    /// Compares the list of transmissions with a map from segments to their last transmissions.
     #[test]
     fn it_agrees_with_a_plain_map(steps in prop::collection::vec((0..4_u8, 0..40_u32), 1..200)) {
         let mut bench = Bench::new();
