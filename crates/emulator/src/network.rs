@@ -78,7 +78,8 @@ impl<'a> Network<'a> {
     ///
     /// [`open`]: lasthop_engine::live::open
     ///
-    /// # Errors Returns the errors of [`Live::new`].
+    /// # Errors
+    /// Returns the errors of [`Live::new`].
     pub fn new(
         scenario: &'a Scenario,
         opened: &'a Scenario,

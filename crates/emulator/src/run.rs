@@ -76,7 +76,8 @@ impl Descriptors {
     /// order, and the further nodes. `stop` becomes readable when the run must stop. `capture` is the file of a
     /// capture.
     ///
-    /// # Errors If a number is not a descriptor of this process.
+    /// # Errors
+    /// If a number is not a descriptor of this process.
     pub fn of_this_process(
         nodes: &[i32],
         stop: i32,

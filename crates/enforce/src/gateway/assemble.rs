@@ -18,7 +18,8 @@ use crate::forms::{self, Which};
 
 /// Returns the gateway of a decoded table.
 ///
-/// # Errors A value has been refused.
+/// # Errors
+/// A value has been refused.
 pub(crate) fn assemble(gateway: &Section, context: &Context) -> Result<Gateway, Refused> {
     let stations = (context.scenario).map_or(&[][..], |scenario| &scenario.stations);
     let keys = GatewayTable::read(&Layers(&[gateway]))?;
@@ -102,7 +103,8 @@ fn snmp(section: &Section) -> Result<Snmp, Refused> {
 
 /// Returns the settings of the discovery of stations.
 ///
-/// # Errors A required value has been refused.
+/// # Errors
+/// A required value has been refused.
 pub(crate) fn discovery(gateway: &Section) -> Result<Discovery, Refused> {
     let inside = Layers(&[gateway]).inside(GatewayTable::discover);
     let keys = DiscoverTable::read(&inside.layers())?;

@@ -31,7 +31,8 @@ struct There {
 
 /// Returns the interface of a decoded table.
 ///
-/// # Errors A value has been refused, or does not fit the scenario.
+/// # Errors
+/// A value has been refused, or does not fit the scenario.
 pub(crate) fn assemble(
     interface: &Section,
     context: &Context,
