@@ -35,8 +35,8 @@ napoleon_google_docstring = False
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 
-# This version of MathJax has no menu and no screen reader support. Both would be loaded from
-# another site on first use.
+# The menu and the screen reader support of MathJax are turned off, because they would be loaded
+# from another site on first use.
 mathjax_path = "mathjax/tex-chtml.js"
 mathjax3_config = {"options": {"enableMenu": False}}
 MATHJAX = ("tex-chtml.js", "output/chtml/fonts")

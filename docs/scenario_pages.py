@@ -127,7 +127,7 @@ def index_page() -> str:
 
 
 def parent_is_named(place: str) -> bool:
-    """Return whether the key path without its last key is the name of a table."""
+    """Return whether `place` without its last key is the path of a table."""
     return place.removesuffix(f".{NAMED}").rpartition(".")[0] in tables()
 
 

@@ -1,5 +1,5 @@
-"""Write the manual page lasthop(1), which lists the commands. It refers to --help and to the
-documentation for their options.
+"""Write the manual page lasthop(1), which lists the commands. For their options, the page refers to
+--help and to the documentation.
 """
 
 from collections.abc import Iterator

@@ -77,8 +77,8 @@ class Pings(threading.Thread):
             self.rtts_s[number] = time.monotonic() - self.sent_s[number]
 
     def stop(self, since_s: float) -> list[tuple[float, float | None]]:
-        """Stop the pings. Return the time at which each ping was sent, and its round-trip time if
-        it was answered. [s]
+        """Stop the pings. Return the send time of each ping, and its round-trip time if the ping
+        was answered. [s]
         """
         self.over.set()
         self.join()

@@ -59,7 +59,9 @@ def figure(record: Item) -> Figure:
 
 
 def duration_s(run: Item) -> float:
-    """Return the time until a page was complete, or `LONGEST_S` if it never was. [s]"""
+    """Return the time until a page was complete, or `LONGEST_S` if the page never was complete.
+    [s]
+    """
     return float(LONGEST_S if run["load_s"] is None else run["load_s"])
 
 

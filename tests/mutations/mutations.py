@@ -242,7 +242,7 @@ class Bench:
         return None
 
     def prepared(self, subject: str) -> Path:
-        """Return the file with the structures of a subject's runs. It is computed once per
+        """Return the file with the structures of a subject's runs, which is written once per
         subject.
         """
         file = Path(f"{self.structures}-{subject}.json.gz")

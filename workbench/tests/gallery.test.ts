@@ -8,7 +8,7 @@ import { Engine } from "../src/engine/engine";
 import { afterTrial, entryOf, GALLERY } from "../src/gallery";
 
 const ENGINE = "../python/lasthop/workbench/page/engine.wasm";
-// With CI=true the tests fail if there is no engine. In other cases they are skipped.
+// With CI=true the tests fail if there is no engine. Without CI=true they are skipped.
 const skip =
   existsSync(ENGINE) || process.env.CI === "true" ? false : "the page has not been built";
 

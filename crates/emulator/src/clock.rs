@@ -8,7 +8,7 @@ use lasthop_engine::kernel::time::{Span, Time};
 /// each sleep can end up to 1 us late.
 const LONGEST_UNREAD: Span = Span(1_000_000);
 
-/// Time in which an emulation runs.
+/// Kind of time in which an emulation runs: real or simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
     /// Real time.

@@ -1,6 +1,6 @@
-//! Runs the engine's network in real time between file descriptors. Packets are read from
-//! descriptors, wait in queues and contend for the medium as in a simulation, and are written to
-//! descriptors.
+//! Runs the engine's network between file descriptors, in the time of the operating system. Packets
+//! are read from descriptors, wait in queues and contend for the medium as in a simulation, and are
+//! written to descriptors.
 //!
 //! [`Network`] has no I/O; [`run`] connects it with the descriptors. The caller creates the
 //! descriptors and their network namespaces.

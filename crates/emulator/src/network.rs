@@ -38,8 +38,8 @@ pub struct Network<'a> {
     now: Time,
     places: Places,
     programs: Programs,
-    /// Number of each web source, keyed by flow. The numbers of web sources follow those of the places where programs
-    /// run.
+    /// Number of each web source, keyed by flow. The numbers of web sources follow the numbers of the hosts where
+    /// programs run.
     webs: HashMap<u32, usize>,
     /// Packets in the network; the index is the number of the packet.
     inside: Vec<Inside>,
@@ -146,8 +146,8 @@ impl<'a> Network<'a> {
 
     /// Adds one more node, the outside, which stands for the Internet.
     ///
-    /// A packet from a place of programs to an unknown address crosses the network and reaches the outside. A packet
-    /// from the outside to a place of programs also crosses the network. Packets between the outside and its
+    /// A packet from a host where programs run to an unknown address crosses the network and reaches the outside. A
+    /// packet from the outside to such a host also crosses the network. Packets between the outside and its
     /// `neighbours` bypass the network.
     pub fn open_outside(&mut self, neighbours: &[u32]) {
         self.places.open_outside(neighbours);

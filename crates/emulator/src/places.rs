@@ -20,9 +20,9 @@ pub const SERVER: u32 = 0x0AFF_0001;
 /// at the source for web traffic.
 pub const FIRST_PORT: u16 = 20_000;
 
-/// Nodes with a file descriptor, and their addresses. The first node has the servers, and each
-/// station is a node. Flows between wired nodes add one node for all sources and one for all sinks.
-/// Hosts of programs are further nodes. The outside is the last node, if there is one.
+/// Nodes with a file descriptor, and their addresses. All servers are together the first node, and
+/// each station is a node. Flows between wired nodes add one node for all sources and one for all
+/// sinks. Hosts of programs are further nodes. The outside is the last node, if there is one.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     /// For each flow: address of the source, address of the destination, and whether the flow's

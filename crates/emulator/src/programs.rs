@@ -1,6 +1,7 @@
 //! Packets of programs, which belong to no flow of the scenario. The engine carries these packets
-//! in additional flows between a host where programs run (a place) and its peer. The packets are
-//! counted per connection, which is identified by protocol, addresses and ports.
+//! in additional flows between a host where programs run (called a place) and the host's peer in
+//! the scenario. The packets are counted per connection, which is identified by protocol, addresses
+//! and ports.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -12,7 +13,8 @@ use serde_json::{Value, json};
 
 use crate::ip::{self, Header, TCP, UDP};
 
-/// Connection key: protocol, address and port of the place, address and port of the peer.
+/// Key of a connection: protocol, address and port of the host where the program runs, address and
+/// port of the peer.
 type Key = (u8, (u32, u16), (u32, u16));
 
 /// Counters of one direction of a connection, since the end of the warm-up.
@@ -29,9 +31,9 @@ struct Counts {
 struct Connection {
     place: usize,
     key: Key,
-    /// Index among the connections of the place with the same transport protocol.
+    /// Index of the connection among the connections of its host with the same transport protocol.
     number: usize,
-    /// Counters of the packets from the place, and counters of the packets to the place.
+    /// Counters of the packets from the program's host, and counters of the packets to it.
     counts: [Counts; 2],
 }
 
@@ -54,11 +56,12 @@ pub(crate) struct Of {
 /// Connections of all programs.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
-    /// Hosts where programs run: the place, its address, and the address of its peer.
+    /// Hosts where programs run: the host, its address, and the address of its peer.
     places: Vec<(Place, u32, u32)>,
     by_key: HashMap<Key, usize>,
     connections: Vec<Connection>,
-    /// Number of connections that have begun at each place, for each transport protocol.
+    /// Number of connections begun so far by the programs of each host, for each transport
+    /// protocol.
     begun: HashMap<(usize, Carrier), usize>,
 }
 
@@ -72,7 +75,7 @@ impl Programs {
 
     /// Returns a packet in the engine's representation, or `None` if it has no destination.
     /// `scenario` does not contain the flows of programs. A packet from or to the outside crosses
-    /// the network between a place and its peer.
+    /// the network between the program's host and its peer.
     pub(crate) fn of(
         &mut self,
         scenario: &Scenario,

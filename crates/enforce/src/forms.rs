@@ -158,7 +158,8 @@ pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
     Ok(address)
 }
 
-/// Address range of a subnet: whether it is IPv4, and its first and last address as numbers.
+/// Address range of a subnet: whether the addresses are IPv4, and the first and last address as
+/// numbers.
 pub(crate) type Range = (bool, u128, u128);
 
 /// Returns the address range of a subnet.

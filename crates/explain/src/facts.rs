@@ -170,8 +170,8 @@ impl<'a> Facts<'a> {
         mean(self.cell_answer(), "busy_fraction").unwrap_or(0.0)
     }
 
-    /// Returns whether the medium limits its senders. It does if it is nearly always busy, or often
-    /// busy while packets wait for access.
+    /// Returns whether the medium limits its senders. This is the case if the medium is nearly
+    /// always busy, or often busy while packets wait for access.
     pub fn air_is_full(&self) -> bool {
         let ap_waits = list(self.answer, "aps")
             .iter()

@@ -26,7 +26,7 @@ pub struct Limit {
     pub fraction: f64,
 }
 
-/// Returns the limit of a TCP flow, or `None` if the result does not show it.
+/// Returns the limit of a TCP flow, or `None` if the result does not show the limit.
 ///
 /// A full line or a full medium has priority, because a larger window would only lengthen the
 /// queue. Then follow an exhausted receive window, a full line on the path of the ACKs, and losses

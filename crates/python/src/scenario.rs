@@ -112,8 +112,7 @@ impl Scenario {
         &self.source
     }
 
-    /// Files that the text or a setting names. Each has its content, or the reason why the file
-    /// cannot be read.
+    /// Files to which the text or an override refers. Each has its content, or the reason why the file cannot be read.
     #[getter]
     fn files(&self) -> Vec<Named> {
         let each = self.files.iter();

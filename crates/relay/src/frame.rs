@@ -289,18 +289,18 @@ frames! {
         /// Reason, as a code of SOCKS.
         code: u8,
     }
-    /// Gives back unused credit from an offset on.
+    /// Gives unused credit back, from an offset on.
     6 GiveBack {
-        /// Stream of the credit.
+        /// Stream to which the credit belongs.
         stream: StreamId,
         /// Offset from which the credit is given back.
         until: u64,
         /// Number of times that credit was given back, including this time.
         epoch: u32,
     }
-    /// Acknowledges kept frames: how many have arrived over each connection.
+    /// Acknowledges stored frames: reports how many have arrived over each connection.
     16 Acknowledge {
-        /// Connection numbers, each with the number of kept frames that have arrived since the
+        /// Connection numbers, each with the number of stored frames that have arrived since the
         /// connection began.
         counts: Vec<(u32, u64)>,
     }
@@ -309,8 +309,7 @@ frames! {
         /// Number of connections that the rule asks for.
         connections: u32,
     }
-    /// Asks the other relay to send no streams over this connection until the next frame of this
-    /// kind.
+    /// Asks the other relay to send no data over this connection until the next frame of this kind.
     20 Rest {
         /// Whether the connection is to carry no streams (true), or streams again (false).
         rests: bool,

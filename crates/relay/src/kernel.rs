@@ -167,8 +167,8 @@ pub(crate) fn be_no_dialogue(socket: &TcpStream) -> io::Result<()> {
     SockRef::from(socket).set_tcp_quickack(true)
 }
 
-/// Sets the socket option with which Linux chooses the local port when the destination is known.
-/// More connections from one address are possible then.
+/// Sets the socket option with which Linux chooses the local port only when the destination is
+/// known. This allows more connections from one address.
 pub(crate) fn choose_port_late(socket: &TcpSocket) -> io::Result<()> {
     Ok(setsockopt(socket, IpBindAddressNoPort, &true)?)
 }
@@ -197,9 +197,9 @@ pub(crate) fn end(socket: &TcpStream) -> io::Result<()> {
 /// Maximum amount of unsent data in the socket of a program or target. [bytes]
 const PROGRAM_AHEAD: u32 = 65_536;
 /// Size of the receive buffer for a program on the same machine. Loopback delivers up to 64 KiB in
-/// one packet, which the kernel counts in full until its last byte is read. A second such packet
-/// would not fit into the default buffer of 128 KiB. The kernel would drop the packet, and the
-/// sender would retransmit it after a timeout. [bytes]
+/// one packet, which occupies the buffer until its last byte is read. A second such packet would
+/// not fit into the default buffer of 128 KiB. The kernel would drop the packet, and the sender
+/// would retransmit it after a timeout. [bytes]
 const LOOPBACK_BUFFER: usize = 262_144;
 
 /// Sets the socket options of a connection with a program or target. If this process dies, the

@@ -19,7 +19,8 @@ use crate::session::{LinkId, MOST_BLOCK};
 const READ_BYTES: usize = 262_144;
 
 thread_local! {
-    /// Buffers that all connections use in turn, which is possible because all run on one thread.
+    /// Buffers that all connections use in turn. This is possible because all connections run on
+    /// one thread.
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 

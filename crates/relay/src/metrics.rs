@@ -16,7 +16,7 @@ pub(crate) struct Handshakes {
     pub(crate) strangers: u64,
     /// Number of handshakes whose connection closed before the end.
     pub(crate) broken: u64,
-    /// Number of handshakes closed because there were too many.
+    /// Number of handshakes closed because too many handshakes were in progress.
     pub(crate) too_many: u64,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Metrics {
     /// Number of clients (server), or 1 while connected to the server (client).
     sessions: usize,
     connections: usize,
-    /// Number of connections that carry no data because they are not needed.
+    /// Number of resting connections, which carry no data because they are not needed.
     connections_resting: usize,
     /// Number of connections that the rules of both relays request.
     connections_asked: u32,

@@ -44,7 +44,7 @@ pub(crate) enum Rounding {
     Down,
 }
 
-/// The rule [`Aim`] as the settings specify it.
+/// Rule for the number of connections as the settings specify it (see [`Aim`]).
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "lowercase", tag = "by")]
 pub(crate) enum Asked {
@@ -208,7 +208,7 @@ impl Number {
         self.probed.rtt(now)
     }
 
-    /// Returns the round-trip time T in the interval that ends now, if it was measured. [s]
+    /// Returns the round-trip time T of the interval that ends now, if there was a measurement. [s]
     fn rtt_s(&mut self, now: Duration) -> Option<f64> {
         let (sum, count) = self.rtts;
         let probed = self.probed.step();

@@ -29,8 +29,8 @@ use crate::settings::ServerSettings;
 
 /// Maximum time to connect to a target.
 const TARGET_PATIENCE: Duration = Duration::from_secs(10);
-/// Maximum time until the first message of a handshake. A client sends it as soon as the connection
-/// is established.
+/// Maximum time until the first message of a handshake. A client sends this message as soon as the
+/// connection is established.
 const FIRST_MESSAGE_PATIENCE: Duration = Duration::from_secs(2);
 /// Limits of simultaneous handshakes. A client sends immediately, so that a connection without data
 /// may be closed at any age. A client that has sent an authentic message then waits for one round
@@ -91,7 +91,8 @@ impl Server {
             match listener.accept().await {
                 Ok((socket, from)) => {
                     self.clone().welcome(socket, from);
-                    // so that the task of this connection reads a message that has already arrived
+                    // yields so that the task of this connection can read a message that has
+                    // already arrived
                     yield_now().await;
                 }
                 Err(_) => sleep(PAUSE).await,

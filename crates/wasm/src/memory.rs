@@ -1,8 +1,8 @@
 //! All unsafe code: the functions that a page calls, and a run that owns its scenario.
 //!
 //! Texts and numbers are exchanged in WebAssembly's memory. The page requests memory with [`lasthop_room`], writes to
-//! it, and calls a function. The function's text is at [`lasthop_answer`] until the next call. A function that fails
-//! returns 0, or NaN instead of a time, and its text is the reason.
+//! it, and calls a function. The text that a function stores is at [`lasthop_answer`] until the next call. A function
+//! that fails returns 0 (or NaN instead of a time) and stores the reason.
 #![allow(unsafe_code, reason = "the one place for it")]
 
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ use crate::{Bench, Written};
 
 /// A replication in progress, together with the scenario that it reads.
 pub struct Owned {
-    /// Replication that reads `scenario`, and is dropped before it.
+    /// Replication that reads `scenario`, and is dropped before the scenario.
     running: ManuallyDrop<Running<'static>>,
     /// Scenario as a pointer from a box. No other code changes or frees the scenario.
     scenario: *mut Scenario,

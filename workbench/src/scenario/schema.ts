@@ -32,7 +32,7 @@ export class Schema {
     return target ? { ...target, ...node } : node;
   }
 
-  /** Returns the schema node of a key path, or null if there is none. */
+  /** Returns the schema node of a key path, or null if the schema lacks the key path. */
   at(path: readonly string[]): Node | null {
     let node: Node | null = this.resolved(this.#root);
     for (const key of path) {

@@ -1,4 +1,4 @@
-/** Recording of the frames on the air in a time interval. The first replication is run again for it. */
+/** Recording of the frames on the air in a time interval. For a recording, the first replication is run again. */
 
 import type { Answer, Scenario } from "../engine/answers";
 import type { Source } from "../engine/engine";
@@ -20,7 +20,7 @@ export interface Recording {
   stop(): void;
 }
 
-/** Records frames from a time on [s]. Records from another time when a view requests it. */
+/** Records frames from a time on [s]. Starts again from another time when a view requests that time. */
 export function recordAir(
   pool: Pool,
   source: Source,

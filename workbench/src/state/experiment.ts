@@ -30,7 +30,7 @@ export interface Listener {
  * Runs all replications of a scenario.
  *
  * A result combines the measurements of the first n replications, where n is the number of consecutive finished
- * replications. Therefore it does not depend on the number of workers or on their order.
+ * replications. Therefore a result does not depend on the number of workers or on their order.
  */
 export async function experiment(
   pool: Pool,

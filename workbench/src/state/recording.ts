@@ -40,7 +40,7 @@ export function roundInterval_s(duration_s: number, samples: number): number {
 }
 
 /**
- * Returns the overrides for the first replication. They replace recording settings of the text, which apply to files.
+ * Returns the overrides for the first replication. These replace the text's recording settings, which apply to files.
  */
 export function seriesSettings(scenario: Scenario): string[] {
   const interval_s = roundInterval_s(durationOf_s(scenario), samplesOf(scenario, SAMPLES));

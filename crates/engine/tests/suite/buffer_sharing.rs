@@ -142,7 +142,7 @@ fn channel_errors_tell_data_from_acks() {
     let settings = |key| [("station.far.error_down", "0"), (key, "0.5")];
     let data = simulate(CLASSES, &settings("station.far.error_up"));
     let acks = simulate(CLASSES, &settings("station.far.ack_error_up"));
-    // stations with downloads send only TCP ACKs, so that the error rate of data frames has no effect
+    // stations with downloads send only TCP ACKs, so that the error rate of their data frames has no effect
     assert_eq!(data.summary["flows"], acks.summary["flows"]);
     let failures = |result| mean(result, "stations", "far-1", "frame_failure_rate");
     assert!(failures(&acks) > 0.45);

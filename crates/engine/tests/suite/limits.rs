@@ -23,8 +23,8 @@ fn limits(text: &str, settings: &[(&str, &str)], name: &str) -> [f64; 3] {
 
 #[test]
 fn a_window_below_the_path_is_the_limit_once_slow_start_has_reached_it() {
-    // The congestion window is 2, 4, 8 and 16 packets. The ACK of the 14th segment makes it 16, after three round
-    // trips.
+    // The congestion window is 2, 4, 8 and 16 packets. The ACK of the 14th segment increases the window to 16, after
+    // three round trips.
     let [cwnd, rwnd, app] = limits(PATH, &[("tcp.window", "16")], "flow-1");
     assert!((cwnd - 3.0 * 0.1 / 20.0).abs() < 2e-4, "{cwnd}");
     assert!((cwnd + rwnd - 1.0).abs() < 1e-12 && app == 0.0);

@@ -128,8 +128,8 @@ fn datagrams(cell: &str, rate: &str) -> RunResult {
 
 const EACH_40_MS: &str = "19.95 kbps";
 
-/// Datagrams for a sleeping station wait for half a beacon interval on average. Their mean number follows from Little's
-/// law. The few datagrams that arrive during transmissions after a beacon do not wait.
+/// Datagrams for a sleeping station wait for half a beacon interval on average. The mean number of waiting datagrams
+/// follows from Little's law. The few datagrams that arrive during transmissions after a beacon do not wait.
 #[test]
 fn what_is_kept_is_counted() {
     let result = datagrams("", EACH_40_MS);

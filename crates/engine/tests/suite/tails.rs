@@ -161,8 +161,8 @@ fn capture_starves_stations_for_seconds() {
     assert!(captured > 2.0 && shared < 0.5, "{captured} {shared}");
 }
 
-/// The distribution of round-trip times has the same samples as their mean, in each replication and in all replications
-/// together.
+/// Checks that the distribution and the mean of the round-trip times are computed from the same samples, in each
+/// replication and in all replications together.
 #[test]
 fn round_trip_times_are_those_of_the_mean() {
     for (text, user) in [(CELL, "a/down/1"), (ROUTER, "flow-1"), (USERS, "far")] {

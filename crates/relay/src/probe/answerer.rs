@@ -67,8 +67,8 @@ impl<S> Answerer<S> {
     }
 
     /// Returns the answer to a datagram, the owner of its session, and the round-trip time that the client has
-    /// measured. Returns `None` for a datagram without an answer. A forged datagram costs one look-up, and one HMAC if
-    /// it contains the tag of a known session.
+    /// measured. Returns `None` if the datagram gets no answer. A forged datagram costs one look-up, and one HMAC if it
+    /// contains the tag of a known session.
     pub(crate) fn answer(
         &mut self,
         received: &[u8],
@@ -108,8 +108,8 @@ fn read<'a, S>(
     (probe.kind == Kind::Request).then_some((probe, session))
 }
 
-/// Removes a token from the bucket of an address. Returns whether there was a token. Only senders of authentic probes
-/// get a bucket.
+/// Removes a token from the token bucket of an address. Returns whether there was a token. Only senders of authentic
+/// probes get a bucket.
 fn may_answer(
     buckets: &mut HashMap<IpAddr, (f64, Duration)>,
     address: IpAddr,

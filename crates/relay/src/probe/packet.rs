@@ -132,8 +132,8 @@ pub(crate) struct ReplayWindow {
 }
 
 impl ReplayWindow {
-    /// Records a sequence number. Returns whether it is new. A number more than 63 below the
-    /// highest number counts as received.
+    /// Records a sequence number. Returns whether the number is new. A number more than 63 below
+    /// the highest number counts as received.
     pub(crate) fn admit(&mut self, sequence: u32) -> bool {
         let sequence = u64::from(sequence);
         if sequence >= self.next {

@@ -63,7 +63,7 @@ impl Received {
         &self.bytes[..self.length]
     }
 
-    /// Returns the IP address of the sender, if it has one.
+    /// Returns the IP address of the sender, if its address is an IP address.
     pub(crate) fn from(&self) -> Option<IpAddr> {
         let v4 = self.from.as_sockaddr_in().map(|from| from.ip().into());
         v4.or_else(|| self.from.as_sockaddr_in6().map(|from| from.ip().into()))

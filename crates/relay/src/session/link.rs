@@ -30,8 +30,8 @@ pub(super) struct Link {
     pub(super) unacknowledged: VecDeque<Kept>,
     /// Number of messages of this link that the other relay has acknowledged.
     acknowledged: u64,
-    /// Number of received messages that need an acknowledgement, and the number acknowledged so
-    /// far.
+    /// Number of received messages that need an acknowledgement, and the number of these that were
+    /// acknowledged.
     came: u64,
     reported: u64,
     /// Number of bytes received since the last acknowledgement.
@@ -68,7 +68,9 @@ impl Link {
             untold_bytes: 0,
             is_doubtful: false,
             answers: false,
-            pings: true, // the server is sure of its client only after the client's first message
+            // the server is sure that its client is not a replay only after the client's first
+            // message
+            pings: true,
             wish: None,
             says_drain: false,
             says_rest: false,

@@ -224,7 +224,7 @@ impl Session {
 
     // -- links ---------------------------------------------------------------------------------
 
-    /// Adds a link. Its number must be new.
+    /// Adds a link. The number of the link must be new.
     pub fn join(&mut self, id: LinkId, now: Duration) {
         self.links.insert(id, Link::new(now));
         self.counted.links += 1;
@@ -272,8 +272,8 @@ impl Session {
         }
     }
 
-    /// Ends the rest of one link, so that it is used again. Chooses the link with the shortest rest
-    /// that is not stuck. Returns whether there was such a link.
+    /// Ends the rest of one link, so that the link is used again. Chooses the link that has rested
+    /// for the shortest time and is not stuck. Returns whether there was such a link.
     pub fn rouse(&mut self) -> bool {
         let resting = self
             .links
@@ -347,7 +347,7 @@ impl Session {
         self.links.get(&id).is_some_and(Link::says)
     }
 
-    /// Returns whether an acknowledgement is due. It can be sent over any link.
+    /// Returns whether an acknowledgement is due, which can be sent over any link.
     pub fn acknowledges(&self, now: Duration) -> bool {
         self.ack_at.is_some_and(|at| at <= now)
     }
@@ -361,7 +361,8 @@ impl Session {
         is_asked && self.links.get(&id).is_some_and(Link::takes)
     }
 
-    /// Returns the time at which an acknowledgement is due, if there is one and it can be sent.
+    /// Returns the time at which an acknowledgement is due. Returns `None` if no acknowledgement is
+    /// due or there is no link.
     pub fn deadline(&self) -> Option<Duration> {
         self.ack_at.filter(|_| !self.links.is_empty())
     }

@@ -21,7 +21,7 @@ impl Seen {
         id < self.below || self.above.contains(&id)
     }
 
-    /// Adds a stream. Returns whether it was not in the set.
+    /// Adds a stream. Returns whether the stream is new in the set.
     pub(super) fn add(&mut self, id: StreamId) -> Result<bool, Violation> {
         if self.has(id) {
             return Ok(false);

@@ -48,7 +48,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Returns a new stream. The budget must already contain its window.
+    /// Returns a new stream. Its window must have been reserved in the budget before.
     pub(super) fn new(window: u64, credit: u64, now: Duration) -> Stream {
         Stream {
             is_open: false,

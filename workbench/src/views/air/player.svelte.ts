@@ -15,7 +15,7 @@ export class Player {
   #request = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Starts playback from the visible interval. With reduced motion, it steps from frame to frame. */
+  /** Starts playback from the visible interval. With reduced motion, the playback steps from frame to frame. */
   play(explorer: Explorer, isStill: boolean): void {
     this.pause();
     this.isPlaying = true;

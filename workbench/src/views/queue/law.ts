@@ -23,7 +23,9 @@ export interface Level {
 
 export interface Law {
   title: string;
-  /** Drop probability as a function of the queue length, or empty if the probability does not depend on it. */
+  /**
+   * Drop probability as a function of the queue length; empty if the probability does not depend on the queue length.
+   */
   curve: Point[];
   /**
    * Fraction of dropped packets at a constant queue length, if the discipline spaces its drops. Empty for other

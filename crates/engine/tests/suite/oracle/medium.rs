@@ -94,8 +94,8 @@ pub struct Medium<'a> {
     following: bool,
     /// Start of the frame after the present SIFS gap, and the frame.
     reply: Option<(Time, Frame)>,
-    /// End of the NAV that the last RTS set. The sender of the RTS may send before that, after a time-out shorter than
-    /// a MAC ACK; the reservation is cancelled then.
+    /// End of the NAV that the last RTS set. The sender of the RTS may send earlier, after a time-out shorter than a
+    /// MAC ACK, which cancels the NAV.
     nav: Time,
     replies: u32,
     trace: Trace,

@@ -264,7 +264,7 @@ impl<'a> Medium<'a> {
             self.on_air.iter().partition(|frame| frame.end == now);
         self.on_air = rest;
         let others_end = ended.len() > 1 || !self.on_air.is_empty();
-        // EIFS depends on the frames on the air, so that it is computed before the exchanges end.
+        // EIFS depends on the frames that are still on the air, so that it is computed before the exchanges end.
         let leads = ended.iter().map(|frame| self.eifs_lead(frame));
         let lead = leads.max().expect("a frame has ended");
         for frame in ended {

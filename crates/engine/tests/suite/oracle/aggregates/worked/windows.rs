@@ -237,7 +237,8 @@ fn a_receiver_is_told_of_what_was_given_up_though_more_was_received() {
         times(&trace.handed_up)[1..],
         [(1_182, 1), (1_278, 3), (1_278, 4)]
     );
-    // With a TXOP limit of 923 us the BlockAckReq needs a new contention: AIFS until 1264 us, 0 slots.
+    // With a TXOP limit of 923 us the BlockAckReq does not fit into the TXOP and needs a new contention: AIFS until
+    // 1264 us, 0 slots.
     let trace = with(923, [0, 0, 3]);
     assert_eq!(attempts(&trace)[2], "1264 node 1: BlockAckReq -> ");
 }
