@@ -28,7 +28,7 @@ OUT = DOCS.parent / "out" / "beside"
 
 Tree = Mapping[str, Any]
 
-# errors together with interference (acsma)
+# studies for the page acsma: channel errors together with interference
 
 
 def _with_errors(topology: str, error: float, rule: str) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def _measure_errors(runs: Runs) -> dict[str, Quantity]:
     return values
 
 
-# target shares that differ from the classes' fractions of connections (vbs)
+# studies for the page vbs: target shares that differ from the classes' fractions of connections
 
 UNEQUAL = (
     *((5, 5, share, 0.0) for share in (0.1, 0.2, 0.35, 0.8)),
@@ -111,7 +111,7 @@ def _measure_targets(runs: Runs) -> dict[str, Quantity]:
     return {of_target(**place): share for place, share in pairs}
 
 
-# several senders through RED and through a threshold queue (red)
+# studies for the page red: several senders through RED and through a threshold queue
 
 SENDERS: Mapping[str, Tree] = {
     "compound": {},
@@ -137,7 +137,7 @@ def _measure_senders(runs: Runs) -> dict[str, Quantity]:
     return BY_SENDER.values(runs, {"goodput_{sender}_{policy}": router.goodput})
 
 
-# windows from two to twelve packets (red)
+# studies for the page red: windows from two to twelve packets
 
 RED: Tree = {"limit": 2084, "red": {"min_th": 50, "max_th": 100, "mean_packet": "1500 B"}}
 

@@ -111,8 +111,8 @@ def kinds() -> Figure:
 
 
 def region() -> Figure:
-    """Draw the region in which RED is stable, as a function of round-trip time and averaging
-    weight.
+    """Draw the region in which RED is stable, as a function of the round-trip time and the gain
+    gamma of its averaging.
     """
     from lasthop.plot.stability import chart_figure
 

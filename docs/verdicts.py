@@ -90,7 +90,9 @@ def _apart(run: Tree) -> str:
 
 
 def emulated(run: Tree) -> Iterator[str]:
-    """Yield results of Linux's TCP in real time about claims. They do not decide a verdict."""
+    """Yield results of Linux's TCP in real time that concern claims. These results do not decide a
+    verdict.
+    """
     every: Sequence[Tree] = run["points"]
     simulated = two_classes_page.Points(every)
     own = [point for point in every if point["source"] == "Linux"]

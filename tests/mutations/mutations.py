@@ -373,8 +373,8 @@ class Seed:
             self.known = {row.fault: row for row in each}
 
     def drawn(self) -> list[Fault]:
-        """Return the faults to judge, and before them the faults without effect that they replaced.
-        The order is by kind.
+        """Return the drawn faults of all kinds. Faults without effect do not count towards the
+        number of faults of a kind.
         """
         faults = []
         for kind, count in self.counts.items():

@@ -275,7 +275,7 @@ frames! {
     }
     /// Grants credit: the other relay may send up to an offset.
     4 Credit {
-        /// Stream of the credit.
+        /// Stream to which the credit belongs.
         stream: StreamId,
         /// Offset in the stream up to which the other relay may send.
         until: u64,

@@ -92,7 +92,7 @@ impl Drop for Owned {
 #[derive(Default)]
 struct Desk {
     bench: Bench,
-    /// Bytes that the page has written for the next call.
+    /// Input buffer: bytes that the page has written for the next call.
     room: Vec<u8>,
     answer: Vec<u8>,
 }
@@ -137,8 +137,8 @@ impl Desk {
     }
 }
 
-/// Returns the scenario in the room. The first `text_bytes` are text in TOML or, if `json` is 1, JSON. The overrides
-/// follow.
+/// Returns the scenario in the input buffer. The first `text_bytes` are text in TOML or, if `json` is 1, JSON. The
+/// overrides follow.
 fn written(room: &[u8], json: u32, text_bytes: usize) -> Written<'_> {
     let (text, settings) = room.split_at(text_bytes.min(room.len()));
     let format = match json {
@@ -152,14 +152,14 @@ fn written(room: &[u8], json: u32, text_bytes: usize) -> Written<'_> {
     }
 }
 
-/// Returns the bytes in the room as 8-byte numbers.
+/// Returns the bytes in the input buffer as 8-byte numbers.
 fn numbers(room: &[u8]) -> Vec<f64> {
     let (numbers, _) = room.as_chunks();
     let each = numbers.iter();
     each.map(|&number| f64::from_le_bytes(number)).collect()
 }
 
-/// Reserves `bytes` in the room and returns their address. The page writes them before the next call.
+/// Reserves `bytes` in the input buffer and returns their address. The page writes the bytes before the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_room(bytes: usize) -> *mut u8 {
     at_desk(|desk| {
@@ -187,8 +187,8 @@ pub extern "C" fn lasthop_schema() -> u32 {
     at_desk(|desk| desk.tell(Ok(Bench::schema())))
 }
 
-/// Checks the scenario in the room. The first `text_bytes` are text in TOML or, if `json` is 1, JSON. The overrides
-/// follow, one `key.path=value` per line. Stores the normalised scenario, or its problems.
+/// Checks the scenario in the input buffer. The first `text_bytes` are text in TOML or, if `json` is 1, JSON. The
+/// overrides follow, one `key.path=value` per line. Stores the normalised scenario, or its problems.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     at_desk(|desk| {
@@ -197,8 +197,8 @@ pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     })
 }
 
-/// Begins a replication of the scenario in the room, which has the format of [`lasthop_check`]. If `with_tails` is 1,
-/// quantities that averages hide are measured too. Returns the number of the run.
+/// Begins a replication of the scenario in the input buffer, which has the format of [`lasthop_check`]. If `with_tails`
+/// is 1, quantities that averages hide are measured too. Returns the number of the run.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_begin(
     json: u32,
@@ -249,8 +249,8 @@ pub extern "C" fn lasthop_values(run: u32) -> u32 {
     })
 }
 
-/// Combines the values in the room, which are the measurements of all replications in order. Stores the result object
-/// of `--json`.
+/// Combines the values in the input buffer, which are the measurements of all replications in order. Stores the result
+/// object of `--json`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_combine(run: u32) -> u32 {
     at_desk(|desk| {
@@ -260,7 +260,7 @@ pub extern "C" fn lasthop_combine(run: u32) -> u32 {
     })
 }
 
-/// Stores the explanation of the result of [`lasthop_combine`], for the values in the room.
+/// Stores the explanation of the result of [`lasthop_combine`], for the values in the input buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_explain(run: u32) -> u32 {
     at_desk(|desk| {

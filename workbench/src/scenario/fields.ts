@@ -24,7 +24,7 @@ interface Listed {
 const WINDOWS = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023] as const;
 const ROOT = "";
 const ADAPTIVE = ["csma.access", "adaptive"] as const;
-/** Condition for fields that depend on the SNR: a standard whose data rate follows from the SNR. */
+/** Conditions of fields: standards whose data rate follows from the SNR, and standards whose data rate is set. */
 const BY_SIGNAL = ["cell.phy", "802.11n", "802.11ac", "802.11ax"] as const;
 const BY_RATE = ["cell.phy", "802.11b", "802.11g", "802.11g-long", "802.11a"] as const;
 

@@ -48,7 +48,9 @@ export function tracksOf(series: Series, choice: Sort): Track[] {
   );
 }
 
-/** Returns the lines of a quantity: at most twelve items, and the mean or the sum of all items. */
+/**
+ * Returns the lines of a quantity: at most twelve items, the mean of all items, and their sum if a sum is meaningful.
+ */
 export function sampledOf(series: Series, choice: Choice, pick: Pick, from_s: number): Sampled[] {
   const tracks = tracksOf(series, choice);
   const lines: Sampled[] = picked(series, tracks, pick, from_s).map(({ name, values }) => ({
