@@ -2,9 +2,9 @@
 
     prose.py [FILE ...]       check these files, or all; exit with 1 if there is a fault
 
-The checked text is: in Markdown all prose; in Python docstrings of public names, help texts and
-messages; in Rust the documentation of settings, and messages; in TOML comments and values. A
-message is any text of three words or more.
+In Markdown, all prose is checked. In Python, these are docstrings of public names, help texts and
+messages. In Rust, they are the documentation of settings, and messages. In TOML, they are comments
+and values. A message is any text of three words or more.
 
 The words to avoid, files that a program writes, and exceptions with their reasons are in
 `prose.toml`, next to this file. A sentence has at most `MAX_WORDS` words, and at most `LONG_PART`

@@ -3,10 +3,10 @@ nothing.
 
     PYTHONPATH=TREE/python python tests/mutations/outputs.py FILE [STRUCTURES]
 
-The program prints a JSON object. It has fingerprints of the parsed ledger and, for each study that
-FILE concerns, of its scenarios (full and quick, normalised), of its measurements and findings, and
-of the verdicts on them. It also has the lines of FILE that ran meanwhile. With
-``--structures SUBJECT INTO`` it writes the content of STRUCTURES.
+The program prints a JSON object with fingerprints. They cover the parsed ledger and each study that
+FILE concerns: its scenarios (full and quick, normalised), its measurements and findings, and the
+verdicts. It also has the lines of FILE that ran meanwhile. With ``--structures SUBJECT INTO`` it
+writes the content of STRUCTURES.
 
 Measurements come from runs. Runs of `KEPT`, a full run that the tree keeps, are used if they exist.
 Other runs are made up, with the lists, items and quantities of real runs. STRUCTURES has these
@@ -16,10 +16,10 @@ requires it.
 
 The proof is complete for scenarios and for the ledger, which have no input: all their content is
 compared. For measures it is a proof by data. A fault counts as without effect only if its line ran
-and every output was the same in every world, to eleven digits (the last digits depend on the order
-of sums). Such a fault has no effect for numbers in general position, for ties, for missing numbers,
-and for the numbers of `KEPT`. For rules, which accept any numbers, data prove nothing: see
-`mutations.py`.
+and every output was equal in every world. Outputs are compared to eleven digits, because the last
+digits depend on the order of sums. Such a fault has no effect for numbers in general position, for
+ties, for missing numbers, and for the numbers of `KEPT`. For rules, which accept any numbers, data
+prove nothing: see `mutations.py`.
 """
 
 import gzip

@@ -148,8 +148,8 @@ fn a_series_has_a_window_while_its_flow_exists() {
         .flat_map(|track| track["values"].as_array().into_iter().flatten())
         .map(Value::is_number)
         .collect();
-    // A sample is taken before a start or a stop at the same instant: the flow is absent from the sample at 2 s and
-    // present in the sample at 4 s.
+    // A sample is taken before a start or stop at the same instant. Therefore the sample at 2 s does not contain the
+    // flow, and the sample at 4 s contains it.
     let expected: Vec<bool> = (1..=12).map(|k| (5..=8).contains(&k)).collect();
     assert_eq!(known, expected);
 }

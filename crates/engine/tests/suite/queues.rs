@@ -105,8 +105,8 @@ dumbbell = { flows = 60, bottleneck = "15 Mbps", rtt = "160 ms", rtt_spread = "8
         let pi = format!("{{ limit = 800, pi = {target} }}");
         let result = simulate(ROUTER, &[("queue", &pi)]);
         let occupancy = mean(&result, "queues", "bottleneck", "occupancy_packets");
-        // The drop probability p changes by (a - b) times the sum of the differences from the target, where a and b are
-        // the gains of the PI controller. If p had changed by 0.01 over the 34,000 measured steps, the mean queue would
+        // The drop probability p of the PI controller changes by (a - b) times the sum of the differences from the
+        // target. The gains are a and b. If p had changed by 0.01 over the 34,000 measured steps, the mean queue would
         // differ from the target by 5 packets.
         assert!(
             (occupancy - packets).abs() < 5.0,

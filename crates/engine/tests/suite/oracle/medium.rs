@@ -1,8 +1,8 @@
 //! The medium that every node hears, frame by frame and slot by slot.
 //!
-//! Events at the same instant are processed in this order: frames end; countdowns end, and all nodes whose backoff
-//! counter has expired send together; arrivals in the given order. An arrival finds the medium busy if a node has just
-//! begun to send.
+//! Events at the same instant are processed in this order: ends of frames, ends of countdowns, arrivals (in the given
+//! order). All nodes whose backoff counter expires at one instant send together. An arrival finds the medium busy if a
+//! node has just begun to send.
 
 use std::collections::VecDeque;
 

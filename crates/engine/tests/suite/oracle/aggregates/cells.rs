@@ -75,8 +75,8 @@ fn any_access() -> impl Strategy<Value = Node> {
     })
 }
 
-/// A station before the settings of its cell are drawn: the station, whether it is a legacy station, and random numbers
-/// that select its generation, MCS and number of streams.
+/// A station before the settings of its cell are drawn: the station, and whether it is a legacy station. The random
+/// numbers select its generation, MCS and number of streams.
 type AnyStation = (Station, bool, [u32; 3]);
 
 fn any_station(legacy: f64) -> impl Strategy<Value = AnyStation> {
@@ -183,8 +183,8 @@ fn settle(station: AnyStation, radio: Radio, own: Modulation, number: usize) -> 
     }
 }
 
-/// Packets that arrive together, as random numbers: first arrival and gap [ns], two numbers that select the nodes and
-/// one that selects the category, packet sizes, size of the reply.
+/// Packets that arrive together, as random numbers: first arrival and gap [ns], numbers that select two nodes and a
+/// category, packet sizes, size of the reply.
 type AnyBurst = ((u64, u64), [u32; 3], Vec<u32>, Option<u32>);
 
 /// Largest number of packets that arrive from outside the cell.

@@ -1,8 +1,8 @@
 //! The medium of a cell with aggregation, which every node hears.
 //!
-//! Events at the same instant are processed in this order: frames end; frames that follow SIFS after another frame
-//! begin; countdowns end, and all nodes whose backoff counter has expired send together; reorder time-outs, sorted by
-//! sender and receiver; arrivals in the given order.
+//! Events at the same instant are processed in this order: ends of frames, starts of frames after SIFS, ends of
+//! countdowns, reorder time-outs (sorted by sender and receiver), arrivals (in the given order). All nodes whose
+//! backoff counter expires at one instant send together.
 
 mod exchange;
 
