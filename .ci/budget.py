@@ -1,11 +1,12 @@
-"""CPU budget of `make test`: measure a unit, then hold every stage to a limit in that unit.
+"""CPU budget of `make test`: measure a unit of CPU time, and limit each stage to a number of units.
 
     budget.py calibrate FILE       run the calibration and append its CPU times to FILE
     budget.py report STAGES FILE   print the stages; exit with 1 if any exceeds 1.5 times its limit
 
-The unit is the CPU time of a fixed Python loop plus that of a fixed compile, so that limits hold on
-any processor. It is the mean over the calibrations before and after the stages. Limits are in
-`budget.toml`, next to this file. A stage above its limit gets a warning.
+The unit is the CPU time of a fixed Python loop plus the CPU time of a fixed compilation. Therefore
+the limits are independent of the processor's speed. The unit is the mean over the calibrations
+before and after the stages. Limits are in `budget.toml`, next to this file. A stage above its limit
+gets a warning.
 
 `STAGES` has one line per stage, written by `.ci/stage`: name, wall time, CPU time [s], exit status,
 separated by tabs.
@@ -24,14 +25,14 @@ from typing import NamedTuple
 
 HERE = Path(__file__).parent
 ROUNDS = 2
-"""Rounds of one calibration: each has a loop and a compile. [-]"""
+"""Number of rounds in a calibration. Each round runs the loop and the compilation. [-]"""
 
 FAILS_ABOVE = 1.5
 """A stage fails above this multiple of its limit. [-]"""
 
 
 class Stage(NamedTuple):
-    """One line of STAGES."""
+    """A stage of `make test`, as one line of STAGES describes it."""
 
     name: str
     wall_s: float
@@ -72,14 +73,14 @@ def compile_s() -> float:
 
 
 def calibrate(file: Path) -> None:
-    """Run the calibration and append the CPU times of its rounds to the file."""
+    """Run the calibration and append the CPU times of its rounds to `file`."""
     rounds = json.loads(file.read_text()) if file.exists() else []
     rounds += [{"loop_s": loop_s(), "compile_s": compile_s()} for _ in range(ROUNDS)]
     file.write_text(json.dumps(rounds))
 
 
 def unit_s(file: Path) -> float:
-    """Return the unit: mean CPU time of a round. [s]"""
+    """Return the unit, which is the mean CPU time of a round. [s]"""
     rounds = json.loads(file.read_text())
     return mean(times["loop_s"] + times["compile_s"] for times in rounds)
 
@@ -97,7 +98,7 @@ def read_stages(file: Path) -> list[Stage]:
 
 
 def verdict(units: float, limit: float | None) -> str:
-    """Return the remark on a stage in the table: none, a warning or a failure."""
+    """Return the remark on a stage for the table: empty, a warning or a failure."""
     if limit is None:
         return "FAILED: no limit in .ci/budget.toml"
     if units > FAILS_ABOVE * limit:

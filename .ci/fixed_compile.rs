@@ -1,5 +1,5 @@
-//! A fixed program. `.ci/budget.py` measures the CPU time of compiling it, as half of the unit in
-//! which stages of `make test` are limited. Its content must not change: limits would change with it.
+//! A fixed program. `.ci/budget.py` compiles it and measures the CPU time, which is half of the unit for the limits of
+//! `make test`. The content must not change, because the unit would change with it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt::{Debug, Display};

@@ -1,4 +1,4 @@
-"""Count the production lines of lasthop: without blank lines, comments, docstrings and tests.
+"""Count the production lines of lasthop. Blank lines, comments, docstrings and tests do not count.
 
 lines.py             print the count of each part, and the sum
 lines.py REVISION    print the counts of this revision too, and the difference
@@ -20,7 +20,7 @@ PARTS = {
     "crates": r"crates/.*\.rs",
     "workbench": r"workbench/src/.*\.(?:ts|svelte|css)",
 }
-"""Parts by the names of their files."""
+"""Parts of the project, each with a pattern for the names of its files."""
 TEST = re.compile(r"(?:^|/)(?:tests?|benches|examples|frozen)(?:/|\.|_)|\.test\.ts$")
 TEST_MODULE = re.compile(r"^#\[cfg\(test\)\]\n(?:pub\S* )?mod \w+ \{\n.*?^\}", re.M | re.S)
 TOKEN = re.compile(
@@ -28,13 +28,14 @@ TOKEN = re.compile(
     r"|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\\n])'|`(?:\\.|[^`\\])*`",
     re.S,
 )
-"""A comment, or a string that may contain comment marks."""
+"""Pattern for a comment, or for a string that may contain comment marks."""
 BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 
 def lines_of_python(text: str) -> int:
-    """Return the number of lines with code. Docstrings and documentation of attributes are not
-    code."""
+    """Return the number of lines with code in a Python file. Docstrings of attributes are not
+    code.
+    """
     texts = {
         line
         for node in ast.walk(ast.parse(text))
@@ -52,7 +53,7 @@ def lines_of_python(text: str) -> int:
 
 
 def lines_of_others(text: str) -> int:
-    """Return the number of lines with code of Rust, TypeScript, Svelte or CSS."""
+    """Return the number of lines with code in a file of Rust, TypeScript, Svelte or CSS."""
     text = TEST_MODULE.sub("", text)
     is_comment = ("//", "/*", "<!--")
     bare = TOKEN.sub(lambda token: "" if token[0].startswith(is_comment) else token[0], text)
@@ -60,7 +61,7 @@ def lines_of_others(text: str) -> int:
 
 
 def files(revision: str | None) -> Iterator[tuple[str, str]]:
-    """Yield the names and texts of all tracked files, or of those of a revision."""
+    """Yield name and text of each tracked file, at present or in a revision."""
     command = (
         ["git", "ls-files"]
         if revision is None
@@ -91,7 +92,7 @@ def count(revision: str | None) -> Counter[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the counts."""
+    """Print the number of lines of each part."""
     now = count(None)
     before = count(arguments[0]) if arguments else None
     for part in (*PARTS, "sum"):

@@ -1,4 +1,5 @@
-"""Find the parts of `make test-long` that are due, by a hash of the files that each covers.
+"""Find the parts of `make test-long` that are due. A part is due if the hash of the files that it
+covers has changed.
 
 long.py due             print the parts whose files have changed since they last passed, and on
                         standard error the command that runs them
@@ -19,7 +20,7 @@ RECORD = ROOT / ".ci/long.toml"
 """Hash, date and duration of the last run of each part that passed."""
 
 BEGUN = ROOT / "target/long"
-"""Folder with the hash and the start of each part that has begun."""
+"""Folder with hash and start time of each part in progress."""
 
 MAX_MINUTES = 40
 """Longest wall time of a part, on two quiet cores. [min]"""
@@ -34,7 +35,9 @@ PYTHON = (
     "Cargo.lock",
 )
 TESTS = (":(glob)tests/*", "tests/samples", "bench", "docs", "examples", "README.md")
-"""Files that tests of every folder read: common files, samples, benches, pages and scenarios."""
+"""Files on which tests of all folders depend: common files, samples, benchmarks, pages and
+scenarios.
+"""
 
 COVERS = {
     "laws": ENGINE,
@@ -56,11 +59,11 @@ COVERS = {
         "bench",
     ),
 }
-"""Files and folders that each part covers, as patterns of git."""
+"""Files and folders that each part covers, as git patterns."""
 
 
 def files_of(part: str) -> list[str]:
-    """Return the part's files, tracked or new, in the order of their names."""
+    """Return the files that a part covers, tracked or new, sorted by name."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]
     listed = subprocess.run([*command, *COVERS[part]], cwd=ROOT, capture_output=True, check=True)
     names = {name.decode() for name in listed.stdout.split(b"\0") if name}
@@ -68,7 +71,7 @@ def files_of(part: str) -> list[str]:
 
 
 def hash_of(part: str) -> str:
-    """Return a hash of the names and contents of the part's files."""
+    """Return a hash of the names and contents of the files that a part covers."""
     total = hashlib.sha256()
     for name in files_of(part):
         content = hashlib.sha256((ROOT / name).read_bytes()).hexdigest()
@@ -77,7 +80,7 @@ def hash_of(part: str) -> str:
 
 
 def recorded() -> dict[str, dict[str, object]]:
-    """Return the entries of long.toml by part."""
+    """Return the content of long.toml: the last successful run of each part."""
     return tomllib.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
 
 
@@ -94,22 +97,22 @@ def due() -> int:
             continue
         parts.append(part)
     if parts:
-        # On standard error, so that standard output has one part per line. It is flushed first,
-        # so that the command comes last in a pipe as well.
+        # The command is printed on standard error, so that standard output has one part per line.
+        # Flushing first makes the command the last line even in a pipe.
         sys.stdout.flush()
         print(f"run: make test-long PART={shlex.quote(' '.join(parts))}", file=sys.stderr)
     return 0
 
 
 def begin(part: str) -> int:
-    """Store the hash of the part's files and the time."""
+    """Store the hash of the files that a part covers, and the start time."""
     BEGUN.mkdir(parents=True, exist_ok=True)
     (BEGUN / part).write_text(f"{hash_of(part)} {time.time():.0f}")
     return 0
 
 
 def passed(part: str) -> int:
-    """Write the hash to long.toml, unless the part's files changed while it ran."""
+    """Write the stored hash to long.toml, unless a covered file changed while the part ran."""
     begun, began_s = (BEGUN / part).read_text().split()
     minutes = (time.time() - float(began_s)) / 60
     print(f"part {part}: passed in {minutes:.0f} minutes")

@@ -1,11 +1,11 @@
-"""Old names that a definition still has, in Python, Rust and TypeScript.
+"""Find definitions with old names in Python, Rust and TypeScript.
 
     names.py             check all files; exit with 1 if there is a fault
     names.py --count     print how often each name of `limited` is defined in each file
 
-A definition is that of a module, file of Rust, class, function, field, parameter or variable. The
-names are in `names.toml`, next to this file. Rust is read by `crates/names`, TypeScript by
-`workbench/names.mjs`.
+A definition is the definition of a module, Rust file, class, function, field, parameter or
+variable. The old names are in `names.toml`, next to this file. `crates/names` finds definitions in
+Rust, and `workbench/names.mjs` finds definitions in TypeScript.
 """
 
 import ast
@@ -25,7 +25,7 @@ TYPESCRIPT = ("node", "workbench/names.mjs")
 
 
 class Definition(NamedTuple):
-    """A name with the place of its definition."""
+    """A defined name, with file and line of its definition."""
 
     file: str
     line: int
@@ -33,7 +33,7 @@ class Definition(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Old names, the new names to write, and the files in which the old names are faults."""
+    """Old names, the names that replace them, and the files in which the old names are faults."""
 
     old: frozenset[str]
     new: str
@@ -45,7 +45,7 @@ class Rules(NamedTuple):
 
     old: list[Rule]
     limited: dict[str, int]
-    """Variables, with the number of definitions that are accepted."""
+    """Names of variables that may be defined at most a given number of times."""
 
 
 def rules(text: str) -> Rules:
@@ -78,7 +78,7 @@ def in_python(file: str, text: str) -> Iterator[Definition]:
 
 
 def listed(command: Sequence[str], files: Sequence[str]) -> Iterator[Definition]:
-    """Yield the definitions that a program lists.
+    """Yield the definitions that an external program finds in files.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def listed(command: Sequence[str], files: Sequence[str]) -> Iterator[Definition]
 
 
 def tracked(*patterns: str) -> list[str]:
-    """Return the files of the repository that match patterns."""
+    """Return the tracked files that match the patterns."""
     command = ["git", "ls-files", *patterns]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return run.stdout.splitlines()
@@ -116,7 +116,7 @@ def definitions() -> Iterator[Definition]:
 
 
 def faults(names: Iterable[Definition], known: Rules) -> Iterator[str]:
-    """Yield faults: old names, and names that are defined too often."""
+    """Yield faults: definitions with old names, and limited names with too many definitions."""
     places: dict[str, list[Definition]] = {}
     for each in names:
         for rule in known.old:

@@ -1,14 +1,14 @@
-"""Faults of prose that a script can find, in all text that users read.
+"""Find faults of prose in all text that users read.
 
     prose.py [FILE ...]       check these files, or all; exit with 1 if there is a fault
 
-The text is that of Markdown; in Python docstrings of public names, help texts and messages; in Rust
-the documentation of settings, and messages; in TOML comments and values. A message is any text of
-three words or more.
+In Markdown, all prose is checked. In Python, these are docstrings of public names, help texts and
+messages. In Rust, they are the documentation of settings, and messages. In TOML, they are comments
+and values. A message is any text of three words or more.
 
 The words to avoid, files that a program writes, and exceptions with their reasons are in
 `prose.toml`, next to this file. A sentence has at most `MAX_WORDS` words, and at most `LONG_PART`
-of the sentences of a file have more than `LONG_WORDS`, in messages `MAX_WORDS` only.
+of the sentences of a file have more than `LONG_WORDS`. For messages, only `MAX_WORDS` applies.
 """
 
 import ast
@@ -25,50 +25,51 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 
 MAX_WORDS = 35
-"""A longer sentence is a fault. [words]"""
+"""Limit of a sentence's length. A longer sentence is a fault. [words]"""
 
 LONG_WORDS = 25
-"""A longer sentence is counted. [words]"""
+"""Length above which a sentence counts as long. [words]"""
 
 LONG_PART = 0.1
-"""Largest fraction of the sentences of a file that may be longer than `LONG_WORDS`. [-]"""
+"""Largest accepted fraction of long sentences in a file. [-]"""
 
 FEW = 10
-"""In a page with fewer sentences, one long sentence is accepted. [-]"""
+"""Number of sentences below which a page may have one long sentence. [-]"""
 
 FEW_IN_CODE = 20
-"""In source code with fewer sentences of documentation, any number of them may be long. [-]"""
+"""Number of sentences below which source code may have any number of long sentences. [-]"""
 
 MAX_COLUMNS = 100
-"""Prose is wrapped at this width. [characters]"""
+"""Largest width of a line of prose. [characters]"""
 
 MAX_EXCEPTIONS = 100
-"""Limit of the number of exceptions; there must be fewer. [-]"""
+"""Number of exceptions that must not be reached. [-]"""
 
 QUESTION = r"(?!(?:[^.;]|\.\d)*\?)"
 HEADLESS = re.compile(
     r"(?:(?:^|[;:,(] |\b(?:and|or|that|so|if|than|where) )[Ww]ho(?:ever)?"
     rf"|(?:^|[;:(] |\b(?:and|or|that|so|if|than|where) )[Ww]hose) \w{QUESTION}"
 )
-"""A clause whose subject is "who" or "whose", without a noun before it."""
+"""Pattern for a clause whose subject is "who" or "whose" without a noun."""
 
 BEGINNING = re.compile(
     rf"(?:What|Who|Whose|Whoever) {QUESTION}|(?:The same|Likewise|Those|So many|Of)\b"
     r"|As\b(?! (?:many|much|few|of|soon|long|far)\b)"
 )
-"""Words with which no sentence may begin, except a question."""
+"""Pattern for words with which no sentence may begin, unless the sentence is a question."""
 
 
 NO_VERB = re.compile(
     r"(?:The|An?|All|Each|Every|No|None|Its?|This|These|What|Whose?|Whether|How|Where|When|Of|One|Two"
     r"|Some|Any|Both|Such|Names? of|Returns|Yields|Makes|Gives|Checks|Reads|Writes)\b"
 )
-"""Words with which the documentation of a function must not begin: without a verb, or with
-"Returns"."""
+"""Pattern for words with which the documentation of a function must not begin. The documentation
+must begin with a verb other than "Returns".
+"""
 
 
 class Passage(NamedTuple):
-    """A paragraph, item, heading or cell of prose."""
+    """A paragraph, list item, heading or table cell of prose."""
 
     line: int
     text: str
@@ -78,7 +79,7 @@ class Passage(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A fault, with its place and the sentence."""
+    """A fault, with its file, line and sentence."""
 
     file: str
     line: int
@@ -91,19 +92,19 @@ class Fault(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Rules of the check, as `prose.toml` states them."""
+    """Rules of the check, which are read from `prose.toml`."""
 
     words: dict[str, re.Pattern[str]]
     messages: dict[str, re.Pattern[str]]
-    """Words to avoid in messages only."""
+    """Patterns for words to avoid in messages, in addition to `words`."""
     generated: frozenset[str]
     documented: frozenset[str]
-    """Folders and files of Python whose docstrings are checked."""
+    """Python folders and files in which all docstrings are checked."""
     exceptions: list[dict[str, str]]
 
 
 def rules(text: str) -> Rules:
-    """Return the rules of a TOML file.
+    """Parse the rules in the text of a TOML file.
 
     Raises
     ------
@@ -133,7 +134,7 @@ END_GENERATED = re.compile(r"<!-- end\b")
 ITEM = re.compile(r"(?:[-*+]|\d+\.) ")
 COMMENT = re.compile(r"<!--.*?-->")
 TARGET = re.compile(r"\([\w.-]+\)=")
-"""The name of a place, for links."""
+"""Pattern for an anchor, to which links can refer."""
 
 
 FENCE = re.compile(r"\s*(`{3,})([^`]*)")
@@ -142,7 +143,7 @@ PROSE_IN_FENCE = re.compile(r"\{(?:note|tip|hint|important|warning|caution|seeal
 
 
 class Fence(NamedTuple):
-    """The first line of a fenced block."""
+    """First line of a fenced block."""
 
     line: int
     marks: str
@@ -150,7 +151,9 @@ class Fence(NamedTuple):
 
 
 def fenced(text: str) -> Iterator[tuple[int, str, list[Fence]]]:
-    """Yield lines with their numbers and the fences that contain them; fences are empty lines."""
+    """Yield each line with its number and the fenced blocks that contain it. The lines of the
+    fences are empty.
+    """
     fences = list[Fence]()
     for number, line in enumerate(text.splitlines(), 1):
         if fence := FENCE.fullmatch(line):
@@ -164,7 +167,7 @@ def fenced(text: str) -> Iterator[tuple[int, str, list[Fence]]]:
 
 
 def prose_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines with their numbers. Code, comments and generated parts are empty lines."""
+    """Yield each line with its number. Lines of code, comments and generated parts are empty."""
     is_generated = is_list = is_block = False
     is_after_blank = True
     for number, line, fences in fenced(text):
@@ -185,13 +188,13 @@ def prose_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def unclosed_fences(text: str) -> Iterator[int]:
-    """Yield the lines of fences that no line closes."""
+    """Yield the first lines of fenced blocks that are not closed."""
     *_, (_, _, fences) = [(0, "", list[Fence]()), *fenced(text)]
     yield from (each.line for each in fences)
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """Yield paragraphs, items, headings and cells of a Markdown file."""
+    """Yield paragraphs, list items, headings and table cells of a Markdown file."""
     begun, parts = 0, list[str]()
     for number, line in [*prose_lines(text), (0, "")]:
         stripped = line.strip()
@@ -209,7 +212,9 @@ def passages(text: str) -> Iterator[Passage]:
 
 
 def wide_lines(text: str) -> Iterator[Passage]:
-    """Yield lines of prose that are too wide, except tables, links and lines without a blank."""
+    """Yield lines of prose that are too wide. Tables, links and lines without a blank are
+    accepted.
+    """
     for number, line in prose_lines(text):
         bare = line.lstrip()
         has_link = re.search(r"\]\(|https?://|^\[[^\]]+\]:", line)
@@ -221,11 +226,11 @@ def wide_lines(text: str) -> Iterator[Passage]:
 
 UNDERLINE = re.compile(r"-{3,}")
 LISTS = ("Parameters", "Returns", "Yields", "Raises", "Attributes")
-"""Sections of numpydoc whose unindented lines are names."""
+"""Sections of a numpydoc docstring whose unindented lines are names, not prose."""
 
 
 def prose_of_docstring(text: str) -> str:
-    """Return a docstring with empty lines for code, equations, names and titles of sections."""
+    """Return a docstring in which code, equations, names and section titles are empty lines."""
     lines = text.splitlines()
     margin = min((len(each) - len(each.lstrip()) for each in lines[1:] if each.strip()), default=0)
     lines = [*lines[:1], *(line[margin:] for line in lines[1:])]
@@ -248,7 +253,7 @@ def prose_of_docstring(text: str) -> str:
 
 
 class Docstring(NamedTuple):
-    """A text that is a statement, with the name before it."""
+    """A docstring, with the name that it documents."""
 
     node: ast.Constant
     text: str
@@ -257,7 +262,7 @@ class Docstring(NamedTuple):
 
 
 def docstrings(node: ast.AST, is_public: bool = True) -> Iterator[Docstring]:
-    """Yield the docstrings of a module, class or function, of its members and attributes."""
+    """Yield the docstrings of a module, class or function, and of its members and attributes."""
     is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     decorators = " ".join(map(ast.unparse, getattr(node, "decorator_list", [])))
     is_verb = is_function and not re.search("property|setter", decorators)
@@ -275,7 +280,9 @@ def docstrings(node: ast.AST, is_public: bool = True) -> Iterator[Docstring]:
 
 
 def literal(node: ast.AST) -> str | None:
-    """Return the text of a literal, with a word for each placeholder; None for other nodes."""
+    """Return the text of a string literal, with a word for each placeholder. Return None for other
+    nodes.
+    """
     match node:
         case ast.JoinedStr(parts):
             return "".join(literal(each) or "x" for each in parts)
@@ -285,14 +292,14 @@ def literal(node: ast.AST) -> str | None:
 
 
 def in_message(line: int, text: str) -> Iterator[Passage]:
-    """Yield the parts of a message: where, what is wrong, what is accepted."""
+    """Yield the parts of a message as passages: where, what is wrong, what is accepted."""
     for passage in passages(text):
         some = [passage.text] if "?" in passage.text else passage.text.split(": ")
         yield from (Passage(line, part, is_message=True) for part in some)
 
 
 def in_python(text: str, is_documented: bool) -> Iterator[Passage]:
-    """Yield passages of docstrings of public names, help texts and messages."""
+    """Yield docstrings of public names, help texts and messages as passages."""
     tree = ast.parse(text)
     own = list(docstrings(tree))
     for each in (each for each in own if is_documented and each.is_public):
@@ -319,12 +326,12 @@ PLACEHOLDER = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
 
 
 def unescaped(escape: re.Match[str]) -> str:
-    """Return the character of an escape; none for the end of a line."""
+    """Return the character that an escape sequence represents; empty for an escaped line end."""
     return {None: "", "n": "\n"}.get(escape[1], escape[1])
 
 
 def in_rust(text: str) -> Iterator[Passage]:
-    """Yield passages of the documentation of settings, and messages."""
+    """Yield the documentation of settings, and messages, as passages."""
     text = TESTS.sub(lambda literal: "\n" * literal[0].count("\n"), text)
     lines, is_table = list[str](), False
     for each in text.splitlines():
@@ -342,14 +349,14 @@ def in_rust(text: str) -> Iterator[Passage]:
 # Reading TOML.
 
 TOML = re.compile(r'"""|\'\'\'|"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|#+ ?(.*)')
-"""A delimiter of long texts, a value or a comment."""
+"""Pattern for a delimiter of multi-line strings, a string value or a comment."""
 
 
 def in_toml(text: str) -> Iterator[Passage]:
-    """Yield passages of comments, of values, and of texts between three quotation marks.
+    """Yield comments, string values and multi-line strings as passages.
 
-    Comments in a text between three apostrophes, such as an example, are included. A comment that
-    is indented by three blanks is a command.
+    Comments inside a string between three apostrophes are also checked, since such a string is an
+    example. A comment indented by three blanks is a command and is not checked.
     """
     lines, is_text = list[str](), False
     for number, line in enumerate(text.splitlines(), 1):
@@ -378,9 +385,10 @@ END = re.compile(r"(?<=[.!?])[\"')*]* +(?=[A-Z`\"*(\[])")
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a passage, with code as one word and without addresses of links.
+    """Return the sentences of a passage. Each piece of code is one word, and link addresses are
+    removed.
 
-    The text of a picture is a separate sentence, and white space becomes one blank.
+    The alternative text of a picture is a separate sentence. Any white space becomes one blank.
     """
     plain = CODE.sub("`x`", LINK.sub(r"\1", re.sub(r"<[^>]+>", " ", text)))
     parts = (
@@ -407,7 +415,7 @@ def faults_of(sentence: str, words: dict[str, re.Pattern[str]]) -> Iterator[str]
 
 
 def read(name: str, text: str, rules: Rules) -> Iterator[Passage]:
-    """Yield the passages of a file."""
+    """Yield the passages of a file, depending on its type."""
     if name.endswith(".py"):
         folder, _, module = name.rpartition("/")
         is_public = module == "__init__.py" or not module.startswith("_")
@@ -421,19 +429,19 @@ def read(name: str, text: str, rules: Rules) -> Iterator[Passage]:
 
 
 class Checked(NamedTuple):
-    """Result of the check of a file."""
+    """Result of checking one file."""
 
     faults: list[Fault]
     long: int
-    """Number of long sentences. [-]"""
+    """Number of long sentences in the file. [-]"""
     count: int
-    """Number of sentences. [-]"""
+    """Number of sentences in the file. [-]"""
     used: set[str]
-    """Texts of exceptions that were used to excuse a fault."""
+    """Texts of the exceptions that excused a fault in the file."""
 
 
 def check(name: str, text: str, rules: Rules) -> Checked:
-    """Check a file."""
+    """Check one file."""
     is_page = name.endswith(".md")
     all_faults = [
         Fault(name, line, f"{len(wide)} columns, at most {MAX_COLUMNS}", wide)
@@ -467,7 +475,7 @@ def check(name: str, text: str, rules: Rules) -> Checked:
 
 
 def unused(exceptions: Iterable[dict[str, str]], used: Mapping[str, set[str]]) -> Iterator[Fault]:
-    """Yield exceptions that excuse no fault, given the exceptions used in each file."""
+    """Yield a fault for each exception that excused no fault."""
     for each in exceptions:
         if each["text"] not in used.get(each["file"], ()):
             yield Fault(each["file"], 1, "unused exception", each["text"])
@@ -477,11 +485,11 @@ READ = (
     *("*.md", "python/lasthop/*.py", "crates/*/src/*.rs"),
     *("docs/*.py", "docs/*.toml", "examples/*.toml"),
 )
-"""Files that are checked, as patterns of git."""
+"""Patterns of git for the files that are checked."""
 
 
 def files(asked: Iterable[str], rules: Rules) -> list[str]:
-    """Return the files to check, relative to the root."""
+    """Return the files to check, as paths relative to the root."""
     names = list(asked)
     if not names:
         tracked = subprocess.run(
@@ -498,7 +506,7 @@ def files(asked: Iterable[str], rules: Rules) -> list[str]:
 
 
 def main(asked: list[str]) -> int:
-    """Print faults and the fraction of long sentences, and return the exit code."""
+    """Print the faults and the fraction of long sentences. Return the exit code."""
     read_rules = rules((HERE / "prose.toml").read_text("utf-8"))
     faults, long, count, used = list[Fault](), 0, 0, dict[str, set[str]]()
     for name in files(asked, read_rules):

@@ -1,4 +1,6 @@
-"""Count subscripts by a string constant and calls of `get` with one in python/lasthop."""
+"""Count subscripts with a constant string, and calls of `get` with a constant string, in
+python/lasthop.
+"""
 
 import ast
 import sys
@@ -9,7 +11,9 @@ ROOT = Path(__file__).parents[1] / "python" / "lasthop"
 
 
 def string_keys(tree: ast.Module) -> tuple[int, int]:
-    """Return the numbers of subscripts and of calls of `get` whose key is a string constant."""
+    """Return the number of subscripts and the number of calls of `get` whose key is a constant
+    string.
+    """
     nodes = list(ast.walk(tree))
     subscripts = sum(isinstance(n, ast.Subscript) and is_text(n.slice) for n in nodes)
     calls = sum(
@@ -24,12 +28,12 @@ def string_keys(tree: ast.Module) -> tuple[int, int]:
 
 
 def is_text(node: ast.AST) -> bool:
-    """Return whether an expression is a string constant."""
+    """Return whether an expression is a constant string."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def main() -> None:
-    """Print both numbers for each folder, the largest first, and the totals."""
+    """Print both numbers for each folder, in descending order, and the totals."""
     by_room: Counter[str] = Counter()
     total = [0, 0]
     for path in sorted(ROOT.rglob("*.py")):

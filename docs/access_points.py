@@ -1,5 +1,6 @@
-"""Examples with each kind of access point, as `lasthop init` writes them, and the table of
-facts."""
+"""Write example scenarios for each type of access point (as `lasthop init` does), and the table of
+facts.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +10,7 @@ from lasthop.scenario.access_points import table
 
 
 def example(kind: str) -> str:
-    """Return the default answers for 802.11ax with this kind of access point."""
+    """Return the default scenario of `lasthop init` for 802.11ax with this type of access point."""
     given = {"aim": MODELS, "hop": "802.11ax", "queue": kind}
     known = Answers()
     for question in QUESTIONS:
@@ -19,7 +20,7 @@ def example(kind: str) -> str:
 
 
 def facts_page() -> str:
-    """Return the table of facts about access points."""
+    """Return the page with the table of facts about access points."""
     return f"""\
 # Facts about access points
 
@@ -34,4 +35,4 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/access-points.md": facts_page,
     **{f"examples/access-points/{kind}.toml": partial(example, kind) for kind in KINDS},
 }
-"""Generated examples, with the functions that write them."""
+"""Functions that return the generated files, by path."""

@@ -1,4 +1,4 @@
-"""Stored runs that the papers' pages show and that no claim reads.
+"""Stored runs for tables on the papers' pages that belong to no claim.
 
 ``python docs/beside.py`` runs the studies below in some minutes of processor time. It writes
 ``reference/beside.json``, from which `make docs-pages` makes the tables of the pages. Finished runs
@@ -28,7 +28,7 @@ OUT = DOCS.parent / "out" / "beside"
 
 Tree = Mapping[str, Any]
 
-# errors with interference (acsma)
+# studies for the page acsma: channel errors together with interference
 
 
 def _with_errors(topology: str, error: float, rule: str) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def _measure_errors(runs: Runs) -> dict[str, Quantity]:
     return values
 
 
-# target shares that differ from the classes' fractions of connections (vbs)
+# studies for the page vbs: target shares that differ from the classes' fractions of connections
 
 UNEQUAL = (
     *((5, 5, share, 0.0) for share in (0.1, 0.2, 0.35, 0.8)),
@@ -76,7 +76,7 @@ UNEQUAL = (
     (5, 5, 0.2, 0.3),
     (8, 2, 0.5, 0.3),
 )
-"""Users of both classes, target of class 1, and channel errors of class 2."""
+"""Numbers of users of both classes, target of class 1, and channel error rate of class 2."""
 
 
 def _unequal(case: tuple[int, int, float, float], law: str) -> dict[str, Any]:
@@ -97,12 +97,12 @@ TARGETS = Sweep("{law}-{case}", _unequal, {"case": UNEQUAL, "law": tuple(cell.AL
 
 
 def _queue_share(run: Run) -> Quantity:
-    """Return the fraction of the queue's packets that belong to class 1. [-]"""
+    """Return the fraction of the queue's packets that belongs to class 1. [-]"""
     return Quantity(run.quantity("classes", "high", "queue_share").samples)
 
 
 def of_target(law: str, case: tuple[int, int, float, float]) -> str:
-    """Return the name of the share that an algorithm achieves in a case."""
+    """Return the name of the measured value: the share that an algorithm achieves in a case."""
     return f"share_{TARGETS.point({'law': law, 'case': case}).replace('-', '_')}"
 
 
@@ -111,7 +111,7 @@ def _measure_targets(runs: Runs) -> dict[str, Quantity]:
     return {of_target(**place): share for place, share in pairs}
 
 
-# senders through RED and through a threshold (red)
+# studies for the page red: several senders through RED and through a threshold queue
 
 SENDERS: Mapping[str, Tree] = {
     "compound": {},
@@ -119,7 +119,7 @@ SENDERS: Mapping[str, Tree] = {
     "delayed": {"delayed_ack": True},
     "sack": {"sack": True},
 }
-"""Changed settings of each sender, relative to Compound as published."""
+"""TCP settings of each sender, as differences from Compound TCP as published."""
 
 
 def _sender(sender: str, policy: str) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _measure_senders(runs: Runs) -> dict[str, Quantity]:
     return BY_SENDER.values(runs, {"goodput_{sender}_{policy}": router.goodput})
 
 
-# windows from two to a dozen packets (red)
+# studies for the page red: windows from two to twelve packets
 
 RED: Tree = {"limit": 2084, "red": {"min_th": 50, "max_th": 100, "mean_packet": "1500 B"}}
 
@@ -154,11 +154,11 @@ LOADS: Mapping[str, tuple[str, Any, int, tuple[int, ...]]] = {
         for room, rtt in ((15, 10), (15, 20), (15, 40), (15, 80), (5, 80), (40, 80))
     },
 }
-"""Queue in words and as in scenarios, flows, and round-trip times in ms."""
+"""Queue as text and as scenario setting, number of flows, and round-trip times [ms]."""
 
 
 def load_of(name: str) -> dict[str, Any]:
-    """Return flows over 100 Mb/s through a queue."""
+    """Return a scenario of flows over 100 Mb/s through the queue of a load."""
     words, queue, flows, rtts = LOADS[name]
     many = {f"flow-{rtt}ms": {"count": flows // len(rtts), "rtt": f"{rtt} ms"} for rtt in rtts}
     return {
@@ -174,7 +174,7 @@ def load_of(name: str) -> dict[str, Any]:
 
 
 def _loss(run: Run) -> Quantity:
-    """Return the fraction of packets that the bottleneck loses. [-]"""
+    """Return the fraction of packets lost at the bottleneck. [-]"""
     return run.quantity("queues", router.BOTTLENECK, "drop_probability")
 
 
@@ -214,7 +214,7 @@ STUDIES = (
 
 
 def read() -> Any:
-    """Return the stored runs: version, date, studies with points and values."""
+    """Return the stored runs: version, date, and studies with their points and values."""
     return json.loads(KEPT.read_text("utf-8"))
 
 

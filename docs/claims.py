@@ -1,13 +1,13 @@
-"""Repeats every experiment of the papers, keeps what it gave, and judges it.
+"""Repeat every experiment of the papers, store its results, and judge the claims.
 
 ``python docs/claims.py`` reproduces all claims in about an hour of processor time. It writes
 ``reference/claims.json``, from which `make docs-pages` makes the tables of verdicts. It also writes
-``reference/claims-samples.json.gz``, the values that measures read from every run. Finished runs
-are stored in ``out/claims``. After Ctrl-C, the script continues from there. ``python docs/claims.py
-SUBJECT`` repeats one subject and does not change the others. ``python docs/claims.py --study
-red-fig17 --study red-fig19`` repeats these studies, and judges the claims that depend on them
-again. ``python docs/claims.py --judge`` judges all claims again by the stored values, without
-simulating.
+``reference/claims-samples.json.gz``, which contains the values that the studies' measures read from
+every run. Finished runs are stored in ``out/claims``. After Ctrl-C, the script continues from
+there. ``python docs/claims.py SUBJECT`` repeats one subject and does not change the others.
+``python docs/claims.py --study red-fig17 --study red-fig19`` repeats these studies, and judges the
+claims that depend on them again. ``python docs/claims.py --judge`` judges all claims again from the
+stored values, without simulations.
 """
 
 import argparse
@@ -33,22 +33,26 @@ OUT = REFERENCE.parents[1] / "out" / "claims"
 
 
 def load() -> Any:
-    """Return the stored run: version, date, claims with their verdicts, values of the studies."""
+    """Return the stored results: version, date, claims with their verdicts, values of the
+    studies.
+    """
     return json.loads(KEPT.read_text("utf-8"))
 
 
 def samples() -> Any:
-    """Return the values that measures read from every run, by fingerprints of the scenarios."""
+    """Return the values that measures read from every run, keyed by the fingerprint of the
+    scenario.
+    """
     return json.loads(gzip.decompress(SAMPLES.read_bytes()))
 
 
 def write(done: Reproduction) -> None:
-    """Store a reproduction of all claims."""
+    """Store the reproduction of all claims."""
     _put(kept.keep(done.studies, done.runs, done.results), {})
 
 
 def write_subject(subject: str, done: Reproduction) -> None:
-    """Store a reproduction of one subject. The stored results of other subjects do not change."""
+    """Store the reproduction of one subject. Stored results of other subjects stay unchanged."""
     previous, some = load(), kept.keep(done.studies, done.runs, done.results)
     studies = {
         key: study for key, study in previous["studies"].items() if key.partition("-")[0] != subject
@@ -69,8 +73,9 @@ def write_subject(subject: str, done: Reproduction) -> None:
 
 
 def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:
-    """Store the results of some studies, and judge the claims that depend on them. Other claims do
-    not change."""
+    """Store the results of some studies, and judge the claims that depend on these studies. Other
+    claims stay unchanged.
+    """
     previous, some = load(), kept.keep(studies, runs, ())
     document = {
         "runs": with_values_of_other_studies(samples(), some["runs"]),
@@ -101,7 +106,7 @@ def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:
 
 
 def judge() -> None:
-    """Judge all claims again by the stored values and findings, without simulating."""
+    """Judge all claims again from the stored values and findings, without simulations."""
     previous = {**load(), "runs": samples()}
     values, ledger_ = kept.values_of(previous), ledger.load()
     before = {claim["id"]: claim for claim in previous["claims"]}
@@ -116,18 +121,19 @@ def judge() -> None:
 
 
 def messages(document: Any) -> list[dict[str, Any]]:
-    """Judge the papers' messages by the stored values."""
+    """Judge the papers' messages from the stored values."""
     values, ledger_ = kept.values_of(document), ledger.load()
     return [each.to_json(values.get(each.subject, {}), ledger_.rules) for each in ledger_.messages]
 
 
 def with_values_of_other_studies(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Return the new runs, with the values that other studies have read from the same runs earlier.
+    """Return the new runs, completed with the values that other studies read from the same runs
+    before.
 
     Raises
     ------
     SystemExit
-        If such a run has changed. The studies that share it must then be repeated, too.
+        If a shared run has changed. All studies that share this run must then be repeated.
     """
     merged = dict(old)
     for key, run in new.items():
@@ -141,8 +147,9 @@ def with_values_of_other_studies(old: dict[str, Any], new: dict[str, Any]) -> di
 
 
 def _filled(old: Any, new: Any) -> tuple[Any, bool]:
-    """Return a tree with missing parts taken from the old one, and whether their common parts
-    differ."""
+    """Return the new tree, completed with parts that only the old tree has. Also return whether the
+    common parts differ.
+    """
     if not (isinstance(old, dict) and isinstance(new, dict)):
         return new, old != new
     parts = {key: _filled(old[key], new[key]) for key in old.keys() & new.keys()}
@@ -151,7 +158,7 @@ def _filled(old: Any, new: Any) -> tuple[Any, bool]:
 
 
 def _others(why: str, rerun: set[str]) -> Iterator[str]:
-    """Yield the findings in the reason for a verdict that come from other studies than these."""
+    """Yield causes and findings of a verdict that do not come from the studies in `rerun`."""
     for line in why.splitlines():
         lead, _, text = line.partition(": ")
         if lead in ("cause", "found") and not any(f"(study {key}," in text for key in rerun):
@@ -172,7 +179,7 @@ def _put(document: dict[str, Any], apart: dict[str, Any], previous: Any = None) 
 
 
 def main() -> None:
-    """Reproduce all claims, or those of a subject, and store the results."""
+    """Reproduce all claims, or the claims of one subject, and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     modules = [import_module(f"lasthop.studies.{subject}") for subject in SUBJECTS_STUDIED]
     studies_by_key = {study.key: study for module in modules for study in module.STUDIES}

@@ -1,7 +1,7 @@
-"""Sphinx configuration; built by `make docs`, warnings as errors.
+"""Sphinx configuration. `make docs` builds the site and treats warnings as errors.
 
-The site loads nothing from other sites. MathJax, which a package contains, is copied into the site,
-and so is the workbench if it was built (`embedding.py`).
+The site loads nothing from other sites. MathJax is copied from a package into the site. The
+workbench is also copied if it was built (`embedding.py`).
 """
 
 import shutil
@@ -35,11 +35,12 @@ napoleon_google_docstring = False
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 
-# The menu and the screen reader support of MathJax would be loaded from another site on first use.
+# The menu and the screen reader support of MathJax are turned off, because they would be loaded
+# from another site on first use.
 mathjax_path = "mathjax/tex-chtml.js"
 mathjax3_config = {"options": {"enableMenu": False}}
 MATHJAX = ("tex-chtml.js", "output/chtml/fonts")
-"""Parts of MathJax that the pages load: one script and its fonts."""
+"""Files of MathJax that the pages load: one script and its fonts."""
 
 html_theme = "furo"
 html_title = "lasthop"
@@ -47,7 +48,7 @@ html_show_sourcelink = False
 
 
 def copy_mathjax(app: Any, error: Exception | None) -> None:
-    """Put MathJax next to the site's own scripts."""
+    """Copy MathJax into the folder of the site's scripts."""
     package = import_module("sphinx-mathjax-offline").__file__
     if error is not None or package is None:
         return

@@ -1,7 +1,7 @@
-"""Stored runs of seven downloads, by the engine and by a Monte Carlo simulation of the same cell.
+"""Run and store a cell of seven downloads, simulated by the engine and by a Monte Carlo program.
 
-``python docs/downloads.py`` runs both in a minute. It writes ``reference/seven-downloads.json``,
-from which `make docs-pages` makes the table of `validation.md`.
+``python docs/downloads.py`` runs both simulations in a minute. It writes
+``reference/seven-downloads.json``, from which `make docs-pages` makes the table of `validation.md`.
 """
 
 import json
@@ -20,20 +20,21 @@ CWMINS = (31, 15, 7)
 """CWmin of all nodes. [slots]"""
 
 REPLICATIONS, DURATION_S = 5, 1000.0
-"""Number of runs per simulator, and their length. [-, s]"""
+"""Number of runs with each simulator, and duration of a run. [-, s]"""
 
 MIN_RTO = "1 s"
-"""Minimum RTO. With the default of 200 ms, frames that only wait for a long time are retransmitted
-at CWmin 7."""
+"""Minimum RTO of the runs. With the default of 200 ms and CWmin 7, TCP would retransmit segments
+that are only delayed.
+"""
 
 
 def load() -> Any:
-    """Return the stored runs: date and points."""
+    """Return the stored results: date and points."""
     return json.loads(KEPT.read_text("utf-8"))
 
 
 def point(cwmin: int) -> dict[str, Any]:
-    """Return the goodput of the cell by both simulators. [bit/s]"""
+    """Return the goodput of the cell from both simulators. [bit/s]"""
     sys.path.append(str(DOCS.parent / "tests" / "validation"))
     from seven_downloads import mean_and_ci95, simulate
 

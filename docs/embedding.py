@@ -1,5 +1,4 @@
-"""The workbench inside the site: its page, and links that open scenarios of other pages in the
-workbench.
+"""Embed the workbench in the site: copy its page, and add links that open scenarios in it.
 
 Pages contain ``[words](workbench:)`` for the workbench itself, ``[words](workbench:NAME.toml)`` for
 a scenario whose text they show, and ``workbench:NAME.toml?queue`` for a view of the scenario. Each
@@ -24,20 +23,18 @@ from lasthop.workbench.files import page
 
 SCHEME = "workbench:"
 FOLDER = "workbench"
-"""Folder of the workbench in the site."""
+"""Folder of the site that contains the workbench."""
 
 VIEWS = ("delay", "shares", "time", "air", "queue", "numbers")
-"""Names of the views, as in `views/Results.svelte`."""
+"""Keys of the views, as in `views/Results.svelte`."""
 
 LINUX_ONLY = {"gateway", "interface"}
-"""Tables that the workbench refuses, since they work only on Linux."""
+"""Tables that the workbench refuses, because they apply only to Linux."""
 
 
 def fragment(text: str, view: str, **looks: str) -> str:
-    """Return the suffix of the workbench's address that shows a scenario, as its Share button makes
-    it.
-
-    Without a view, the workbench shows the first view that suits the scenario.
+    """Return the part of the workbench's address that opens a scenario, as the button Share
+    does.
     """
     shown = {"results": view} if view else {}
     linked = {"text": text, "settings": [], "view": {"side": "text", **shown, **looks}}
@@ -47,7 +44,7 @@ def fragment(text: str, view: str, **looks: str) -> str:
 
 
 def scenarios(page: str) -> dict[str, str]:
-    """Return the texts of the scenarios that a page of the documentation shows, by name."""
+    """Return the scenario texts on a page of the documentation, by file name."""
     named = ((FILE_NAME.match(block[2]), block[2]) for block in BLOCK.finditer(page))
     return {name[1]: text for name, text in named if name and name[1].endswith(".toml")}
 
@@ -73,7 +70,7 @@ def target(link: str, page: str) -> str:
 
 
 def is_scenario(text: str) -> bool:
-    """Return whether a block of TOML is a whole scenario that the page can simulate."""
+    """Return whether a TOML block is a complete scenario that the workbench can simulate."""
     try:
         Scenario(text)
     except (UserError, ValueError, OSError):
@@ -91,7 +88,7 @@ def is_built() -> bool:
 
 
 def add_trials(doctree: Any, up: str) -> None:
-    """Add a link that opens the workbench after each block that is a whole scenario."""
+    """Add a link *Try it* after each block that is a complete scenario."""
     from docutils import nodes
 
     blocks = [
@@ -106,8 +103,9 @@ def add_trials(doctree: Any, up: str) -> None:
 
 
 def resolve(app: Any, doctree: Any, docname: str) -> None:
-    """Replace addresses of the scheme by links. If the workbench was not built, keep only the
-    words."""
+    """Replace ``workbench:`` addresses by links. If the workbench was not built, keep only the text
+    of each link.
+    """
     from docutils import nodes
 
     if app.config.workbench_is_built:
@@ -142,8 +140,9 @@ def copy_page(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the functions with Sphinx. Pages are rewritten if the workbench was built or removed
-    since."""
+    """Register the functions with Sphinx. The returned setting makes Sphinx write pages again after
+    the workbench was built or removed.
+    """
     app.add_config_value("workbench_is_built", is_built(), "html")
     app.connect("doctree-resolved", resolve)
     app.connect("build-finished", copy_page)

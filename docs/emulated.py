@@ -1,7 +1,8 @@
-"""Draws emulated fairness for validation.md in eight minutes: ``python docs/emulated.py``.
+"""Draw emulated fairness for validation.md: ``python docs/emulated.py``, in eight minutes.
 
-The picture shows the fairness level of paper 002's figures 5 and 6 without a bottleneck. It is
-predicted, simulated, and emulated with the kernel's TCP, with and without quick ACKs.
+The picture shows the fairness level of paper 002's figures 5 and 6 without a bottleneck. The
+fairness level is predicted, simulated, and emulated with the kernel's TCP (with and without quick
+ACKs).
 """
 
 from pathlib import Path
@@ -18,8 +19,9 @@ CONNECTIONS = range(1, 7)
 
 
 def cell(direction: str, count: int) -> dict[str, Any]:
-    """Return a cell with several connections of station 1, and one download each of four other
-    stations."""
+    """Return a cell in which station 1 has `count` connections and four other stations have one
+    download each.
+    """
     return {
         "name": f"{count} x {direction} against a download",
         "duration": "22 s",
@@ -33,7 +35,9 @@ def cell(direction: str, count: int) -> dict[str, Any]:
 
 
 def eta(answer: Answer) -> float:
-    """Return the fairness level: the goodput of station 1 divided by the mean of the others. [-]"""
+    """Return the fairness level: goodput of station 1 divided by the mean goodput of the other
+    stations. [-]
+    """
     shares = answer.stations["goodput_share"]
     return float(shares["first"] / shares.drop("first").mean())
 

@@ -1,4 +1,4 @@
-"""Draws the pictures of the concepts pages and guides: ``python docs/figures.py [NAME ...]``."""
+"""Draw the pictures of the concept pages and guides: ``python docs/figures.py [NAME ...]``."""
 
 import sys
 from collections.abc import Callable
@@ -33,12 +33,13 @@ DCF = {"csma.access": "dcf", "csma.queue": 50}
 IMAGES = Path(__file__).parent / "images"
 DPI = 160
 CASE = Case.of("red", gamma=0.03)
-"""RED with averaging. It is critical at a round-trip time of 171 ms."""
+"""Fluid model of RED with averaging, whose Hopf bifurcation is at a round-trip time of 171 ms."""
 
 
 def starving() -> Figure:
-    """Draw four networks of which the middle one starves: the throughput of each link before and
-    after the remedy."""
+    """Draw the throughput of each link in four networks whose middle link starves, before and after
+    the remedy.
+    """
     file = Path(__file__).parents[1] / "examples/csma.toml"
     return conflict_figure(
         [
@@ -49,7 +50,7 @@ def starving() -> Figure:
 
 
 def motions() -> Figure:
-    """Draw the window after a disturbance, before, at and beyond the Hopf point."""
+    """Draw the window after a disturbance: before, at and after the Hopf bifurcation."""
     with house_style(95.0) as figure:
         column = figure.subplots(3, 1, sharex=True)
         for axes, rtt in zip(column, (0.12, 0.171, 0.2), strict=True):
@@ -65,7 +66,7 @@ def motions() -> Figure:
 
 
 def crossing() -> Figure:
-    """Draw the rightmost pair of roots as it crosses the imaginary axis."""
+    """Draw the rightmost pair of characteristic roots as it crosses the imaginary axis."""
     with house_style(62.0) as figure:
         axes = figure.subplots()
         delays = np.linspace(0.1, 0.26, 60)
@@ -86,7 +87,9 @@ def crossing() -> Figure:
 
 
 def kinds() -> Figure:
-    """Draw the amplitude of oscillations over the parameter: super-critical and sub-critical."""
+    """Draw the amplitude of oscillations as a function of the parameter, for a super-critical and a
+    sub-critical Hopf bifurcation.
+    """
     with house_style(100.0) as figure:
         column = figure.subplots(2, 1)
         for axes, gamma, low, high in zip(
@@ -108,14 +111,18 @@ def kinds() -> Figure:
 
 
 def region() -> Figure:
-    """Draw where RED is stable, over round-trip time and gain of its average."""
+    """Draw the region in which RED is stable, as a function of the round-trip time and the gain
+    gamma of its averaging.
+    """
     from lasthop.plot.stability import chart_figure
 
     return chart_figure(chart(Case.of("red"), Axis("gamma", 1e-4, 0.5), Axis("rtt", 0.01, 0.5)))
 
 
 def sides() -> Figure:
-    """Draw equilibrium and oscillation for the same settings, before a sub-critical Hopf point."""
+    """Draw an equilibrium and an oscillation for one set of parameters before a sub-critical Hopf
+    bifurcation.
+    """
     case = CASE.with_(gamma=0.002)
     [point] = hopf_points(case, "rtt", 0.01, 1.0)
     swept = sweep(case, Axis("rtt", 0.0845, 0.0955), 12)
@@ -135,7 +142,7 @@ def sides() -> Figure:
 
 
 def stored_figure(study: Study) -> Figure:
-    """Return the picture of a study from its stored runs."""
+    """Return the picture of a study, drawn from its stored runs."""
     assert study.draw is not None
     content = {**claims.load(), "runs": claims.samples()}
     return study.draw(kept.runs_of(study, content))
@@ -148,11 +155,11 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     **guide_figures.PICTURES,
     **home_figures.PICTURES,
 }
-"""Functions that draw the pictures, by the name of the file."""
+"""Functions that draw the pictures, by file name."""
 
 
 def main(names: list[str]) -> None:
-    """Write the named pictures, or all pictures."""
+    """Write the pictures with these names, or all pictures."""
     for name in names or PICTURES:
         PICTURES[name]().savefig(IMAGES / f"{name}.png", dpi=DPI)
         print(f"{name}.png", flush=True)

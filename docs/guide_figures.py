@@ -1,6 +1,6 @@
-"""Pictures of the guide pages, drawn from runs of the scenarios that the pages contain.
+"""Draw the pictures of the guide pages from runs of the scenarios on these pages.
 
-``python docs/figures.py`` draws all pictures. The same runs give the same picture.
+``python docs/figures.py`` draws all pictures. Equal runs give equal pictures.
 """
 
 import re
@@ -22,7 +22,7 @@ GUIDE = Path(__file__).parent / "guide"
 
 
 def scenario(page: str, name: str) -> str:
-    """Return the text of a file that a page shows."""
+    """Return the text of a file on a page."""
     text = (GUIDE / f"{page}.md").read_text("utf-8")
     match = re.search(rf"^```toml\n(# {re.escape(name)}\.toml\n.*?)^```", text, re.M | re.S)
     if match is None:
@@ -31,25 +31,27 @@ def scenario(page: str, name: str) -> str:
 
 
 def draw_means(axes: Axes, x: Any, answers: Any, color: str, label: str, **style: Any) -> None:
-    """Draw means over x, with their intervals as bars."""
+    """Draw means as a function of x, with confidence intervals as bars."""
     means, halves = zip(*answers, strict=True)
     axes.errorbar(x, means, halves, color=color, label=label, **{"marker": "o", **style})
 
 
 def mean(item: Mapping[str, Any], quantity: str, scale: float = 1.0) -> tuple[float, float]:
-    """Return an estimate with its half width."""
+    """Return the mean of a quantity and the half width of its interval, both multiplied by
+    `scale`.
+    """
     value = item[quantity]
     return scale * value["mean"], scale * (value["ci95"] or 0.0)
 
 
 def named(items: Any, name: str) -> Mapping[str, Any]:
-    """Return the item of a list with this name."""
+    """Return the item with this name."""
     item: Mapping[str, Any] = next(each for each in items if each["name"] == name)
     return item
 
 
 def queues_call() -> Figure:
-    """Draw the delay of a call and the goodput of downloads for each discipline."""
+    """Draw the delay of a call and the goodput of downloads, for each queue discipline."""
     under = {
         "75 packets": {"limit": 75},
         "20 packets": {"threshold": 20},
@@ -74,7 +76,7 @@ def queues_call() -> Figure:
 
 
 def bars(rows: list[str], panels: Mapping[str, list[tuple[float, float]]]) -> Figure:
-    """Draw one panel per quantity, side by side, with a bar for each row."""
+    """Draw one panel per quantity, with one bar for each row."""
     with house_style(12.0 + 6.5 * len(rows)) as figure:
         row_of_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         places = np.arange(len(rows))[::-1]
@@ -88,7 +90,7 @@ def bars(rows: list[str], panels: Mapping[str, list[tuple[float, float]]]) -> Fi
 
 
 def queues_router() -> Figure:
-    """Draw the waiting time and the utilisation of a router's queue for each discipline."""
+    """Draw waiting time and utilisation of a router's queue, for each queue discipline."""
     under = {
         "500 packets": 500,
         "20 packets": 20,
@@ -111,7 +113,9 @@ def queues_router() -> Figure:
 
 
 def sharing_rain() -> Figure:
-    """Draw two groups of stations while it rains, without classes and with equal shares."""
+    """Draw two groups of stations during rain, without classes and with equal shares of the
+    queue.
+    """
     text = scenario("sharing", "rain")
     halves = "{ near = { station = 'near', share = 0.5 }, far = { share = 0.5 } }"
     shared = {"cell.ap_queue.vbs.class": halves, "cell.ap_queue.vbs.algorithm": "regulated"}
@@ -143,7 +147,9 @@ def sharing_rain() -> Figure:
 
 
 def bottleneck_shares() -> Figure:
-    """Draw four downloads of one station and one of another, without and with the bottleneck."""
+    """Draw a station with four downloads and a station with one download, without and with the
+    shared bottleneck.
+    """
     text = scenario("bottleneck", "sharing").replace("vsb = {}\n", "")
     shares: dict[str, list[tuple[float, float]]] = {"greedy": [], "modest": []}
     cases: dict[str, dict[str, object]] = {
@@ -177,8 +183,9 @@ def bottleneck_shares() -> Figure:
 
 
 def networks_phases() -> Figure:
-    """Draw the goodput of near flows over the additional delay of far flows, which is some tenths
-    of a millisecond."""
+    """Draw the goodput of near flows as a function of the additional delay of far flows, which is
+    some tenths of a millisecond.
+    """
     text = scenario("networks", "mixed")
     more = np.arange(0.0, 0.65, 0.1)
     with house_style(54.0) as figure:
@@ -200,7 +207,9 @@ def networks_phases() -> Figure:
 
 
 def places_shops() -> Figure:
-    """Draw three shops in a street, and the same with the eastern shop farther away."""
+    """Draw the goodput of three shops in a street, and the goodput after the eastern shop has moved
+    farther away.
+    """
     text = scenario("places", "positions")
     apart = {"csma.node.east.x": "1700 m", "csma.node.e.x": "1700 m"}
     return conflict_figure(
@@ -212,8 +221,7 @@ def places_shops() -> Figure:
 
 
 def relay_connections() -> Figure:
-    """Draw the goodput of n connections over a long link that loses packets, without other
-    traffic."""
+    """Draw the goodput of n connections over a long link with losses, without competing traffic."""
     link = {
         "name": "a long link with losses",
         "duration": "60 s",
@@ -250,7 +258,9 @@ def relay_connections() -> Figure:
 
 
 def import_measured() -> Figure:
-    """Draw a measurement with model and simulation; a run with another seed replaces it."""
+    """Draw a measurement with model and simulation. The measurement is a simulation with another
+    seed.
+    """
     text = scenario("import", "cafe")
     return lh.compare(text, measured=[measured(text)]).figure()
 
@@ -264,12 +274,15 @@ def measured(text: str) -> str:
 
 
 OVER_PAPER = (0.5, 2.0)
-"""Range of the axis for simulated values divided by stated values. Values outside are drawn at its
-ends. [-]"""
+"""Range of the axis for the ratio of simulated to stated values. Values outside the range are drawn
+at its ends. [-]
+"""
 
 
 def reproduced() -> Figure:
-    """Draw all numbers that papers state, and the values of lasthop, from the stored run."""
+    """Draw all numbers stated in the papers and the corresponding values of lasthop, from the
+    stored run.
+    """
     shown: dict[str, dict[tuple[str, str], float]] = {}
     for claim in claims.load()["claims"]:
         subject = claim["id"].rpartition("-")[0]
@@ -310,67 +323,69 @@ def reproduced() -> Figure:
 
 
 def goodput() -> Figure:
-    """Draw the result of `plot.goodput` of the first hot-spot."""
+    """Draw the result of `plot.goodput` for the first hot-spot scenario."""
     return lh.simulate(scenario("first", "hotspot")).plot.goodput()
 
 
 def router_chart() -> Figure:
-    """Draw where the router of a guide is stable, over two parameters."""
+    """Draw the region in which the router of a guide is stable, as a function of two parameters."""
     case = lh.fluid(scenario("oscillation", "router")).case
     axes = Axis("max_th", 60.0, 2000.0), Axis("rtt", 0.005, 0.5)
     return chart_figure(chart(case, *axes, 40), "sixty flows through RED")
 
 
 def router_compare() -> Figure:
-    """Draw the router's queue over time, with equilibrium and limit cycle of the fluid model."""
+    """Draw the router's queue over time, with the equilibrium and the limit cycle of the fluid
+    model.
+    """
     return lh.compare(scenario("oscillation", "router")).plot()
 
 
 def hotspot_simulate() -> Figure:
-    """Draw the first hot-spot, simulated."""
+    """Draw the simulated result of the first hot-spot scenario."""
     return lh.simulate(scenario("first", "hotspot")).plot()
 
 
 def hotspot_compare() -> Figure:
-    """Draw the result of the first hot-spot with the model."""
+    """Draw the simulated result of the first hot-spot scenario with the prediction of the model."""
     return lh.compare(scenario("first", "hotspot")).plot()
 
 
 def cell_series() -> Figure:
-    """Draw queues, windows and rates over time."""
+    """Draw queue lengths, windows and rates over time."""
     cell = scenario("recording", "cell")
     return lh.simulate(cell, series="20 ms", replications=1).plot.series()
 
 
 def cell_air() -> Figure:
-    """Draw frames on the air."""
+    """Draw the frames on the air in a time interval."""
     return lh.simulate(scenario("recording", "cell"), replications=1).plot.air(1.2, 1.22)
 
 
 def cell_air_aggregates() -> Figure:
-    """Draw aggregates on the air."""
+    """Draw the aggregates on the air in a time interval."""
     return lh.simulate(scenario("recording", "wifi5"), replications=1).plot.air(1.2, 1.22)
 
 
 def buffer_sweep() -> Figure:
-    """Draw shares over the queue's length."""
+    """Draw the shares as a function of the queue length."""
     return lh.sweep(scenario("sweep", "buffer"), {"cell.ap_queue": "20,50,200"}).plot()
 
 
 def buffer_sweep_rates() -> Figure:
-    """Draw shares over rates and queue lengths."""
+    """Draw the shares as a function of data rate and queue length."""
     over = {"cell.ap_queue": "20,50,200", "station.up.rate": "1 Mbps,2 Mbps,5.5 Mbps,11 Mbps"}
     return lh.sweep(scenario("sweep", "buffer"), over).plot()
 
 
 def router_sweep() -> Figure:
-    """Draw goodput and losses of disciplines."""
+    """Draw goodput and losses for each queue discipline."""
     over = {"queue": "100,20,{red={min_th=20,max_th=60}},{codel={}}"}
     return lh.sweep(scenario("sweep", "router"), over).plot()
 
 
 def what_if() -> Figure:
-    """Draw the values of the cases on the page."""
+    """Draw the results of the cases on the page."""
     cases: Mapping[str, Mapping[str, object]] = {
         "fq": {"wire.queue.fq_codel": {}},
         "l4s": {"wire.queue.dualpi2": {}, "tcp.congestion": "prague"},
@@ -380,12 +395,12 @@ def what_if() -> Figure:
 
 
 def downloads_tune() -> Figure:
-    """Draw the values of confirmed settings."""
+    """Draw the results of the confirmed settings."""
     return lh.tune(scenario("tuning", "downloads"), "throughput").plot()
 
 
 def homes_shared() -> Figure:
-    """Draw two classes that share the access point's queue."""
+    """Draw two classes that share the queue of the access point."""
     half = "{{ station = '{0}', share = 0.5 }}"
     classes = ", ".join(f"{name} = {half.format(name)}" for name in ("near", "far"))
     settings = {"cell.ap_queue.vbs.class": f"{{ {classes} }}"}
@@ -417,4 +432,4 @@ PICTURES: Mapping[str, Callable[[], Figure]] = {
     "claims": reproduced,
     "python-goodput": goodput,
 }
-"""Functions that draw the pictures, by the name of the file."""
+"""Functions that draw the pictures, by file name."""

@@ -1,4 +1,4 @@
-"""Pictures of the guides for homes, drawn from results of the examples on their pages."""
+"""Draw the pictures of the home guides, from results of the examples on these pages."""
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from lasthop.plot.figure import MODEL, SIMULATION, Figure, house_style, title
 
 BESIDE: Mapping[str, Any] = {"textcoords": "offset points", "fontsize": 6.5}
-"""Style of a number next to its bar."""
+"""Text style of a number next to its bar."""
 
 
 def names_of(page: str) -> dict[str, Any]:
-    """Return the variables of a page's Python prompt after its examples have been run."""
+    """Return the variables that the examples of a page define, after running these examples."""
     text = (GUIDE / f"{page}.md").read_text("utf-8")
     with tempfile.TemporaryDirectory(prefix="lasthop-figures-") as folder:
         reader = transcripts.Reader(Path(folder))
@@ -28,14 +28,15 @@ def names_of(page: str) -> dict[str, Any]:
 
 
 def named(axes: Axes, rows: Sequence[str]) -> None:
-    """Write the names of rows at the left, the first one at the top."""
+    """Write the names of the rows at the left of the axes; the first row is at the top."""
     axes.set_yticks(np.arange(len(rows))[::-1], rows)
     axes.grid(axis="y", visible=False)
 
 
 def call_remedies() -> Figure:
-    """Draw the 99th percentile of a call's packet delay, on a slow line and on slow air, in both
-    directions."""
+    """Draw the 99th percentile of a call's packet delay in both directions, on a slow line and in a
+    slow cell.
+    """
     names = names_of("call")
     places = {"the line is slow": names["slow_line"], "the air is slow": names["slow_air"]}
     ways = {"up": (0.2, SIMULATION), "down": (-0.2, MODEL)}
@@ -59,9 +60,10 @@ def call_remedies() -> Figure:
 
 
 def old_laptop() -> Figure:
-    """Draw goodput with one slow station, its air time and a call's delay, with each remedy.
+    """Draw goodput in a cell with one slow station, the station's air time, and a call's delay, for
+    each remedy.
 
-    Bars are medians over the runs, and whiskers are the smallest and the largest value.
+    Bars are medians over the runs. Whiskers extend from the smallest to the largest value.
     """
     rows_ = names_of("old-laptop")["found"]
     panels = {
@@ -92,4 +94,4 @@ PICTURES: Mapping[str, Callable[[], Figure]] = {
     "call-remedies": call_remedies,
     "old-laptop": old_laptop,
 }
-"""Functions that draw the pictures, by the name of the file."""
+"""Functions that draw the pictures, by file name."""

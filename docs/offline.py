@@ -12,8 +12,9 @@ LOADED = re.compile(
     r"""|(?:@import\s+(?!url\()|url\()\s*["']?(?P<css>[^"')\s]+)""",
     re.IGNORECASE,
 )
-"""Addresses that a browser loads automatically for a page or a style sheet. Links for the user are
-not included."""
+"""Pattern for addresses that a browser loads automatically with a page or style sheet. Links that a
+user follows are not included.
+"""
 
 ELSEWHERE = re.compile(r"(?:[a-z]+:)?//", re.IGNORECASE)
 
@@ -27,7 +28,7 @@ def loaded_from_elsewhere(text: str) -> Iterator[str]:
 
 
 def missing(site: Path) -> Iterator[str]:
-    """Yield scripts that pages load and that the site lacks."""
+    """Yield scripts that pages load and that are missing in the site."""
     for page in site.rglob("*.html"):
         for address in re.findall(r'<script\b[^>]*?\bsrc="([^"?#]+)', page.read_text("utf-8")):
             if not (page.parent / address).is_file():
@@ -35,7 +36,7 @@ def missing(site: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the files that load anything from other sites, and fail if there are any."""
+    """Print the files that load anything from other sites. Fail if there are any."""
     site = Path(sys.argv[1])
     wrong = [
         f"{path.relative_to(site)}: loads {address}"

@@ -1,4 +1,4 @@
-"""The reference pages, generated from the program's descriptions of itself."""
+"""Generate the reference pages from the command line and from the registry of quantities."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from lasthop.explanation.terms import glossary
 Schema = Mapping[str, Any]
 
 QUIET = "quiet"
-"""Option of every command, which is described only once."""
+"""Option of all commands, which the page describes only once."""
 
 
 def cli_page() -> str:
@@ -59,7 +59,7 @@ def cli_page() -> str:
 
 
 def every_command(commands: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield each command with its name. A group precedes its commands."""
+    """Yield each command with its full name. A group precedes its commands."""
     for name, command in commands.items():
         yield name, command
         for inner, each in getattr(command, "commands", {}).items():
@@ -67,20 +67,23 @@ def every_command(commands: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def usage_of(argument: Any) -> str:
-    """Return an argument for the usage line: in brackets if it is optional, with dots if it is
-    repeated."""
+    """Return an argument as text for the usage line: in brackets if optional, with dots if
+    repeatable.
+    """
     name = argument.metavar if argument.required else f"[{argument.metavar}]"
     return name if argument.nargs == 1 else f"{name}..."
 
 
 def spelled(option: Any) -> str:
-    """Return an option as it is typed."""
+    """Return an option as the user types it, with its value."""
     names = ", ".join([*option.opts, *option.secondary_opts])
     return names if option.is_flag else f"{names} {option.metavar}"
 
 
 def default_of(parameter: Any) -> str:
-    """Return the default of an option or argument; empty for flags and for hidden defaults."""
+    """Return the default of an option or argument, or an empty text for flags and hidden
+    defaults.
+    """
     is_flag = getattr(parameter, "is_flag", False)
     if is_flag or parameter.default is None or not parameter.show_default:
         return ""
@@ -90,7 +93,7 @@ def default_of(parameter: Any) -> str:
 
 
 def terms_table() -> list[str]:
-    """Return the glossary as a table."""
+    """Return the lines of the glossary as a table."""
     rows = [
         f"| {each.name} | {each.means} | {each.source or '-'} | {each.carried_by} |"
         for each in glossary()

@@ -1,4 +1,4 @@
-"""Brings the generated parts of the documentation up to date: `make docs-pages`.
+"""Update the generated parts of the documentation: `make docs-pages`.
 
 Reference pages are written from the scenario schema, the command line and the registry of
 quantities. The verdicts on the papers' claims and their tables come from stored runs, and the page
@@ -41,24 +41,26 @@ PAGES: dict[str, Callable[[], str]] = {
     **project.PAGES,
     **access_points.PAGES,
 }
-"""Generated pages, with the functions that return them."""
+"""Functions that return the generated pages, by path."""
 
 GUIDES = ("README.md", "docs/index.md", "docs/guide/*.md", "docs/python.md")
-"""Pages whose transcripts are run."""
+"""Patterns for the pages whose commands and examples are run."""
 
 
 def guides() -> list[Path]:
-    """Return the pages with transcripts, in order."""
+    """Return the pages whose commands and examples are run, in order."""
     return [path for pattern in GUIDES for path in sorted(ROOT.glob(pattern))]
 
 
 def rests_on_linear_algebra(path: Path) -> bool:
-    """Return whether a page shows numbers whose last bits depend on the processor."""
+    """Return whether a page shows numbers from linear algebra, whose last bits depend on the
+    processor.
+    """
     return "$ lasthop stability" in path.read_text("utf-8")
 
 
 def with_results() -> dict[Path, str]:
-    """Return the updated pages whose verdicts and tables come from stored runs."""
+    """Return the updated texts of the pages whose verdicts and tables come from stored runs."""
     pages = verdicts.paper_pages(DOCS / "papers")
     for name in tables.OF_PAGES:
         path = DOCS / name
@@ -67,14 +69,14 @@ def with_results() -> dict[Path, str]:
 
 
 def current() -> dict[Path, str]:
-    """Return the up-to-date content of each page."""
+    """Return the up-to-date text of each page."""
     pages = {ROOT / name: write() for name, write in PAGES.items()}
     pages |= with_results()
     return pages | {path: transcripts.refreshed(path.read_text("utf-8")) for path in guides()}
 
 
 def main() -> None:
-    """Write every page that is out of date, and print its name."""
+    """Write each page that is out of date, and print its name."""
     for path, text in current().items():
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")

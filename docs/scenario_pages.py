@@ -1,4 +1,6 @@
-"""The pages of scenario settings, generated from the engine's schema and `scenario_pages.toml`."""
+"""Generate the pages on scenario settings from the engine's schema and from
+`scenario_pages.toml`.
+"""
 
 import json
 import re
@@ -13,7 +15,7 @@ from lasthop import _core
 Schema = Mapping[str, Any]
 
 NAMED = "NAME"
-"""Placeholder in a path for a name that the user chooses."""
+"""Placeholder in a key path for a name that the user chooses."""
 UNITS = {
     "ns|us": 'a time, such as "20 us"',
     "bps|": 'a rate, such as "11 Mbps"',
@@ -21,24 +23,24 @@ UNITS = {
     "mm|m|km": 'a length, such as "250 m"',
     "dB": 'a level, such as "25 dB"',
 }
-"""Units in the pattern of a quantity, with the name of the quantity."""
+"""Names of quantities, by the units in the pattern of a quantity."""
 
 
 class Table(NamedTuple):
-    """A table of settings."""
+    """A table of settings in a scenario file."""
 
     places: list[str]
-    """Paths at which the table may be. The first path is the table's name."""
+    """Key paths at which the table may occur. The first path is the name of the table."""
     schema: Schema
 
     @property
     def name(self) -> str:
-        """Path for headings; empty for the top level."""
+        """Path of the table in headings; empty for the top level."""
         return self.places[0]
 
     @property
     def title(self) -> str:
-        """Name of the table in links and headings."""
+        """Title of the table in links and headings."""
         return f"`{self.name}`" if self.name else "Top level"
 
     @property
@@ -48,23 +50,23 @@ class Table(NamedTuple):
 
     @property
     def anchor(self) -> str:
-        """Anchor of the table's heading, as MyST and code hosts make it."""
+        """Anchor of the table's heading, as MyST and code hosts generate it."""
         return f"table-{self.name.lower().replace('.', '')}" if self.name else "top-level"
 
 
 class Page(NamedTuple):
-    """A page of `scenario_pages.toml`."""
+    """A page described in `scenario_pages.toml`."""
 
     name: str
     title: str
     text: str
     examples: Mapping[str, str]
-    """Examples by table, in the order of the page."""
+    """Example of each table, in the order of the page."""
 
 
 @cache
 def pages() -> list[Page]:
-    """Return the pages of tables, in order."""
+    """Return the pages, in order."""
     read = tomllib.loads((Path(__file__).parent / "scenario_pages.toml").read_text("utf-8"))
     return [
         Page(
@@ -79,7 +81,7 @@ def pages() -> list[Page]:
 
 @cache
 def tables() -> dict[str, Table]:
-    """Return each table by its name, which is the shortest of its paths."""
+    """Return each table, keyed by its name, which is the shortest of its key paths."""
     schema: Schema = json.loads(_core.schema())
     definitions: Schema = schema["$defs"]
     paths: dict[str, list[str]] = {}
@@ -99,7 +101,7 @@ def tables() -> dict[str, Table]:
 
 
 def references(value: Schema) -> Iterator[tuple[str, str]]:
-    """Yield the tables that a value may be: their names, and the suffix of the path."""
+    """Yield the tables that a value may be. Each has a name, and a suffix for the key path."""
     if "$ref" in value:
         yield value["$ref"].removeprefix("#/$defs/"), ""
     for choice in value.get("oneOf", ()):
@@ -110,7 +112,7 @@ def references(value: Schema) -> Iterator[tuple[str, str]]:
 
 
 def index_page() -> str:
-    """Return the page on the structure of a scenario file, with a table of all tables."""
+    """Return the page on the structure of a scenario file, with a list of all tables."""
     lines = [INDEX, "## Tables", "", "| table | contents |", "|---|---|"]
     for page in pages():
         lines.append(f"| **[{page.title}](scenario/{page.name}.md)** | |")
@@ -125,12 +127,12 @@ def index_page() -> str:
 
 
 def parent_is_named(place: str) -> bool:
-    """Return whether the enclosing table of a place has the name that the place gives it."""
+    """Return whether `place` without its last key is the path of a table."""
     return place.removesuffix(f".{NAMED}").rpartition(".")[0] in tables()
 
 
 def table_page(page: Page) -> str:
-    """Return a page of tables with a section for each setting."""
+    """Return a page that has one section per table."""
     lines = [f"# {page.title}", "", page.text, INTRODUCTION, ""]
     for name, example in page.examples.items():
         lines += section(tables()[name], page, example)
@@ -138,7 +140,7 @@ def table_page(page: Page) -> str:
 
 
 def section(table: Table, page: Page, example: str) -> list[str]:
-    """Return the section of a table: its purpose, its places, an example and its keys."""
+    """Return the section of a table: description, key paths, an example and the keys."""
     lines = [f"## Table {table.title}" if table.name else f"## {table.title}", ""]
     lines += [table.schema["description"], ""]
     if len(table.places) > 1:
@@ -159,11 +161,11 @@ def section(table: Table, page: Page, example: str) -> list[str]:
 
 
 def required_keys(schema: Schema) -> Sequence[str]:
-    """Return the keys that a table must have. For the whole file, return the keys that a simulation
-    needs.
+    """Return the keys that a table must contain. For the whole file, return the keys that a
+    simulation needs.
 
-    A file may also have only a gateway or an interface, so its schema lists alternatives. The first
-    alternative is the simulation.
+    A file may also contain only a gateway or an interface, so that the schema of the file has
+    alternatives. The first alternative is the simulation.
     """
     alternatives: Sequence[Schema] = schema.get("anyOf", ({},))
     required: Sequence[str] = schema.get("required") or alternatives[0].get("required", ())
@@ -171,7 +173,7 @@ def required_keys(schema: Schema) -> Sequence[str]:
 
 
 def link_to(place: str, page: Page) -> str:
-    """Return a link from a page to the table at this place.
+    """Return a link from a page to the table at the key path `place`.
 
     Raises
     ------
@@ -186,7 +188,7 @@ def link_to(place: str, page: Page) -> str:
 
 
 def allowed(value: Schema, link: str = "") -> str:
-    """Return the allowed values, with a link to their table."""
+    """Return a text about the accepted values, with a link to their table."""
     if "oneOf" in value:
         first, *others = [allowed(choice, link) for choice in value["oneOf"]]
         return " ".join([first, *(f"Or {lower_first(other)}" for other in others)])
@@ -235,7 +237,7 @@ def lower_first(text: str) -> str:
 
 
 def text_allowed(value: Schema) -> str:
-    """Return the kind of a text: a quantity, a word, or any text."""
+    """Return a text about the accepted values of a string: a quantity, a word, or any text."""
     pattern = value.get("pattern", "")
     kind = next((name for units, name in UNITS.items() if units in pattern), "text in quotes")
     word = re.match(r"\^\\s\*\((\w+)\|", pattern)
@@ -245,7 +247,7 @@ def text_allowed(value: Schema) -> str:
 
 
 def literal(value: object) -> str:
-    """Return a value as it is written in a file."""
+    """Return a default value as Markdown code."""
     return f"`{json.dumps(value)}`"
 
 
@@ -298,4 +300,4 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/scenario.md": index_page,
     **{f"docs/reference/scenario/{page.name}.md": partial(table_page, page) for page in pages()},
 }
-"""Generated pages, and the functions that return them."""
+"""Functions that return the generated pages, by path."""

@@ -1,7 +1,7 @@
-"""Run the commands shown on a page, and insert their real output.
+"""Run the commands that a page shows, and insert their output into the page.
 
-Commands run in this process, one after another. Separate processes would load the same libraries
-about eighty times. ``python docs/transcripts.py PAGE`` prints a page as it should be.
+The commands run in this process, because separate processes would load the same libraries about
+eighty times. ``python docs/transcripts.py PAGE`` prints a page with current outputs.
 """
 
 import ast
@@ -36,14 +36,16 @@ def refreshed(page: str) -> str:
 
 
 class Reader:
-    """Simulated reader who tries the commands of a page: a folder of files and a Python prompt."""
+    """Simulated reader who runs the commands of a page, with a folder of files and a Python
+    prompt.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.names: dict[str, object] = {}
 
     def block(self, kind: str, text: str) -> str:
-        """Return the block with updated outputs."""
+        """Return a block of a page with updated outputs."""
         if kind in ("toml", "text"):
             if name := FILE_NAME.match(text):
                 (self.folder / name[1]).write_text(text, "utf-8")
@@ -51,12 +53,14 @@ class Reader:
         return self.console(text) if kind == "console" else self.prompt(text)
 
     def console(self, text: str) -> str:
-        """Run each `$ lasthop ...`. Other commands are not changed."""
+        """Run each line `$ lasthop ...` of a block. Other commands stay unchanged."""
         commands = re.split(r"^(?=\$ )", text, flags=re.MULTILINE)
         return "".join(self.command(command) for command in commands)
 
     def command(self, shown: str) -> str:
-        """Run a command line, which backslashes may continue; return it with its output."""
+        """Run a command line, which may have backslashes at line ends. Return the line with its
+        output.
+        """
         match = re.match(r"\$ (lasthop(?:.*\\\n)*.*)\n", shown)
         if match is None:
             return shown
@@ -67,7 +71,8 @@ class Reader:
             pretended_terminal(),
             contextlib.redirect_stdout(output),
             contextlib.redirect_stderr(output),
-            mock.patch.object(announcing, "note"),  # times differ between machines
+            # running times are not printed, because they differ between machines
+            mock.patch.object(announcing, "note"),
         ):
             main(shlex.split(line)[1:])
         return match[0] + shortened(output.getvalue(), shown[match.end() :])
@@ -83,7 +88,7 @@ class Reader:
         return "".join(lines)
 
     def evaluate(self, source: str) -> str:
-        """Return the output of the prompt for this statement."""
+        """Return the output of the Python prompt for this statement."""
         output = io.StringIO()
         code = compile(ast.parse(source, mode="single"), "<docs>", "single")
         with contextlib.redirect_stdout(output):
@@ -106,7 +111,7 @@ def pretended_terminal() -> Iterator[None]:
 def shortened(output: str, shown: str) -> str:
     """Return `output` without the lines that three dots represent in `shown`.
 
-    The numbers of lines before and after the dots are the same as in `shown`.
+    The result has as many lines before and after the dots as `shown`.
     """
     lines = [line.rstrip() + "\n" for line in output.rstrip("\n").splitlines()]
     lines_shown = shown.splitlines(keepends=True)

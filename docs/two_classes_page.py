@@ -1,6 +1,7 @@
-"""The gap between two classes by several TCPs: a page from `reference/two-classes.json`.
+"""Generate the page on the gap between two classes with several TCPs from
+`reference/two-classes.json`.
 
-`bench/two_classes.py --keep` writes that file.
+`bench/two_classes.py --keep` writes this file.
 """
 
 import json
@@ -35,7 +36,7 @@ ALL: Mapping[str, Sequence[str]] = {
     NS2: ("NewReno, clock of 10 ms", "NewReno", "NewReno without limited transmit", "SACK"),
     LINUX: ("Reno", "Reno, SACK", "Compound", "Compound, SACK"),
 }
-"""Rows of the table of sources, all with a minimum RTO of 0.2 s."""
+"""Rows of the table of TCP implementations, all with a minimum RTO of 0.2 s."""
 
 ITSELF: Mapping[str, tuple[str, str]] = {
     "rules of ns-2": (NS2, "NewReno"),
@@ -44,10 +45,10 @@ ITSELF: Mapping[str, tuple[str, str]] = {
     "rules of Linux, SACK and RACK": (LINUX, "Reno, SACK"),
     "rules of Linux, SACK, Compound": (LINUX, "Compound, SACK"),
 }
-"""Source and name of each set of rules."""
+"""TCP implementation and name of each set of rules."""
 
 FIRST = "NewReno"
-"""Rule to which the other rules are added."""
+"""Set of rules that the other sets extend."""
 
 COUNTED = "limited transmit, whose segments count in FlightSize"
 EXCEPT_WHOLE = "rules of Linux except windows of whole segments"
@@ -63,7 +64,7 @@ TCPS: Mapping[str, str] = {
     "Reno, SACK": "Reno with SACK",
     "Compound, SACK": "Compound with SACK",
 }
-"""Words of the table of sources, if they differ from those of the records."""
+"""Names of TCP implementations in the table, if they differ from the names in the records."""
 
 RULES: Mapping[str, str] = {
     "NewReno": "none: NewReno",
@@ -91,16 +92,16 @@ RULES: Mapping[str, str] = {
     "SACK and PRR, whole segments": "SACK, PRR and windows of whole segments",
     "rules of Linux, SACK, Compound": "all rules of Linux, with SACK, in Compound",
 }
-"""Words of the table of rules, by the names in records."""
+"""Descriptions of the rules in the table, keyed by the names in the records."""
 
 
 def load() -> Any:
-    """Return the stored runs: date and points."""
+    """Return the stored results: date and points."""
     return json.loads(POINTS_FILE.read_text("utf-8"))
 
 
 class Points:
-    """The points by source, rule and minimum RTO."""
+    """Stored points, by implementation, rule and minimum RTO."""
 
     def __init__(self, points: Sequence[Point]) -> None:
         self.points = {
@@ -108,38 +109,38 @@ class Points:
         }
 
     def of(self, source: str, rule: str, min_rto_s: float = 0.2) -> Point:
-        """Return the point of a source with a rule."""
+        """Return the point of an implementation with a rule."""
         return self.points[source, rule, min_rto_s]
 
     def ratio(self, source: str, rule: str, min_rto_s: float = 0.2) -> str:
-        """Return the ratio of a point; empty if the point was not run."""
+        """Return the ratio of the classes at a point, or an empty text if the point was not run."""
         point = self.points.get((source, rule, min_rto_s))
         return "" if point is None else ratio(point)
 
     def range(self, source: str) -> str:
-        """Return the smallest and the largest ratio of a source in the first table."""
+        """Return the smallest and the largest ratio of an implementation in the first table."""
         some = sorted((self.of(source, rule) for rule in ALL[source]), key=mean)
         return f"{mean(some[0]):.2f} to {mean(some[-1]):.2f}"
 
 
 def mean(point: Point) -> float:
-    """Return the mean ratio of the classes."""
+    """Return the mean ratio between the goodputs of the classes."""
     return float(point["ratio"]["mean"])
 
 
 def ratio(point: Point) -> str:
-    """Return a ratio with its interval."""
+    """Return the ratio between the goodputs of the classes, with its interval."""
     return f"{point['ratio']['mean']:.3f} ± {point['ratio']['ci95']:.3f}"
 
 
 def pair(point: Point, name: str, digits: int, factor: float = 1.0) -> str:
-    """Return a quantity of class 1 and class 2."""
+    """Return the values of a quantity for class 1 and class 2."""
     values = point.get(name)
     return "-" if values is None else " / ".join(f"{factor * each:.{digits}f}" for each in values)
 
 
 def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
+    """Return the text of a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
@@ -192,7 +193,7 @@ SOURCES_HEAD = (
 
 
 def sources(by_rule: Points) -> Iterator[Sequence[str]]:
-    """Yield every source with losses by cause, and timeouts and recoveries of a flow."""
+    """Yield a row for each implementation: losses by cause, timeouts and recoveries of a flow."""
     for source, names in ALL.items():
         for rule in names:
             point = by_rule.of(source, rule)
@@ -218,7 +219,7 @@ RULES_HEAD = (
 
 
 def rules(by_rule: Points) -> Iterator[Sequence[str]]:
-    """Yield the table of rules, one rule per row."""
+    """Yield the rows of the table of rules, one row per rule."""
     whose = {theirs: rule for rule, theirs in ITSELF.items()}
 
     def named(source: str, rule: str) -> str:
@@ -246,15 +247,16 @@ def rules(by_rule: Points) -> Iterator[Sequence[str]]:
 
 
 def square_root_ratio(point: Point) -> float:
-    """Return the ratio by a square root law, if the queue lost the same number of packets of either
-    class."""
+    """Return the ratio that a square root law predicts if the queue lost equal numbers of packets
+    of both classes.
+    """
     buffer = sum(point["buffer"]) / 2
     first, second = (buffer + part for part in point["given_up"])
     return float((second / first) ** 0.5)
 
 
 def lateness(points: Sequence[Point]) -> str:
-    """Return how many runs in real time are included, and the largest lateness, in words."""
+    """Return a text with the number of runs in real time and the largest lateness."""
     runs = sum(point["runs"] for point in points)
     late_ms = 1e3 * max(point["late_p99_s"] for point in points)
     left_out = sum(point["left_out"] for point in points)

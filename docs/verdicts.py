@@ -1,4 +1,4 @@
-"""The verdicts on the papers' claims for the pages, from the stored run of `claims`."""
+"""Generate the verdicts on the papers' claims for the pages, from the stored run of `claims`."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ Tree = Mapping[str, Any]
 
 VERDICTS = ("reproduced", "deviates", "open")
 COUNTED = {"reproduced": "reproduced", "deviates": "deviating", "open": "open"}
-"""Words for verdicts in a count."""
+"""Words for the verdicts in sums."""
 
 SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax")
 
@@ -26,7 +26,7 @@ END = "<!-- end of the verdicts -->"
 
 
 def claims_page() -> str:
-    """Return the page of all verdicts, with their sums by subject."""
+    """Return the page of all verdicts, with sums by subject."""
     run = claims.load()
     lines = [
         "# All claims and their verdicts",
@@ -64,7 +64,7 @@ def claims_page() -> str:
 
 
 def messages_table(run: Tree, papers: str) -> Iterator[str]:
-    """Return the table of the papers' messages, after a sentence with the sums.
+    """Yield a sentence with the sums, and the table of the papers' messages.
 
     Parameters
     ----------
@@ -84,13 +84,15 @@ def messages_table(run: Tree, papers: str) -> Iterator[str]:
 
 
 def _apart(run: Tree) -> str:
-    """Return the subjects that were run at a different time than the others, with their dates."""
+    """Return a text about subjects that were run at another date than the others."""
     ran = run.get("apart", {}).items()
     return "".join(f"; {subject} {each['version']}, {each['date']}" for subject, each in ran)
 
 
 def emulated(run: Tree) -> Iterator[str]:
-    """Return the results of Linux's TCP in real time that concern claims, but decide no verdict."""
+    """Yield results of Linux's TCP in real time that concern claims. These results do not decide a
+    verdict.
+    """
     every: Sequence[Tree] = run["points"]
     simulated = two_classes_page.Points(every)
     own = [point for point in every if point["source"] == "Linux"]
@@ -142,7 +144,7 @@ def _subject(claim: Tree) -> str:
 
 
 def _rules(some: Sequence[Tree]) -> Iterator[str]:
-    """Return the table of the rules that judge each message."""
+    """Yield the table of the rules by which each message is judged."""
     yield "| paper | message | inequalities, and values that must agree with the model | verdict |"
     yield "|---|---|---|---|"
     for each in some:
@@ -154,10 +156,10 @@ def _rules(some: Sequence[Tree]) -> Iterator[str]:
 MARKS = tuple(mark.value for mark in outcomes.Mark)
 
 REMARKS = {"softer": "Weaker than the paper's statement", "reading": "Interpretation"}
-"""First words of the remarks on a check, by their key in the ledger."""
+"""First words of the remarks on a check, keyed by the key in claims.toml."""
 
 LEADS = {"cause": "Cause", "found": "Finding"}
-"""First words of the sentences that explain a verdict, by their key in the ledger."""
+"""First words of the sentences that explain a verdict, keyed by the key in claims.toml."""
 
 
 def _sums(judged: Sequence[Tree]) -> Iterator[str]:
@@ -215,7 +217,7 @@ def _verdicts(subject: str) -> Iterator[str]:
 
 
 def _explanation(claim: Tree) -> Iterator[str]:
-    """Return the sentences that explain the verdict of a claim."""
+    """Yield the sentences that explain the verdict on a claim."""
     for each in claim["beside"]:
         yield f"Also judged, but not counted: {each['title']}. Verdict: {each['verdict']}."
         yield f"Reason: {each['because']}."
@@ -232,14 +234,14 @@ def _explanation(claim: Tree) -> Iterator[str]:
 
 
 def _named(checks: Sequence[Tree], key: str, text: str) -> str:
-    """Return the first row of the table to which a remark belongs, and the number of others."""
+    """Return the first check to which a remark applies, and the number of further checks."""
     first, *others = dict.fromkeys(check["series"] for check in checks if check[key] == text)
     more = f" and {len(others)} more" if others else ""
     return f"check *{_escaped(first)}*{more}"
 
 
 def _rows(checks: Sequence[Tree], lead: str = "") -> Iterator[str]:
-    """Return a row of cells for each series of checks."""
+    """Yield one table row for each series of checks."""
     for series, group in groupby(checks, key=lambda check: check["series"]):
         alike = list(group)
         verdicts = list(dict.fromkeys(check["verdict"] for check in alike))
@@ -255,7 +257,7 @@ def _rows(checks: Sequence[Tree], lead: str = "") -> Iterator[str]:
 
 
 def _listed(texts: Iterable[str]) -> str:
-    """Return the texts in a row, or one text if all are the same."""
+    """Return the texts separated by commas, or a single text if all are equal."""
     row = list(texts)
     return row[0] if len(set(row)) == 1 else ", ".join(row)
 

@@ -1,7 +1,7 @@
-"""Pictures of the present workbench: ``python docs/workbench_picture.py [NAME]...``.
+"""Take screenshots of the present workbench: ``python docs/workbench_picture.py [NAME]...``.
 
-The script needs `make build` and Debian's Chromium. CI does not run it. The page and Python compute
-everything that is shown: simulations and the prediction.
+The script needs `make build` and Debian's Chromium. CI does not run it. All simulations and
+predictions in the pictures are computed by the page and by Python.
 """
 
 import re
@@ -23,24 +23,26 @@ IMAGES = DOCS / "images"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 
 WIDTH = 1200
-"""Width of the window. [px]"""
+"""Width of the browser window. [px]"""
 
 MARGIN = 10
-"""Margin around a view that is shown separately. [px]"""
+"""Margin around a view if the picture shows only the view. [px]"""
 
 PATIENCE_MS = 60_000
-"""Longest wait for a run that takes a second. [ms]"""
+"""Longest wait for a run, which takes about one second. [ms]"""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """The opened page, and its visible part."""
+    """A screenshot: the page to open, and its visible part."""
 
     entry: str
-    """Scenario of the gallery."""
+    """Id of the gallery entry."""
     view: str
     height: int | None = None
-    """Height of the window, which is shown completely. None if only the view is shown. [px]"""
+    """Height of the window if the picture shows the whole window, or None if it shows only the
+    view. [px]
+    """
 
 
 PICTURES = {
@@ -53,7 +55,7 @@ PICTURES = {
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Return the address of the workbench with Python."""
+    """Start the workbench with Python, and yield its address."""
     command = [sys.executable, "-m", "lasthop", "workbench", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -78,10 +80,10 @@ def draw(browser: Browser, address: str, name: str) -> None:
     looks = {"gallery": picture.entry} if picture.height else {}
     page.goto(address + fragment(text, picture.view, **looks))
     page.get_by_text("simulated here in").wait_for()
-    page.wait_for_load_state("networkidle")  # wait until Python has answered all requests
+    page.wait_for_load_state("networkidle")  # wait until Python has replied to all requests
     if picture.view == "air":
         show_collision(page)
-    page.wait_for_timeout(1000)  # pictures appear a moment later
+    page.wait_for_timeout(1000)  # charts are drawn a moment later
     page.screenshot(path=IMAGES / f"{name}.png", clip=None if picture.height else seen(page))
     context.close()
 
@@ -99,7 +101,7 @@ def seen(page: Page) -> FloatRect:
 
 
 def show_collision(page: Page) -> None:
-    """Step to the first frame that has collided, and zoom in."""
+    """Move to the first frame that has collided, and zoom in."""
     following = page.get_by_role("button", name="next frame")
     description = page.locator("[aria-live]").filter(has_text=" sends ").first
     following.click()
@@ -109,7 +111,7 @@ def show_collision(page: Page) -> None:
 
 
 def main() -> None:
-    """Draw all pictures, or the named ones."""
+    """Take all screenshots, or those with the given names."""
     names = sys.argv[1:] or list(PICTURES)
     chromium = shutil.which("chromium")
     if chromium is None:

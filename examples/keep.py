@@ -1,6 +1,6 @@
-"""A result that travels: saved, loaded, pickled to another process, drawn into axes of one's own.
+"""Save, load, pickle and compare results, and draw them into existing axes.
 
-Run it anywhere: it writes into a temporary folder. What it prints stands in `keep.txt`.
+The program writes only into a temporary folder. `keep.txt` contains its output.
 """
 
 import tempfile
@@ -16,12 +16,14 @@ SHORT = {"duration": "20 s", "warmup": "5 s"}
 
 
 def simulated(scenario: lh.Scenario) -> lh.Result:
-    """Simulate a scenario in whatever process this is: scenario and result travel as pickles."""
+    """Simulate a scenario in another process. Scenario and result are passed as pickles."""
     return lh.simulate(scenario, replications=2, series="0.5 s", jobs=1)
 
 
 def main() -> None:
-    """Two scenarios in two processes, kept in folders, read again, and laid side by side."""
+    """Simulate two scenarios in two processes, save the results in folders, load and compare
+    them.
+    """
     as_it_is = lh.Scenario(HOTSPOT, SHORT)
     scenarios = {"as it is": as_it_is, "longer queue": as_it_is.with_("cell.ap_queue", 200)}
     with ProcessPoolExecutor(2) as pool:
@@ -32,7 +34,7 @@ def main() -> None:
         again = {name: lh.load(Path(folder, name)) for name in results}
         figure = Figure(figsize=(7, 3), layout="constrained")
         for axes, (name, loaded) in zip(figure.subplots(1, 2), again.items(), strict=True):
-            assert isinstance(loaded, lh.Result)  # a folder may hold a sweep as well
+            assert isinstance(loaded, lh.Result)  # a folder may also contain a sweep
             loaded.plot.queues(ax=axes)
             axes.set_title(name)
         figure.savefig(Path(folder, "queues.png"))

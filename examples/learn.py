@@ -1,9 +1,9 @@
-"""A bandit that finds the CWmin of a saturated cell, beside what the model says.
+"""A bandit that learns the CWmin of a saturated cell, compared with the prediction of the model.
 
-Twelve stations of 802.11n always have something to send. The learner (UCB1: Auer, Cesa-Bianchi and
-Fischer, Machine Learning 47, 2002) sets the CWmin of all for a second, sees what it was worth, and
-sets the one next that may be the best: the mean so far, and more for what was tried less. What it
-prints stands in `learn.txt`.
+Twelve stations of 802.11n always have a packet to send. The learner (UCB1: Auer, Cesa-Bianchi and
+Fischer, Machine Learning 47, 2002) sets the CWmin of all stations for one second and observes the
+goodput. Its next choice is the CWmin with the largest upper bound: the mean goodput so far, plus a
+bonus for values that were tried rarely. `learn.txt` contains the output.
 
     pip install 'lasthop[learn,science]'
 """
@@ -23,11 +23,13 @@ CELL = {
     "station": {"sta": {"count": 12, "udp_up": "greedy"}},
 }
 SPREAD = 2.0
-"""How far the reward of a second may be off its mean. [Mbit/s]"""
+"""Assumed deviation of the goodput in one second from its mean. [Mbit/s]"""
 
 
 def learned(env: AccessEnv, seed: int) -> tuple[list[int], list[float]]:
-    """How often each choice was made in an episode, and its mean reward."""
+    """Return, for each CWmin, the number of times it was chosen in an episode, and its mean
+    reward.
+    """
     counts, means = [0] * len(env.choices), [0.0] * len(env.choices)
     env.reset(seed=seed)
     truncated = False
@@ -46,13 +48,13 @@ def learned(env: AccessEnv, seed: int) -> tuple[list[int], list[float]]:
 
 
 def main() -> None:
-    """One episode of five minutes, and the model's goodput for each CWmin."""
+    """Run one episode of five minutes, and print the model's goodput for each CWmin."""
     env = AccessEnv(CELL)
     counts, means = learned(env, seed=1)
     print("CWmin  chosen  goodput x Jain  model's goodput [Mb/s]")
     predicted = {}
     for cwmin, count, mean in zip(WINDOWS, counts, means, strict=True):
-        if cwmin:  # with 0 all collide always, which is no equilibrium
+        if cwmin:  # with CWmin 0 all frames collide, so that there is no equilibrium
             cell = lh.predict(env.scenario.with_("cell.cwmin", cwmin)).summary["cells"][0]
             predicted[cwmin] = cell["goodput_bps"]["mean"] / 1e6
         model = f"{predicted[cwmin]:.1f}" if cwmin else "-"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 FIRST = b"\0asm"
-"""First bytes of a WebAssembly file."""
+"""First bytes of any WebAssembly file."""
 
 
 def main(scenario: Path) -> None:
@@ -28,7 +28,7 @@ def main(scenario: Path) -> None:
 
 
 def about(address: str, text: str) -> str:
-    """Return a line about the server at an address."""
+    """Return a line of text about the server at an address."""
     page = reply_of(address).decode()
     files = re.findall(r'(?:src|href)="\./([^"]+)"', page)
     bytes_ = len(page) + sum(len(reply_of(address + name)) for name in files)

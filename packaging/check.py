@@ -1,4 +1,4 @@
-"""Check packages in a folder: names, sizes, contents, metadata, and requirements on a machine."""
+"""Check the packages in a folder: names, sizes, contents, metadata, and system requirements."""
 
 import re
 import subprocess
@@ -32,7 +32,9 @@ IN_WHEEL = (
     "lasthop.data/data/share/man/man1/lasthop.1",
     "lasthop.data/data/share/man/man8/lasthop-gateway.8",
 )
-"""Files that are easily forgotten. The version is left out of the name of the folder `.data`."""
+"""Files that a wheel must contain and that are easily forgotten. The name of the folder `.data` is
+without the version.
+"""
 
 PAGE = "lasthop/workbench/page/"
 
@@ -49,7 +51,7 @@ IN_SDIST = (
 
 
 def main(folder: Path) -> int:
-    """Print a description of each package; return 1 if a package has a problem."""
+    """Print a description of each package. Return 1 if a package has a problem."""
     wrong: list[str] = []
     wheels, sdists = sorted(folder.glob("*.whl")), sorted(folder.glob("*.tar.gz"))
     if not wheels or len(sdists) != 1:
@@ -101,7 +103,9 @@ def problems_of_wheel(wheel: Path) -> list[str]:
 
 
 def problems_of_metadata(package: Path, metadata: bytes) -> list[str]:
-    """Return a line if the long description is not README.md with the links for packages."""
+    """Return a line if the long description of a package is not README.md with links for
+    packages.
+    """
     _, _, description = metadata.decode().partition("\n\n")
     if description.strip() == project.readme(project.load()).strip():
         return []
@@ -109,13 +113,13 @@ def problems_of_metadata(package: Path, metadata: bytes) -> list[str]:
 
 
 def named_by_page(archive: zipfile.ZipFile) -> tuple[str, ...]:
-    """Return the scripts and style sheets that the workbench's page names."""
+    """Return the scripts and style sheets to which the workbench's page refers."""
     page = archive.read(f"{PAGE}index.html").decode()
     return tuple(PAGE + name for name in re.findall(r'(?:src|href)="\./([^"]+)"', page))
 
 
 def missing(package: Path, needed: tuple[str, ...], names: list[str]) -> list[str]:
-    """Return a line for each file that a package lacks."""
+    """Return a line for each required file that a package lacks."""
     return [f"{package.name}: has no {name}" for name in needed if name not in names]
 
 

@@ -20,7 +20,7 @@ Comment: The texts are in usr/lib/lasthop/lib/site-packages/lasthop-*.dist-info/
 
 
 def main(site: Path) -> None:
-    """Print one paragraph per Python package, and the list of linked crates."""
+    """Print one paragraph for each Python package, and the list of linked crates."""
     print(HEAD)
     packages = sorted(
         distributions(path=[str(site)]), key=lambda each: each.metadata["Name"].lower()
@@ -46,13 +46,13 @@ def main(site: Path) -> None:
 
 
 def classified(data: Mapping[str, str | list[str]]) -> str:
-    """Return the licence among the classifiers of a package."""
+    """Return the licence that the classifiers of a package state."""
     named = [c for c in data.get("classifier", []) if c.startswith("License ::")]
     return named[0].rpartition(" :: ")[2] if named else "unknown"
 
 
 def crates() -> list[tuple[str, str]]:
-    """Return the crates that the extension links, with their licences, sorted by name."""
+    """Return the crates linked into the extension, each with its licence, sorted by name."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked"]
     tree = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     packages = {each["id"]: each for each in tree["packages"]}

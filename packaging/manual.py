@@ -1,4 +1,6 @@
-"""Write lasthop(1), which lists the commands. Their options are in --help and in the docs."""
+"""Write the manual page lasthop(1), which lists the commands. For their options, the page refers to
+--help and to the documentation.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,12 +11,12 @@ from lasthop.cli.app import app
 
 
 def page() -> str:
-    """Return the page in the language of man."""
+    """Return the manual page in the format of man."""
     return "".join(f"{line}\n" for line in lines(typer.main.get_command(app)))
 
 
 def lines(root: Any) -> Iterator[str]:
-    """Yield the lines of the page for this command."""
+    """Yield the lines of the manual page for a command and its subcommands."""
     yield '.TH LASTHOP 1 "" lasthop "User commands"'
     yield ".SH NAME\nlasthop \\- predict, simulate, emulate and control TCP at the last hop"
     yield ".SH SYNOPSIS\n.B lasthop\n.I COMMAND\n.RI [ arguments ]"
@@ -31,12 +33,12 @@ def lines(root: Any) -> Iterator[str]:
 
 
 def first_sentence(text: str) -> str:
-    """Return the text up to its first period, in one line."""
+    """Return the first sentence of a text, in one line."""
     head, _, _ = " ".join(text.split()).partition(". ")
     return head.rstrip(".") + "."
 
 
 def roff(text: str) -> str:
-    """Return the text, escaped so that man shows it unchanged."""
+    """Return a text, escaped so that man prints it unchanged."""
     plain = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-").replace("`", "")
     return "\\&" + plain if plain.startswith((".", "'")) else plain

@@ -1,4 +1,5 @@
-"""Read `project.toml`, the people and addresses of the project, and print what packages need of it.
+"""Read `project.toml`, which contains the people and addresses of the project, and print the values
+for packages.
 
 project.py release      refuse a release while values are missing or other files differ
 project.py maintainer   print the maintainer of the Debian package
@@ -22,7 +23,7 @@ NAME = "packaging/project.toml"
 Project = Mapping[str, Any]
 
 NOBODY = "The lasthop developers"
-"""Author and maintainer while the lists are empty."""
+"""Author and maintainer if `project.toml` lists none."""
 
 PEOPLE = ("authors", "maintainers")
 URLS = ("homepage", "documentation", "source", "issues", "security")
@@ -35,14 +36,14 @@ REGION = re.compile(
     r"(?P<end>(?:#|<!--) end)",
     re.MULTILINE,
 )
-"""Pattern of the lines of a file that `make docs-pages` writes."""
+"""Pattern for the lines of a file that `make docs-pages` writes."""
 
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TARGET = re.compile(
     r"(?P<before>(?P<picture>!\[[^]]*\]\(|\bsrc=\")|\]\(|\bhref=\")"
     r"(?P<path>[^\s()\":#]*)(?P<anchor>#[^\s()\"]*)?(?=[\s)\"])"
 )
-"""Pattern of a relative target of a link or picture, in Markdown or in its HTML."""
+"""Pattern for a relative target of a link or picture, in Markdown or HTML."""
 
 
 def load() -> Project:
@@ -60,13 +61,13 @@ def load() -> Project:
 
 
 def complete(tree: Project) -> Project:
-    """Return a project with empty values instead of missing ones."""
+    """Return a project in which missing values are empty."""
     urls = dict.fromkeys(URLS, "") | tree.get("urls", {})
     return {"authors": [], "maintainers": [], **tree, "urls": urls}
 
 
 def version() -> str:
-    """Return the version of the workspace."""
+    """Return the version of the Rust workspace."""
     tree = tomllib.loads((ROOT / "Cargo.toml").read_text("utf-8"))
     return str(tree["workspace"]["package"]["version"])
 
@@ -75,13 +76,13 @@ def version() -> str:
 
 
 class Form(NamedTuple):
-    """The form of a text, and its description in messages."""
+    """Format of a text value: its pattern, and its description in messages."""
 
     pattern: str
     expected: str
 
     def fits(self, value: object) -> bool:
-        """Return whether a value is text of this form, without control characters."""
+        """Return whether a value is a text of this format, without control characters."""
         return (
             isinstance(value, str)
             and value.isprintable()
@@ -111,11 +112,13 @@ FORMS: dict[str, dict[str, Form]] = {
     },
     "files": {"link": TEMPLATE, "picture": TEMPLATE},
 }
-"""The keys of each table and the forms of their values."""
+"""Keys of each table, with the formats of their values."""
 
 
 def faults(tree: Project) -> Iterator[str]:
-    """Yield a line for each key of `project.toml` that is unknown, missing or of a wrong form."""
+    """Yield a line for each key of `project.toml` that is unknown, missing or has a wrong
+    format.
+    """
     yield from unknown("", tree, (*PEOPLE, "urls", "files"))
     for key in PEOPLE:
         people = tree.get(key, [])
@@ -146,23 +149,23 @@ def table_faults(
 
 
 def unknown(prefix: str, table: Project, names: Iterable[str]) -> Iterator[str]:
-    """Yield a line for each key of a table that is not one of these names."""
+    """Yield a line for each unknown key of a table."""
     for key in sorted(table.keys() - set(names)):
         yield fault(f"{prefix}{shown(key)[1:-1]}", "unknown key", f"one of {', '.join(names)}")
 
 
 def shown(value: object) -> str:
-    """Return a value of TOML on one line of ASCII."""
+    """Return a value as TOML, on one line of ASCII characters."""
     return json.dumps(value, default=str)
 
 
 def fault(key: str, wrong: str, expected: str) -> str:
-    """Return the message about a key."""
+    """Return the message about a wrong key or value."""
     return f"{NAME}: `{key}`: {wrong}: expected {expected}"
 
 
 def problems(project: Project) -> list[str]:
-    """Return a line if values that a release needs are empty."""
+    """Return a line with the values that a release needs and that are empty, or no line."""
     empty = [key for key in PEOPLE if not project[key]]
     empty += [f"urls.{key}" for key in URLS if not project["urls"][key]]
     keys = ", ".join(f"`{key}`" for key in empty)
@@ -170,7 +173,7 @@ def problems(project: Project) -> list[str]:
 
 
 def outdated() -> list[str]:
-    """Return a line for each file whose values are not those of `project.toml`."""
+    """Return a line for each file whose values differ from `project.toml`."""
     return [
         f"{name}: differs from {NAME}: run `make docs-pages`"
         for name, page in PAGES.items()
@@ -182,7 +185,7 @@ def outdated() -> list[str]:
 
 
 def debian_maintainer(project: Project) -> str:
-    """Return the field `Maintainer` of the Debian package."""
+    """Return the value of the field `Maintainer` for the Debian package."""
     return next(map(mailbox, project["maintainers"]), NOBODY)
 
 
@@ -193,7 +196,7 @@ def mailbox(person: Mapping[str, str]) -> str:
 
 
 def quoted(value: str) -> str:
-    """Return a string in the syntax of TOML and YAML."""
+    """Return a string in quotation marks, as TOML and YAML write it."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -251,11 +254,11 @@ LINES: dict[str, Callable[[Project], Iterator[str]]] = {
     "CITATION.cff": citation_lines,
     "SECURITY.md": security_lines,
 }
-"""Functions that write the lines between the comments `begin` and `end` of each file."""
+"""Functions that yield the generated lines of each file."""
 
 
 def filled(name: str, project: Project | None = None) -> str:
-    """Return the text of a file of `LINES` with the values of the project."""
+    """Return the text of a file of `LINES`, updated with the values of the project."""
     wanted = "".join(f"{line}\n" for line in LINES[name](load() if project is None else project))
     text, count = REGION.subn(
         lambda region: region["begin"] + wanted + region["end"], (ROOT / name).read_text("utf-8")
@@ -266,15 +269,14 @@ def filled(name: str, project: Project | None = None) -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {name: partial(filled, name) for name in LINES}
-"""Functions that return the up-to-date files."""
+"""Functions that return the updated texts of the files."""
 
 
 # The long description of the packages.
 
 
 def readme(project: Project) -> str:
-    """Return README.md with absolute links. While `urls.source` is empty, return it with relative
-    links."""
+    """Return README.md with absolute links. If `urls.source` is empty, the links stay relative."""
     text = (ROOT / "README.md").read_text("utf-8")
     source = project["urls"]["source"]
     if not source:
@@ -294,7 +296,7 @@ def readme(project: Project) -> str:
 
 
 def refusals(command: str) -> list[str]:
-    """Return the reasons to refuse a command, one per line."""
+    """Return the reasons why a command is refused, one per line."""
     try:
         project = load()
     except ValueError as error:
@@ -303,7 +305,7 @@ def refusals(command: str) -> list[str]:
 
 
 def main(*arguments: str) -> int:
-    """Print the answer to a command; return 2 if it is refused."""
+    """Print the output of a command. Return 2 if the command is refused."""
     if arguments not in (("release",), ("maintainer",), ("readme",)):
         print(USAGE, file=sys.stderr)
         return 2

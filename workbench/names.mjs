@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import ts from "typescript";
 
-/** Returns the TypeScript of a file, with empty lines for the markup of Svelte. */
+/** Returns the TypeScript code of a file. Lines of Svelte markup are empty. */
 function source(path) {
   const text = readFileSync(path, "utf8");
   if (!path.endsWith(".svelte")) return text;

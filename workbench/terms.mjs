@@ -1,4 +1,4 @@
-/** A plugin of Vite: the terms that the page explains, from the project's glossary. */
+/** Vite plugin that provides the terms of the project's glossary which the page explains. */
 
 import { readFileSync } from "node:fs";
 import { parse } from "smol-toml";
@@ -7,7 +7,7 @@ const NAME = "virtual:terms";
 const GLOSSARY = new URL("../python/lasthop/explanation/terms.toml", import.meta.url);
 const USED = new URL("src/terms/used.json", import.meta.url);
 
-/** Serves the module `virtual:terms`: for each term its name, its forms in the page, and its meaning. */
+/** Provides the module `virtual:terms`: name, spellings and meaning of each term. */
 export function terms() {
   return {
     name: "lasthop-terms",

@@ -2,7 +2,7 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
 import { terms } from "./terms.mjs";
 
-// Addresses are relative, since the files are at the root of a server or in a folder of the documentation.
+// Addresses are relative, because the files may be at the root of a server or in a folder of the documentation.
 export default defineConfig({
   base: "./",
   plugins: [
@@ -18,12 +18,12 @@ export default defineConfig({
     outDir: "../python/lasthop/workbench/page",
     emptyOutDir: true,
     target: "es2023",
-    // Browsers that lack `light-dark()` get styles without it.
+    // Browsers without `light-dark()` get styles that do not use it.
     cssTarget: ["chrome111", "firefox114", "safari16.4"],
     assetsInlineLimit: 0,
     rolldownOptions: { checks: { pluginTimings: false } },
     modulePreload: { polyfill: false },
-    // The page contains the licences of its parts.
+    // The page contains the licences of the libraries in it.
     license: { fileName: "licences.md" },
   },
   worker: { format: "es" },

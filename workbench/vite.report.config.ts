@@ -2,7 +2,7 @@ import type { OutputAsset, OutputChunk } from "rolldown";
 import { defineConfig, type Plugin } from "vite";
 import page from "./vite.config.ts";
 
-/** Puts scripts and styles into the page, which becomes one file: the template of reports. */
+/** Moves scripts and styles into the page, so that the template of reports is one file. */
 function inOneFile(): Plugin {
   return {
     name: "in-one-file",

@@ -1,7 +1,8 @@
-//! Passes the fingerprint of the engine, and the library for user-mode Linux, to the extension.
+//! Passes the fingerprint of the engine and the preload library for user-mode Linux to the
+//! extension.
 //!
-//! Stored results are reused only if the same engine made them. The fingerprint does not depend on
-//! the machine that compiled the engine.
+//! Stored results are reused only if the engine that made them has the same fingerprint. The
+//! fingerprint does not depend on the machine that compiles the engine.
 
 use std::env;
 use std::fs;
@@ -10,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// Files that determine the results of a run: the engine, and the versions of its dependencies.
+/// Files on which the results of a run depend: the engine, and the versions of its dependencies.
 const PARTS: [&str; 3] = ["../engine/src", "../engine/Cargo.toml", "../../Cargo.lock"];
 
-/// Source of the library that is preloaded into user-mode Linux.
+/// Source of the library that programs in user-mode Linux preload.
 const PRELOAD: &str = "uml/preload.c";
 
 fn main() -> io::Result<()> {
@@ -33,10 +34,10 @@ fn main() -> io::Result<()> {
     compile_preload()
 }
 
-/// Compiles the library that is preloaded into user-mode Linux.
+/// Compiles the library that programs in user-mode Linux preload.
 ///
-/// User-mode Linux needs Linux on x86-64. For other targets, and without the emulator, the file is
-/// empty.
+/// User-mode Linux exists only for Linux on x86-64. For other targets, and without the emulator,
+/// the library is an empty file.
 fn compile_preload() -> io::Result<()> {
     println!("cargo::rerun-if-changed={PRELOAD}");
     let variable = |name| env::var(name).expect("cargo sets this variable for every build script");
@@ -73,7 +74,7 @@ fn compile(library: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the file at `path`, or all files in the directory tree at `path`, ordered by name.
+/// Returns the file at `path`, or all files below the directory `path`, sorted by name.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(path.exists().then(|| path.to_owned()).into_iter().collect());

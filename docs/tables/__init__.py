@@ -1,6 +1,6 @@
 """Tables of results on pages, from stored runs.
 
-A page has a place for each of its tables, between two comments. `filled` updates the tables.
+On a page, each table is between two comments. `filled` updates the tables.
 """
 
 import re
@@ -28,7 +28,7 @@ OF_PAGES: Mapping[str, Tables] = {
     "papers/index.md": {"messages": lambda: verdicts.messages_table(claims.load(), "")},
     "validation.md": validation.TABLES,
 }
-"""Functions that write the lines of each table, by page and name."""
+"""Functions that return the lines of each table, by page and name of the table."""
 
 PLACE = re.compile(
     r"^( *)(<!-- table (\S+) of [^>]*-->).*?(<!-- end of table -->)", re.DOTALL | re.MULTILINE
@@ -41,7 +41,7 @@ def filled(page: str, text: str) -> str:
     Raises
     ------
     ValueError
-        If the page does not have exactly one place for each of its tables.
+        If the page does not have exactly one pair of comments for each of its tables.
     """
     known = OF_PAGES[page]
     places = [place[3] for place in PLACE.finditer(text)]

@@ -1,4 +1,4 @@
-"""Tables of the page on TCP over adaptive CSMA."""
+"""Tables of results for the page on TCP over adaptive CSMA."""
 
 from collections.abc import Callable, Iterator
 
@@ -13,11 +13,13 @@ ACSMA = Values("acsma")
 Users = tuple[int, ...]
 
 USERS = {"a": 4, "b": 4, "c": 4, "d": 3}
-"""Number of users, by topology."""
+"""Number of users in each topology."""
 
 
 def variants() -> Iterator[str]:
-    """Yield n-ACK in the paper, with the settings from its text, and with each variant."""
+    """Yield the table of n-ACK: values of the paper, with the settings in its text, and with each
+    variant.
+    """
 
     def row(words: str, cell: Callable[[str], str], start: str, later: str) -> list[str]:
         names = (
@@ -48,7 +50,9 @@ def variants() -> Iterator[str]:
 
 
 def errors() -> Iterator[str]:
-    """Yield connections, rates, totals and gaps if links lose packets, by rule of connections."""
+    """Yield the table of networks with lossy links: connections, rates, totals and gaps for each
+    rule.
+    """
     rows = []
     for place in beside.WITH_ERRORS.places():
         point = beside.WITH_ERRORS.point(place).replace("-", "_")

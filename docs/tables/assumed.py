@@ -1,4 +1,4 @@
-"""Tables of the assumptions of each model. Messages name the numbers."""
+"""Tables of each model's assumptions. The messages of `lasthop predict` refer to their numbers."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,7 +6,7 @@ from lasthop.models.assumptions import BY_MODEL
 
 
 def assumed(model: str) -> Callable[[], Iterator[str]]:
-    """Return the function that writes the table of a model."""
+    """Return the function that yields the table of a model's assumptions."""
 
     def lines() -> Iterator[str]:
         yield "| number | the model assumes |"

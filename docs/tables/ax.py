@@ -1,4 +1,4 @@
-"""Tables of the page on the papers' questions in a cell that aggregates."""
+"""Tables of results for the page on the papers' questions in a cell with aggregation."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,9 @@ AX = Values("ax")
 
 
 def even() -> Iterator[str]:
-    """Yield the ratio of download to upload goodput, by number of stations and by queue."""
+    """Yield the table of the ratio of download to upload goodput, by number of stations and
+    queue.
+    """
     queues = [str(queue) for queue in updown.QUEUES]
     rows = [
         [
@@ -25,7 +27,7 @@ def even() -> Iterator[str]:
 
 
 def anomaly() -> Iterator[str]:
-    """Yield the goodputs of two fast stations and a station at MCS 0."""
+    """Yield the table of the goodputs of two fast stations and one station at MCS 0."""
     rows = [
         [
             cell.PHY_WORDS[phy],
@@ -44,7 +46,9 @@ def anomaly() -> Iterator[str]:
 
 
 def shared() -> Iterator[str]:
-    """Yield the ratio of the classes and the mean queue with each algorithm."""
+    """Yield the table of the ratio between the classes and of the mean queue length, by
+    algorithm.
+    """
     rows = []
     for phy in cell.BOTH:
         for room in shares.ROOMS:
@@ -66,7 +70,7 @@ def shared() -> Iterator[str]:
 
 
 def bottlenecks() -> Iterator[str]:
-    """Yield fairness and goodput with and without the estimator."""
+    """Yield the table of fairness and goodput with and without the capacity estimator."""
     words = {"fifo": "no bottleneck, FIFO", "linux": "no bottleneck, Linux queue"}
     words |= {
         str(threshold): f"threshold {threshold} ms, FIFO" for threshold in bottleneck.THRESHOLDS
@@ -96,7 +100,9 @@ def _rate(phy: str, way: str, threshold: str) -> str:
 
 
 def accesses() -> Iterator[str]:
-    """Yield the gain by each EDCA parameter, for single frames and for aggregates."""
+    """Yield the table of the gain from each EDCA parameter, for single frames and for
+    aggregates.
+    """
     settings = {
         **{f"txop_{{}}_{us}": f"TXOP limit {us / 1000:g} ms" for us in access.LIMITS_US[1:]},
         **{

@@ -1,4 +1,4 @@
-"""Values of the stored run as table cells."""
+"""Table cells with values of the stored run."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -32,23 +32,17 @@ def _stated() -> Mapping[tuple[str, str], float]:
 
 
 class Values:
-    """Values that the studies of one paper measured.
-
-    Parameters
-    ----------
-    subject : str
-        The paper.
-    """
+    """Values measured by the studies of one paper."""
 
     def __init__(self, subject: str) -> None:
         self.subject = subject
 
     def of(self, name: str) -> Measured:
-        """Return a value."""
+        """Return the value with this name."""
         return _values()[self.subject][name]
 
     def simulated(self, name: str, factor: float = 1.0) -> str:
-        """Return mean and half width, times a factor."""
+        """Return the simulated mean and half width, multiplied by a factor."""
         value = self.of(name)
         if value.simulated is None:
             return "-"
@@ -56,30 +50,32 @@ class Values:
         return estimate(value.simulated * factor, half)
 
     def predicted(self, name: str, factor: float = 1.0) -> str:
-        """Return the model's value, times a factor, or a dash if the model refuses."""
+        """Return the model's value, multiplied by a factor, or a dash if the model refuses the
+        case.
+        """
         value = self.of(name).predicted
         return "-" if value is None else plain(value * factor)
 
     def over(self, name: str) -> str:
-        """Return the relative excess of the simulated mean over the model's value. [%]"""
+        """Return the relative difference of the simulated mean from the model's value. [%]"""
         value = self.of(name)
         if value.simulated is None or not value.predicted:
             return "-"
         return f"{100.0 * (value.simulated / value.predicted - 1.0):+.1f} %"
 
     def stated(self, name: str) -> str:
-        """Return the paper's number in the rule about the value."""
+        """Return the number that the paper states for the value."""
         value = _stated().get((self.subject, name))
         return "-" if value is None else f"{value:g}"
 
 
 def listed(cells: Iterable[str]) -> str:
-    """Return the cells as one cell, separated by commas."""
+    """Return several values as one table cell, separated by commas."""
     return ", ".join(cells)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Return the lines of a table."""
+    """Yield the lines of a Markdown table."""
     yield f"| {' | '.join(head)} |"
     yield "|" + "---|" * len(head)
     for row in rows:

@@ -1,4 +1,4 @@
-"""Tables of the page on TCP over 802.11e."""
+"""Tables of results for the page on TCP over 802.11e."""
 
 from collections.abc import Iterator
 
@@ -9,14 +9,14 @@ from tables.cells import Values, listed, table
 EDCA = Values("edca")
 
 PAIRS = ((31, 7), (7, 31), (3, 31))
-"""CWmin of access point and stations of figure 6 that are compared with the model. [slots]"""
+"""Pairs of CWmin (access point, stations) in figure 6 for which the model is compared. [slots]"""
 
 LIMITS = ((1, 1), (1, 4), (4, 1), (4, 4))
-"""TXOP limits of access point and stations of figure 7 that are shown. [packets]"""
+"""Pairs of TXOP limits (access point, stations) in figure 7 that the table shows. [packets]"""
 
 
 def figures() -> Iterator[str]:
-    """Return the model's values for each figure."""
+    """Yield the table of the model's values for each figure."""
 
     def predicted(*names: str) -> str:
         return listed(map(EDCA.predicted, names))
@@ -81,7 +81,7 @@ def _list(values: tuple[object, ...]) -> str:
 
 
 def simulated() -> Iterator[str]:
-    """Return goodput and active stations, by model and simulation."""
+    """Yield the table of goodput and active stations, predicted and simulated."""
     rows = [
         (f"{way}load, CWmin {cwmin}", f"fig05.{way}_{cwmin}", f"fig05.active_{way}_{cwmin}")
         for way in DIRECTIONS

@@ -1,4 +1,4 @@
-"""Tables of the page on per-station fairness in a hot-spot."""
+"""Tables of results for the page on per-station fairness in a hot-spot."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ HOTSPOT = Values("hotspot")
 
 
 def figures() -> Iterator[str]:
-    """Return the model's values for each figure."""
+    """Yield the table of the model's values for each figure."""
 
     def row(
         figure: int, what: str, quantity: str, over: Sequence[int], study: str = ""
@@ -36,7 +36,9 @@ def figures() -> Iterator[str]:
 
 
 def priority() -> Iterator[str]:
-    """Return the priority over the access point, by the chain and by the engine."""
+    """Yield the table of the stations' priority over the access point, from the Markov chain and
+    from the engine.
+    """
     yield from table(
         [f"CWmin of the station, {cell.AP_CWMIN} at the AP", "`beta_from_access`", "engine"],
         [
@@ -58,11 +60,13 @@ CASES = {
     "footnote_9": ("window of {} packets against 6, downloads", WINDOWS),
     "fig11": ("window of {} packets, uploads", WINDOWS),
 }
-"""Setting of station 1 that varies, and its values, by study."""
+"""Text about the varied setting of station 1, and its values, by study."""
 
 
 def simulated() -> Iterator[str]:
-    """Return fairness level, queue and losses of every point, by model and simulation."""
+    """Yield the table of fairness level, queue and losses of each point, predicted and
+    simulated.
+    """
     quantities = {"eta": 1.0, "queue": 1.0, "loss": 100.0}
     yield from table(
         [
@@ -88,7 +92,9 @@ RATIOS = ("airtime_ratio", "airtime_ratio_by_rates", "flow_ratio", "updown_ratio
 
 
 def agreement() -> Iterator[str]:
-    """Return the results of the paper's estimator and of C by agreement."""
+    """Yield the table of results with the paper's estimator and with lasthop's estimator
+    ("agreement") of the rate C.
+    """
 
     def both(figure: str, what: str, *names: str, kind: str = "agreed_") -> list[str]:
         ways = [

@@ -1,4 +1,4 @@
-"""Tables of the page on Compound TCP with RED."""
+"""Tables of results for the page on Compound TCP with RED."""
 
 from collections.abc import Iterator
 from math import nan
@@ -19,8 +19,9 @@ RED = Values("red")
 
 
 def _reno(load: str) -> str:
-    """Return the loss probability at which Reno with timeouts fills the link; a dash if the model
-    refuses. [%]"""
+    """Return the loss probability at which Reno with timeouts fills the link, or a dash if the
+    model refuses the case. [%]
+    """
     known = Scenario(beside.load_of(load)).typed
     try:
         loss = reno_loss(fluid(known), known.tcp_flows[0].tcp)
@@ -30,8 +31,9 @@ def _reno(load: str) -> str:
 
 
 def loads() -> Iterator[str]:
-    """Yield window, loss and utilisation of flows through a queue, by fluid model and
-    simulation."""
+    """Yield the table of window, loss and utilisation of flows through a queue, from fluid model
+    and simulation.
+    """
     rows = []
     for load, (words, _, flows, rtts) in beside.LOADS.items():
         window, loss, use = (f"loads.{name}_{load}" for name in ("window", "loss", "use"))
@@ -67,11 +69,11 @@ SENDERS = {
 }
 
 PAPERS_MEGABITS = 8.0 * PAPERS_MEGABYTES
-"""Data that each flow transfers in the paper. [Mbit]"""
+"""Amount of data that each flow transfers in the paper. [Mbit]"""
 
 
 def senders() -> Iterator[str]:
-    """Yield the goodput of sixty flows at 200 ms, by sender."""
+    """Yield the table of the goodput of sixty flows at a round-trip time of 200 ms, by sender."""
     rows = []
     for sender, words in SENDERS.items():
         names = [f"senders.goodput_{sender}_{policy}" for policy in POLICIES]
@@ -92,7 +94,9 @@ QUEUES = {"threshold": "threshold", "red": "RED", "red500": "RED, 500 B"}
 
 
 def bins() -> Iterator[str]:
-    """Yield the smallest utilisation at 200 ms, by the width of bins."""
+    """Yield the table of the smallest utilisation at a round-trip time of 200 ms, by width of the
+    time bins.
+    """
     names = "fig15.utilisation_min_{}_bin_{}"
     yield from table(
         ["width of bins", *(f"{words} [%]" for words in QUEUES.values())],

@@ -1,4 +1,4 @@
-"""Tables of the page on validation."""
+"""Tables of results for the page on validation."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,9 @@ from tables.cells import table
 
 
 def seven_downloads() -> Iterator[str]:
-    """Yield the goodput of seven downloads, by the engine and by Monte Carlo."""
+    """Yield the table of the goodput of seven downloads, from the engine and from the Monte Carlo
+    simulation.
+    """
     yield from table(
         ["CWmin", "goodput, engine [Mb/s]", "goodput, Monte Carlo [Mb/s]"],
         [

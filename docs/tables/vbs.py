@@ -1,4 +1,4 @@
-"""Tables of the page on Compound TCP over WiFi and virtual buffer sharing."""
+"""Tables of results for the page on Compound TCP over WiFi and virtual buffer sharing."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ ALGORITHMS = {"vbs": "Algorithm 1", "regulated": "regulator", "partition": "part
 
 
 def _off(name: str) -> str:
-    """Return the relative error of the model against the simulated mean. [%]"""
+    """Return the relative error of the model's value from the simulated mean. [%]"""
     value = VBS.of(name)
     assert value.simulated
     assert value.predicted is not None
@@ -23,7 +23,9 @@ def _off(name: str) -> str:
 
 
 def model() -> Iterator[str]:
-    """Return goodput of the classes and the buffer's loss, by simulation and both models."""
+    """Yield the table of the classes' goodput and the buffer's loss, from the simulation and from
+    both models.
+    """
     settings = [
         *((cell.ATTEMPTS, error, "", "fig13") for error in cell.ERRORS),
         *((cell.STATED_ATTEMPTS, error, "stated_", "fig11") for error in cell.ERRORS[1:]),
@@ -55,7 +57,9 @@ def model() -> Iterator[str]:
 
 
 def steady() -> Iterator[str]:
-    """Return goodput and blocked packets of the classes, by algorithm, simulated and predicted."""
+    """Yield the table of the classes' goodput and blocked packets, by algorithm, simulated and
+    predicted.
+    """
     rows = []
     for algorithm, words in ALGORITHMS.items():
         for error in map(tag, cell.ERRORS[1:]):
@@ -84,7 +88,7 @@ def steady() -> Iterator[str]:
 
 
 def controller() -> Iterator[str]:
-    """Return the results of Algorithm 1, the regulator and the partition."""
+    """Yield the table of results with Algorithm 1, the regulator and the partition."""
     ratios = [f"ratio_{phase}" for phase in (1, 2, 3)]
     rows = {
         "mean queue, target 60 [packets]": (
@@ -132,8 +136,9 @@ def controller() -> Iterator[str]:
 
 
 def unequal() -> Iterator[str]:
-    """Yield class 1's share of the queue if its target differs from its fraction of the
-    connections."""
+    """Yield the table of class 1's share of the queue if its target differs from its fraction of
+    connections.
+    """
     rows = []
     for case in beside.UNEQUAL:
         high, low, target, error = case

@@ -1,7 +1,7 @@
-"""Headless Chromium over a pipe of its DevTools protocol: loads pages, and says how that went.
+"""Load pages with a headless Chromium, which is controlled over a pipe by the DevTools protocol.
 
-Messages are JSON with a zero byte after each; Chromium reads them at descriptor 3 and writes them
-to 4 (`--remote-debugging-pipe`).
+Each message is JSON followed by a zero byte. Chromium reads messages from file descriptor 3 and
+writes messages to descriptor 4 (`--remote-debugging-pipe`).
 """
 
 import fcntl
@@ -22,10 +22,10 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--headless",
     "--remote-debugging-pipe",
-    "--no-sandbox",  # it would need a user that is not root
+    "--no-sandbox",  # the sandbox needs a user other than root
     "--disable-gpu",
     "--no-first-run",
-    # requests go only to the page's server
+    # all requests go to the server of the page
     "--no-proxy-server",
     "--disable-background-networking",
     "--disable-component-update",
@@ -35,25 +35,25 @@ FLAGS = (
 )
 TRIAL = "--headless --no-sandbox --dump-dom about:blank"
 READS, WRITES = 3, 4
-"""Descriptors of Chromium's."""
+"""File descriptors of Chromium for reading and writing messages."""
 START_S = 60.0
-"""Longest wait for its first answer; the first start after a boot reads 300 MB. [s]"""
+"""Longest wait for the first reply. After a boot, the first start reads 300 MB. [s]"""
 PATIENCE_S = 5.0
-"""Longest wait for its end. [s]"""
+"""Longest wait for the end of Chromium. [s]"""
 CHUNK_BYTES = 1 << 20
 
 
 class BrowserError(Exception):
-    """There is no Chromium, or it does not do what it is asked."""
+    """Chromium is not installed, or a request to it has failed."""
 
 
 def program() -> str:
-    """Path of Chromium.
+    """Return the path of Chromium.
 
     Raises
     ------
     BrowserError
-        If there is none.
+        If Chromium is not installed.
     """
     for name in PROGRAMS:
         if path := shutil.which(name):
@@ -62,12 +62,12 @@ def program() -> str:
 
 
 class Browser:
-    """A Chromium with a new profile, for pages of one host.
+    """A running Chromium with a new profile, which loads pages of one host.
 
     Raises
     ------
     BrowserError
-        If it cannot be started.
+        If Chromium cannot be started.
     """
 
     def __init__(self, host: str) -> None:
@@ -86,12 +86,12 @@ class Browser:
             self.stack = self.stack.pop_all()
 
     def start(self, host: str) -> None:
-        """Start it."""
+        """Start Chromium."""
         directory = tempfile.TemporaryDirectory(prefix="page-", ignore_cleanup_errors=True)
         profile = self.stack.enter_context(directory)
         to_read, self.commands = os.pipe()
         self.answers, to_write = os.pipe()
-        # beyond those that they are copied to
+        # descriptors above 3 and 4, to which they are copied
         theirs = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 10) for each in (to_read, to_write)]
         for each in (to_read, to_write):
             os.close(each)
@@ -117,7 +117,7 @@ class Browser:
             os.close(each)
 
     def end(self) -> None:
-        """End it and its processes, which write into the profile until then."""
+        """End Chromium and its processes, which write into the profile until they end."""
         self.session = None
         with suppress(BrowserError, subprocess.TimeoutExpired):
             self.call("Browser.close", wait_s=PATIENCE_S)
@@ -133,12 +133,12 @@ class Browser:
         self.stack.close()
 
     def call(self, method: str, wait_s: float = 20.0, **parameters: object) -> Item:
-        """Result of a method of the protocol.
+        """Call a method of the DevTools protocol and return its result.
 
         Raises
         ------
         BrowserError
-            If it fails, or has no answer in `wait_s`.
+            If the method fails, or does not reply within `wait_s`.
         """
         self.count += 1
         message = {"id": self.count, "method": method, "params": parameters}
@@ -161,7 +161,7 @@ class Browser:
         return dict(reply["result"])
 
     def wait_for(self, event: str, wait_s: float) -> bool:
-        """Whether an event has come in `wait_s`, or before."""
+        """Return whether an event has occurred, after waiting at most `wait_s` for it."""
         until_s = time.monotonic() + wait_s
         while True:
             message = self.events.pop(0) if self.events else self.message(until_s)
@@ -171,12 +171,12 @@ class Browser:
                 return True
 
     def evaluate(self, expression: str) -> Any:
-        """Value of an expression of JavaScript in the page."""
+        """Return the value of a JavaScript expression in the page."""
         reply = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         return reply["result"].get("value")
 
     def message(self, until_s: float) -> Item | None:
-        """Return its next message; None if there is none before `until_s`."""
+        """Return the next message of Chromium, or None if none arrives before `until_s`."""
         while b"\0" not in self.received:
             ready = select.select([self.answers], [], [], max(0.0, until_s - time.monotonic()))[0]
             if not ready:

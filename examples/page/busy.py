@@ -1,6 +1,7 @@
-"""Whether this machine had time for the measurements on it.
+"""Check whether other programs disturbed the measurements on this machine.
 
-A browser whose processor others use is late where no network is: its times are of a busy machine.
+If other programs use the processor, the browser is slow even without a network, and its times are
+not valid.
 """
 
 import os
@@ -9,29 +10,35 @@ import time
 from pathlib import Path
 
 STAT = Path("/proc/stat")
-"""Processor times; first of all `cpu USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ...`."""
+"""File with processor times. Its first line is `cpu USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL
+...`.
+"""
 WORKING = (1, 2, 3, 8)
-"""Words of that line that are time of programs, or taken from this machine by its host."""
+"""Fields of the first line that count the time of programs, and the time that the host has taken
+from this machine.
+"""
 REST_S, LOOK_S = 120.0, 3.0
-"""Longest wait for a quiet machine, and how long each look at it is. [s]"""
+"""Longest wait for a quiet machine, and duration of one check. [s]"""
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Others:
-    """Processors that others use, from now on."""
+    """Processor time that other programs use from now on."""
 
     def __init__(self) -> None:
         self.since_s = time.monotonic()
         self.used_s = others_s()
 
     def processors(self) -> float:
-        """How many they have used on average; call it when own children have ended. [-]"""
+        """Return the average number of processors that other programs use. Child processes must
+        have ended before the call. [-]
+        """
         passed_s = time.monotonic() - self.since_s
         return max(0.0, others_s() - self.used_s) / passed_s
 
 
 def rest(most: float) -> None:
-    """Wait until others use no more processors than this, at most for a limited time."""
+    """Wait until other programs use at most `most` processors, but not longer than `REST_S`."""
     until_s = time.monotonic() + REST_S
     while time.monotonic() < until_s:
         others = Others()
@@ -41,8 +48,8 @@ def rest(most: float) -> None:
 
 
 def others_s() -> float:
-    """Processor time since the start of the machine but that of this process and its children that
-    have ended. [s]
+    """Return the processor time since the start of the machine, without this process and its ended
+    children. [s]
     """
     words = STAT.read_text().split(maxsplit=10)
     own = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

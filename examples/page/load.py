@@ -1,7 +1,7 @@
-"""Loads a page once, with nothing in any cache: `load.py [URL] [--out FILE]`.
+"""Load a page once with empty caches: `load.py [URL] [--out FILE]`.
 
-Chromium's own times of each object (Navigation Timing, Resource Timing) are the record of it. A
-datagram every 100 ms, from 3 s before on, asks the server how long the way there and back is.
+The record contains Chromium's times of each object (Navigation Timing, Resource Timing). From 3 s
+before the load on, a datagram every 100 ms measures the round-trip time to the server.
 """
 
 import argparse
@@ -21,15 +21,15 @@ from browser import Browser, BrowserError
 Item = dict[str, Any]
 
 LONGEST_S = 120.0
-"""After which a page that is not there counts as not loaded. [s]"""
+"""Time after which an incomplete page counts as not loaded. [s]"""
 START_S = 30.0
-"""Longest wait for the server. [s]"""
+"""Longest wait until the server is ready. [s]"""
 PING_S = 0.1
 PING_BYTES = 64
 BEFORE_S = 3.0
-"""How long before the page pings begin. [s]"""
+"""Time between the first ping and the load of the page. [s]"""
 LAST_S = 1.0
-"""How long the last of them may be under way. [s]"""
+"""Longest wait for the reply to the last ping. [s]"""
 TIMES = (
     *("startTime", "connectStart", "connectEnd"),
     *("requestStart", "responseStart", "responseEnd"),
@@ -43,7 +43,7 @@ ENTRIES = """(() => {
 
 
 class Pings(threading.Thread):
-    """Datagrams to a server that sends them back."""
+    """Pings: datagrams to a server that sends them back."""
 
     def __init__(self, host: str, port: int) -> None:
         super().__init__(daemon=True)
@@ -54,7 +54,7 @@ class Pings(threading.Thread):
         self.own.connect((host, port))
 
     def run(self) -> None:
-        """Send until it is over, and hear what comes back."""
+        """Send pings and receive the replies until `stop` is called."""
         due_s = time.monotonic()
         until_s = math.inf
         while (now_s := time.monotonic()) < until_s:
@@ -70,14 +70,16 @@ class Pings(threading.Thread):
             self.own.settimeout(max(1e-3, min(PING_S, due_s - time.monotonic())))
             try:
                 answer = self.own.recv(PING_BYTES)
-            except OSError:  # none yet, or none is there
+            except OSError:  # no reply has arrived, or the server does not listen
                 continue
             self.heard.set()
             (number,) = struct.unpack_from("I", answer)
             self.rtts_s[number] = time.monotonic() - self.sent_s[number]
 
     def stop(self, since_s: float) -> list[tuple[float, float | None]]:
-        """When each was sent, and its round-trip time, if it came back. [s]"""
+        """Stop the pings. Return the send time of each ping, and its round-trip time if the ping
+        was answered. [s]
+        """
         self.over.set()
         self.join()
         self.own.close()
@@ -88,12 +90,12 @@ class Pings(threading.Thread):
 
 
 def load(url: str, before_s: float = BEFORE_S) -> Item:
-    """Load a page by a browser that has seen none; times count from when it was asked for. [s]
+    """Load a page with a new browser. Times count from the request of the page. [s]
 
     Raises
     ------
     BrowserError
-        If there is no Chromium, or no server, or the page has an error.
+        If Chromium is not installed, the server does not reply, or the page has an error.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -121,8 +123,8 @@ def load(url: str, before_s: float = BEFORE_S) -> Item:
 
 
 def of_object(entry: Item) -> Item:
-    """When what happened to an object; what took no time, such as a connection that was there,
-    has the same time twice.
+    """Return the times of an object. A step that took no time, such as the set-up of an existing
+    connection, begins and ends at one time.
     """
     names = ("start_s", "connect_s", "connected_s", "request_s", "response_s", "end_s")
     times = {name: passed_s(entry[each]) for name, each in zip(names, TIMES, strict=True)}
@@ -135,12 +137,12 @@ def of_object(entry: Item) -> Item:
 
 
 def passed_s(time_ms: float | None) -> float | None:
-    """A time of Chromium's, whose clock has 0.1 ms. [s]"""
+    """Convert a time of Chromium, whose resolution is 0.1 ms, to seconds. [s]"""
     return None if time_ms is None else round(time_ms / 1e3, 4)
 
 
 def summary(record: Item) -> str:
-    """A line for people."""
+    """Return a line that summarises the record."""
     objects = record["objects"]
     length_kb = sum(each["bytes"] for each in objects) / 1e3
     size = f"{len(objects)} objects, {length_kb:.0f} kB"
@@ -152,7 +154,7 @@ def summary(record: Item) -> str:
 
 
 def main() -> int:
-    """Load a page, and say how that went."""
+    """Load a page and print a summary."""
     options = argparse.ArgumentParser(description="Loads a page with Chromium.")
     options.add_argument("url", nargs="?", default="http://server/")
     options.add_argument("--out", type=Path, help="file for the record, as JSON")

@@ -1,7 +1,8 @@
-"""A web page of many objects, the same bytes each time: a document and its parts.
+"""A web page of many objects: a document and the objects that it needs. The bytes are equal in
+every run.
 
-A browser finds in the document style sheets, each of which asks for the picture of a background,
-scripts, the last of which adds pictures to the page, and pictures.
+The document refers to style sheets, scripts and pictures. Each style sheet refers to a background
+picture. The last script adds further pictures to the page.
 """
 
 import random
@@ -14,9 +15,9 @@ from typing import Literal
 Kind = Literal["document", "style", "script", "image"]
 
 OBJECTS = 30
-"""Objects of the guide's page, the document included."""
+"""Number of objects of the page in the guide, including the document."""
 LEAST = 6
-"""Fewest objects of a page that has all of this."""
+"""Smallest number of objects with which a page has objects of all types."""
 SEED = 30
 SIZES: dict[Kind, tuple[float, float]] = {
     "document": (28_000, 0.0),
@@ -24,9 +25,10 @@ SIZES: dict[Kind, tuple[float, float]] = {
     "script": (32_000, 0.8),
     "image": (28_000, 0.9),
 }
-"""Lengths are log-normal: median [bytes], and standard deviation of the logarithm [-].
+"""Parameters of the log-normal length of each type of object: median [bytes], and standard
+deviation of the logarithm [-].
 
-Most objects are small then, and a few have half of all bytes.
+With this distribution most objects are small, and a few objects have half of all bytes.
 """
 TYPES: dict[Kind, str] = {
     "document": "text/html; charset=utf-8",
@@ -34,14 +36,14 @@ TYPES: dict[Kind, str] = {
     "script": "text/javascript",
     "image": "image/png",
 }
-"""MIME types."""
+"""MIME type of each type of object."""
 WIDTH = 64
 """Width of each picture. [pixels]"""
 
 
 @dataclass(frozen=True)
 class Object:
-    """Content of a server at a path."""
+    """Content that the server sends for a path."""
 
     path: str
     kind: Kind
@@ -49,12 +51,12 @@ class Object:
 
 
 def page(count: int = OBJECTS) -> list[Object]:
-    """The document `/` and what it needs, `count` objects in all.
+    """Return the document `/` and the objects that it needs, `count` objects in total.
 
     Raises
     ------
     ValueError
-        If `count` has not room for all kinds.
+        If `count` is too small for objects of all types.
     """
     if count < LEAST:
         raise ValueError(f"a page of {count} objects: {LEAST} is the least")
@@ -77,12 +79,12 @@ def page(count: int = OBJECTS) -> list[Object]:
 
 
 def numbered(name: str, count: int, ending: str) -> list[str]:
-    """Paths of one object at least."""
+    """Return the paths of `count` objects, but at least one path."""
     return [f"/{name}-{number}.{ending}" for number in range(1, max(1, count) + 1)]
 
 
 def document(styles: list[str], scripts: list[str], photos: list[str]) -> str:
-    """The page itself; its styles hold the first paint back."""
+    """Return the document. Its style sheets delay the first paint."""
     lines = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8"><title>A page</title>',
@@ -98,20 +100,20 @@ def document(styles: list[str], scripts: list[str], photos: list[str]) -> str:
 
 
 def adding(paths: list[str]) -> str:
-    """A script that adds pictures to the page."""
+    """Return a script that adds pictures to the page."""
     lines = [f'document.body.append(Object.assign(new Image(), {{ src: "{p}" }}));' for p in paths]
     return "\n".join(lines) + "\n"
 
 
 def filled(kind: Kind, text: str, draws: random.Random) -> bytes:
-    """A text made as long as its kind is by a comment at its end."""
+    """Return a text, extended by a comment to a random length for its type."""
     begin, end = ("<!-- ", " -->\n") if kind == "document" else ("/* ", " */\n")
     missing = max(0, length_bytes(kind, draws) - len(text) - len(begin) - len(end))
     return f"{text}{begin}{draws.randbytes(missing).hex()[:missing]}{end}".encode()
 
 
 def picture(draws: random.Random) -> bytes:
-    """Noise as a PNG that is not compressed."""
+    """Return noise as an uncompressed PNG."""
     row_bytes = 1 + 3 * WIDTH
     height = max(1, length_bytes("image", draws) // row_bytes)
     rows = b"".join(b"\0" + draws.randbytes(3 * WIDTH) for _ in range(height))
@@ -121,11 +123,11 @@ def picture(draws: random.Random) -> bytes:
 
 
 def chunk(name: bytes, data: bytes) -> bytes:
-    """A part of a PNG, with its length and its checksum."""
+    """Return a chunk of a PNG, with its length and checksum."""
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
 def length_bytes(kind: Kind, draws: random.Random) -> int:
-    """How long another object of this kind is, about. [bytes]"""
+    """Return a random length for an object of this type. [bytes]"""
     median_bytes, deviation = SIZES[kind]
     return round(draws.lognormvariate(log(median_bytes), deviation))

@@ -1,8 +1,10 @@
-"""A page over a busy access point: `python examples/page/page.py`, as root, in ten minutes.
+"""Measure the load of a page over a busy access point: `python examples/page/page.py`, as root, in
+ten minutes.
 
-Headless Chromium loads the page of `objects.py` at a station of an emulated cell: alone, with four
-uploads, and with them and a shared bottleneck. Each run has another seed, a new browser and so an
-empty cache. It prints a table, and writes a record as JSON and a picture of each case's median.
+Headless Chromium loads the page of `objects.py` at a station of an emulated cell. There are three
+cases: no other traffic, four uploads, and four uploads with a shared bottleneck. Each run has
+another seed and a new browser with an empty cache. The program prints a table, and writes a record
+as JSON and a picture of each case's median run.
 """
 
 import argparse
@@ -36,12 +38,14 @@ CASES: Mapping[str, Mapping[str, object]] = {
     "beside four uploads": {},
     "with a shared bottleneck": {"vsb": {}},
 }
-"""What each case changes in the scenario; a file needs a flow, so alone is beside one segment."""
+"""Changed settings of the scenario in each case. A scenario needs a flow, so that the case without
+traffic has an upload of one segment.
+"""
 RUNS = 9
 TRIES = 5
-"""How often a run is made at most, until this machine had time for one."""
+"""Largest number of repetitions of a run that other programs disturbed."""
 MOST_OTHERS = 0.2
-"""Processors that others may use: a tenth of two. [-]"""
+"""Largest number of processors that other programs may use: a tenth of two processors. [-]"""
 COLUMNS = (
     *("", "complete\n[s]", "first paint\n[s]", "lost\n[%]", "ping\n[ms]"),
     *("queue\n[packets]", "uploads\n[Mb/s]"),
@@ -49,12 +53,12 @@ COLUMNS = (
 
 
 def measure(runs: int, anyway: bool) -> Item:
-    """The record of all cases; `anyway` keeps runs for which this machine had no time.
+    """Run all cases and return their record. With `anyway`, disturbed runs are kept.
 
     Raises
     ------
     UserError
-        If there is no Chromium, or this machine may not emulate, or is too busy.
+        If Chromium is not installed, or this machine cannot run emulations or is too busy.
     """
     try:
         program()
@@ -71,7 +75,7 @@ def measure(runs: int, anyway: bool) -> Item:
 
 
 def in_time(settings: Mapping[str, object], seed: int) -> Item:
-    """A run for which this machine had time."""
+    """Repeat a run until other programs did not disturb it, and return it."""
     for attempt in range(1, TRIES + 1):
         record = run(settings, seed)
         trouble = busy([record])
@@ -84,7 +88,7 @@ def in_time(settings: Mapping[str, object], seed: int) -> Item:
 
 
 def busy(runs: Sequence[Item]) -> str | None:
-    """Return the objection to the machine on which these were made, if any."""
+    """Return a message if other programs disturbed these runs, or None."""
     late_s = max(each["lateness_p99_s"] for each in runs)
     others = max(each["others_processors"] for each in runs)
     if late_s > LATE_S:
@@ -95,7 +99,7 @@ def busy(runs: Sequence[Item]) -> str | None:
 
 
 def run(settings: Mapping[str, object], seed: int) -> Item:
-    """One load of the page."""
+    """Load the page once in an emulation."""
     others = Others()
     with tempfile.TemporaryDirectory() as directory:
         out = Path(directory, "load.json")
@@ -126,13 +130,15 @@ def run(settings: Mapping[str, object], seed: int) -> Item:
 
 
 def weighted(pairs: Sequence[tuple[Item, Item]]) -> float:
-    """Return the mean of estimates weighted by other estimates; 0 if those are."""
+    """Return the weighted mean of estimates. The weights are estimates too; the mean is 0 if all
+    weights are 0.
+    """
     total = sum(weight["mean"] for _, weight in pairs)
     return sum(value["mean"] * weight["mean"] for value, weight in pairs) / total if total else 0.0
 
 
 def table(record: Item) -> str:
-    """A row for each case."""
+    """Return the table as text, with one row for each case."""
     rows = [[each["name"], *cells(each["runs"])] for each in record["cases"]]
     headers = [column.partition("\n")[::2] for column in COLUMNS]
     lines = [[first for first, _ in headers], [second for _, second in headers], *rows]
@@ -162,19 +168,21 @@ def cells(runs: Sequence[Item]) -> list[str]:
 
 
 def with_range(times_s: Sequence[float | None]) -> str:
-    """Median, least and most; what never came took longer than any."""
+    """Return median, minimum and maximum as text. A page that was never complete counts as longer
+    than any other.
+    """
     ordered = sorted(math.inf if each is None else each for each in times_s)
     middle, least, most = (as_seconds(each) for each in (median(ordered), ordered[0], ordered[-1]))
     return f"{middle} ({least}..{most})"
 
 
 def as_seconds(time_s: float) -> str:
-    """A time as text. [s]"""
+    """Return a time [s] as text."""
     return f">{LONGEST_S:g}" if math.isinf(time_s) else f"{time_s:.2f}"
 
 
 def about(record: Item) -> str:
-    """How all of it was measured."""
+    """Return the text below the table: how the values were measured."""
     runs = [each for case in record["cases"] for each in case["runs"]]
     late_ms = 1e3 * max(each["lateness_p99_s"] for each in runs)
     others = max(each["others_processors"] for each in runs)
@@ -189,7 +197,7 @@ def about(record: Item) -> str:
 
 
 def main() -> int:
-    """Measure or read, print, draw."""
+    """Run the measurement or read its record. Print the table and draw the picture."""
     options = argparse.ArgumentParser(description="Loads a page behind a busy access point.")
     options.add_argument("--runs", type=int, default=RUNS, help="loads of each case")
     options.add_argument("--record", type=Path, default=Path("out/page.json"))
@@ -222,12 +230,12 @@ def main() -> int:
 
 
 def read(path: Path) -> Item:
-    """A record.
+    """Read a record.
 
     Raises
     ------
     UserError
-        If the file is none.
+        If the file is not a record.
     """
     try:
         record = json.loads(path.read_text())
@@ -237,7 +245,7 @@ def read(path: Path) -> Item:
 
 
 def show(record: Item, picture: Path) -> None:
-    """Print the table, with a warning where the machine was busy, and draw the picture."""
+    """Print the table, with a warning if the machine was busy, and draw the picture."""
     from waterfall import figure
 
     print(f"\n{table(record)}\n\n{about(record)}")
@@ -247,7 +255,7 @@ def show(record: Item, picture: Path) -> None:
 
 
 def as_text(record: Item) -> str:
-    """JSON with a line for each run."""
+    """Return the record as JSON with one line per run."""
     lines = []
     for case in record["cases"]:
         runs = ",\n".join(json.dumps(each, separators=(",", ":")) for each in case["runs"])

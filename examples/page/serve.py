@@ -1,7 +1,7 @@
-"""The server of the page: `serve.py [--objects N] [--port PORT]`, over HTTP/1.1 with keep-alive.
+"""Serve the page over HTTP/1.1 with keep-alive: `serve.py [--objects N] [--port PORT]`.
 
-It answers datagrams at the same port, too, with themselves. Its TCP is CUBIC on every machine,
-since the uploads are CUBIC.
+The server also sends back every datagram that arrives at the UDP port with this number. Its TCP
+uses CUBIC on all machines, because the uploads use CUBIC.
 """
 
 import argparse
@@ -13,11 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from objects import OBJECTS, TYPES, Object, page
 
 LONGEST_DATAGRAM = 2048
-"""Number of bytes that are read of a datagram. [bytes]"""
+"""Largest number of bytes that are read from a datagram. [bytes]"""
 
 
 class Site(ThreadingHTTPServer):
-    """A server of these objects."""
+    """HTTP server of the page's objects."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -25,20 +25,20 @@ class Site(ThreadingHTTPServer):
     def __init__(self, port: int, objects: list[Object], congestion: str) -> None:
         self.objects = {each.path: each for each in objects}
         super().__init__(("", port), Answers)
-        # connections that it takes inherit this
+        # accepted connections inherit this option
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Answers requests of one connection."""
+    """Handler for the requests of one connection."""
 
     server: Site
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # header and content together
+    wbufsize = -1  # header and content are sent together
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        """Send the object of this path."""
+        """Send the object at the requested path."""
         served = self.server.objects.get(self.path)
         if served is None:
             self.send_error(HTTPStatus.NOT_FOUND)
@@ -50,11 +50,11 @@ class Answers(BaseHTTPRequestHandler):
         self.wfile.write(served.content)
 
     def log_message(self, format: str, *values: object) -> None:
-        """Say nothing of what goes well."""
+        """Log nothing for successful requests."""
 
 
 def echo(port: int) -> None:
-    """Send each datagram back."""
+    """Send each received datagram back to its sender."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
         own.bind(("", port))
         while True:
@@ -63,7 +63,7 @@ def echo(port: int) -> None:
 
 
 def main() -> None:
-    """Serve until this is ended."""
+    """Serve until the process is ended."""
     options = argparse.ArgumentParser(description="Serves a page.")
     options.add_argument("--objects", type=int, default=OBJECTS, help="how many the page has")
     options.add_argument("--port", type=int, default=80)

@@ -1,4 +1,6 @@
-"""The picture: a waterfall of each case's median load, one above another on one axis of time."""
+"""Draw the waterfall of each case's median load. The panels are above one another with a common
+time axis.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,19 +23,19 @@ PHASES = (
     ("waits for an answer", "request_s", "response_s", "#56B4E9"),
     ("receives", "response_s", "end_s", "#0072B2"),
 )
-"""Work of a browser for an object, from when to when, and the colour."""
+"""Phases of loading an object: name, times of beginning and end, and colour."""
 PAINTED, COMPLETE = "#009E73", "#D55E00"
 GROUPS = (
     *(("/", "document"), ("/style-", "styles"), ("/script-", "scripts"), ("/photo-", "photos")),
     *(("/background-", "backgrounds"), ("/added-", "by script")),
 )
-"""How paths begin, and what objects with such paths are called."""
+"""Beginnings of paths, each with the name for the group of these objects."""
 HEIGHT = 0.78
-"""Height of a row's bar, where rows are 1 apart."""
+"""Height of a bar, if the distance between rows is 1."""
 
 
 def figure(record: Item) -> Figure:
-    """A panel for each case."""
+    """Draw a panel for each case."""
     cases = record["cases"]
     ordered = [sorted(case["runs"], key=duration_s) for case in cases]
     middle = [runs[len(runs) // 2] for runs in ordered]
@@ -57,28 +59,33 @@ def figure(record: Item) -> Figure:
 
 
 def duration_s(run: Item) -> float:
-    """How long a page took; the longest of all where it never was complete. [s]"""
+    """Return the time until a page was complete, or `LONGEST_S` if the page never was complete.
+    [s]
+    """
     return float(LONGEST_S if run["load_s"] is None else run["load_s"])
 
 
 def room_s(drawn: Sequence[Item], runs: Sequence[Item]) -> float:
-    """Return the end of the time axis: right of the text next to the bars, and of all runs. [s]"""
+    """Return the end of the time axis. The axis includes the text next to the bars, and all runs.
+    [s]
+    """
     return max(1.25 * max(map(duration_s, drawn)), 1.03 * max(map(duration_s, runs)))
 
 
 def waterfall(axes: Axes, run: Item) -> None:
-    """A row for each object, in the order of the page."""
+    """Draw a row for each object, in the order of the page."""
     order = {each.path: row for row, each in enumerate(page())}
     for each in run["objects"]:
         row = order[each["path"]]
         for _, begin, end, color in PHASES:
-            length_s = max(0.0, each[end] - each[begin])  # none where a page was given up
+            # the phase is missing if the page was never complete
+            length_s = max(0.0, each[end] - each[begin])
             axes.barh(row, length_s, left=each[begin], height=HEIGHT, color=color, linewidth=0)
     label_groups(axes, list(order))
 
 
 def label_groups(axes: Axes, paths: Sequence[str]) -> None:
-    """Names of groups at the left, in the middle of their rows."""
+    """Write the names of the groups at the left, each in the middle of its rows."""
     groups = [next(name for start, name in reversed(GROUPS) if p.startswith(start)) for p in paths]
     counts, row = Counter(groups), 0
     ticks: list[float] = []
@@ -93,7 +100,9 @@ def label_groups(axes: Axes, paths: Sequence[str]) -> None:
 
 
 def marks(axes: Axes, run: Item) -> None:
-    """When the page was painted first and when it was complete, and what the uploads got."""
+    """Mark the times of the first paint and of the complete page, and write the goodput of the
+    uploads.
+    """
     painted_s, complete_s = run["first_paint_s"], duration_s(run)
     texts = [(f"complete {complete_s:.2f} s", COMPLETE)]
     axes.axvline(complete_s, color=COMPLETE, linewidth=1.0)

@@ -1,4 +1,5 @@
-"""Faults of a single line, as a tired author makes them: in studies, in rules, in the ledger.
+"""Generate faults of a single line, such as a tired author makes, in studies, in rules and in the
+ledger (claims.toml).
 
 In Python a fault replaces one expression, found by its syntax tree:
 
@@ -40,7 +41,7 @@ RULES = tuple(f"python/lasthop/studies/{name}.py" for name in ("rules", "ledger"
 
 @dataclass(frozen=True)
 class Fault:
-    """One line that is wrong.
+    """A fault: one wrong line of a file.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class Fault:
     after: str
 
     def applied(self, text: str) -> str:
-        """Return the file's text with the fault."""
+        """Return the text of the file with the fault."""
         lines = text.splitlines(keepends=True)
         at = self.line - 1
         if lines[at].rstrip("\n") != self.before:
@@ -70,16 +71,17 @@ class Fault:
 
     @property
     def place(self) -> str:
-        """Return the file and the line."""
+        """Return file and line of the fault as text."""
         return f"{self.file.removeprefix('python/lasthop/')}:{self.line}"
 
 
 KINDS: Mapping[str, int] = {"measures": 8, "settings": 6, "rules": 5, "claims": 5}
-"""Number of faults of each kind that are drawn. [-]"""
+"""Number of faults to draw of each kind. [-]"""
 
 
 class Queue:
-    """Lines of a kind in an order that depends only on the seed, each with one of its faults.
+    """Queue of the faults of one kind, in a random order that depends only on the seed. Each line
+    has one of its possible faults.
 
     All lines have the same probability, and all faults of a line have the same probability. Invalid
     faults and faults that change nothing are left out only when they are drawn, since few faults of
@@ -109,14 +111,14 @@ class Queue:
 
 @dataclass(frozen=True)
 class Stock:
-    """All faults of a kind, and a function that returns whether a fault makes sense."""
+    """All faults of one kind, and a function that returns whether a fault is valid."""
 
     faults: Sequence[Fault]
     makes_sense: Callable[[Fault], bool]
 
 
 def queues(root: Path, seed: str) -> dict[str, Queue]:
-    """Return the faults of each kind in the order of this seed."""
+    """Return the faults of each kind, in the random order of this seed."""
     return {
         kind: Queue(stock.faults, stock.makes_sense, f"{seed} {kind}")
         for kind, stock in stocks(root).items()
@@ -152,7 +154,7 @@ def stocks(root: Path) -> dict[str, Stock]:
 
 @dataclass(frozen=True)
 class Edit:
-    """Text that replaces a part of one line between two columns."""
+    """Replacement of the text between two columns of a line."""
 
     line: int
     begin: int
@@ -217,21 +219,21 @@ CONTRARY: Mapping[str, Sequence[str]] = {
     "largest": ("smallest",),
     "smallest": ("largest",),
 }
-"""Functions that replace each other, if the file uses both."""
+"""Functions that a fault may exchange, if the file uses both."""
 SYMMETRIC = {"max", "min", "isinstance", "Quantity", "RuleError", "Judged"}
-"""Functions whose first two arguments are not exchanged: their order has no effect, or types reveal
-it.
+"""Functions whose first two arguments are not exchanged, because their order has no effect, or
+because a type error would reveal the exchange.
 """
 WITH_UNIT = re.compile(r'"(\d+\.?\d*)( ?[A-Za-z]+)"')
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 MAPPED = ("key", "", 0)
-"""Kind of the keys of mappings. They are replaced only by keys that look similar, since other keys
-are refused immediately.
+"""Role of strings that are keys of mappings. A fault replaces them only by similar keys, because
+other keys are refused immediately.
 """
 
 
 class Operators:
-    """Possible faults of one file."""
+    """Generator of the possible faults of one Python file."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
@@ -316,8 +318,8 @@ class Operators:
             yield from self._instead(node, f'"{other}"')
 
     def _attributes(self, like: ast.Attribute) -> list[str]:
-        """Return names of the same kind that the file uses from a module: called, read, or
-        constants.
+        """Return other names that the file uses from the same module and in the same way: called,
+        read, or as constants.
         """
         return [
             attribute.attr
@@ -339,7 +341,7 @@ class Operators:
         return "" if span is None else self.module.lines[span[0] - 1][span[1] : span[2]]
 
     def _span(self, node: ast.AST) -> tuple[int, int, int] | None:
-        """Return line and columns of a node within one line."""
+        """Return line, first column and last column of a node within one line."""
         line, end = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
         if line is None or line != end:
             return None
@@ -365,7 +367,7 @@ class Operators:
     def _between(
         self, left: ast.AST, right: ast.AST, sign: re.Pattern[str], text: str
     ) -> Iterator[Edit]:
-        """Replace the sign between two expressions that end and begin in one line."""
+        """Replace the operator between two expressions, if they end and begin in one line."""
         line, begin = left.end_lineno, left.end_col_offset  # type: ignore[attr-defined]
         if line != right.lineno:  # type: ignore[attr-defined]
             return
@@ -393,12 +395,12 @@ def walked(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_message(node: ast.AST) -> bool:
-    """Return whether a node raises an exception, whose message is not tested letter by letter."""
+    """Return whether a node raises an exception. Its message is not checked exactly by any test."""
     return isinstance(node, ast.Raise)
 
 
 def _strings(node: ast.AST) -> Iterator[tuple[ast.Constant, object]]:
-    """Yield the keys below a node, each with the kind of its place."""
+    """Yield the string keys below a node, each with its role (such as argument or subscript)."""
     for parent in walked(node):
         match parent:
             case ast.Call(func=function, args=args):
@@ -430,7 +432,7 @@ def _alike(left: ast.AST, right: ast.AST) -> bool:
 
 
 def numbers(value: float, text: str) -> list[str]:
-    """Return wrong numbers that may replace a number."""
+    """Return wrong numbers with which a fault replaces a number."""
     if isinstance(value, int) and re.fullmatch(r"\d+", text):
         return [str(value + 1), *([str(value - 1)] if value else []), *_doubled(value)]
     if match := re.fullmatch(r"(.*e-?)(\d+)", text):
@@ -445,7 +447,7 @@ def _doubled(value: int) -> list[str]:
 
 
 def nearest(names: Sequence[str], name: str) -> list[str]:
-    """Return the other names next to a name, before and after it."""
+    """Return the neighbours of a name in a list: the names before and after it."""
     others = list(dict.fromkeys(names))
     if name not in others:
         return []
@@ -463,7 +465,7 @@ PAIR = re.compile(r'(larger = )("[^"]*")(.*smaller = )("[^"]*")')
 
 
 def in_claims(text: str) -> Iterator[Fault]:
-    """Return every fault of the ledger."""
+    """Yield every possible fault of the ledger."""
     every = list(dict.fromkeys(VALUE.findall("\n".join(map(_judging, text.splitlines())))))
     in_rules = False
     for number, line in enumerate(text.splitlines(), 1):
@@ -483,7 +485,7 @@ def _reads_otherwise(text: str, tree: Mapping[str, object]) -> bool:
 
 
 def _judging(line: str) -> str:
-    """Return a line of a check, with blanks instead of its descriptions."""
+    """Return a line of a check in which the descriptions are blank."""
     if not re.match(r"\s*(check = \[)?\s*\{ ", line) and " = " not in line:
         return ""
     if re.match(r"(text|figure|id) = |#|\s*#", line):
@@ -521,7 +523,7 @@ def _in_check(line: str, every: Sequence[str]) -> Iterator[str]:
 
 
 def _slips(line: str, seen: str) -> Iterator[str]:
-    """Yield the line with one wrong digit, or with the values of two papers exchanged."""
+    """Yield the line with one wrong digit, or with the two values of a pair exchanged."""
     for match in DIGITS.finditer(seen):
         for place in (match.start(), _last_digit(match)):
             digit = (int(line[place]) + 1) % 10

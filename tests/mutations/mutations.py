@@ -17,8 +17,8 @@ numbers, so that only the first proof is valid for rules.
 **Tests that could notice** are tests that name studies, claims or `reproduce` in their file or in
 the page that they run (`NAMED`). No other code of the package loads a study. `--blind` proves this:
 it makes the studies unreadable and runs all other quick suites, all of which must pass. Tests of
-studies of one subject cannot notice faults of another subject: no study imports a study of another
-subject, which `outputs.py` asserts, and a fault of the ledger is in a claim of one subject.
+studies of one subject cannot notice faults of another subject, because no study imports a study of
+another subject (`outputs.py` asserts this). A fault of the ledger is in a claim of one subject.
 
 Finished faults are stored in out/mutations, by tree and seed: after Ctrl-C the same command
 continues.
@@ -52,22 +52,24 @@ SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax")
 CLOSE = "tests/python/studies"
 QUICK = ("tests/python", "tests/equations")
 NAMED = re.compile(r"studies|claims|reproduce|refresh|rglob|plot\.(family|points|study)")
-"""Pattern of the words in files of tests that could notice a fault."""
+"""Pattern for words in test files that could notice a fault."""
 LEFT_OUT = (".git", ".venv", ".peers", "target", "out", "site", ".*_cache", ".hypothesis")
-"""Parts that a copy of the tree omits."""
+"""Files and folders that a copy of the tree omits."""
 PATIENCE_S = 1800.0
-"""Longest time for a fault, on a busy machine. Tests that do not end have noticed the fault. [s]"""
+"""Longest time for the tests of a fault, on a busy machine. Tests that do not end count as having
+noticed the fault. [s]
+"""
 OUTPUTS = str(Path(__file__).with_name("outputs.py"))
 PYTEST = ("-m", "pytest", "-W", "error", "-q", "-p", "no:cacheprovider")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", re.MULTILINE)
 
 
 class Stopped(Exception):
-    """Raised after Ctrl-C."""
+    """Raised to end the program after Ctrl-C."""
 
 
 class Processes:
-    """Processes that Ctrl-C must end."""
+    """Running child processes, which Ctrl-C must end."""
 
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[str]] = set()
@@ -75,7 +77,7 @@ class Processes:
         self.stopped = False
 
     def run(self, tree: Path, *arguments: str, patience_s: float = PATIENCE_S) -> str | None:
-        """Run Python on a tree; return its output, or None if it does not end."""
+        """Run Python on a tree. Return its output, or None if it does not end in time."""
         environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
         with self._lock:
             if self.stopped:
@@ -139,19 +141,19 @@ class Finished:
     seconds: float
 
     def to_json(self) -> str:
-        """Return a line of the file of finished faults."""
+        """Return the outcome as a line for the file of finished faults."""
         return json.dumps(asdict(self))
 
     @classmethod
     def of(cls, line: str) -> "Finished":
-        """Return the outcome that a line of the file describes."""
+        """Return the outcome from a line of the file of finished faults."""
         tree = json.loads(line)
         return cls(**{**tree, "fault": Fault(**tree["fault"])})
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A tree, and the trials on copies of it.
+    """A tree, on copies of which the faults are tried.
 
     Parameters
     ----------
@@ -174,7 +176,9 @@ class Bench:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def tried(self, fault: Fault) -> Finished:
-        """Run the suites on a copy with the fault, and look for a proof if no test notices it."""
+        """Run the tests on a copy with the fault. If no test notices the fault, look for a proof
+        that it has no effect.
+        """
         began_s = time.monotonic()
 
         def finished(test: str = "", proof: str = "") -> Finished:
@@ -195,8 +199,8 @@ class Bench:
             return finished(self.noticed(tree, [*strangers, *rest]))
 
     def noticed(self, tree: Path, wanted: Sequence[str]) -> str:
-        """Return the first test that fails on a tree and passes without the fault; "" if there is
-        none.
+        """Return the first test that fails with the fault and passes without it, or an empty
+        text.
         """
         while True:
             without = [f"--deselect={test}" for test, fails in [*self.failing.items()] if fails]
@@ -212,9 +216,7 @@ class Bench:
                 return match[1]
 
     def fails_anyhow(self, test: str) -> bool:
-        """Return whether a test, or the collection of its file, fails on the tree without a
-        fault.
-        """
+        """Return whether a test, or the collection of its file, fails even without a fault."""
         if test not in self.failing:
             how = () if "::" in test else ("--collect-only",)
             with copied(self.root) as tree:
@@ -223,8 +225,8 @@ class Bench:
         return self.failing[test]
 
     def same_outputs(self, tree: Path, fault: Fault) -> bool:
-        """Return whether all outputs equal those without the fault, and the faulty line was run for
-        them.
+        """Return whether all outputs with the fault equal those without it, and the faulty line
+        ran.
         """
         mine, without = (self.outputs(folder, fault.file) for folder in (tree, self.root))
         if mine is None or without is None or mine["outputs"] != without["outputs"]:
@@ -232,7 +234,7 @@ class Bench:
         return fault.file == CLAIMS or fault.line in mine["ran"]
 
     def outputs(self, tree: Path, file: str) -> Any:
-        """Return the outputs of a tree that a file can change."""
+        """Return the outputs of a tree that a change of `file` can affect."""
         known = [] if file == CLAIMS else [str(self.prepared(Path(file).parent.name))]
         printed = self.processes.run(tree, OUTPUTS, file, *known)
         with suppress(ValueError, IndexError, AttributeError):
@@ -240,7 +242,9 @@ class Bench:
         return None
 
     def prepared(self, subject: str) -> Path:
-        """Return the file with the structures of a subject's runs, which are found once."""
+        """Return the file with the structures of a subject's runs, which is written once per
+        subject.
+        """
         file = Path(f"{self.structures}-{subject}.json.gz")
         with self.lock:
             if not file.exists():
@@ -275,8 +279,8 @@ def copied(root: Path) -> Iterator[Path]:
 
 
 def suites(root: Path, fault: Fault) -> tuple[list[str], list[str]]:
-    """Return the test files of studies, the closest first, and all other files that could notice
-    the fault.
+    """Return the test files of studies (the closest to the fault first) and all other files that
+    could notice the fault.
     """
     words = closeness(fault)
     subject = subject_of(root, fault)
@@ -294,7 +298,7 @@ def suites(root: Path, fault: Fault) -> tuple[list[str], list[str]]:
 
 
 def subject_of(root: Path, fault: Fault) -> str | None:
-    """Return the subject of a study or of a claim; None if a fault concerns all subjects."""
+    """Return the subject of a study or claim, or None if the fault concerns all subjects."""
     if fault.file != CLAIMS:
         return None if fault.kind == "rules" else Path(fault.file).parent.name
     lines = (root / CLAIMS).read_text("utf-8").splitlines()[: fault.line]
@@ -303,19 +307,19 @@ def subject_of(root: Path, fault: Fault) -> str | None:
 
 
 def of_others(text: str, subject: str) -> bool:
-    """Return whether a test file concerns only studies of other subjects."""
+    """Return whether a test file reads only studies of other subjects."""
     subjects = set(re.findall(rf"lasthop\.studies\.({'|'.join(SUBJECTS)})\b", text))
     return bool(subjects) and subject not in subjects and "reproduction" not in text
 
 
 def not_of(subject: str | None) -> list[str]:
-    """Return options of pytest that exclude tests of the studies of other subjects."""
+    """Return pytest options that exclude tests of studies of other subjects."""
     others = [f"[{name}-" for name in SUBJECTS if name != subject]
     return ["-k", f"not ({' or '.join(others)})"] if subject else []
 
 
 def closeness(fault: Fault) -> Sequence[str]:
-    """Return words in names of test files, the closest to the fault first."""
+    """Return words in the names of test files, in order of their closeness to the fault."""
     if fault.kind == "claims":
         return "papers", "verdicts", "ledger", "kept", "reproduce"
     if fault.kind == "rules":
@@ -326,7 +330,7 @@ def closeness(fault: Fault) -> Sequence[str]:
 
 
 def others(root: Path) -> list[str]:
-    """Return all other quick test files, and the files of validation that read studies."""
+    """Return all other quick test files, and the validation files that read studies."""
     quick = [path for part in QUICK for path in (root / part).rglob("test_*.py")]
     validation = [path for path in (root / "tests/validation").glob("test_*.py") if named(path)]
     files = [str(path.relative_to(root)) for path in [*quick, *validation]]
@@ -339,7 +343,7 @@ def named(path: Path) -> bool:
 
 
 def blind(bench: Bench) -> bool:
-    """Return whether the excluded suites pass if no study can be read."""
+    """Return whether all excluded test suites pass if no study can be read."""
     with copied(bench.root) as tree:
         for path in (tree / "python/lasthop/studies").rglob("*.py"):
             path.write_text('raise RuntimeError("a study is read")\n', "utf-8")
@@ -356,7 +360,7 @@ def blind(bench: Bench) -> bool:
 
 
 class Seed:
-    """All faults of a seed: the finished faults and the remaining faults."""
+    """All faults of a seed, finished and remaining."""
 
     def __init__(self, bench: Bench, seed: str, counts: Mapping[str, int]) -> None:
         self.bench = bench
@@ -369,8 +373,8 @@ class Seed:
             self.known = {row.fault: row for row in each}
 
     def drawn(self) -> list[Fault]:
-        """Return the faults that are judged, and the earlier faults that change nothing, in order
-        and by kind.
+        """Return the drawn faults of all kinds. Faults without effect do not count towards the
+        number of faults of a kind.
         """
         faults = []
         for kind, count in self.counts.items():
@@ -383,7 +387,7 @@ class Seed:
         return faults
 
     def run(self, workers: int) -> None:
-        """Try every fault that is not finished, this many simultaneously."""
+        """Try every fault that is not finished; `workers` faults are tried simultaneously."""
         pool = ThreadPoolExecutor(workers)
         running: dict[Future[Finished], Fault] = {}
         try:
@@ -406,7 +410,7 @@ class Seed:
             pool.shutdown(cancel_futures=True)
 
     def keep(self, finished: Finished) -> None:
-        """Store the outcome of a fault immediately."""
+        """Store the outcome of a fault in the file of finished faults."""
         self.known[finished.fault] = finished
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("a", encoding="utf-8") as file:
@@ -458,9 +462,7 @@ PARTS = ("python", "tests", "docs", "examples")
 
 
 def fingerprint(root: Path, parts: Sequence[str] = PARTS) -> str:
-    """Return a fingerprint of all files that may affect the outcome of a fault, or of some of
-    them.
-    """
+    """Return a fingerprint of the files that may affect the outcome of a fault."""
     digest = hashlib.sha256()
     for part in parts:
         for path in sorted((root / part).rglob("*")):
@@ -471,7 +473,7 @@ def fingerprint(root: Path, parts: Sequence[str] = PARTS) -> str:
 
 
 def main() -> int:
-    """Draw, try, and print the table."""
+    """Draw the faults, try them, and print the table."""
     parser = argparse.ArgumentParser(description="Faults of a line: does a test notice?")
     parser.add_argument("--seed", default=str(int(time.time())), help="draws the same again")
     parser.add_argument("--workers", type=int, default=2, help="faults tried at a time")

@@ -1,11 +1,12 @@
-"""Outputs of studies and ledger, as fingerprints: the proof that a fault changes nothing.
+"""Print fingerprints of the outputs of studies and ledger, which prove that a fault changes
+nothing.
 
     PYTHONPATH=TREE/python python tests/mutations/outputs.py FILE [STRUCTURES]
 
-The program prints a JSON object. It has fingerprints of the parsed ledger and, for each study that
-FILE concerns, of its scenarios (full and quick, normalised), of its measurements and findings, and
-of the verdicts on them. It also has the lines of FILE that ran meanwhile. With
-``--structures SUBJECT INTO`` it writes the content of STRUCTURES.
+The program prints a JSON object with fingerprints. They cover the parsed ledger and each study that
+FILE concerns: its scenarios (full and quick, normalised), its measurements and findings, and the
+verdicts. It also has the lines of FILE that ran meanwhile. With ``--structures SUBJECT INTO`` it
+writes the content of STRUCTURES.
 
 Measurements come from runs. Runs of `KEPT`, a full run that the tree keeps, are used if they exist.
 Other runs are made up, with the lists, items and quantities of real runs. STRUCTURES has these
@@ -15,10 +16,10 @@ requires it.
 
 The proof is complete for scenarios and for the ledger, which have no input: all their content is
 compared. For measures it is a proof by data. A fault counts as without effect only if its line ran
-and every output was the same in every world, to eleven digits (the last digits depend on the order
-of sums). Such a fault has no effect for numbers in general position, for ties, for missing numbers,
-and for the numbers of `KEPT`. For rules, which accept any numbers, data prove nothing: see
-`mutations.py`.
+and every output was equal in every world. Outputs are compared to eleven digits, because the last
+digits depend on the order of sums. Such a fault has no effect for numbers in general position, for
+ties, for missing numbers, and for the numbers of `KEPT`. For rules, which accept any numbers, data
+prove nothing: see `mutations.py`.
 """
 
 import gzip
@@ -36,20 +37,23 @@ from typing import Any
 
 KEPT = Path("docs/reference/claims.json")
 SAMPLES = Path("docs/reference/claims-samples.json.gz")
-"""File of a full run that the tree keeps, see `lasthop.studies.kept`."""
+"""File with the samples of a full run, which is part of the repository (see
+`lasthop.studies.kept`).
+"""
 
 Structure = Mapping[str, Any]
-"""Quantities of a run by list and item, times of its series and the names of its tracks."""
+"""Names in a run: quantities by list and item, times of its series, and names of its tracks."""
 
 SECONDS = (1, 20, 200)
-"""Durations of runs that are tried for a structure: events that start late need a longer run.
-[s]
+"""Durations tried for a run whose names are wanted. Events that start late need a longer run. [s]
 """
 REPLICATIONS = 3
 
 
 def structures(subject: str, into: Path) -> None:
-    """Write the structures of a subject's scenarios, by `Scenario.key`; short runs find them."""
+    """Write the structures of a subject's scenarios, keyed by `Scenario.key`. Short runs determine
+    them.
+    """
     from lasthop.scenario.scenario import Scenario
 
     by_key: dict[str, Structure] = {}
@@ -108,13 +112,15 @@ WORLDS: Mapping[str, World] = {
     "tied": _tied,
     "lacking": _lacking,
 }
-"""Numbers for a name in each world: in general position (two worlds), with ties and zeros, and with
-missing values.
+"""Functions that make up a number for a name in each world. Two worlds have numbers in general
+position, one has ties and zeros, and one has missing values.
 """
 
 
 def made_up(key: str, structure: Structure, world: str, scenario: Any, replications: int) -> Any:
-    """Return a run of these names with numbers that depend only on world, scenario and name."""
+    """Return a made-up run with the names of a structure. Its numbers depend only on world,
+    scenario and name.
+    """
     from lasthop.studies.study import Run
 
     def numbers(*name: str, size: int = replications) -> list[float]:
@@ -148,7 +154,7 @@ def made_up(key: str, structure: Structure, world: str, scenario: Any, replicati
 
 @cache
 def stored_run() -> Mapping[str, Any]:
-    """Return the full run that the tree keeps; empty if there is none."""
+    """Return the samples of the full run in the repository, or nothing if there are none."""
     if not KEPT.exists():
         return {}
     runs = json.loads(gzip.decompress(SAMPLES.read_bytes()))
@@ -156,14 +162,14 @@ def stored_run() -> Mapping[str, Any]:
 
 
 def stored_runs_of(study: Any) -> Mapping[str, Any] | None:
-    """Return the runs of a study that the tree keeps; None if there are none."""
+    """Return the runs of a study in the repository, or None if there are none."""
     from lasthop.studies.kept import runs_of
 
     return runs_of(study, stored_run()) if study.key in stored_run().get("studies", {}) else None
 
 
 def all_studies() -> Iterator[Any]:
-    """Return the studies of every subject."""
+    """Yield the studies of all subjects."""
     from lasthop.studies.reproduction import SUBJECTS_STUDIED
 
     for subject in SUBJECTS_STUDIED:
@@ -171,7 +177,7 @@ def all_studies() -> Iterator[Any]:
 
 
 def outputs(known: Mapping[str, Structure], wanted: Callable[[Any], bool]) -> dict[str, str]:
-    """Return fingerprints of all outputs, by their kind."""
+    """Return fingerprints of all outputs, keyed by the kind of output."""
     from lasthop.studies import ledger
 
     book = ledger.load()
@@ -204,7 +210,9 @@ def _of_study(study: Any, known: Mapping[str, Structure], book: Any) -> Iterator
 
 
 def _as_text(study: Any, runs: Any, book: Any) -> Iterator[str]:
-    """Yield measurements, findings and verdicts as text, or their failures."""
+    """Yield measurements, findings and verdicts of a study as text. A failure is yielded as text,
+    too.
+    """
     values = {}
     try:
         for name, quantity in study.measure(runs).items():
@@ -231,7 +239,7 @@ def _fingerprint(*texts: str) -> str:
 
 
 def ran(file: str) -> set[int]:
-    """Return the set that collects the lines of a file as they run, from now on."""
+    """Start to record which lines of a file run. Return the set that collects their numbers."""
     lines: set[int] = set()
 
     def inside(frame: FrameType, event: str, argument: object) -> Any:
@@ -246,10 +254,10 @@ def ran(file: str) -> set[int]:
 
 
 def concerned(file: str) -> Callable[[Any], bool]:
-    """Return which studies a file can change: studies of its subject, since no study imports a
-    study of another subject.
+    """Return a function that says whether a change of `file` can affect a study. Only studies of
+    the file's subject can be affected, because no study imports a study of another subject.
 
-    No study depends on the ledger, which only judges.
+    A change of the ledger affects no study.
     """
     folder, _, name = file.removeprefix("python/lasthop/").rpartition("/")
     subject = folder.removeprefix("studies/")
@@ -263,7 +271,7 @@ def concerned(file: str) -> Callable[[Any], bool]:
 
 
 def main() -> None:
-    """Print the outputs of the tree on the path."""
+    """Print the outputs of the lasthop package on the import path."""
     file, *rest = sys.argv[1:]
     if file == "--structures":
         subject, into = rest

@@ -1,8 +1,10 @@
-"""Possible places of faults in studies: code that measures, and code that sets scenarios up.
+"""Find the code of studies in which faults are placed: code that measures, and code that makes
+scenarios.
 
 A study passes its scenarios (`points`) and its measures (`measure`) as arguments to `Study`. From
-there every name within the studies is followed: functions, constants, methods. Code that is
-reachable from `points` is settings. Code that is reachable only from `measure` is measures.
+these arguments, every name within the studies is followed: functions, constants, methods. Code that
+is reachable from `points` is called settings. Code that is reachable only from `measure` is called
+measures.
 """
 
 import ast
@@ -14,7 +16,7 @@ STUDIES = "python/lasthop/studies"
 
 
 class Module:
-    """A file of Python."""
+    """A Python file."""
 
     def __init__(self, root: Path, file: str) -> None:
         self.file = file
@@ -38,14 +40,14 @@ class Module:
         return self.name.rpartition(".")[0]
 
     def code(self) -> list[ast.AST]:
-        """Return the statements of the file except imports."""
+        """Return the statements of the file, without imports."""
         return [
             node for node in self.tree.body if not isinstance(node, ast.Import | ast.ImportFrom)
         ]
 
     @cached_property
     def imported(self) -> dict[str, str]:
-        """Return the names that the file imports, with the complete path of each."""
+        """Return the names that the file imports, each with its complete path."""
         return {
             alias.asname or alias.name: f"{node.module}.{alias.name}"
             for node in ast.walk(self.tree)
@@ -55,7 +57,7 @@ class Module:
 
     @cached_property
     def modules(self) -> set[str]:
-        """Return the names of studies' modules that the file imports."""
+        """Return the names of study modules that the file imports."""
         prefix = STUDIES.removeprefix("python/").replace("/", ".") + "."
         return {
             name
@@ -93,7 +95,7 @@ class Module:
 
 
 def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.AST]:
-    """Return the definitions in some statements, by name."""
+    """Return the definitions in a list of statements, by name."""
     by_name: dict[str, ast.AST] = {}
     for node in body:
         match node:
@@ -109,16 +111,16 @@ def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.AST]:
 
 @cache
 def places_in(root: Path) -> "Places":
-    """Return the places of a tree, which is read once."""
+    """Return the places of a tree. The tree is read only once."""
     return Places(root)
 
 
 Place = tuple[Module, ast.AST, dict[str, ast.AST]]
-"""A part of a file, and the definition around it."""
+"""A node of a file, with the definitions that are visible in it."""
 
 
 class Places:
-    """All studies of a tree."""
+    """The code of all studies in a tree."""
 
     def __init__(self, root: Path) -> None:
         files = sorted((root / STUDIES).glob("*/*.py"))
@@ -127,11 +129,11 @@ class Places:
         self._by_argument: dict[str, list[Place]] = {}
 
     def settings(self) -> list[tuple[Module, list[ast.AST]]]:
-        """Return the code from which the scenarios of points are made, by file."""
+        """Return the code that makes the scenarios of points, by file."""
         return self._by_file(self._reached("points"))
 
     def measures(self) -> list[tuple[Module, list[ast.AST]]]:
-        """Return the code that measures, by file, without code that also makes scenarios."""
+        """Return the code that measures, by file. Code that also makes scenarios is left out."""
         settings = {id(node) for _, node, _ in self._reached("points")}
         mine = [place for place in self._reached("measure") if id(place[1]) not in settings]
         return self._by_file(mine)
@@ -143,7 +145,9 @@ class Places:
         return [(self.modules[name], nodes) for name, nodes in sorted(by_file.items())]
 
     def _reached(self, argument: str) -> list[Place]:
-        """Return all code that is reachable from an argument of any study."""
+        """Return all code that is reachable from an argument (`points` or `measure`) of any
+        study.
+        """
         if argument not in self._by_argument:
             waiting = list(self._roots(argument))
             seen: dict[int, Place] = {}
@@ -166,7 +170,7 @@ class Places:
                                 yield module, keyword.value, inside
 
     def _named(self, place: Place) -> Iterable[Place]:
-        """Return the definitions to which the names in a part of a file refer."""
+        """Return the definitions to which the names in a node refer."""
         module, top, inside = place
         for node in ast.walk(top):
             match node:

@@ -1,4 +1,4 @@
-"""The workbench's page in a browser, and its engine in Node.
+"""Fixtures with the workbench's page in a browser, and its engine in Node.
 
 Tests are skipped with a printed reason if these cannot be built, or if Chromium is missing.
 """
@@ -25,18 +25,19 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 ROOT = Path(__file__).parents[2]
 
 FLAGS = (
-    "--no-sandbox",  # the sandbox needs a user other than root
+    "--no-sandbox",  # Chromium's sandbox needs a user other than root
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--js-flags=--liftoff-only",  # optimising the engine takes longer than its short runs
+    # optimising the engine takes longer than the short runs of these tests
+    "--js-flags=--liftoff-only",
 )
 
 START_MS = 60_000
-"""Longest wait for an event that takes a second on a quiet machine. [ms]"""
+"""Longest wait for an event that takes about one second on a quiet machine. [ms]"""
 
 expect.set_options(timeout=START_MS)  # expect has a separate time-out, by default five seconds
 
@@ -61,7 +62,7 @@ def chromium() -> Iterator[Browser]:
 
 @contextlib.contextmanager
 def serving(*arguments: str) -> Iterator[str]:
-    """Run `lasthop workbench`; yield its address."""
+    """Run `lasthop workbench` and yield its address."""
     command = [sys.executable, "-m", "lasthop", "workbench", "--no-browser", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
@@ -76,14 +77,14 @@ def serving(*arguments: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def address(built_page: Path) -> Iterator[str]:
-    """Return the address where the page is served with Python."""
+    """Yield the address of the page with Python."""
     with serving() as address:
         yield address
 
 
 @pytest.fixture(scope="session")
 def static(built_page: Path) -> Iterator[str]:
-    """Yield the address of the page's files without Python, as in the documentation."""
+    """Yield the address of the page's files on a server without Python, as in the documentation."""
     command = [sys.executable, "-m", "http.server", "0", "--bind", "127.0.0.1"]
     with subprocess.Popen(
         [*command[:1], "-u", *command[1:]],
@@ -103,7 +104,9 @@ def static(built_page: Path) -> Iterator[str]:
 
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
-    """Yield a new page that must have no error, and no request to another server."""
+    """Yield a new browser page. The test fails if the page has an error or sends a request to
+    another server.
+    """
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     page = context.new_page()
     page.set_default_timeout(START_MS)
@@ -126,7 +129,7 @@ def page(chromium: Browser) -> Iterator[Page]:
 
 
 def link(address: str, text: str, settings: tuple[str, ...] = (), **view: str) -> str:
-    """Return the address of the page with a scenario, as the button Share copies it."""
+    """Return the address of the page with a scenario, as the button Share does."""
     content = json.dumps({"text": text, "settings": list(settings), "view": view})
     packer = zlib.compressobj(wbits=-15)
     packed = packer.compress(content.encode()) + packer.flush()
@@ -139,7 +142,7 @@ def is_over(page: Page) -> None:
 
 
 def saved(page: Page) -> str:
-    """Return the answer that the page saves."""
+    """Return the result that the page saves as a file."""
     is_over(page)
     page.get_by_role("tab", name="Numbers").click()
     with page.expect_download() as download:
@@ -149,7 +152,7 @@ def saved(page: Page) -> str:
 
 @pytest.fixture(scope="session")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """Return the answer of `lasthop simulate --json --tails` to a text."""
+    """Return a function that runs `lasthop simulate --json --tails` on a scenario text."""
 
     def simulate(text: str, settings: tuple[str, ...] = ()) -> str:
         file = tmp_path_factory.mktemp("text") / "scenario.toml"

@@ -1,4 +1,6 @@
-"""Links of the documentation into the page: each link opens its scenario in the intended view."""
+"""Tests that each link of the documentation opens its scenario in the workbench, in the intended
+view.
+"""
 
 import re
 import sys

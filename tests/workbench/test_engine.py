@@ -1,5 +1,5 @@
-"""The page's engine in Node: it returns the same bytes as the command line, and its size is
-limited.
+"""Tests that the page's engine in Node returns the same bytes as the command line, and that its
+size is limited.
 """
 
 import gzip
@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SIMULATE = ROOT / "workbench/node/simulate.mjs"
 
-#: All sorts of media, queues and senders.
+#: Scenarios with various media, queues and senders.
 SCENARIOS = {
     "hotspot": "20 s",
     "dumbbell": "25 s",
@@ -59,13 +59,15 @@ def test_the_page_stays_below_its_size_limits(built_page: Path) -> None:
     # access point, DualPI2, DCTCP and Prague take 23 kB, and the explanation takes 25 kB.
     # Aggregation by category, greedy downlinks and counting by cohort take 12 kB, and groups take 6
     # kB. A type for each medium, the trait of congestion controls and pacing take 7 kB. The limit
-    # is 1 % above the size before these, 619,213 bytes.
+    # is 1 % above the size without these three, 619,213 bytes.
     assert engine <= 625_405
     assert page <= 300_000
 
 
 def test_the_engine_imports_nothing_from_the_page(built_page: Path) -> None:
-    """The engine imports nothing: no clock, no randomness and no network."""
+    """Tests that the engine imports nothing from the page: no clock, no random numbers and no
+    network.
+    """
     program = """
     const module = new WebAssembly.Module(require("fs").readFileSync(process.argv[1]));
     console.log(WebAssembly.Module.imports(module).length);

@@ -1,4 +1,6 @@
-"""The page in use: the command line's numbers, links, errors, stops, accessibility."""
+"""Tests of the page in use: numbers equal to those of the command line, links, errors, stops,
+accessibility.
+"""
 
 import json
 import re
@@ -33,7 +35,7 @@ LONG = (
 
 
 def write(page: Page, text: str) -> None:
-    """Replace the present text by typing another text."""
+    """Replace the scenario text by typing another text."""
     editor = page.locator(".cm-content")
     editor.wait_for()
     editor.click()
@@ -268,7 +270,7 @@ def test_a_file_is_read_again_until_its_text_is_changed(
         is_over(page)
         expect(page.get_by_text("hall.toml")).to_be_visible()
         page.get_by_role("tab", name="Over time").click()
-        page.wait_for_timeout(1000)  # time to write the address
+        page.wait_for_timeout(1000)  # the page writes its address after a pause
         file.write_text(QUICK.replace("count = 2", "count = 3"), "utf-8")
         page.reload()
         expect(page.locator(".cm-content")).to_contain_text("count = 3")
@@ -276,7 +278,7 @@ def test_a_file_is_read_again_until_its_text_is_changed(
         expect(page).to_have_url(re.compile("#s="))
         page.reload()
         expect(page.locator(".cm-content")).to_contain_text("count = 4")
-        page.goto("about:blank")  # sends no request after the server has ended
+        page.goto("about:blank")  # an empty page sends no request after the server has ended
 
 
 def test_a_setting_over_the_text_is_in_its_field_and_in_its_file(page: Page, static: str) -> None:
@@ -291,7 +293,7 @@ def test_a_setting_over_the_text_is_in_its_field_and_in_its_file(page: Page, sta
     saved_text = Path(download.value.path()).read_text("utf-8")
     assert 'name = "hall"' in saved_text
     assert "station.u = { upload = 7 }" in saved_text
-    field.fill("5")  # without Enter
+    field.fill("5")  # the number is applied without the Enter key
     page.get_by_role("button", name="Text", exact=True).click()
     expect(page.locator(".cm-content")).to_contain_text("station.u = { upload = 5 }")
     expect(page.get_by_label("Settings that override the text")).to_contain_text("name=hall")
@@ -329,7 +331,7 @@ def test_memory_stays_flat_over_two_hundred_edits(page: Page, static: str) -> No
 @pytest.mark.measured
 def test_the_first_answer_comes_within_a_second(page: Page, static: str) -> None:
     page.goto(static)
-    is_over(page)  # the first load is from the disk
+    is_over(page)  # the first load reads the page from the disk
     page.goto("about:blank")
     page.goto(static)
     page.wait_for_load_state("load")

@@ -1,4 +1,4 @@
-"""Behaviour of the views of results: the targets of clicks and keys."""
+"""Tests of the result views: the effects of clicks and keys."""
 
 import re
 
@@ -40,7 +40,7 @@ station.a = { count = 30, download = 1 }
 
 
 def opened(page: Page, address: str, text: str, tab: str) -> Locator:
-    """Open a view of a scenario's results."""
+    """Open a result view of a scenario."""
     page.goto(link(address, text))
     is_over(page)
     page.get_by_role("tab", name=tab, exact=True).click()
@@ -69,7 +69,8 @@ def test_a_described_frame_is_in_view(page: Page, static: str) -> None:
     frames = air.locator("[aria-live]").filter(has_text=" sends ")
     air.get_by_role("button", name="next frame").click()
     first = float(frames.inner_text().split(" s:")[0])
-    air.locator("canvas").first.click()  # the middle of the overview of the complete recording
+    # selects the middle of the overview, which shows the complete recording
+    air.locator("canvas").first.click()
     expect(frames).not_to_contain_text(f"{first:.6f}")
     view = re.search(r"From ([\d.]+) s for", air.inner_text())
     assert view is not None

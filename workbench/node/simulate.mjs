@@ -17,7 +17,7 @@ function answer() {
   return Buffer.from(engine.memory.buffer.slice(begin, begin + length));
 }
 
-/** Returns the text of an answer; ends the program after a failure. */
+/** Returns the text that the engine has stored. Ends the program after a failure. */
 function textOf(went) {
   if (!went) throw new Error(answer().toString());
   return answer().toString();
@@ -32,7 +32,7 @@ function room(lines) {
 
 write(room(settings));
 const scenario = JSON.parse(textOf(engine.lasthop_check(isJson, text.length)));
-// without a name, the scenario has that of its file
+// a scenario without a name gets the name of its file
 const named = scenario.name !== "scenario";
 const name = basename(scenarioPath, extname(scenarioPath));
 const input = room(named ? settings : [`name=${name}`, ...settings]);

@@ -1,4 +1,4 @@
-/** Keeping a run names the changes. Back returns to earlier texts. */
+/** Tests that keeping a run lists the later changes, and that Back returns to earlier texts. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

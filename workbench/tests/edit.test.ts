@@ -1,4 +1,4 @@
-/** An edit changes one value only. */
+/** Tests that an edit changes one value only. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

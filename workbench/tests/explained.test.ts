@@ -1,4 +1,4 @@
-/** An explanation in sentences. */
+/** Tests of explanations as sentences. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** The form shows the fields that apply to a text, with the widgets that the schema requires. */
+/** Tests that the form shows the fields that apply to a text, with the widgets that the schema requires. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** The numbers of the gallery are results of its scenarios with the engine of the built page. */
+/** Tests that the numbers in the gallery are results of its scenarios with the engine of the built page. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -8,14 +8,14 @@ import { Engine } from "../src/engine/engine";
 import { afterTrial, entryOf, GALLERY } from "../src/gallery";
 
 const ENGINE = "../python/lasthop/workbench/page/engine.wasm";
-// With CI=true nothing is skipped: the tests fail if there is no engine.
+// With CI=true the tests fail if there is no engine. Without CI=true they are skipped.
 const skip =
   existsSync(ENGINE) || process.env.CI === "true" ? false : "the page has not been built";
 
 /** The engine, compiled once for all tests. */
 const compiled = skip ? null : WebAssembly.compile(readFileSync(ENGINE));
 
-/** Returns the answer over some replications, with one of the entry's trials or without a trial. */
+/** Returns the result over some replications of an entry, after one of its trials or without a trial. */
 async function answer(id: string, trial: number | null, replications = 3): Promise<Answer> {
   const entry = GALLERY.find((known) => known.id === id);
   assert.ok(entry, id);
@@ -40,14 +40,14 @@ function mean(answer: Answer, list: string, name: string, quantity: string): num
   return value as number;
 }
 
-/** Returns the goodput of all items with this prefix. [Mb/s] */
+/** Returns the sum of the goodputs of all items with this prefix in their names. [Mb/s] */
 function mbps(answer: Answer, list: string, begin: string): number {
   const items = (answer[list] as Item[]).filter(({ name }) => name.startsWith(begin));
   assert.ok(items.length, begin);
   return items.reduce((sum, { name }) => sum + mean(answer, list, name, "goodput_bps") / 1e6, 0);
 }
 
-/** Returns the quantity of an item in the unit of the entries: milliseconds, per cent or packets. */
+/** Returns a quantity of an item in the unit of the gallery: milliseconds, per cent or packets. */
 function inUnits(answer: Answer, list: string, name: string, quantity: string): number {
   const scale = quantity.endsWith("_s") ? 1e3 : quantity.endsWith("_packets") ? 1 : 100;
   return scale * mean(answer, list, name, quantity);
@@ -66,10 +66,7 @@ test("an entry belongs to its text and to those of its trials", () => {
   }
 });
 
-/**
- * Expected numbers of new entries: the trial (or null), the list, the item, the quantity or "mbps", the number, its
- * tolerance.
- */
+/** Expected number of an entry: trial (or null), list, item, quantity or "mbps", number, tolerance. */
 type Fact = [trial: number | null, list: string, name: string, quantity: string, expected: number, part?: number];
 const UP_P99 = ["flows", "phone/audio-up/1", "one_way_delay_p99_s"] as const;
 const FACTS: Record<string, Fact[]> = {

@@ -1,4 +1,4 @@
-/** Links restore their contents, and everything else is refused. */
+/** Tests that links restore their contents, and that invalid links are refused. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** Records have a size that a page can hold. */
+/** Tests that recordings are small enough for a page. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

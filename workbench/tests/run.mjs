@@ -1,4 +1,4 @@
-/** Bundles all tests of the page and runs them with Node's own runner. */
+/** Bundles all tests of the page and runs them with the test runner of Node. */
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";

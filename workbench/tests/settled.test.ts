@@ -1,4 +1,4 @@
-/** Settings are written into a text if the text then has the same meaning. Otherwise they override it. */
+/** Tests of overrides: an override is written into the text only if the text then has the same meaning. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

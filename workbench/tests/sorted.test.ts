@@ -1,4 +1,4 @@
-/** Tables are sorted by the numbers in their cells. */
+/** Tests that tables are sorted by the numbers in their cells. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

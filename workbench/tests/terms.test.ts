@@ -1,4 +1,4 @@
-/** Terms are marked only where the glossary's meaning applies, once per text. */
+/** Tests that terms are marked only where the meaning in the glossary applies, once per text. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-//! A capture of the air with the packets of hosts. A separate thread writes the file, because a
-//! disk may be slow.
+//! Writes a capture of the frames on the air into a file. A separate thread writes, because a disk
+//! may be slow.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -7,24 +7,24 @@ use std::thread::{self, JoinHandle};
 
 use serde_json::{Value, json};
 
-/// Smallest number of bytes that is passed to the thread. [bytes]
+/// Smallest number of bytes that the loop passes to the writer thread at a time. [bytes]
 const PIECE: usize = 1 << 16;
 
-/// The writer of a capture file.
+/// Writer of a capture file.
 pub(crate) struct Writer {
     pieces: Sender<Vec<u8>>,
     thread: JoinHandle<io::Result<()>>,
 }
 
 impl Writer {
-    /// Starts the thread that writes into `file`.
+    /// Starts the thread that writes to `file`.
     pub(crate) fn begin(file: impl Write + Send + 'static) -> Writer {
         let (pieces, coming) = channel();
         let thread = thread::spawn(move || write(&coming, file));
         Writer { pieces, thread }
     }
 
-    /// Passes `pending` to the thread, if `pending` is long enough.
+    /// Passes `pending` to the thread if it has at least [`PIECE`] bytes.
     pub(crate) fn take(&self, pending: &mut Vec<u8>) {
         if pending.len() >= PIECE {
             self.send(pending);
@@ -32,12 +32,12 @@ impl Writer {
     }
 
     fn send(&self, pending: &mut Vec<u8>) {
-        // a thread that has ended has met an error, which `finish` reports
+        // sending fails only if the thread has ended with an error, which `finish` reports
         let _ = self.pieces.send(std::mem::take(pending));
     }
 
-    /// Writes the remaining bytes. Returns the number of `frames` in the file, whether the frame
-    /// limit was reached (`full`), and the error if the file is incomplete.
+    /// Writes the remaining bytes and ends the thread. Returns the number of `frames` in the file,
+    /// whether the frame limit was reached (`full`), and the error if the file is incomplete.
     pub(crate) fn finish(self, pending: &mut Vec<u8>, frames: u64, full: bool) -> Value {
         self.send(pending);
         drop(self.pieces);

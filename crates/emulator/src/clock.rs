@@ -1,14 +1,14 @@
-//! The clock of the loop that drives the network.
+//! The clock of the emulation loop.
 
 use std::time::Instant;
 
 use lasthop_engine::kernel::time::{Span, Time};
 
-/// Longest time for which the clock is not read in simulated time. While programs read the clock,
+/// Longest time between two readings of the clock in simulated time. While programs read the clock,
 /// each sleep can end up to 1 us late.
 const LONGEST_UNREAD: Span = Span(1_000_000);
 
-/// The kind of time in which an emulation runs.
+/// Kind of time in which an emulation runs: real or simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
     /// Real time.
@@ -17,15 +17,15 @@ pub enum Timing {
     Simulated,
 }
 
-/// The clock of the loop.
+/// The clock of the emulation loop.
 ///
 /// In user-mode Linux, each reading of the clock is a system call, and system calls are most of the
-/// cost of an emulation. In simulated time, the clock is therefore read only after an arrival. At
-/// other times the current time is known.
+/// cost of an emulation. In simulated time, the clock is therefore read only after a packet has
+/// arrived. At other times the loop knows the current time.
 pub(crate) struct Clock {
     timing: Timing,
     started: Instant,
-    /// Time at which the loop woke.
+    /// Time at which the loop woke last.
     pub(crate) woke: Time,
     /// Time of the last reading of the clock.
     read: Time,
@@ -42,7 +42,7 @@ impl Clock {
         }
     }
 
-    /// Returns the current time.
+    /// Returns the current time since the start of the clock.
     pub(crate) fn now(&mut self) -> Time {
         if self.timing == Timing::Simulated {
             return self.woke;
@@ -56,9 +56,9 @@ impl Clock {
         self.read
     }
 
-    /// Records that the loop woke: after a sleep until `slept_until`, or at an arrival. In
-    /// simulated time, the loop continues 1 ns after `slept_until`, when all events of that time
-    /// are due.
+    /// Records that the loop woke, after a sleep until `slept_until` or because a packet arrived
+    /// (`None`). In simulated time, the loop continues 1 ns after `slept_until`, when all events of
+    /// that time are due.
     pub(crate) fn wake(&mut self, slept_until: Option<Time>) {
         let known = slept_until
             .filter(|_| self.timing == Timing::Simulated)

@@ -1,4 +1,4 @@
-//! The parts of IPv4, TCP and UDP that the emulator reads and writes (RFC 791, 3168, 9293).
+//! The IPv4, TCP and UDP header fields that the emulator reads and writes (RFC 791, 3168, 9293).
 
 use lasthop_engine::packet::Ecn;
 use lasthop_engine::pcapng;
@@ -11,9 +11,9 @@ const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
 /// ACK flag of a TCP header.
 const ACK: u8 = 0x10;
-/// Flags that take a sequence number, or end a connection: FIN, SYN, RST.
+/// TCP flags that use a sequence number or end a connection: FIN, SYN, RST.
 const FIN_SYN_RST: u8 = 0x07;
-/// Bits of the ECN field in the second byte of an IP header, and the values of the field.
+/// Mask of the ECN field in the second byte of an IP header, and values of the field.
 const ECN: u8 = 0b11;
 const NOT_CAPABLE: u8 = 0b00;
 const SCALABLE: u8 = 0b01;
@@ -25,13 +25,14 @@ pub(crate) struct Header {
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) protocol: u8,
-    /// Source and destination port, for TCP and UDP.
+    /// Source and destination port of a TCP or UDP packet.
     pub(crate) ports: Option<(u16, u16)>,
     pub(crate) ecn: Ecn,
 }
 
 impl Header {
-    /// Returns the header fields of a packet; `None` unless it is a complete IPv4 packet.
+    /// Returns the header fields of a packet, or `None` if the packet is not a complete IPv4
+    /// packet.
     pub(crate) fn of(packet: &[u8]) -> Option<Header> {
         let first = *packet.first()?;
         let header = usize::from(first & 0x0F) * 4;
@@ -57,7 +58,7 @@ impl Header {
     }
 }
 
-/// Sets the CE mark of a packet, and corrects the checksum of its header.
+/// Sets the CE mark of a packet and corrects the checksum of the IP header.
 pub(crate) fn mark(packet: &mut [u8]) {
     let header = usize::from(packet[0] & 0x0F) * 4;
     packet[1] |= EXPERIENCED;
@@ -66,7 +67,8 @@ pub(crate) fn mark(packet: &mut [u8]) {
     packet[10..12].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// Returns the payload of a packet: of TCP or UDP, or else of IP. [bytes]
+/// Returns the payload length of a packet. Without a TCP or UDP header, the IP payload is counted.
+/// [bytes]
 pub(crate) fn payload_bytes(packet: &[u8]) -> usize {
     let header = usize::from(packet[0] & 0x0F) * 4;
     let behind = packet.len().saturating_sub(header);
@@ -92,11 +94,11 @@ pub(crate) fn is_pure_ack(packet: &[u8]) -> bool {
 pub(crate) struct Segment {
     /// Sequence number after the last byte of the segment, if the segment has data.
     pub(crate) end: Option<u32>,
-    /// Sequence number that the sender expects next.
+    /// Acknowledgement number: the next sequence number that the sender of the segment expects.
     pub(crate) ack: Option<u32>,
 }
 
-/// Returns the sequence numbers of a packet; `None` unless it is a TCP segment.
+/// Returns the sequence numbers of a packet, or `None` if the packet is not a TCP segment.
 pub(crate) fn segment(packet: &[u8]) -> Option<Segment> {
     let header = usize::from(*packet.first()? & 0x0F) * 4;
     let tcp = packet.get(header..)?;
@@ -137,7 +139,7 @@ mod tests {
     fn ect_0_and_ect_1_are_told_apart() {
         let mut packet = tcp((SERVER, FIRST_PORT), (STATIONS + 3, 999), 60);
         let ecns = [0b00, 0b01, 0b10, 0b11].map(|ecn| {
-            packet[1] = 0b1011_1000 | ecn; // in addition to a traffic class
+            packet[1] = 0b1011_1000 | ecn; // DSCP 46 in addition to the ECN field
             Header::of(&packet).map(|header| header.ecn)
         });
         let expected = [

@@ -1,11 +1,12 @@
-//! Lateness of delivered packets: a histogram of fixed size, whatever the number of packets.
+//! Histogram of the lateness of delivered packets. Its size does not depend on the number of
+//! packets.
 
 use lasthop_engine::kernel::time::{Span, Time};
 
-/// Number of buckets per power of two. Its inverse is the largest relative error of a quantile.
+/// Number of buckets per power of two. A quantile has a relative error of at most 1/64.
 const FINE: u32 = 64;
 const FINE_BITS: u32 = FINE.ilog2();
-/// Number of all buckets: those of the powers of two, and those of the smallest numbers.
+/// Number of all buckets, for all powers of two and for the smallest numbers.
 const BUCKETS: usize = ((u64::BITS - FINE_BITS + 1) * FINE) as usize;
 
 /// Histogram of the lateness of packets.
@@ -14,7 +15,7 @@ pub(crate) struct Lateness {
     counts: Vec<u64>,
     count: u64,
     /// Due time of the last packet, number of packets with this due time, and largest number of
-    /// packets with the same due time.
+    /// packets with equal due times.
     due: Time,
     now: u64,
     most: u64,
@@ -42,13 +43,13 @@ impl Lateness {
         self.most = self.most.max(self.now);
     }
 
-    /// Returns the largest number of packets that were due at the same instant.
+    /// Returns the largest number of packets with equal due times.
     pub(crate) fn at_once(&self) -> u64 {
         self.most
     }
 
     /// Returns the lateness that the fraction `quantile` of the packets does not exceed, rounded up
-    /// to the end of a bucket. Returns `None` without packets.
+    /// to the end of a bucket. Returns `None` if no packet was added.
     pub(crate) fn quantile(&self, quantile: f64) -> Option<Span> {
         let wanted = (quantile * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -59,8 +60,8 @@ impl Lateness {
     }
 }
 
-/// Returns the bucket of a number. Each number below twice [`FINE`] has its own bucket, and each
-/// larger power of two has [`FINE`] buckets.
+/// Returns the index of the bucket that contains `number`. Each number below twice [`FINE`] has a
+/// separate bucket, and each larger power of two has [`FINE`] buckets.
 fn bucket(number: u64) -> usize {
     let Some(power) = number.checked_ilog2() else {
         return 0;
@@ -69,7 +70,7 @@ fn bucket(number: u64) -> usize {
     (u64::from(shift * FINE) + (number >> shift)) as usize
 }
 
-/// Returns the largest number of a bucket.
+/// Returns the largest number in a bucket.
 fn last_of(bucket: usize) -> u64 {
     let bucket = bucket as u64;
     let fine = u64::from(FINE);

@@ -1,9 +1,9 @@
-//! Runs the engine's world in the time of the system. Packets come from file descriptors and go to
-//! file descriptors. Between them, packets wait in queues and contend for the medium as in a
-//! simulation.
+//! Runs the engine's network between file descriptors, in the time of the operating system. Packets
+//! are read from descriptors, wait in queues and contend for the medium as in a simulation, and are
+//! written to descriptors.
 //!
-//! [`Network`] is the part without I/O, and [`run`] drives it. The caller creates the descriptors
-//! and their network namespaces.
+//! [`Network`] has no I/O; [`run`] connects it with the descriptors. The caller creates the
+//! descriptors and their network namespaces.
 
 mod capture;
 mod clock;

@@ -1,9 +1,9 @@
-//! Merges segments that are due simultaneously into one packet for a host, like generic receive
-//! offload in the driver of a network card (net/ipv4/tcp_offload.c, `tcp_gro_receive`). The host's
-//! TCP processes and acknowledges the merged segments together.
+//! Merges TCP segments that are due at the same instant into one packet for a host. This is the
+//! generic receive offload of a network card's driver (net/ipv4/tcp_offload.c, `tcp_gro_receive`).
+//! The host's TCP processes and acknowledges the merged segments together.
 //!
 //! Differs from Linux: only successive packets of one connection are merged, and at most 32 packets
-//! of one instant (NAPI: 64 per turn).
+//! of one instant (64 in one NAPI poll of Linux).
 
 use std::io::IoSlice;
 
@@ -23,22 +23,22 @@ const SEQUENCE: usize = 4;
 const ACKNOWLEDGED: usize = 8;
 const OFFSET: usize = 12;
 const FLAGS: usize = 13;
-/// Position of the checksum in an IP header. Fragments are not merged.
+/// Position of the checksum in an IP header. [bytes]
 const IP_CHECKSUM: std::ops::Range<usize> = 10..12;
 const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const ACK: u8 = 0x10;
 
-/// Packets that are delivered to a node together: either one packet, or successive segments of one
+/// Packets that are delivered to a node together: one packet, or successive segments of one
 /// connection.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// Whether segments are merged.
+    /// Whether successive segments are merged.
     merges: bool,
     packets: Vec<Delivery>,
     /// Length of the IP and TCP headers of each segment. [bytes]
     headers: usize,
-    /// Payload of the first segment, which no later segment exceeds. [bytes]
+    /// Payload of the first segment. No later segment has more. [bytes]
     size: usize,
     /// Expected sequence number of the next segment.
     next: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Batch {
     is_open: bool,
 }
 
-/// Properties of a segment that decide whether it is merged.
+/// Properties of a segment that decide whether it can be merged.
 struct Segment {
     ip: usize,
     headers: usize,
@@ -58,8 +58,8 @@ struct Segment {
 }
 
 impl Segment {
-    /// Reads a TCP segment with data. Returns `None` for other packets, for fragments, and for
-    /// segments with flags that prevent merging.
+    /// Returns the properties of a TCP segment with data. Returns `None` for other packets, for
+    /// fragments, and for segments with flags that prevent merging.
     fn of(packet: &[u8]) -> Option<Segment> {
         let ip = usize::from(*packet.first()? & 0x0F) * 4;
         let is_fragment = u16::from_be_bytes([*packet.get(6)?, *packet.get(7)?]) & 0x3FFF != 0;
@@ -84,7 +84,7 @@ impl Segment {
 }
 
 impl Batch {
-    /// Returns an empty batch. If it `merges`, successive segments become one packet.
+    /// Returns an empty batch. With `merges`, successive segments become one packet.
     pub(crate) fn new(merges: bool) -> Batch {
         Batch {
             merges,
@@ -92,7 +92,8 @@ impl Batch {
         }
     }
 
-    /// Adds `delivery` to the batch. Returns `delivery` if it must begin the next batch.
+    /// Adds `delivery` to the batch, or returns it if it does not fit and must begin the next
+    /// batch.
     pub(crate) fn join(&mut self, delivery: Delivery) -> Option<Delivery> {
         let segment = self.merges.then(|| Segment::of(&delivery.bytes)).flatten();
         if let Some(first) = self.packets.first() {
@@ -116,7 +117,8 @@ impl Batch {
         None
     }
 
-    /// Returns whether a segment continues the last segment of the batch, with the same headers.
+    /// Returns whether `segment` can be merged: it continues the last segment of the batch and has
+    /// equal header fields.
     fn takes(&self, segment: &Segment, first: &Delivery, delivery: &Delivery) -> bool {
         let (own, other) = (&first.bytes, &delivery.bytes);
         let ip = segment.ip;
@@ -127,7 +129,8 @@ impl Batch {
             && segment.sequence == self.next
             && segment.data <= self.size
             && self.bytes + segment.data <= LONGEST
-            // type of service with the ECN field; time to live and protocol; addresses and ports
+            // type of service with the ECN field; then time to live and protocol; then addresses
+            // and ports
             && same(1..2)
             && same(8..10)
             && same(12..ip + SEQUENCE)
@@ -147,11 +150,8 @@ impl Batch {
         self.packets.is_empty()
     }
 
-    /// Passes the batch to `write`, as a header and the pieces of one packet for a node, and
-    /// empties the batch. Does nothing if the batch is empty.
-    ///
-    /// # Errors
-    /// Returns the errors of `write`.
+    /// Passes the batch to `write`, as a header and the parts of one packet for a node, and empties
+    /// the batch. Does nothing if the batch is empty.
     pub(crate) fn hand_over<E>(
         &mut self,
         write: impl FnOnce(u32, &[IoSlice<'_>]) -> Result<(), E>,
@@ -176,8 +176,8 @@ impl Batch {
         written
     }
 
-    /// Returns the header for the kernel. With several packets, also completes the headers of the
-    /// first packet for all.
+    /// Returns the `virtio_net_hdr` of the merged packet. If the batch has several segments,
+    /// changes the headers of the first segment into those of the merged packet.
     fn headed(&mut self) -> [u8; HEADER] {
         let [first, .., last] = &mut self.packets[..] else {
             return WHOLE;

@@ -1,7 +1,7 @@
-//! The network of a scenario with packets that have bytes: the engine's world between hosts.
+//! The network of a scenario between real hosts: the engine's world, with the bytes of each packet.
 //!
 //! Queues, links, media, pings and random streams are those of the engine ([`Live`]). This module adds the bytes: the
-//! flow of a packet, its storage, and the node that it reaches.
+//! flow of a packet, its storage, and its destination node.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,18 +18,18 @@ use crate::ip::{self, Header};
 use crate::places::{Of, Places};
 use crate::programs::{Programs, Tag};
 
-/// A packet that is delivered to a node.
+/// A packet to deliver to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// Time at which the packet is due at the node.
     pub due: Time,
-    /// Number of the node.
+    /// Number of the destination node.
     pub node: u32,
     /// The packet.
     pub bytes: Vec<u8>,
 }
 
-/// All nodes, queues and links of a scenario.
+/// The network: all nodes, queues and links of a scenario.
 pub struct Network<'a> {
     /// The scenario without the flows of programs.
     scenario: &'a Scenario,
@@ -38,22 +38,23 @@ pub struct Network<'a> {
     now: Time,
     places: Places,
     programs: Programs,
-    /// Number of each web source, by flow. Web sources are numbered after the places of programs.
+    /// Number of each web source, keyed by flow. The numbers of web sources follow the numbers of the hosts where
+    /// programs run.
     webs: HashMap<u32, usize>,
-    /// Packets in the network, by number.
+    /// Packets in the network; the index is the number of the packet.
     inside: Vec<Inside>,
     free: Vec<u32>,
-    /// Packets with a known arrival, by their due time and the order of events.
+    /// Packets whose arrival time is known, sorted by due time and then by the order of events.
     deliveries: BTreeMap<(Time, u64), (u32, Vec<u8>)>,
     arrived: u64,
-    /// Packets lost in queues, on links and on the air, since the start.
+    /// Number of packets lost in queues, on links and on the air, since the start.
     lost: u64,
-    /// Packets that belong to no flow.
+    /// Number of packets that belong to no flow.
     foreign: u64,
     air: Option<Air>,
 }
 
-/// A capture of the air.
+/// A running capture of the frames on the air.
 struct Air {
     capture: Capture,
     /// Bytes that are not written yet.
@@ -61,18 +62,18 @@ struct Air {
     frames: u64,
 }
 
-/// A packet that is in the network.
+/// A packet in the network.
 #[derive(Clone, Debug, Default)]
 struct Inside {
-    /// Node of the destination.
+    /// Number of the destination node.
     to: u32,
     bytes: Vec<u8>,
-    /// Connection of the packet, if it belongs to a program.
+    /// Connection and direction of the packet, if a program sent it.
     tag: Option<Tag>,
 }
 
 impl<'a> Network<'a> {
-    /// Returns the idle network of `scenario`, in which programs run at `places`. `opened` is the
+    /// Returns the network of `scenario` without packets. Programs run at the hosts `places`, and `opened` is the
     /// scenario with the flows of these programs ([`open`]).
     ///
     /// [`open`]: lasthop_engine::live::open
@@ -116,7 +117,7 @@ impl<'a> Network<'a> {
         })
     }
 
-    /// Captures at most `limit` frames on the air.
+    /// Starts a capture of at most `limit` frames on the air.
     pub fn record(&mut self, limit: u64) {
         self.live.record(limit);
         let mut pending = Vec::new();
@@ -128,46 +129,43 @@ impl<'a> Network<'a> {
         });
     }
 
-    /// Returns the captured bytes that are not written yet, as pcapng.
+    /// Returns the captured bytes (pcapng) that are not written to the file yet.
     pub fn captured(&mut self) -> Option<&mut Vec<u8>> {
         self.air.as_mut().map(|air| &mut air.pending)
     }
 
-    /// Returns the number of captured frames. An A-MPDU counts as its number of MPDUs.
+    /// Returns the number of captured frames. Each MPDU of an A-MPDU counts as one frame.
     pub(crate) fn frames(&self) -> u64 {
         self.air.as_ref().map_or(0, |air| air.frames)
     }
 
-    /// Returns whether the limit of captured frames was reached.
+    /// Returns whether the capture has reached its limit of frames.
     pub(crate) fn frames_full(&self) -> bool {
         self.live.frames_full()
     }
 
-    /// Adds the outside as the last node.
+    /// Adds one more node, the outside, which stands for the Internet.
     ///
-    /// A packet from the place of a program to an unknown address reaches the outside through the
-    /// network. A packet from the outside to the place also passes the network. Packets between the
-    /// outside and its `neighbours` bypass the network.
+    /// A packet from a host where programs run to an unknown address crosses the network and reaches the outside. A
+    /// packet from the outside to such a host also crosses the network. Packets between the outside and its
+    /// `neighbours` bypass the network.
     pub fn open_outside(&mut self, neighbours: &[u32]) {
         self.places.open_outside(neighbours);
     }
 
-    /// Returns the number of nodes.
+    /// Returns the number of nodes, including the outside.
     pub fn nodes(&self) -> u32 {
         self.places.count()
     }
 
-    /// Returns the time of the next event or delivery.
+    /// Returns the time of the next event or delivery, whichever is first.
     pub fn due(&mut self) -> Time {
         let arrives = self.deliveries.first_key_value();
         let arrives = arrives.map_or(Time::NEVER, |(&(at, _), _)| at);
         arrives.min(self.live.due())
     }
 
-    /// Processes the events before `now`, which never decreases.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Live::run_until`].
+    /// Processes the events before `now`. `now` must not decrease between calls.
     pub fn run_until(&mut self, now: Time) -> Result<(), EngineError> {
         self.live.run_until(now)?;
         self.now = now;
@@ -175,7 +173,7 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// Returns the next packet that is due at a node by `now`.
+    /// Returns the next packet to deliver to a node, if its due time is at most `now`.
     pub fn next_delivery(&mut self, now: Time) -> Option<Delivery> {
         let first = self.deliveries.first_entry()?;
         let due = first.key().0;
@@ -186,7 +184,7 @@ impl<'a> Network<'a> {
         Some(Delivery { due, node, bytes })
     }
 
-    /// Sends `bytes` from node `from`, at the network's present time.
+    /// Sends the packet `bytes` from node `from` at the present time of the network.
     pub fn send(&mut self, from: u32, bytes: &[u8]) {
         if let Some(to) = self.neighbour(from, bytes) {
             self.arrived += 1;
@@ -207,7 +205,7 @@ impl<'a> Network<'a> {
         self.look();
     }
 
-    /// Returns the destination of a packet, if it bypasses the network.
+    /// Returns the destination node of a packet if the packet bypasses the network.
     fn neighbour(&self, from: u32, bytes: &[u8]) -> Option<u32> {
         let header = Header::of(bytes)?;
         let to = self.places.node_of(header.to)?;
@@ -215,8 +213,8 @@ impl<'a> Network<'a> {
         (is_there && self.places.are_beside(from, to)).then_some(to)
     }
 
-    /// Returns a packet in the form of the engine, its destination, and its connection if it
-    /// belongs to a program. Returns `None` for a packet without a destination.
+    /// Returns the packet in the engine's representation, its destination node, and its connection if a program sent
+    /// it. Returns `None` for a packet that belongs to no flow.
     fn read(&mut self, from: u32, bytes: &[u8]) -> Option<(Sent, u32, Option<Tag>)> {
         let header = Header::of(bytes)?;
         if self.places.node_of(header.from)? != from {
@@ -226,7 +224,7 @@ impl<'a> Network<'a> {
         let (flow, kind, tag) = match self.places.of(&header) {
             Some(Of { flow, is_data }) if self.webs.contains_key(&flow) => {
                 let web = self.webs[&flow];
-                // the client has one port per connection
+                // the client of a web connection has a separate port for each connection
                 let (from_port, to_port) = header.ports?;
                 let client = if is_data { to_port } else { from_port };
                 let is_ack = ip::is_pure_ack(bytes);
@@ -275,7 +273,7 @@ impl<'a> Network<'a> {
         Some((sent, to, tag))
     }
 
-    /// Processes the packets that have left the engine's world.
+    /// Processes the packets that have arrived or were lost in the engine's world.
     fn look(&mut self) {
         self.capture();
         for arrival in self.live.arrivals() {
@@ -302,7 +300,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Captures frames while their packets are known.
+    /// Captures the new frames. Must be called before their packets are removed from `inside`.
     fn capture(&mut self) {
         let Some(air) = &mut self.air else {
             return;
@@ -332,35 +330,35 @@ impl<'a> Network<'a> {
         self.inside.len() as u32 - 1
     }
 
-    /// Begins the measurements.
+    /// Begins the measurements at the end of the warm-up.
     pub(crate) fn begin_to_measure(&mut self) {
         self.live.begin_to_measure();
         self.programs.begin_to_measure();
     }
 
-    /// Returns the number of flows with their own item in the result. Web sources have one item per
-    /// class.
+    /// Returns the number of flows that are items of the result. Web sources are not flows of the result; each class of
+    /// web traffic is one item.
     pub(crate) fn flows_told(&self) -> usize {
         flows(self.scenario).len() - self.webs.len()
     }
 
-    /// Returns one row per connection of programs.
+    /// Returns one row of counters per connection of programs.
     pub(crate) fn of_programs(&self) -> Vec<Value> {
         self.programs.rows()
     }
 
-    /// Returns the measurements of the world.
+    /// Returns the measurements of the engine's world.
     pub(crate) fn measures(&self) -> Result<Measures, EngineError> {
         self.live.measures()
     }
 
-    /// Returns the number of packets that were delivered or lost since the start. Packets that wait
-    /// for their node are included.
+    /// Returns the number of packets delivered or lost since the start. Packets that are due but not yet delivered are
+    /// included.
     pub(crate) fn carried(&self) -> u64 {
         self.arrived + self.lost
     }
 
-    /// Returns the number of packets that belonged to no flow.
+    /// Returns the number of packets that belong to no flow.
     pub(crate) fn foreign(&self) -> u64 {
         self.foreign
     }

@@ -1,5 +1,5 @@
-//! Packets in the format of a TUN interface with offloads. Each packet follows a header with the
-//! work that the kernel leaves to the device (`virtio_net_hdr`: VirtIO 1.2, section 5.1.6;
+//! Converts packets from the format of a TUN interface with offloads. Each packet follows a header
+//! with the work that the kernel leaves to the device (`virtio_net_hdr`: VirtIO 1.2, section 5.1.6;
 //! linux/virtio_net.h).
 //!
 //! The kernel does not cut a large TCP packet into segments or compute its checksum. This module
@@ -8,15 +8,15 @@
 
 use lasthop_engine::pcapng::{folded, sum_of};
 
-/// Length of the header. [bytes]
+/// Length of a `virtio_net_hdr`. [bytes]
 pub(crate) const HEADER: usize = 10;
 
-/// Header of a packet that is complete.
+/// Header of a packet that needs no segmentation and no checksum.
 pub(crate) const WHOLE: [u8; HEADER] = [0; HEADER];
 
-/// Returns the header of a packet with several TCP segments. Each segment has at most `size` bytes
-/// of data, and `headers` is the length of the first segment's headers. The checksum field holds
-/// the sum of the pseudo-header.
+/// Returns the header of a packet that contains several TCP segments. Each segment has at most
+/// `size` bytes of data, and `headers` is the length of the IP and TCP headers. The kernel expects
+/// the sum of the pseudo-header in the TCP checksum field.
 pub(crate) fn of_several(headers: usize, size: usize) -> [u8; HEADER] {
     let mut header = WHOLE;
     (header[0], header[1]) = (NEEDS_CHECKSUM, TCP_IPV4);
@@ -27,12 +27,12 @@ pub(crate) fn of_several(headers: usize, size: usize) -> [u8; HEADER] {
     header
 }
 
-/// Largest number of bytes per read: the header and the longest IP packet.
+/// Largest number of bytes per read: the header and the longest IP packet. [bytes]
 pub(crate) const MOST: usize = HEADER + 65_535;
 
 const NEEDS_CHECKSUM: u8 = 1;
-/// Kinds of packets that must be cut. The highest bit of the kind means that a packet has an ECN
-/// mark.
+/// Values of the header field that says whether and how a packet must be cut into segments. The
+/// highest bit means that the packet has an ECN mark.
 const NONE: u8 = 0;
 const TCP_IPV4: u8 = 1;
 const HAS_ECN: u8 = 0x80;
@@ -43,12 +43,13 @@ const TCP_HEADER: usize = 20;
 const LONGEST_HEADERS: usize = 120;
 /// Offset of the checksum in a TCP header.
 pub(crate) const TCP_CHECKSUM: usize = 16;
-/// TCP flags that only the last of several segments has, and flags that only the first has.
+/// TCP flags that only the last of several segments has (FIN, PSH), and the flag that only the
+/// first segment has (CWR).
 const FIN_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
 
-/// Passes the packets in `read` to `take`, one after another. Returns the number of packets, which
-/// is 0 for data that no kernel sends.
+/// Passes each packet in `read` to `take`. Returns the number of packets, which is 0 for data that
+/// no kernel sends.
 pub(crate) fn each_packet(read: &mut [u8], mut take: impl FnMut(&[u8])) -> usize {
     let Some((header, packet)) = read.split_at_mut_checked(HEADER) else {
         return 0;
@@ -73,20 +74,20 @@ pub(crate) fn each_packet(read: &mut [u8], mut take: impl FnMut(&[u8])) -> usize
     }
 }
 
-/// Completes the checksum of the bytes from `start` on. The checksum field is `offset` bytes after
-/// `start`, and holds the sum of the pseudo-header.
+/// Computes the checksum of the bytes from `start` on. The checksum field is `offset` bytes after
+/// `start`, and contains the sum of the pseudo-header before.
 fn complete(packet: &mut [u8], start: usize, offset: usize) -> Option<()> {
     let summed = packet.get_mut(start..)?;
     let sum = !folded(sum_of(summed));
-    // a zero would mean that there is no checksum (RFC 768)
+    // in a UDP header, a checksum of zero means that there is no checksum (RFC 768)
     let sum = if sum == 0 { 0xFFFF } else { sum };
     let place = summed.get_mut(offset..offset + 2)?;
     place.copy_from_slice(&sum.to_be_bytes());
     Some(())
 }
 
-/// Cuts a TCP packet into segments of `size` bytes of data. Returns `None` if it is not a TCP
-/// packet.
+/// Cuts a TCP packet into segments of `size` bytes of data and passes each segment to `take`.
+/// Returns `None` if the packet is not a TCP packet.
 ///
 /// The headers of each segment overwrite the end of the previous segment, which `take` has already
 /// received.
@@ -141,7 +142,8 @@ fn cut(packet: &mut [u8], size: usize, mut take: impl FnMut(&[u8])) -> Option<us
     Some(count)
 }
 
-/// Returns the sum of the pseudo-header: addresses, protocol and length (RFC 9293, section 3.1).
+/// Returns the sum of the pseudo-header, which contains addresses, protocol and length (RFC 9293,
+/// section 3.1).
 pub(crate) fn pseudo_header(packet: &[u8], length: usize) -> u64 {
     sum_of(&packet[12..20]) + u64::from(packet[9]) + length as u64
 }

@@ -1,18 +1,18 @@
-//! Load of the loop: packets per second, and the fraction of the time in which the loop works.
+//! Load of the emulation loop: packets per second, and the fraction of time in which the loop is not asleep.
 
 use lasthop_engine::kernel::time::{Span, Time};
 
-/// Load of the loop since `since`.
+/// Load of the emulation loop since the time `since`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     since: Time,
-    /// Number of packets carried up to `since`.
+    /// Number of packets carried before `since`.
     carried: u64,
     asleep: Span,
 }
 
 impl Pace {
-    /// Returns the load from `since` on, when `carried` packets had been carried.
+    /// Returns a load that is measured from `since` on. `carried` packets were carried before.
     pub(crate) fn from(since: Time, carried: u64) -> Pace {
         Pace {
             since,
@@ -21,20 +21,19 @@ impl Pace {
         }
     }
 
-    /// Adds a time for which the loop was asleep.
+    /// Adds a time during which the loop was asleep.
     pub(crate) fn slept(&mut self, span: Span) {
         self.asleep = self.asleep + span;
     }
 
-    /// Returns the packets per second until `now`, from the number carried so far; `None` if no time has passed.
-    /// [packets/s]
+    /// Returns the packets carried per second from the start of the measurement until `now`, or `None` if no time has
+    /// passed. `carried` is the number of packets carried in all. [packets/s]
     pub(crate) fn carried_pps(&self, now: Time, carried: u64) -> Option<f64> {
         let length_s = now.since(self.since).seconds();
         (length_s > 0.0).then(|| (carried - self.carried) as f64 / length_s)
     }
 
-    /// Returns the fraction of the time until `now` in which the loop was not asleep; `None` if no
-    /// time has passed.
+    /// Returns the fraction of time until `now` in which the loop was not asleep, or `None` if no time has passed.
     pub(crate) fn at_work(&self, now: Time) -> Option<f64> {
         let length_s = now.since(self.since).seconds();
         let part = (1.0 - self.asleep.seconds() / length_s).max(0.0);

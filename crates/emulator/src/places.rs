@@ -1,38 +1,39 @@
-//! Addresses of a scenario's hosts, and the flow of a packet between two hosts.
+//! IP addresses of a scenario's hosts, and the flow of a packet between two hosts.
 
 use lasthop_engine::live::{At, Place, flows};
 use lasthop_engine::scenario::{Direction, Ends, Flow, Scenario, Transport};
 
 use crate::ip::Header;
 
-/// Base address 10.0.0.0 of the stations: station k has this address plus k. All places are in
-/// 10.0.0.0/8.
+/// Base address 10.0.0.0 of the stations: station k has this address plus k. All hosts of the
+/// scenario are in 10.0.0.0/8.
 pub const STATIONS: u32 = 0x0A00_0000;
-/// Base address 10.64.0.0 of the sources between wired nodes: the source of flow k has this address
+/// Base address 10.64.0.0 of the sources between wired nodes. The source of flow k has this address
 /// plus k + 1.
 pub const SOURCES: u32 = 0x0A40_0000;
-/// Base address 10.128.0.0 of the sinks between wired nodes: the sink of flow k has this address
+/// Base address 10.128.0.0 of the sinks between wired nodes. The sink of flow k has this address
 /// plus k + 1.
 pub const SINKS: u32 = 0x0A80_0000;
-/// Address 10.255.0.1 of the servers.
+/// Address 10.255.0.1, which all servers of the cell share.
 pub const SERVER: u32 = 0x0AFF_0001;
-/// Port of flow 0. Flow k has this port plus k, at its server or sink, or at its source for web
-/// traffic.
+/// Port of flow 0. Flow k has this port plus k. The port is at the server or sink of the flow, or
+/// at the source for web traffic.
 pub const FIRST_PORT: u16 = 20_000;
 
-/// The nodes that have a descriptor: the servers and the stations. Flows between wired nodes add
-/// one node for all sources and one for all sinks. Programs add their hosts, and the outside is the
-/// last node, if there is one.
+/// Nodes with a file descriptor, and their addresses. All servers are together the first node, and
+/// each station is a node. Flows between wired nodes add one node for all sources and one for all
+/// sinks. Hosts of programs are further nodes. The outside is the last node, if there is one.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
-    /// Address of the data's source, address of its destination, and whether the flow's port is at
-    /// the source, by flow.
+    /// For each flow: address of the source, address of the destination, and whether the flow's
+    /// port is at the source.
     ends: Vec<(u32, u32, bool)>,
     stations: u32,
     has_wired: bool,
-    /// Flows between wired nodes whose two hosts are separate nodes, because programs run there.
+    /// Flows between wired nodes whose source and sink are separate nodes, because programs run
+    /// there.
     apart: Vec<u32>,
-    /// Neighbours of the outside, if there is an outside.
+    /// Nodes that exchange packets with the outside directly, or `None` if there is no outside.
     neighbours: Option<Vec<u32>>,
 }
 
@@ -45,7 +46,7 @@ pub(crate) struct Of {
 }
 
 impl Places {
-    /// Returns the places of a scenario, with programs at `places`.
+    /// Returns the nodes and addresses of a scenario. `places` are the hosts where programs run.
     pub(crate) fn new(scenario: &Scenario, places: &[Place]) -> Places {
         let ends = |(index, flow): (usize, &Flow)| match flow.ends {
             Ends::Station { station, direction } => {
@@ -56,7 +57,8 @@ impl Places {
                 }
             }
             Ends::Wired => {
-                // web clients are sinks: they connect to the sources
+                // a web client is a sink and connects to its source, so that the source has the
+                // port
                 let is_web = matches!(flow.transport, Transport::Web(_));
                 (SOURCES + index as u32 + 1, SINKS + index as u32 + 1, is_web)
             }
@@ -71,13 +73,13 @@ impl Places {
         }
     }
 
-    /// Adds the outside: a node with every address that belongs to no place. Packets between it and
-    /// its `neighbours` bypass the network.
+    /// Adds the outside: a node with every address that no other node has. Packets between the
+    /// outside and its `neighbours` bypass the network.
     pub(crate) fn open_outside(&mut self, neighbours: &[u32]) {
         self.neighbours = Some(neighbours.to_vec());
     }
 
-    /// Returns whether two nodes are the outside and one of its neighbours.
+    /// Returns whether one of two nodes is the outside and the other is its neighbour.
     pub(crate) fn are_beside(&self, from: u32, to: u32) -> bool {
         let Some(neighbours) = &self.neighbours else {
             return false;
@@ -91,7 +93,8 @@ impl Places {
         self.neighbours.is_some() && self.node_of(address) == Some(self.outside())
     }
 
-    /// Returns the address of a place of programs, and the address of its peer.
+    /// Returns the address of a host where programs run, and the address of its peer in the
+    /// scenario.
     pub(crate) fn of_programs(place: &Place) -> (u32, u32) {
         match place.at {
             At::Station(station) => (STATIONS + station as u32 + 1, SERVER),
@@ -99,12 +102,12 @@ impl Places {
         }
     }
 
-    /// Returns the number of nodes.
+    /// Returns the number of nodes, including the outside.
     pub(crate) fn count(&self) -> u32 {
         self.outside() + u32::from(self.neighbours.is_some())
     }
 
-    /// Returns the number that the outside has, or would have.
+    /// Returns the node number of the outside, even if there is no outside yet.
     fn outside(&self) -> u32 {
         self.first_apart() + 2 * self.apart.len() as u32
     }
@@ -113,14 +116,14 @@ impl Places {
         1 + self.stations + if self.has_wired { 2 } else { 0 }
     }
 
-    /// Returns the node with an address.
+    /// Returns the node with an address. Unknown addresses belong to the outside, if there is one.
     pub(crate) fn node_of(&self, address: u32) -> Option<u32> {
         let leads_out = || self.neighbours.is_some() && is_of_a_host(address);
         let place = self.place_of(address);
         place.or_else(|| leads_out().then(|| self.outside()))
     }
 
-    /// Returns the node of the place with this address.
+    /// Returns the node with this address, apart from the outside.
     fn place_of(&self, address: u32) -> Option<u32> {
         let (sources, sinks) = (self.stations + 1, self.stations + 2);
         let flows = 1..=self.ends.len() as u32;
@@ -146,7 +149,7 @@ impl Places {
         }
     }
 
-    /// Returns the flow of a packet, if it has one.
+    /// Returns the flow of a packet and its direction, or `None` if the packet belongs to no flow.
     pub(crate) fn of(&self, packet: &Header) -> Option<Of> {
         let (from_port, to_port) = packet.ports?;
         let flow = |port: u16| port.checked_sub(FIRST_PORT).map(u32::from);
@@ -172,13 +175,13 @@ impl Places {
     }
 }
 
-/// Returns whether an address may belong to a single host on the Internet. It is not in 0.0.0.0/8,
+/// Returns whether an address may belong to a single host on the Internet: it is not in 0.0.0.0/8,
 /// and neither loopback, multicast nor reserved (RFC 6890).
 fn is_of_a_host(address: u32) -> bool {
     !matches!(address >> 24, 0 | 127 | 224..)
 }
 
-/// Returns the flow whose hosts must be separate nodes for the programs of a place.
+/// Returns the flow whose source and sink must be separate nodes because programs run at `place`.
 fn apart(place: &Place) -> Option<u32> {
     match place.at {
         At::Station(_) => None,

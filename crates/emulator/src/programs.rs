@@ -1,6 +1,7 @@
-//! Packets of programs, which belong to no flow of the scenario. The engine carries them in
-//! additional flows between a place and its peer. They are counted by connection: protocol,
-//! addresses and ports.
+//! Packets of programs, which belong to no flow of the scenario. The engine carries these packets
+//! in additional flows between a host where programs run (called a place) and the host's peer in
+//! the scenario. The packets are counted per connection, which is identified by protocol, addresses
+//! and ports.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -12,16 +13,17 @@ use serde_json::{Value, json};
 
 use crate::ip::{self, Header, TCP, UDP};
 
-/// Protocol of a connection, address and port of the place, and address and port of the peer.
+/// Key of a connection: protocol, address and port of the host where the program runs, address and
+/// port of the peer.
 type Key = (u8, (u32, u16), (u32, u16));
 
-/// Counters of one direction of a connection, since the measurements began.
+/// Counters of one direction of a connection, since the end of the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     sent: u64,
     arrived: u64,
     lost: u64,
-    /// Payload that has arrived, of TCP, UDP or IP, retransmissions included. [bytes]
+    /// TCP, UDP or IP payload that has arrived, including retransmissions. [bytes]
     payload_bytes: u64,
 }
 
@@ -29,9 +31,9 @@ struct Counts {
 struct Connection {
     place: usize,
     key: Key,
-    /// Number among the connections of the place with the same transport protocol.
+    /// Index of the connection among the connections of its host with the same transport protocol.
     number: usize,
-    /// Packets from the place, and packets to the place.
+    /// Counters of the packets from the program's host, and counters of the packets to it.
     counts: [Counts; 2],
 }
 
@@ -43,7 +45,7 @@ pub(crate) struct Tag {
     payload_bytes: usize,
 }
 
-/// A packet of a program in the form of the engine.
+/// A program's packet in the engine's representation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Of {
     pub(crate) flow: u32,
@@ -54,11 +56,12 @@ pub(crate) struct Of {
 /// Connections of all programs.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
-    /// Places, each with its address and that of its peer.
+    /// Hosts where programs run: the host, its address, and the address of its peer.
     places: Vec<(Place, u32, u32)>,
     by_key: HashMap<Key, usize>,
     connections: Vec<Connection>,
-    /// Number of connections that each place has begun, by transport protocol.
+    /// Number of connections begun so far by the programs of each host, for each transport
+    /// protocol.
     begun: HashMap<(usize, Carrier), usize>,
 }
 
@@ -70,9 +73,9 @@ impl Programs {
         }
     }
 
-    /// Returns a packet in the form of the engine, or `None` for a packet without a destination.
-    /// `scenario` does not contain the flows of programs. Packets from and to the outside cross the
-    /// network between a place and its peer.
+    /// Returns a packet in the engine's representation, or `None` if it has no destination.
+    /// `scenario` does not contain the flows of programs. A packet from or to the outside crosses
+    /// the network between the program's host and its peer.
     pub(crate) fn of(
         &mut self,
         scenario: &Scenario,
@@ -104,7 +107,7 @@ impl Programs {
         };
         let connection = self.connection(place, carrier, key);
         let payload_bytes = ip::payload_bytes(bytes);
-        // a pure ACK travels against the direction of its data
+        // a pure ACK has the opposite direction of the data that it acknowledges
         let is_ack = packet.protocol == TCP && ip::is_pure_ack(bytes);
         let number = self.connections[connection].number;
         Some(Of {
@@ -157,14 +160,15 @@ impl Programs {
         self.counts(tag).lost += 1;
     }
 
-    /// Begins to count.
+    /// Begins to count at the end of the warm-up.
     pub(crate) fn begin_to_measure(&mut self) {
         for connection in &mut self.connections {
             connection.counts = Default::default();
         }
     }
 
-    /// Returns the counters, one row per connection and direction with packets.
+    /// Returns the counters as rows: one row per connection and direction in which packets were
+    /// sent.
     pub(crate) fn rows(&self) -> Vec<Value> {
         let address = |(address, port): (u32, u16), protocol: u8| {
             let address = Ipv4Addr::from(address);

@@ -1,4 +1,4 @@
-//! The measurements of the world, and the measurements that only an emulation has.
+//! Report of an emulation: the engine's measurements, and measurements that only an emulation has.
 
 use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::{Span, Time};
@@ -11,7 +11,7 @@ use crate::Network;
 use crate::lateness::Lateness;
 use crate::pace::Pace;
 
-/// Returns lists of items, as in a result.
+/// Returns the measurements as lists of items, in the format of a result.
 ///
 /// # Errors
 /// `Conservation` if a conservation law is violated.
@@ -32,7 +32,7 @@ pub(crate) fn report(
     measures.lists.retain(|(list, _)| *list != "totals");
     let run = vec![Item::new("run", totals)];
     measures.lists.push(("totals", run));
-    // flows of programs are reported by connection
+    // flows of programs are reported per connection
     let own = network.flows_told();
     for (list, items) in &mut measures.lists {
         if *list == "flows" {

@@ -1,5 +1,4 @@
-//! The loop of an emulation: it reads packets from nodes, writes packets to nodes, and sleeps in
-//! between.
+//! The emulation loop: it reads packets from the nodes, writes packets to the nodes, and sleeps until the next event.
 
 use std::fs::File;
 use std::io::{self, IoSlice};
@@ -25,24 +24,24 @@ use crate::offload::{MOST, each_packet};
 use crate::pace::Pace;
 use crate::report::report;
 
-/// Number of packets that are read from a node, or delivered, before other nodes are served. The
-/// limit lets a host acknowledge the first packets of an aggregate while the rest is delivered.
+/// Largest number of packets that are read from a node, or delivered, before other nodes are served. With this limit, a
+/// host can acknowledge the first packets of an aggregate before the last packets are delivered. [packets]
 const AT_ONCE: usize = 32;
 
-/// Longest sleep.
+/// Longest sleep of the loop.
 const LONGEST_SLEEP: Span = Span(50_000_000);
 
-/// Non-blocking descriptors. A write takes one packet. A read returns one packet or several TCP
-/// segments. Each has a header before it (`virtio_net_hdr`).
+/// Non-blocking file descriptors of an emulation. One write transfers one packet, and one read transfers one packet or
+/// several TCP segments. A `virtio_net_hdr` precedes the packet or the segments.
 #[derive(Debug)]
 pub struct Descriptors {
-    /// Descriptors of the nodes by number: the servers, each station, sources and sinks between
-    /// wired nodes, hosts of programs, and the outside.
+    /// Descriptors of the nodes, in the order of their numbers: servers, stations, sources and sinks between wired
+    /// nodes, hosts of programs, outside.
     nodes: Vec<OwnedFd>,
-    /// Descriptor that becomes readable when the run is to stop. If it has a byte, the run returns
-    /// a result.
+    /// Descriptor that becomes readable when the run must stop. If a byte can be read from the descriptor, the run
+    /// returns a result.
     stop: OwnedFd,
-    /// File of a capture of the air, if a capture is requested.
+    /// File for a capture of the frames on the air, if requested.
     capture: Option<OwnedFd>,
 }
 
@@ -73,9 +72,9 @@ fn system(what: &'static str) -> impl FnOnce(Errno) -> EmulatorError {
 }
 
 impl Descriptors {
-    /// Duplicates descriptors of this process, which are given by their numbers. `nodes` are the
-    /// servers, then each station in order, and then the further nodes. `stop` becomes readable when
-    /// the run is to stop. `capture` is the file of a capture.
+    /// Duplicates file descriptors of this process, given by their numbers. `nodes` are the servers, the stations in
+    /// order, and the further nodes. `stop` becomes readable when the run must stop. `capture` is the file of a
+    /// capture.
     ///
     /// # Errors
     /// If a number is not a descriptor of this process.
@@ -84,7 +83,7 @@ impl Descriptors {
         stop: i32,
         capture: Option<i32>,
     ) -> Result<Descriptors, EmulatorError> {
-        // the kernel checks that the number is a descriptor, and returns an owned duplicate
+        // the kernel checks that each number is a descriptor, and returns a duplicate
         let this: Pid = getpid();
         let handle = pidfd_open(this, PidfdFlags::empty()).map_err(system("pidfd_open"))?;
         let duplicate = |number: &i32| {
@@ -101,10 +100,9 @@ impl Descriptors {
 
 /// Emulates `scenario` between `descriptors` for the scenario's duration.
 ///
-/// Returns the measurements after the warm-up as lists of items, like a result, and the outcome of
-/// a capture of the air. The scenario limits the number of captured frames. With `neighbours`, the
-/// outside can be reached ([`Network::open_outside`]). If it `merges`, a node gets simultaneous
-/// segments as one packet.
+/// Returns the measurements after the warm-up as lists of items, in the format of a result. Also returns the outcome of
+/// a capture. The scenario limits the number of captured frames. With `neighbours`, the network has an outside
+/// ([`Network::open_outside`]). With `merges`, a node receives segments that are due at the same instant as one packet.
 ///
 /// # Errors
 /// If a descriptor fails or the run is stopped.
@@ -129,7 +127,7 @@ pub fn run(
         _ => None,
     };
     let mut clock = Clock::start(timing);
-    // a read that finds no data costs as much as another check of all nodes
+    // a read without data takes as much time as another poll of all nodes
     let reads = match timing {
         Timing::Real => AT_ONCE,
         Timing::Simulated => 1,
@@ -217,8 +215,7 @@ pub fn run(
     Ok(measured)
 }
 
-/// Sleeps for a time. Returns whether a node sent a packet, or the run must stop, before the time
-/// has passed.
+/// Sleeps for `time`. Returns true earlier if a node sent a packet or the run must stop.
 fn wait(watched: &mut [PollFd<'_>], time: Span) -> Result<bool, EmulatorError> {
     let timeout = Timespec {
         tv_sec: 0,
@@ -231,7 +228,7 @@ fn wait(watched: &mut [PollFd<'_>], time: Span) -> Result<bool, EmulatorError> {
     }
 }
 
-/// Returns the length of the next read from a node, if there is data.
+/// Reads from a node. Returns the number of bytes, or `None` if there is no data.
 fn receive(descriptor: &OwnedFd, buffer: &mut [u8]) -> Result<Option<usize>, EmulatorError> {
     match read(descriptor, buffer) {
         Ok(0) | Err(Errno::AGAIN | Errno::INTR) => Ok(None),
@@ -240,7 +237,7 @@ fn receive(descriptor: &OwnedFd, buffer: &mut [u8]) -> Result<Option<usize>, Emu
     }
 }
 
-/// Delivers a packet in pieces to a node. The packet is lost if the node has no room, as on a real interface.
+/// Writes a packet, given in parts, to a node. The packet is lost if the node's queue is full, as on a real interface.
 fn give(descriptor: &OwnedFd, pieces: &[IoSlice<'_>]) -> Result<(), EmulatorError> {
     match writev(descriptor, pieces) {
         Ok(_) | Err(Errno::AGAIN | Errno::NOBUFS | Errno::INVAL) => Ok(()),

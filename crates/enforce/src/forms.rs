@@ -1,4 +1,4 @@
-//! Text formats that other standards define: addresses, interface names, paths.
+//! Text formats of values whose syntax another standard defines: addresses, interface names, paths.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -86,7 +86,7 @@ pub(crate) static FILE: Form = Form {
     pattern: "^/.*$",
 };
 
-/// Address and port at which to listen, on this machine only.
+/// Loopback address and port on which a program listens.
 pub(crate) static LOOPBACK: Form = Form {
     expected: "\"off\" or a port of this machine only, such as \"127.0.0.1:9464\"",
     fault: |text| match text.parse::<SocketAddr>() {
@@ -106,7 +106,7 @@ pub(crate) static AGENT: Form = Form {
     pattern: r"^[0-9A-Fa-f:.\[\]]+$",
 };
 
-/// A word that is sent unchanged.
+/// SNMP community: up to 64 printable ASCII characters.
 pub(crate) static COMMUNITY: Form = Form {
     expected: "an SNMP community of 1 to 64 printable ASCII characters",
     fault: |text| {
@@ -117,21 +117,21 @@ pub(crate) static COMMUNITY: Form = Form {
     pattern: "^[ -~]{1,64}$",
 };
 
-/// Sources from which the data rates of stations are read, separated by blanks or commas.
+/// Sources of the stations' data rates, separated by blanks or commas.
 pub(crate) static RATE_SOURCES: Form = Form {
     expected: "sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", separated by commas",
     fault: |text| fault_of_each(text, |word| rate_source(word).err()).or_else(|| repeated(text)),
     pattern: r"^\s*(iw:[^\s,/:]{1,15}|hostapd:/[^\s,]+)([\s,]+(iw:[^\s,/:]{1,15}|hostapd:/[^\s,]+))*\s*$",
 };
 
-/// SNMP column with the addresses of an access point's stations.
+/// SNMP object identifier of a column with the addresses of an access point's stations.
 pub(crate) static OID: Form = Form {
     expected: "an object identifier such as \"1.3.6.1.4.1.9.9.273.1.2.1.1.16\"",
     fault: fault_of_oid,
     pattern: PATTERN_OF_OID,
 };
 
-/// SNMP column with the data rates of an access point's stations.
+/// SNMP object identifier of a column with the data rates of an access point's stations.
 pub(crate) static RATES_OID: Form = Form {
     expected: "an object identifier such as \"1.3.6.1.4.1.9.9.273.1.3.1.1.1\"",
     fault: fault_of_oid,
@@ -140,7 +140,7 @@ pub(crate) static RATES_OID: Form = Form {
 
 const PATTERN_OF_OID: &str = r"^\d+(\.\d+){2,}$";
 
-/// Returns the fault of an SNMP object identifier.
+/// Returns what is wrong with an SNMP object identifier, if anything.
 fn fault_of_oid(text: &str) -> Option<String> {
     let numbers = text.split('.').map(str::parse::<u32>);
     let mut count = 0;
@@ -148,7 +148,7 @@ fn fault_of_oid(text: &str) -> Option<String> {
     (!good || count < 3).then(|| "is no object identifier".to_owned())
 }
 
-/// Returns an address that a single host can have.
+/// Parses an address that a single host can have.
 pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
     let address: IpAddr = text.parse().map_err(|_| "is no IP address".to_owned())?;
     let broadcast = address == IpAddr::from([255, 255, 255, 255]);
@@ -158,7 +158,7 @@ pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
     Ok(address)
 }
 
-/// The address range of a subnet: whether it is IPv4, the first address and the last address as
+/// Address range of a subnet: whether the addresses are IPv4, and the first and last address as
 /// numbers.
 pub(crate) type Range = (bool, u128, u128);
 
@@ -177,7 +177,7 @@ pub(crate) fn overlap(a: IpNet, b: IpNet) -> bool {
     a.contains(&b) || b.contains(&a)
 }
 
-/// Returns a subnet. Its address must have no bits after the prefix.
+/// Parses a subnet. The bits after the prefix must be zero.
 pub(crate) fn subnet(text: &str) -> Result<IpNet, String> {
     let fault = || "is no subnet".to_owned();
     let (address, length) = text.split_once('/').ok_or_else(fault)?;
@@ -190,13 +190,13 @@ pub(crate) fn subnet(text: &str) -> Result<IpNet, String> {
     }
 }
 
-/// Returns the words of a list that `read` accepts; an empty list if there is no text.
+/// Returns the words of a list that `read` accepts, or an empty list without text.
 pub(crate) fn each<T>(list: Option<&str>, read: fn(&str) -> Result<T, String>) -> Vec<T> {
     let words = words(list.unwrap_or_default());
     words.filter_map(|word| read(word).ok()).collect()
 }
 
-/// Returns a subnet, or a single address as a subnet.
+/// Parses a subnet, or a single address, which is returned as a subnet.
 pub(crate) fn member(text: &str) -> Result<IpNet, String> {
     match text.contains('/') {
         true => subnet(text),
@@ -204,7 +204,7 @@ pub(crate) fn member(text: &str) -> Result<IpNet, String> {
     }
 }
 
-/// A reference to a station in a list.
+/// A reference to a station in the list of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Which {
     /// MAC address of the station.
@@ -215,7 +215,7 @@ pub(crate) enum Which {
     Name(String),
 }
 
-/// Returns a reference to a station: a MAC address, an IP address, a subnet or a name.
+/// Parses a reference to a station: a MAC address, an IP address, a subnet or a name.
 pub(crate) fn station(text: &str) -> Result<Which, String> {
     if let Ok(mac) = mac(text) {
         return Ok(Which::Mac(mac));
@@ -237,7 +237,7 @@ fn is_like_mac(text: &str) -> bool {
     (5..=7).contains(&parts().count()) && parts().all(is_part)
 }
 
-/// Returns a MAC address in lower case, with colons.
+/// Parses a MAC address. Returns it in lower case with colons.
 pub(crate) fn mac(text: &str) -> Result<String, String> {
     let fault = || "is no MAC address".to_owned();
     let parts: Vec<&str> = text.split([':', '-']).collect();
@@ -256,14 +256,14 @@ pub(crate) fn mac(text: &str) -> Result<String, String> {
 /// Longest path of a UNIX socket (Linux: `sun_path` without its final zero). [bytes]
 const LONGEST_SOCKET: usize = 107;
 
-/// Returns the fault that a word occurs twice in a list.
+/// Returns the first word that occurs twice in a list, as a fault.
 fn repeated(text: &str) -> Option<String> {
     let mut seen = BTreeSet::new();
     let word = words(text).find(|word| !seen.insert(*word))?;
     Some(format!("has `{}` twice", one_line(word, 40)))
 }
 
-/// A source of the rates of stations.
+/// A source of the stations' data rates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RateSource {
     /// Program that reports the rates: `iw` or `hostapd`.
@@ -272,7 +272,7 @@ pub struct RateSource {
     pub at: String,
 }
 
-/// Returns a source of rates.
+/// Parses a source of the stations' data rates.
 pub(crate) fn rate_source(text: &str) -> Result<RateSource, String> {
     let unknown = || "is no source of rates".to_owned();
     let (kind, at) = text.split_once(':').ok_or_else(unknown)?;
@@ -289,7 +289,7 @@ pub(crate) fn rate_source(text: &str) -> Result<RateSource, String> {
     fault.map_or(Ok(RateSource { kind, at }), Err)
 }
 
-/// Returns the address and port of an SNMP agent.
+/// Parses address and port of an SNMP agent.
 pub(crate) fn agent(text: &str) -> Option<SocketAddr> {
     const SNMP: u16 = 161;
     let bare = text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, SNMP));

@@ -1,4 +1,4 @@
-//! Tables of a scenario file that Linux enforces: `[gateway]` and `[interface]`.
+//! The tables `[gateway]` and `[interface]` of a scenario file, whose settings lasthop applies to a Linux machine.
 //!
 //! ```text
 //! text --engine's notation--> Section --checks--> assemble --> Tables --to_json--> `lasthop gateway`, `lasthop queue`
@@ -26,29 +26,29 @@ use lasthop_engine::scenario::{ExtensionTable, Needed, Scenario};
 const GATEWAY: KeyOf<GatewayTable> = KeyOf::new("gateway");
 const INTERFACE: KeyOf<InterfaceTable> = KeyOf::new("interface");
 
-/// The requirement that a file has a gateway.
+/// Error if a command needs a gateway and the file has none.
 pub const NEEDS_GATEWAY: Needed = Needed {
     key: GATEWAY.name(),
     what: "a table [gateway] with at least wan and lan",
 };
 
-/// The requirement that a file has an interface.
+/// Error if a command needs an interface and the file has none.
 pub const NEEDS_INTERFACE: Needed = Needed {
     key: INTERFACE.name(),
     what: "a table [interface] with at least name",
 };
 
-/// The tables of a file.
+/// The tables of this crate in a scenario file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tables {
-    /// Shared bottleneck in front of access points.
+    /// The table `[gateway]`: a shared bottleneck in front of access points.
     pub gateway: Option<Gateway>,
-    /// Queue of a network interface.
+    /// The table `[interface]`: the queue of a network interface.
     pub interface: Option<Interface>,
 }
 
 impl Tables {
-    /// Returns the tables of the file as JSON, with their keys.
+    /// Returns each table as JSON, with its key.
     pub fn to_json(&self) -> impl Iterator<Item = (&'static str, Json)> {
         let gateway = self.gateway.as_ref().map(Gateway::to_json);
         let interface = self.interface.as_ref().map(Interface::to_json);
@@ -59,7 +59,7 @@ impl Tables {
     }
 }
 
-/// The root tables that this crate adds to scenario files.
+/// The root tables with which this crate extends scenario files.
 pub static EXTENSION: ExtensionTable<Tables> = ExtensionTable::new(
     || {
         let gateway = "Settings of `lasthop gateway`, which enforces fairness on Linux. Simulations ignore them.";
@@ -90,8 +90,7 @@ pub static EXTENSION: ExtensionTable<Tables> = ExtensionTable::new(
     },
 );
 
-/// Returns the text of the JSON that [`to_json`] returns, without building the JSON if there are no
-/// tables.
+/// Returns the text of the JSON of [`to_json`]. Does not build the JSON if the file has neither table.
 pub fn to_json_text(scenario: &Scenario, tables: &Tables) -> String {
     if *tables == Tables::default() {
         return scenario.to_json_text();
@@ -99,12 +98,12 @@ pub fn to_json_text(scenario: &Scenario, tables: &Tables) -> String {
     to_json(scenario, tables).to_string()
 }
 
-/// Returns the normalised scenario, with the tables after the settings of the recording.
+/// Returns the normalised scenario as JSON, with the tables of this crate after the table `record`.
 pub fn to_json(scenario: &Scenario, tables: &Tables) -> Json {
     with_tables(scenario.to_json(), tables)
 }
 
-/// Returns the normalised scenario, with null in place of its long lists.
+/// Returns the normalised scenario as JSON, with null in place of its long lists.
 pub fn head_to_json(scenario: &Scenario, tables: &Tables) -> Json {
     with_tables(scenario.head_to_json(), tables)
 }

@@ -26,10 +26,10 @@ use lasthop_enforce::{EXTENSION, NEEDS_GATEWAY, Tables, to_json, to_json_text};
 use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
 use serde_json::Value;
 
-/// Names and texts of the blocks of a frozen file.
+/// Name and text of each block of a frozen file.
 type Texts = Vec<(String, String)>;
 
-/// Longest normalised scenario that is stored as text; a longer scenario is stored as a hash. [bytes]
+/// Largest length of a normalised scenario that is stored as text. A longer scenario is stored as a hash. [bytes]
 const LONGEST: usize = 10_000;
 
 /// Largest number of differences printed. [-]
@@ -91,7 +91,7 @@ fn asked(block: &Block) -> bool {
     std::env::var("LASTHOP_FROZEN_ONLY").map_or(true, |part| block.name.contains(&part))
 }
 
-/// Returns the results of `work` for all `blocks` in their order, computed on all processors.
+/// Returns the result of `work` for each of the `blocks`, in their order. The work is divided among all processors.
 fn each<T: Send>(blocks: &[Block], work: impl Fn(&Block) -> Option<T> + Sync) -> Vec<(String, T)> {
     let next = AtomicUsize::new(0);
     let made = Mutex::new(BTreeMap::new());
@@ -115,7 +115,7 @@ fn each<T: Send>(blocks: &[Block], work: impl Fn(&Block) -> Option<T> + Sync) ->
     made.into_values().collect()
 }
 
-/// Compares `now` with the content of `file`, or writes the file.
+/// Compares `now` with the content of the frozen `file`, or writes the file if `LASTHOP_FREEZE` is set.
 fn same(file: &str, now: &Texts) {
     let before = read(file);
     let before: BTreeMap<&str, &str> = before
@@ -147,7 +147,7 @@ fn same(file: &str, now: &Texts) {
             let _ = writeln!(content, "=== {name}\n{}", text.trim_end());
         }
         std::fs::write(path(file), content).expect("the file can be written");
-        let _ = std::io::stderr().write_all(message.as_bytes()); // the test harness would hide the output of eprint!
+        let _ = std::io::stderr().write_all(message.as_bytes()); // the test harness would hide the output of `eprint!`
     } else {
         assert!(moved.is_empty(), "{message}");
     }
@@ -186,7 +186,7 @@ fn said(problems: &[Problem]) -> String {
     lines
 }
 
-/// Writes JSON with one line for each element of a list, and for each other value of the top level.
+/// Returns JSON as text, with one line for each value of the top level. A list has one line for each element.
 fn by_lines(json: &Value) -> String {
     let mut lines = String::new();
     for (key, value) in json.as_object().expect("an object") {
@@ -226,7 +226,7 @@ fn results() {
     results_of("results.txt", parse);
 }
 
-/// Tests effects that need a long run: a window that grows large, a fourth loss in a row, a late change.
+/// Tests effects that occur only in long runs: a large window, a fourth loss in a row, a setting that changes late.
 #[test]
 #[ignore = "ten times as long as the others"]
 fn results_of_longer_runs() {
@@ -243,7 +243,7 @@ fn results_of(file: &str, parse: impl Fn(&Block) -> Result<Scenario, Vec<Problem
     let jobs = jobs.and_then(|text| text.parse().ok()).unwrap_or(1);
     let out = std::env::var("LASTHOP_FROZEN_OUT").ok();
     let now = each(&read("scenarios.txt"), |block| {
-        // the file of a gateway need not contain a scenario to simulate
+        // a gateway file may lack a scenario to simulate
         let scenario = match parse(block) {
             Ok(scenario) => scenario,
             Err(_) if is_gateway(block) => return None,
@@ -293,7 +293,7 @@ fn normalised() {
     same("normalised.txt", &now);
 }
 
-/// Also covers faults for which the file is still accepted.
+/// Tests the messages about faults in a file. Includes faults for which the file is still accepted.
 #[test]
 fn refusals() {
     let now = each(&wrong(&read("scenarios.txt")), |block| {
@@ -327,7 +327,7 @@ fn schema_as_it_was() {
     assert!(before == now, "schema.json\n{}", difference(&before, &now));
 }
 
-/// Every key, table and word of the grammar must occur in at least two scenarios.
+/// Checks that every key, table and word of the scenario grammar occurs in at least two frozen scenarios.
 #[test]
 fn every_word_of_the_grammar_occurs() {
     let scenarios = read("scenarios.txt");

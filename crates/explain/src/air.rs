@@ -1,4 +1,4 @@
-//! The station that takes the most air time from other stations.
+//! The station whose use of air time costs the other stations most.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,8 @@ use crate::facts::{Facts, list, mean, text};
 
 /// Returns the station whose share of the used air time exceeds its share of the goodput most.
 ///
-/// The value is null unless a cell reports the air time of at least two stations. It is also null if
-/// the difference of the two shares is at most 0.1.
+/// The value is null if the result has no cell that reports the air time of at least two stations.
+/// It is also null if the difference of the two shares is at most 0.1.
 pub fn air(facts: &Facts<'_>) -> Value {
     let stations: Vec<(&Value, f64, f64)> = list(facts.answer, "stations")
         .iter()

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use crate::delays::waits;
 use crate::facts::{Facts, Flow, Kind, ci95, mean};
 
-/// Maximum 99th percentile of the one-way delay of a good call: the limit of ITU-T G.114 for the
-/// delay from mouth to ear. [s]
+/// Maximum 99th percentile of the one-way delay of a good call. ITU-T G.114 recommends this limit
+/// for the delay from mouth to ear. [s]
 pub const CALL_DELAY_P99_S: f64 = 0.15;
 
-/// Maximum fraction of a call's datagrams that a good call may lose. [-]
+/// Maximum fraction of a good call's datagrams that are lost. [-]
 pub const CALL_LOSS: f64 = 0.01;
 
-/// One direction of the calls of a station or host.
+/// One direction of the call of a station or host.
 pub struct Direction<'f, 'a> {
     /// Name of the station or host.
     pub name: &'a str,
@@ -22,7 +22,7 @@ pub struct Direction<'f, 'a> {
     pub flows: Vec<&'f Flow<'a>>,
 }
 
-/// Returns the directions of all calls, in the order of the scenario.
+/// Returns the directions of all calls, in the order of the scenario file.
 pub fn directions<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Direction<'f, 'a>> {
     let mut directions: Vec<Direction<'f, 'a>> = Vec::new();
     for flow in &facts.flows {
@@ -46,7 +46,7 @@ pub fn directions<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Direction<'f, 'a>> {
     directions
 }
 
-/// Returns the owner and the direction of a flow that may belong to a call.
+/// Returns the station or host and the direction of a flow that may belong to a call.
 fn call_and_direction<'a>(flow: &Flow<'a>) -> Option<(&'a str, &'static str)> {
     if !matches!(flow.kind, Kind::Paced(_)) {
         return None;
@@ -60,7 +60,7 @@ fn call_and_direction<'a>(flow: &Flow<'a>) -> Option<(&'a str, &'static str)> {
     Some((parts.next()?, direction))
 }
 
-/// Returns the calls of the result, one item per direction.
+/// Returns the calls of the result, with one item per direction of a call.
 pub fn calls(facts: &Facts<'_>) -> Vec<Value> {
     directions(facts)
         .iter()
@@ -104,8 +104,8 @@ fn estimate(value: Option<(f64, f64)>) -> Value {
     )
 }
 
-/// Returns the verdict on one direction of a call from its delay and loss. Each is a mean with the
-/// half width of its interval.
+/// Returns the verdict on one direction of a call. Delay and loss are pairs of a mean and the half
+/// width of its 95 % interval.
 fn verdict(delay: Option<(f64, f64)>, loss: Option<(f64, f64)>) -> &'static str {
     let bounds = [(delay, CALL_DELAY_P99_S), (loss, CALL_LOSS)];
     let above = |(value, most): (Option<(f64, f64)>, f64)| {
@@ -114,7 +114,7 @@ fn verdict(delay: Option<(f64, f64)>, loss: Option<(f64, f64)>) -> &'static str 
     let below = |(value, most): (Option<(f64, f64)>, f64)| {
         value.is_some_and(|(mean, ci95)| mean + ci95 <= most)
     };
-    // a direction in which no datagram arrives has no delay, and loses all its datagrams
+    // if no datagram arrives, there is no delay, and the loss is 1
     if bounds.into_iter().any(above) {
         "bad"
     } else if bounds.into_iter().all(below) {
@@ -124,8 +124,8 @@ fn verdict(delay: Option<(f64, f64)>, loss: Option<(f64, f64)>) -> &'static str 
     }
 }
 
-/// Returns the queue in which the packets of these flows wait longest, and its fraction of their
-/// waiting time.
+/// Returns the queue in which the packets of these flows wait longest, and its fraction of the
+/// total waiting time.
 fn longest_wait<'a>(facts: &Facts<'a>, flows: &[&str]) -> Option<(&'a str, f64)> {
     let (mut longest, mut longest_s, mut total_s) = ("", 0.0, 0.0);
     for (flow, queue, wait_s) in waits(facts) {

@@ -1,10 +1,10 @@
-//! The composition of the delay: how long the packets of each datagram flow wait in each queue.
+//! Components of the delay: how long the packets of each datagram flow wait in each queue.
 
 use serde_json::{Value, json};
 
 use crate::facts::{Facts, list, mean, text};
 
-/// Returns flow, queue and mean waiting time of each item of the result list `waits`. [s]
+/// Returns flow, queue and mean waiting time for each item of the result list `waits`. [s]
 pub fn waits<'a>(facts: &Facts<'a>) -> impl Iterator<Item = (&'a str, &'a str, f64)> {
     list(facts.answer, "waits").iter().filter_map(|item| {
         let wait_s = mean(item, "wait_s")?;
@@ -14,7 +14,8 @@ pub fn waits<'a>(facts: &Facts<'a>) -> impl Iterator<Item = (&'a str, &'a str, f
 
 /// Returns the delay of each datagram flow, with its components in descending order.
 ///
-/// The component without a queue is the rest of the one-way delay, such as propagation.
+/// The component without a queue name is the part of the one-way delay outside queues, such as
+/// propagation.
 pub fn delays(facts: &Facts<'_>) -> Vec<Value> {
     let mut delays = Vec::new();
     for flow in &facts.flows {

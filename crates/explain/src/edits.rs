@@ -1,18 +1,18 @@
-//! The settings that edits and remedies change, in the form of `--set`.
+//! Settings that edits and remedies change, in the format of `--set KEY=VALUE`.
 
 use serde_json::Value;
 
 use crate::facts::{Facts, Flow, list, named, text};
 
-/// Key path and value of one setting, in the form of `--set KEY=VALUE`.
+/// Key path and value of one setting, as in `--set KEY=VALUE`.
 pub type Setting = (String, String);
 
-/// Returns a setting.
+/// Returns the setting `key` = `value`.
 pub fn set(key: impl Into<String>, value: impl ToString) -> Setting {
     (key.into(), value.to_string())
 }
 
-/// Returns the items in order, without repetitions.
+/// Returns the items in order, each once.
 pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for item in items {
@@ -23,17 +23,17 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     distinct
 }
 
-/// Returns a rate as text. [bit/s]
+/// Returns a rate [bit/s] as text with a unit.
 pub fn rate(rate_bps: f64) -> String {
     format!("{} Mbps", rate_bps / 1e6)
 }
 
-/// Returns a time as text. [s]
+/// Returns a time [s] as text with a unit.
 pub fn time(time_s: f64) -> String {
     format!("{} ms", (time_s * 1e6).round() / 1e3)
 }
 
-/// The form in which the scenario describes its wired network.
+/// Table with which the scenario describes its wired network.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Topology {
     /// Table `dumbbell`.
@@ -44,7 +44,7 @@ pub enum Topology {
     Links,
 }
 
-/// Returns the form of the wired network.
+/// Returns the table that describes the wired network.
 pub fn topology(facts: &Facts<'_>) -> Topology {
     let links = list(facts.scenario, "links");
     let between = |name: &str, ends: (&str, &str)| {
@@ -59,7 +59,8 @@ pub fn topology(facts: &Facts<'_>) -> Topology {
     }
 }
 
-/// Returns the key of the queue with this name in results; `None` if the queue has no settings.
+/// Returns the key of the queue that has this name in results, or `None` if the queue has no
+/// settings.
 pub fn queue_key(facts: &Facts<'_>, queue: &str) -> Option<String> {
     if queue.starts_with("wire/") {
         return Some("wire.queue".into());
@@ -75,7 +76,7 @@ pub fn queue_key(facts: &Facts<'_>, queue: &str) -> Option<String> {
     (!group.is_empty()).then(|| format!("station.{group}.queue"))
 }
 
-/// Returns the place of a queue's setting, as a phrase.
+/// Returns the location of a queue as a phrase, such as "at the access point".
 pub fn queue_place(key: &str, queue: &str) -> String {
     match key {
         "wire.queue" => "at both ends of the line".into(),
@@ -89,7 +90,7 @@ pub fn queue_place(key: &str, queue: &str) -> String {
 
 /// Returns the key of a property of a wired link: `rate`, `queue`, `delay` or `loss`.
 ///
-/// A property that can differ between the two directions of a link has one key per direction.
+/// Properties that can differ between the two directions of a link have one key per direction.
 pub fn link_key(facts: &Facts<'_>, link: &str, property: &str) -> Option<String> {
     named(list(facts.scenario, "links"), link)?;
     let (name, is_back) = match link.strip_suffix("/back") {
@@ -109,7 +110,7 @@ pub fn link_key(facts: &Facts<'_>, link: &str, property: &str) -> Option<String>
     }
 }
 
-/// Returns the rate of a wired link; `None` if the rate is unlimited or follows a trace. [bit/s]
+/// Returns the rate of a wired link, or `None` if the rate is unlimited or follows a trace. [bit/s]
 pub fn link_rate_bps(facts: &Facts<'_>, link: &str) -> Option<f64> {
     let wire = &facts.scenario["wire"];
     match link {
@@ -123,7 +124,7 @@ pub fn link_rate_bps(facts: &Facts<'_>, link: &str) -> Option<f64> {
     }
 }
 
-/// Returns the settings that multiply the rate of one direction of a wired link.
+/// Returns the settings that multiply the rate of one direction of a wired link by `factor`.
 pub fn faster(facts: &Facts<'_>, link: &str, factor: f64) -> Option<Vec<Setting>> {
     let new = rate(factor * link_rate_bps(facts, link)?);
     let settings = match link {
@@ -150,9 +151,9 @@ pub fn faster(facts: &Facts<'_>, link: &str, factor: f64) -> Option<Vec<Setting>
     Some(settings)
 }
 
-/// Returns the settings that change a key of `tcp` for these TCP flows.
+/// Returns the settings that change a key of the table `tcp` for these TCP flows.
 ///
-/// Without tables that override the key, this is one setting of the table `tcp`.
+/// The result is one setting of the table `tcp` if no other table overrides the key.
 pub fn tcp_settings(
     facts: &Facts<'_>,
     flows: &[&Flow<'_>],
@@ -180,8 +181,8 @@ pub fn tcp_settings(
     }))
 }
 
-/// Returns whether the table of a topology defines a class of flows, and the class has no table of
-/// its own.
+/// Returns whether a class of flows is defined by the table of a topology and has no table of its
+/// own.
 pub fn is_implicit(facts: &Facts<'_>, class: &str) -> bool {
     match topology(facts) {
         Topology::Dumbbell => class == "flow",
@@ -190,7 +191,7 @@ pub fn is_implicit(facts: &Facts<'_>, class: &str) -> bool {
     }
 }
 
-/// Returns the settings that put the traffic of these flows into an access category.
+/// Returns the settings that assign the traffic of these flows to an access category.
 pub fn category_settings(facts: &Facts<'_>, flows: &[&Flow<'_>], category: &str) -> Vec<Setting> {
     distinct(flows.iter().filter_map(|flow| {
         let group = facts.group(flow.station?);

@@ -2,42 +2,42 @@
 
 use serde_json::Value;
 
-/// Returns the mean of a quantity of a result's item.
+/// Returns the mean of a quantity in an item of the result.
 pub fn mean(item: &Value, quantity: &str) -> Option<f64> {
     item[quantity]["mean"].as_f64()
 }
 
-/// Returns a number that is rounded to a multiple of 1 / `parts`, for text.
+/// Returns a number rounded to a multiple of 1 / `parts`, for a text.
 pub fn rounded(value: f64, parts: f64) -> f64 {
     (value * parts).round() / parts
 }
 
-/// Returns a fraction as text in percent.
+/// Returns a fraction as text, in percent.
 pub fn percent(fraction: f64) -> String {
     format!("{} %", rounded(100.0 * fraction, 1.0))
 }
 
-/// Returns the half width of the 95 % interval of a quantity; 0 with a single replication.
+/// Returns the half width of the 95 % interval of a quantity, or 0 with a single replication.
 pub fn ci95(item: &Value, quantity: &str) -> f64 {
     item[quantity]["ci95"].as_f64().unwrap_or(0.0)
 }
 
-/// Returns the text of a key; empty if the key is absent.
+/// Returns the text at a key, or an empty text if the key is absent.
 pub fn text<'a>(item: &'a Value, key: &str) -> &'a str {
     item[key].as_str().unwrap_or("")
 }
 
-/// Returns the items of a list; empty if the list is absent.
+/// Returns the items of the list at a key, or no items if the list is absent.
 pub fn list<'a>(table: &'a Value, key: &str) -> &'a [Value] {
     table[key].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns the item of a list with this name.
+/// Returns the item with this name.
 pub fn named<'a>(items: &'a [Value], name: &str) -> Option<&'a Value> {
     items.iter().find(|item| text(item, "name") == name)
 }
 
-/// The kind of traffic of a flow.
+/// Type of traffic of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A TCP connection that always has data.
@@ -46,37 +46,37 @@ pub enum Kind {
     Finite,
     /// Web connections.
     Web,
-    /// Datagrams at a rate. [bit/s]
+    /// Datagrams at a constant rate. [bit/s]
     Paced(f64),
-    /// Datagrams that keep a queue full.
+    /// Datagrams from a source that always has a packet to send.
     Greedy,
     /// Reports of a sensor.
     Sensor,
 }
 
-/// A flow of the scenario, with its measured values if the result contains the flow.
+/// A flow of the scenario, with its item in the result if there is one.
 pub struct Flow<'a> {
-    /// Name in results.
+    /// Name of the flow in results.
     pub name: &'a str,
-    /// Name of the scenario's table that defines the flow.
+    /// Name of the scenario table that defines the flow.
     pub class: &'a str,
-    /// Name of the station; `None` between wired nodes.
+    /// Name of the flow's station, or `None` between wired nodes.
     pub station: Option<&'a str>,
-    /// `up`, `down`, or empty between wired nodes.
+    /// Direction `up` or `down`, or empty between wired nodes.
     pub direction: &'a str,
-    /// Kind of traffic.
+    /// Type of traffic.
     pub kind: Kind,
     /// Access category.
     pub category: &'a str,
-    /// TCP settings; null without TCP.
+    /// TCP settings, or null if the flow does not use TCP.
     pub tcp: &'a Value,
-    /// Queues on the flow's path, in order, by their names in results.
+    /// Names of the queues on the flow's path, in order.
     pub path: Vec<String>,
-    /// Wired links that the flow's ACKs cross, by their names in results.
+    /// Names of the wired links on the path of the flow's ACKs.
     pub back: Vec<String>,
     /// One-way propagation time of the wired part of the flow's path. [s]
     pub propagation_s: f64,
-    /// Item of the flow in the result; null if there is none.
+    /// Item of the flow in the result, or null.
     pub answer: &'a Value,
 }
 
@@ -86,8 +86,8 @@ impl Flow<'_> {
         matches!(self.kind, Kind::Bulk | Kind::Finite | Kind::Web)
     }
 
-    /// Returns the name of the scenario's key with the flow's traffic, such as `udp_up`; empty
-    /// between wired nodes.
+    /// Returns the key of the station table that defines the flow's traffic, such as `udp_up`. The
+    /// key is empty between wired nodes.
     pub fn traffic_key(&self) -> String {
         let Some((_, rest)) = self.name.split_once('/') else {
             return String::new();
@@ -111,7 +111,7 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// Returns the facts of a scenario and its result.
+    /// Joins a normalised scenario and its result by name.
     pub fn read(scenario: &'a Value, answer: &'a Value) -> Facts<'a> {
         let measured = list(answer, "flows");
         let classes = list(answer, "classes");
@@ -143,35 +143,35 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    /// Returns the table of the cell, if the scenario has a cell.
+    /// Returns the table `cell` of the scenario, if there is one.
     pub fn cell(&self) -> Option<&'a Value> {
         let cell = &self.scenario["cell"];
         (!cell.is_null()).then_some(cell)
     }
 
-    /// Returns the settings of the access point's aggregation, if the cell aggregates.
+    /// Returns the aggregation settings of the access point, if the cell uses aggregation.
     pub fn aggregation(&self) -> Option<&'a Value> {
         let aggregation = &self.cell()?["ap"]["aggregation"];
         (!aggregation.is_null()).then_some(aggregation)
     }
 
-    /// Returns whether the scenario has a cell that aggregates.
+    /// Returns whether the cell uses aggregation.
     pub fn aggregates(&self) -> bool {
         self.aggregation().is_some()
     }
 
-    /// Returns the measured values of the cell; null without a cell.
+    /// Returns the item of the cell in the result, or null without a cell.
     pub fn cell_answer(&self) -> &'a Value {
         list(self.answer, "cells").first().unwrap_or(&Value::Null)
     }
 
-    /// Returns the fraction of the time during which the medium is busy. [-]
+    /// Returns the fraction of time in which the medium is busy. [-]
     pub fn busy_fraction(&self) -> f64 {
         mean(self.cell_answer(), "busy_fraction").unwrap_or(0.0)
     }
 
-    /// Returns whether the medium limits its senders: it is nearly always busy, or it is often busy
-    /// while packets wait for access.
+    /// Returns whether the medium limits its senders. This is the case if the medium is nearly
+    /// always busy, or often busy while packets wait for access.
     pub fn air_is_full(&self) -> bool {
         let ap_waits = list(self.answer, "aps")
             .iter()
@@ -180,12 +180,13 @@ impl<'a> Facts<'a> {
         self.busy_fraction() > 0.9 || (self.busy_fraction() > 0.6 && (ap_waits || stations_wait))
     }
 
-    /// Returns the first weight if the medium limits its senders, and the second otherwise. [-]
+    /// Returns the weight `full` if the medium limits its senders, and the weight `other` if not.
+    /// [-]
     pub fn by_air(&self, full: f64, other: f64) -> f64 {
         if self.air_is_full() { full } else { other }
     }
 
-    /// Returns the flows for which a condition holds.
+    /// Returns the flows for which `holds` is true.
     pub fn flows_that<'f>(&'f self, holds: impl Fn(&Flow<'a>) -> bool) -> Vec<&'f Flow<'a>> {
         self.flows.iter().filter(|flow| holds(flow)).collect()
     }
@@ -201,18 +202,18 @@ impl<'a> Facts<'a> {
         self.flows.iter().any(|flow| is_sensitive(flow.kind))
     }
 
-    /// Returns the table of a station.
+    /// Returns the scenario table of a station.
     pub fn station(&self, name: &str) -> Option<&'a Value> {
         named(list(self.scenario, "stations"), name)
     }
 
-    /// Returns the name of the scenario's table that defines a station.
+    /// Returns the name of the scenario table that defines a station.
     pub fn group(&self, station: &str) -> &'a str {
         self.station(station)
             .map_or("", |table| text(table, "group"))
     }
 
-    /// Returns the measured values of a queue.
+    /// Returns the item of a queue in the result.
     pub fn queue(&self, name: &str) -> Option<&'a Value> {
         named(list(self.answer, "queues"), name)
     }
@@ -222,7 +223,7 @@ impl<'a> Facts<'a> {
         mean(named(list(self.answer, "links"), link)?, "utilisation")
     }
 
-    /// Returns the queues on the path of a flow that the result contains.
+    /// Returns the queues on the path of a flow, as far as the result contains them.
     fn path(&self, flow: &Value) -> Vec<String> {
         let links = list(flow, "forward").iter().filter_map(Value::as_str);
         let links = links.map(str::to_owned);
@@ -246,7 +247,7 @@ impl<'a> Facts<'a> {
             .collect()
     }
 
-    /// Returns the wired links that the ACKs of a flow cross.
+    /// Returns the wired links on the path of a flow's ACKs.
     fn back(&self, flow: &Value) -> Vec<String> {
         let wire = match (flow["station"].is_null(), text(flow, "direction")) {
             (true, _) => None,

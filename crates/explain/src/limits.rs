@@ -1,34 +1,36 @@
-//! The limit of each TCP flow: application, line, air, receive window, ACKs, losses or congestion
-//! window.
+//! Limit of each TCP flow: the application, a line, the air, the receive window, ACKs, losses, or
+//! the congestion window.
 
 use serde_json::{Value, json};
 
 use crate::facts::{Facts, Flow, ci95, list, mean, named};
 
-/// Utilisation above which a line or the air is full and limits its flows. [-]
+/// Utilisation above which a line or the air is considered full and limits its flows. [-]
 pub const FULL: f64 = 0.9;
 
-/// Minimum fraction of the time for which a limit of an endpoint must hold to be named. [-]
+/// Minimum fraction of time in which an endpoint must be limited, so that `limit` names this limit.
+/// [-]
 const MIN_SHARE: f64 = 0.5;
 
-/// Minimum fraction of dropped packets that is considered a loss problem. [-]
+/// Minimum fraction of dropped packets that is considered a limit. [-]
 const MIN_LOSS: f64 = 1e-5;
 
-/// The limit of a flow: its kind, its place and its extent.
+/// Limit of a flow: its type, its location and its extent.
 pub struct Limit {
-    /// `application`, `line`, `air`, `rwnd`, `acks`, `losses` or `cwnd`.
+    /// Type of the limit: `application`, `line`, `air`, `rwnd`, `acks`, `losses` or `cwnd`.
     pub by: &'static str,
-    /// Name of a link or queue, `air`, or empty.
+    /// Location of the limit: the name of a link or queue, `air`, or empty.
     pub place: String,
-    /// Fraction of the time, utilisation, or fraction of dropped packets. [-]
+    /// Extent of the limit: a fraction of time, a utilisation, or a fraction of dropped packets.
+    /// [-]
     pub fraction: f64,
 }
 
-/// Returns the limit of a TCP flow; `None` if the result cannot decide.
+/// Returns the limit of a TCP flow, or `None` if the result does not show the limit.
 ///
-/// A full line or a full medium is named first, because a larger window would then only lengthen
-/// the queue. The next candidates are an exhausted receive window, a full line that the ACKs cross,
-/// and losses in a queue on the path. The congestion window is named if no other limit is known.
+/// A full line or a full medium has priority, because a larger window would only lengthen the
+/// queue. Then follow an exhausted receive window, a full line on the path of the ACKs, and losses
+/// in a queue on the path. The congestion window is the limit if no other limit is found.
 pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     if !flow.is_tcp() {
         return None;
@@ -62,7 +64,8 @@ pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     }
 }
 
-/// Returns the link with the highest utilisation and this utilisation, if the link may be full.
+/// Returns the link with the highest utilisation and its utilisation, if the utilisation may be
+/// above [`FULL`].
 fn full<'n>(facts: &Facts<'_>, links: &'n [String]) -> Option<(&'n str, f64)> {
     links
         .iter()
@@ -74,8 +77,7 @@ fn full<'n>(facts: &Facts<'_>, links: &'n [String]) -> Option<(&'n str, f64)> {
         .max_by(|(_, a), (_, b)| a.total_cmp(b))
 }
 
-/// Returns whether the packets of a flow and their ACKs spend at least half of the round-trip time
-/// in queues.
+/// Returns whether packets and ACKs of a flow spend at least half of the round-trip time in queues.
 fn waits_in_queues(flow: &Flow<'_>) -> bool {
     mean(flow.answer, "rtt_s").is_some_and(|rtt_s| rtt_s >= 4.0 * flow.propagation_s)
 }
@@ -88,9 +90,9 @@ fn limit_by(by: &'static str, place: &str, fraction: f64) -> Limit {
     }
 }
 
-/// Returns the limits of all TCP flows. Flows with the same limit share one item.
+/// Returns the limits of all TCP flows. Flows with equal limits form one item.
 ///
-/// The key `all` is true if one item has all of two or more TCP flows.
+/// The key `all` is true if there are at least two TCP flows and all of them are in one item.
 pub fn limits(facts: &Facts<'_>) -> Vec<Value> {
     let mut limits: Vec<(Limit, Vec<&str>)> = Vec::new();
     for flow in &facts.flows {

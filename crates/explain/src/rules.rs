@@ -1,9 +1,9 @@
-//! The table of causes: when each applies, the edit that removes it, and its remedies.
+//! The table of causes: when each cause applies, the edit that removes it, and its remedies.
 //!
-//! A rule examines a finished run and returns the causes that may apply, each with a subject. It
-//! decides whether a cause is present, not how large its effect is. `lasthop explain` simulates the
-//! edits, and the largest paired gain decides. Therefore a condition is generous, and only excludes
-//! edits that cannot matter.
+//! A rule examines a finished run and returns the causes that may apply, each with a subject. The
+//! rule decides whether a cause may be present, not how large its effect is. `lasthop explain`
+//! simulates each edit with the random numbers of the original run, and the gain decides. Therefore
+//! the condition of a rule is broad, and excludes only edits that cannot matter.
 
 mod cell;
 mod endpoints;
@@ -18,39 +18,40 @@ use serde_json::{Value, json};
 use crate::edits::Setting;
 use crate::facts::Facts;
 
-/// Objectives that a scenario may have, as `lasthop explain --for` names them.
+/// Objectives of a scenario, as `lasthop explain --for` names them.
 const CALLS: &str = "calls";
 const DELAY: &str = "delay";
 const THROUGHPUT: &str = "throughput";
 const FAIRNESS: &str = "fairness";
 
-/// One row of the table.
+/// A rule, which is one row of the table of causes.
 struct Rule {
     /// Identifier of the cause.
     id: &'static str,
-    /// Name of the cause.
+    /// Title of the cause.
     title: &'static str,
-    /// Objectives that the cause usually impairs.
+    /// Objectives that the cause impairs in most scenarios.
     objectives: &'static [&'static str],
-    /// Function that returns the causes in a run.
+    /// Function that returns the causes that may apply to a run.
     causes: fn(&Facts<'_>) -> Vec<Cause>,
 }
 
-/// A change that a user may make because of a cause.
+/// A change of the network that a user can make because of a cause.
 #[derive(Serialize)]
 pub struct Remedy {
     /// Name of the change.
     pub label: String,
-    /// Place of the change, as a phrase; empty if the label names the place.
+    /// Location of the change as a phrase, or empty if the label contains the location.
     pub place: String,
-    /// Whether the change is a setting of a device, and not another line, location or contract.
+    /// Whether the change is a device setting. Another line, location or contract is no device
+    /// setting.
     pub is_setting: bool,
-    /// Settings of the change.
+    /// Scenario settings that represent the change.
     pub settings: Vec<Setting>,
 }
 
 impl Remedy {
-    /// Returns a remedy of one or several related settings.
+    /// Returns a remedy that consists of one or several device settings.
     pub fn new(label: impl Into<String>, settings: Vec<Setting>) -> Remedy {
         Remedy {
             label: label.into(),
@@ -60,7 +61,7 @@ impl Remedy {
         }
     }
 
-    /// Returns a remedy that is not a setting of a device.
+    /// Returns a remedy that is not a device setting.
     pub fn not_a_setting(label: impl Into<String>, settings: Vec<Setting>) -> Remedy {
         Remedy {
             is_setting: false,
@@ -68,7 +69,7 @@ impl Remedy {
         }
     }
 
-    /// Returns the remedy with this place.
+    /// Returns the remedy with the location `place`.
     pub fn at(self, place: &str) -> Remedy {
         Remedy {
             place: place.into(),
@@ -77,22 +78,22 @@ impl Remedy {
     }
 }
 
-/// Returns a remedy with one setting.
+/// Returns a remedy that consists of one device setting.
 pub fn remedy(label: &str, key: impl Into<String>, value: &str) -> Remedy {
     Remedy::new(label, vec![(key.into(), value.into())])
 }
 
-/// A cause of a run.
+/// A cause that may apply to a run.
 pub struct Cause {
-    /// Place of the cause: a queue, a link, a station's table or a class of flows.
+    /// Subject of the cause: a queue, a link, a station's table or a class of flows.
     pub subject: String,
-    /// The cause in a sentence, with its numbers.
+    /// Sentence that describes the cause with its numbers.
     pub sentence: String,
-    /// Priority of the cause among all causes before any simulation, from 0 to 1. [-]
+    /// Priority of the cause before any simulation, from 0 to 1. [-]
     pub weight: f64,
-    /// Edit that removes the cause.
+    /// Settings that remove the cause.
     pub edits: Vec<Setting>,
-    /// Remedies that a user can choose.
+    /// Remedies from which a user can choose.
     pub remedies: Vec<Remedy>,
 }
 
@@ -113,7 +114,8 @@ impl Cause {
         }
     }
 
-    /// Returns the cause with its edits as an additional remedy, which consists of settings.
+    /// Returns the cause with an additional remedy that consists of the cause's edits, which are
+    /// device settings.
     pub fn remedied_by(self, label: impl Into<String>) -> Cause {
         let remedy = Remedy::new(label, self.edits.clone());
         self.with([remedy])
@@ -126,10 +128,10 @@ impl Cause {
     }
 }
 
-/// Defines the table of rules. Each row has a function, an identifier and a title, followed by the
-/// objectives.
+/// Defines the table of rules. Each row names a function, an identifier and a title, followed by
+/// the objectives.
 ///
-/// A function returns the causes as an iterable, such as an `Option` or a `Vec`.
+/// The function returns the causes as an iterable, such as an `Option` or a `Vec`.
 macro_rules! rules {
     ($($causes:path: $id:literal, $title:literal, [$($objective:ident),*];)*) => {
         &[$(Rule {
@@ -141,7 +143,7 @@ macro_rules! rules {
     };
 }
 
-/// All rules. Their order is the order of `lasthop explain --rules`.
+/// All rules, in the order in which `lasthop explain --rules` prints them.
 const RULES: &[Rule] = rules! {
     queues::standing_queues: "long-queue", "standing queue",
         [CALLS, DELAY];
@@ -197,7 +199,7 @@ const RULES: &[Rule] = rules! {
         [FAIRNESS, THROUGHPUT, DELAY, CALLS];
 };
 
-/// Returns the causes that may apply to a run, the most likely first.
+/// Returns the causes that may apply to a run, in descending order of weight.
 pub fn causes(facts: &Facts<'_>) -> Vec<Value> {
     let default = default_objective(facts);
     let mut ranked: Vec<((bool, f64), Value)> = Vec::new();
@@ -226,7 +228,7 @@ pub fn causes(facts: &Facts<'_>) -> Vec<Value> {
     ranked.into_iter().map(|(_, item)| item).collect()
 }
 
-/// Returns the objective of a scenario that states none.
+/// Returns the objective of a scenario if the user names none.
 fn default_objective(facts: &Facts<'_>) -> &'static str {
     if !crate::calls::directions(facts).is_empty() {
         return CALLS;
@@ -237,17 +239,16 @@ fn default_objective(facts: &Facts<'_>) -> &'static str {
     }
 }
 
-/// Conditions and edits of the rules as text, one object per rule in the order of `RULES`.
+/// Conditions and edits of the rules as text (JSON), one object per rule in the order of `RULES`.
 ///
-/// They are in a separate file, so that the web page, which does not print them, does not include
-/// them.
+/// The texts are in a separate file, because the web page does not print or contain them.
 const WORDS: &str = include_str!("rules/table.json");
 
 /// Returns the table of causes.
 ///
 /// # Panics
 ///
-/// If the texts do not match the rules. A test prevents this.
+/// If the texts do not match the rules, which a test checks.
 pub fn table() -> Value {
     let words: Vec<Value> = serde_json::from_str(WORDS).expect("the words of all rules");
     assert_eq!(words.len(), RULES.len());

@@ -1,4 +1,4 @@
-//! Tests of explanations, on small results that are written by hand.
+//! Tests of explanations with small results written by hand.
 
 use lasthop_explain::{explain, rules};
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ fn value(mean: f64, ci95: f64) -> Value {
     json!({ "mean": mean, "ci95": ci95 })
 }
 
-/// Returns a scenario with a call and an upload over a line of 100 and 20 Mb/s, in a cell of
-/// 802.11ac.
+/// Returns a scenario with a call and an upload in a cell of 802.11ac, whose line has 100 Mb/s down
+/// and 20 Mb/s up.
 fn scenario() -> Value {
     let queue = json!({ "discipline": "drop_tail" });
     let station = |name: &str, mcs: u32| {
@@ -183,7 +183,8 @@ fn a_download_waits_for_acks_in_a_full_upload_or_for_losses() {
         let item = explain(&scenario, answer)["limits"][0].clone();
         (item["by"].clone(), item["where"].clone())
     };
-    answer["links"][1]["utilisation"] = value(0.89, 0.02); // the link may be full
+    // the interval of the utilisation includes the limit 0.9
+    answer["links"][1]["utilisation"] = value(0.89, 0.02);
     assert_eq!(limit(&answer), (json!("acks"), json!("wire/up")));
     answer["links"][1]["utilisation"] = value(0.5, 0.02);
     assert_eq!(limit(&answer), (json!("cwnd"), json!("")));
@@ -262,7 +263,7 @@ fn a_result_without_lists_is_explained_without_facts() {
     }
 }
 
-/// Returns the edits of the cause with this identifier; null if there is none.
+/// Returns the edits of the cause with this identifier, or null.
 fn edits(scenario: &Value, answer: &Value, id: &str) -> Value {
     let causes = explain(scenario, answer)["causes"].clone();
     let mut causes = causes.as_array().into_iter().flatten();
@@ -329,7 +330,7 @@ fn flows_of_a_dumbbell_without_a_table_are_set_in_the_table_tcp() {
     assert_eq!(edits(&scenario, &answer, "short-buffer"), buffer);
 }
 
-/// Returns the settings of the remedy whose label begins with these words; null if there is none.
+/// Returns the settings of the remedy whose label begins with `label`, or null.
 fn remedy(scenario: &Value, answer: &Value, id: &str, label: &str) -> Value {
     let causes = explain(scenario, answer)["causes"].clone();
     let mut causes = causes.as_array().into_iter().flatten();

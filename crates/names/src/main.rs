@@ -1,7 +1,7 @@
 //! Lists the names that Rust files define: `FILE:LINE NAME`, one per line.
 //!
-//! The names are those of items, fields, variants, parameters and variables. In macro calls, whose
-//! syntax is unknown, each identifier before a colon is considered a definition.
+//! The names are those of items, fields, variants, parameters and variables. In a macro call, whose
+//! syntax is unknown, each identifier before a colon counts as a definition.
 
 use std::env;
 use std::error::Error;
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The names that a file defines.
+/// Names that a file defines.
 #[derive(Default)]
 struct Names(Vec<Ident>);
 

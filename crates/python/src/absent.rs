@@ -1,5 +1,5 @@
-//! Replacements for the names of features that a build leaves out. Each replacement raises
-//! `UserError`.
+//! Replacements for the functions and classes of features that a build leaves out. Each replacement
+//! raises `UserError`.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -26,7 +26,7 @@ macro_rules! absent {
     )*};
 }
 
-/// Replacements of the emulation.
+/// Replacement for the emulation.
 #[cfg(not(feature = "emulator"))]
 pub mod emulate {
     use super::*;
@@ -34,7 +34,7 @@ pub mod emulate {
     absent! { emulate: "emulation" }
 }
 
-/// Replacements of the relay.
+/// Replacement for the relay.
 #[cfg(not(feature = "relay"))]
 pub mod relay {
     use super::*;
@@ -54,8 +54,8 @@ pub mod relay {
     }
 }
 
-/// Scenario files without the tables `[gateway]` and `[interface]`. A file with one of these tables
-/// is refused.
+/// Replacement for the tables `[gateway]` and `[interface]`: a file with one of these tables is
+/// refused.
 #[cfg(not(feature = "enforce"))]
 pub mod enforce {
     use lasthop_engine::notation::setting::Json;
@@ -65,7 +65,7 @@ pub mod enforce {
 
     absent! { check_gateway: "gateway", check_interface: "queue of an interface" }
 
-    /// An empty set of tables.
+    /// The tables of a scenario file, of which this build supports none.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct Tables;
 
@@ -77,7 +77,7 @@ pub mod enforce {
         scenario.to_json_text()
     }
 
-    /// Returns the normalised scenario, with null in place of its long lists.
+    /// Returns the normalised scenario as JSON, with null in place of its long lists.
     pub fn head_to_json(scenario: &Scenario, _tables: &Tables) -> Json {
         scenario.head_to_json()
     }

@@ -1,4 +1,4 @@
-//! Effect of noise on frames.
+//! Probability that noise destroys a frame.
 
 use lasthop_engine::channel;
 use lasthop_engine::mac;

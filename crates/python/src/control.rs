@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-// the Python signature below must show these defaults as numbers
+// the signature that Python shows must contain these defaults as numbers
 const _: () = assert!(WceSettings::MAX_BPS == 6_000_000 && WceSettings::INTERVAL.0 == 100_000_000);
 
 /// Settings of an estimator of C: bounds, thresholds and steps.
@@ -39,7 +39,7 @@ impl EstimatorSettings {
         back_off = None,
         timeout_s = None,
     ))]
-    #[allow(clippy::too_many_arguments)] // keywords in Python
+    #[allow(clippy::too_many_arguments)] // each argument is a keyword in Python
     fn new(
         rule: &str,
         max_bps: u64,
@@ -119,7 +119,7 @@ impl EstimatorSettings {
 }
 
 impl EstimatorSettings {
-    /// Returns the given settings, or settings from `keywords`, with `rule` as the default rule.
+    /// Returns the given settings, or settings made from `keywords`. `rule` is the default of the keyword `rule`.
     fn given(
         py: Python<'_>,
         settings: Option<&Bound<'_, EstimatorSettings>>,
@@ -363,12 +363,12 @@ impl CapacityEstimator {
     }
 }
 
-/// Time of the last call, if there was a call.
+/// Time of the last call, if there was one. Times must not decrease.
 #[derive(Default)]
 struct Clock(Option<Time>);
 
 impl Clock {
-    /// Returns the time of a call, which must not be before the previous call.
+    /// Returns the time of this call. A time before the previous call raises ValueError.
     fn advance(&mut self, now_s: f64) -> PyResult<Time> {
         let now = Time::ZERO + span("now_s", now_s)?;
         if let Some(last) = self.0.filter(|last| now < *last) {
@@ -399,7 +399,7 @@ fn refused(error: WceSettingsError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Longest time that is accepted. It keeps sums far from overflow. [s]
+/// Longest accepted time, which keeps sums of times far from overflow. [s]
 const LONGEST_S: f64 = 1e9;
 
 fn span(name: &str, seconds: f64) -> PyResult<Span> {

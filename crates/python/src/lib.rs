@@ -1,8 +1,8 @@
-//! `lasthop._core`: the engine for Python. A binding checks, converts, calls and converts back. All documentation for
-//! users is in `python/lasthop`.
+//! `lasthop._core`: the engine for Python. A function checks and converts its arguments, calls the engine, and converts
+//! the result. The documentation for users is in `python/lasthop`.
 //!
-//! The cargo features `emulator`, `enforce` and `relay` may be left out. A build without a feature
-//! has the same names, but the names of the feature raise `UserError`.
+//! The cargo features `emulator`, `enforce` and `relay` can be left out of a build. The names of such a feature exist,
+//! but raise `UserError`.
 
 #[cfg(not(all(feature = "emulator", feature = "enforce", feature = "relay")))]
 mod absent;
@@ -35,19 +35,19 @@ mod _core {
     #[pymodule_export]
     const FORMAT: u32 = lasthop_engine::scenario::FORMAT;
 
-    /// Fingerprint of the engine's sources: the same on every machine.
+    /// Fingerprint of the engine's sources, which is equal on all machines.
     #[pymodule_export]
     const ENGINE: &str = env!("LASTHOP_ENGINE");
 
-    /// Build profile of this extension: `release`, or `debug` for the build that tests use.
+    /// Build profile of this extension: `release`, or `debug` in tests.
     #[pymodule_export]
     const PROFILE: &str = env!("LASTHOP_PROFILE");
 
-    /// Coded bits per subcarrier, and numerator and denominator of the code rate, by MCS.
+    /// For each MCS: coded bits per subcarrier, numerator and denominator of the code rate.
     #[pymodule_export]
     const MCS: [(u64, u64, u64); 12] = lasthop_engine::mac::ppdu::MCS;
 
-    /// Maximum number of simultaneous connections of a web source.
+    /// Maximum number of simultaneously open connections of a web source.
     #[pymodule_export]
     const MOST_OPEN: usize = lasthop_engine::live::MOST_OPEN;
 
@@ -59,11 +59,11 @@ mod _core {
     #[pymodule_export]
     const CALL_LOSS: f64 = lasthop_explain::CALL_LOSS;
 
-    /// Utilisation above which a line or the air is full. [-]
+    /// Utilisation above which a line or the air is considered full. [-]
     #[pymodule_export]
     const FULL: f64 = lasthop_explain::FULL;
 
-    /// Library that is preloaded into user-mode Linux; empty on systems without user-mode Linux.
+    /// Library that programs in user-mode Linux preload. The library is empty on systems without user-mode Linux.
     #[pymodule_export]
     const UML_PRELOAD: &[u8] = include_bytes!(env!("LASTHOP_UML_PRELOAD"));
 

@@ -1,4 +1,4 @@
-//! A relay on its own thread.
+//! A relay that runs on a separate thread.
 
 use std::sync::Mutex;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Scenarios that are parsed and checked from the text of a file.
+//! Scenarios parsed and checked from the text of a file.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,24 +12,21 @@ use crate::tables::{EXTENSION, Tables, head_to_json, to_json_text};
 
 pyo3::import_exception!(lasthop.errors, ScenarioError);
 
-/// A key path, and the value that replaces the value in the text.
+/// A key path, and the value that replaces the value in the file.
 pub type Setting = (String, String);
 
-/// A scenario, and the tables of its file that Linux enforces.
+/// A parsed scenario, and the tables `[gateway]` and `[interface]` of its file.
 pub type Read = (scenario::Scenario, Tables);
 
-/// A file that the text names: its name, its content if the file can be read, and otherwise the
-/// reason.
+/// A file to which the scenario refers: its name, its content if the file can be read, and the reason if not.
 pub type Named = (String, Option<Vec<u8>>, String);
 
-/// Arguments of a scenario: text, format, name in messages, settings, and the files that the text
-/// names.
+/// Arguments of a scenario: text, format, name in messages, overrides, and the files to which the text refers.
 type Origin<'a> = (Cow<'a, [u8]>, &'a str, &'a str, &'a [Setting], Vec<Named>);
 
-/// A checked scenario: its text, settings and files, and the parsed scenario.
+/// A checked scenario: the text, overrides and files, and the scenario parsed from them.
 ///
-/// The text is parsed once. A pickle contains the text and the files, which are checked again when
-/// the pickle is read.
+/// A pickle contains the text and the files. They are checked again when the pickle is loaded.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct Scenario {
     content: Vec<u8>,
@@ -42,12 +39,12 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Returns the parsed scenario, for a thread without the GIL.
+    /// Returns the parsed scenario for use in a thread without the GIL.
     pub fn parsed(&self) -> Arc<scenario::Scenario> {
         Arc::clone(&self.parsed)
     }
 
-    /// Returns the scenario with further settings over its text.
+    /// Parses the text again with additional overrides.
     ///
     /// # Errors
     /// All problems of the text.
@@ -64,8 +61,7 @@ impl Scenario {
         read.map_err(refused)
     }
 
-    /// Returns whether another reading of the file differs in the tables that simulations do not
-    /// use.
+    /// Returns whether `read` differs from this scenario in the tables that simulations do not use.
     pub fn differs_beside(&self, read: &Read) -> bool {
         self.tables != read.1
     }
@@ -116,8 +112,7 @@ impl Scenario {
         &self.source
     }
 
-    /// Files that the text or a setting names. Each has its content, or the reason why the file
-    /// cannot be read.
+    /// Files to which the text or an override refers. Each has its content, or the reason why the file cannot be read.
     #[getter]
     fn files(&self) -> Vec<Named> {
         let each = self.files.iter();
@@ -223,14 +218,14 @@ impl Scenario {
     }
 }
 
-/// Returns the units of values: name, SI unit as in the names of keys, and size in the SI unit as a
-/// fraction.
+/// Returns the units of values. Each unit has a name, the SI unit as in the names of keys, and its size in the SI unit
+/// as numerator and denominator.
 #[pyfunction]
 pub fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
     scenario::units()
 }
 
-/// Returns the names of the files that a scenario names, with settings over its text.
+/// Returns the names of the files to which a scenario refers. The overrides `settings` replace values of its text.
 #[pyfunction]
 pub fn files_named(content: &[u8], format: &str, settings: Vec<Setting>) -> PyResult<Vec<String>> {
     let format = format_named(format)?;
@@ -259,7 +254,7 @@ pub fn format_named(name: &str) -> PyResult<Format> {
     }
 }
 
-/// Returns one `ScenarioError` that contains all problems.
+/// Returns a `ScenarioError` that contains all problems.
 pub fn refused(problems: Vec<Problem>) -> PyErr {
     let rows: Vec<_> = problems
         .into_iter()

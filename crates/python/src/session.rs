@@ -1,5 +1,5 @@
-//! A simulation that Python steps. It has its own thread, which runs tasks. Meanwhile the Python
-//! thread waits and checks for Ctrl-C.
+//! A simulation that a Python program runs step by step. The simulation has a separate thread, which runs tasks. During
+//! a task the Python thread waits and checks for Ctrl-C.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,25 +18,25 @@ use serde_json::{Value, json};
 use crate::scenario::{Scenario, Setting};
 use crate::simulate::{SimulationOutput, TICK, panic_message, python};
 
-/// A task of the thread of a session.
+/// A task that the thread of a session runs.
 type Task = Box<dyn FnOnce(&mut Option<Stepped<'_>>) + Send>;
 
 /// A simulation in progress. Its thread ends when the session is dropped.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct Session {
     scenario: Py<Scenario>,
-    /// Thread and settings; `None` after the session has ended.
+    /// Thread and changed settings of the session, or `None` after the session has ended.
     work: Mutex<Option<Work>>,
 }
 
-/// The thread of a session, and the changed settings.
+/// The thread of a session, and the settings that were changed.
 struct Work {
     tasks: Sender<Task>,
-    /// Whether the task in progress is to be interrupted.
+    /// Flag that interrupts the task in progress.
     stop: Arc<AtomicBool>,
     panic: Arc<Mutex<Option<String>>>,
     thread: Option<JoinHandle<()>>,
-    /// Process that has the thread. A forked process does not have the thread.
+    /// Id of the process that runs the thread. A forked process does not run the thread.
     process: u32,
     settings: Vec<Setting>,
 }
@@ -177,7 +177,7 @@ impl Session {
 }
 
 impl Session {
-    /// Returns the thread, locked for the caller.
+    /// Locks the thread for the caller.
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<Work>>> {
         let work = match self.work.try_lock() {
             Ok(work) => work,
@@ -199,7 +199,7 @@ impl Session {
 }
 
 impl Work {
-    /// Starts a thread with the session.
+    /// Starts the thread of a session.
     fn begin(
         py: Python<'_>,
         scenario: Arc<scenario::Scenario>,
@@ -232,12 +232,12 @@ impl Work {
         Ok(work)
     }
 
-    /// Returns whether the thread is in another process, from which this process was forked.
+    /// Returns whether the thread runs in the process from which this process was forked.
     fn is_elsewhere(&self) -> bool {
         self.process != process::id()
     }
 
-    /// Runs a task on the thread, and returns its answer.
+    /// Runs a task on the thread and returns its result.
     fn ask<T: Send + 'static>(
         &mut self,
         py: Python<'_>,
@@ -247,7 +247,7 @@ impl Work {
         answer.ok_or_else(over)
     }
 
-    /// Runs a task on the thread, if no step of the session was interrupted.
+    /// Runs a task on the thread, unless a step of the session was interrupted.
     fn ask_halted<T: Send + 'static>(
         &mut self,
         py: Python<'_>,
@@ -264,7 +264,7 @@ impl Work {
         })
     }
 
-    /// Runs to the time that `to` returns.
+    /// Runs the simulation to the time that `to` returns.
     fn run(
         &mut self,
         py: Python<'_>,
@@ -286,13 +286,12 @@ impl Work {
         let (reply, answer) = channel();
         self.stop.store(false, Ordering::Relaxed);
         let task: Task = Box::new(move |slot| drop(reply.send(task(slot))));
-        // a thread that has panicked runs no task and sends no answer
+        // a thread that has panicked runs no task and sends no result
         drop(self.tasks.send(task));
         self.wait(py, answer)
     }
 
-    /// Waits for an answer without holding the GIL. At Ctrl-C, the task is interrupted and its
-    /// answer is dropped.
+    /// Waits for the result of a task without holding the GIL. Ctrl-C interrupts the task and drops its result.
     fn wait<T: Send>(&mut self, py: Python<'_>, answer: Receiver<T>) -> PyResult<T> {
         let stop = &self.stop;
         let (answer, stopped) = py.detach(move || {
@@ -324,10 +323,10 @@ impl Work {
 impl Drop for Work {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        self.tasks = channel().0; // no more tasks will come
+        self.tasks = channel().0; // the thread ends, because its sender of tasks is dropped
         let thread = self.thread.take();
         if let Some(thread) = thread.filter(|_| !self.is_elsewhere()) {
-            drop(thread.join()); // its panic was already reported
+            drop(thread.join()); // the panic of the thread was reported before
         }
     }
 }
@@ -344,7 +343,7 @@ fn serve(session: Stepped<'_>, asked: &Receiver<Task>, panic_slot: &Mutex<Option
     }
 }
 
-/// Returns whether the simulation should continue.
+/// Returns whether the simulation should continue, depending on `stop`.
 fn looked(stop: &AtomicBool) -> ControlFlow<()> {
     match stop.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
@@ -352,9 +351,9 @@ fn looked(stop: &AtomicBool) -> ControlFlow<()> {
     }
 }
 
-/// Returns the nearest whole number. [ns]
+/// Converts seconds to the nearest whole number of nanoseconds. [ns]
 fn nanoseconds(seconds: f64) -> u64 {
-    // the conversion saturates
+    // a float conversion saturates at the limits of the integer
     (seconds * 1e9).round() as u64
 }
 

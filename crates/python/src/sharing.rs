@@ -1,10 +1,10 @@
-//! Virtual buffer sharing for programs that count the packets of a live queue.
+//! Virtual buffer sharing for programs that count the packets of a real queue.
 
 use lasthop_engine::control::buffer_sharing::{Controller, Law, Observation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Largest amount by which rounding may make a sum of shares exceed 1.
+/// Largest excess of a sum of shares over 1 that is accepted as a rounding error.
 const ROUNDING: f64 = 1e-9;
 
 /// Virtual buffer sharing of paper 000, section V. It computes blocking probabilities of classes,

@@ -1,5 +1,4 @@
-//! Runs the engine on a thread. Meanwhile the Python thread waits, checks for Ctrl-C and reports
-//! progress.
+//! Runs simulations on a thread. The Python thread waits, checks for Ctrl-C and reports progress.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -29,12 +28,12 @@ pub mod python {
 /// Time between two checks for Ctrl-C and between two reports of progress.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// Approximate size of the pieces of a packet capture. [bytes]
+/// Approximate size of the parts in which a packet capture is written. [bytes]
 const PIECE: usize = 1 << 20;
 
 type Finished = thread::Result<Result<RunResult, EngineError>>;
 
-/// Output of a simulation, each element as JSON.
+/// Output of a simulation. Each property is JSON text.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct SimulationOutput {
     scenario: Arc<scenario::Scenario>,
@@ -137,10 +136,9 @@ impl SimulationOutput {
     }
 }
 
-/// Returns the first instant at or after a time, limited to the last instant that can be
-/// represented. [s]
+/// Returns the time in nanoseconds, rounded up. Times beyond the range of `Time` are limited. [s]
 fn instant(time_s: f64) -> Time {
-    // the conversion saturates
+    // a float conversion saturates at the limits of the integer
     Time((time_s * 1e9).ceil() as u64)
 }
 
@@ -170,7 +168,7 @@ pub fn simulate(
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
                     run_in_detail(scenario, jobs, detail, &|p| watch.report(p))
                 }));
-                // the receiver outlives this thread, because the receiver waits for this message
+                // sending cannot fail, because the receiver waits for this message
                 drop(done.send(outcome));
             });
             wait(&finished, watch, progress.as_ref())
@@ -179,8 +177,8 @@ pub fn simulate(
     let result = match (finished, stopped) {
         (Err(panic), _) => return Err(python::EngineError::new_err(panic_message(&*panic))),
         (Ok(Ok(result)), None) => result,
-        // Ctrl-C keeps the finished replications; an exception of `progress` is passed to the
-        // caller
+        // after Ctrl-C the finished replications are returned; any other exception of `progress` is
+        // passed to the caller
         (Ok(Ok(result)), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => result,
         (Ok(_), Some(error)) => return Err(error),
         (Ok(Err(EngineError::Interrupted)), None) => {
@@ -202,7 +200,7 @@ pub fn quantities() -> String {
     json!(QUANTITIES).to_string()
 }
 
-/// Messages between the threads of the engine and the waiting thread.
+/// Messages from the engine's threads to the waiting Python thread.
 #[derive(Default)]
 struct Watch {
     stop: AtomicBool,
@@ -227,8 +225,8 @@ impl Watch {
     }
 }
 
-/// Waits for the engine. Returns the outcome, and the Python exception that stopped the engine, if
-/// any.
+/// Waits for the engine. Returns the outcome of the run, and the Python exception that stopped the
+/// run, if any.
 fn wait(
     finished: &Receiver<Finished>,
     watch: &Watch,

@@ -1,4 +1,5 @@
-//! Tables of a scenario file that describe what Linux enforces: `[gateway]` and `[interface]`.
+//! The tables `[gateway]` and `[interface]` of a scenario file, whose settings lasthop applies to
+//! Linux.
 
 #[cfg(feature = "enforce")]
 pub use lasthop_enforce::{EXTENSION, Tables, head_to_json, to_json_text};
@@ -16,7 +17,7 @@ pub use crate::absent::enforce::{
 #[cfg(feature = "enforce")]
 use crate::scenario::{Named, Setting, format_named, known, refused};
 
-/// Checks the gateway of a scenario file. Returns the gateway as JSON.
+/// Checks the gateway of a scenario file and returns it as JSON.
 #[cfg(feature = "enforce")]
 #[pyfunction]
 pub fn check_gateway(
@@ -36,7 +37,7 @@ pub fn check_gateway(
     )
 }
 
-/// Checks the interface of a scenario file. Returns the interface as JSON.
+/// Checks the interface of a scenario file and returns it as JSON.
 #[cfg(feature = "enforce")]
 #[pyfunction]
 pub fn check_interface(

@@ -1,5 +1,5 @@
-//! Traffic of an emulation's hosts: connections of web sources, and the number of connections of
-//! users.
+//! Traffic of the hosts in an emulation: the connections of web sources, and the number of connections of
+//! multi-connection TCP.
 
 use lasthop_engine::control::multi_connection::{self, Falls, Seen};
 use lasthop_engine::live;

@@ -1,4 +1,4 @@
-/* This library is preloaded into a user-mode Linux. It replaces functions that the kernel calls on its host.
+/* This library is preloaded into a user-mode Linux. It replaces host functions that the kernel calls.
  *
  * LASTHOP_UML_SEED    seed of all random numbers that the host provides
  * LASTHOP_UML_CLOCK   "simulated": time passes only while the kernel sleeps; "host" or absent: the host's clock.
@@ -43,7 +43,8 @@ static void *original(const char *name)
 	return function;
 }
 
-/* Makes addresses the same in each run, and ends the kernel together with the process that started it. */
+/* Turns off address randomisation, so that addresses are equal in each run. Also makes the kernel end together with the
+ * process that started it. */
 static void __attribute__((constructor)) start(int argc, char **argv, char **environment)
 {
 	const char *seed = getenv("LASTHOP_UML_SEED"), *clock = getenv("LASTHOP_UML_CLOCK");
@@ -133,7 +134,7 @@ int timer_gettime(timer_t timer, struct itimerspec *value)
 	return 0;
 }
 
-/* The kernel sleeps. The clock jumps to the time of the timer. */
+/* Advances the clock to the time of the timer, because the kernel sleeps. */
 int sigsuspend(const sigset_t *mask)
 {
 	static int (*host)(const sigset_t *);
@@ -150,7 +151,7 @@ int sigsuspend(const sigset_t *mask)
 
 /* ----------------------------------------------------------------------------------------------------- randomness */
 
-/* splitmix64 (Steele, Lea and Flood, 2014). */
+/* Returns the next random number of splitmix64 (Steele, Lea and Flood, 2014). */
 static uint64_t next_random(void)
 {
 	uint64_t z = (random_state += 0x9e3779b97f4a7c15ull);
@@ -185,7 +186,7 @@ static int has_fixed_times(const char *path)
 	return strncmp(path, FOLDER, strlen(FOLDER)) == 0 && (length < 3 || strcmp(path + length - 3, ".py") != 0);
 }
 
-/* Used by Linux up to 6.10. */
+/* Replaces lstat64, which Linux up to 6.10 calls. */
 int lstat64(const char *path, struct stat64 *file)
 {
 	static int (*host)(const char *, struct stat64 *);
@@ -199,7 +200,7 @@ int lstat64(const char *path, struct stat64 *file)
 	return done;
 }
 
-/* Used by Linux from 6.11 on. */
+/* Replaces statx, which Linux from 6.11 on calls. */
 int statx(int folder, const char *path, int flags, unsigned int mask, struct statx *file)
 {
 	static int (*host)(int, const char *, int, unsigned int, struct statx *);

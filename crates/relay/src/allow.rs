@@ -1,16 +1,16 @@
-//! The targets to which a server lets its clients connect.
+//! Rules for the targets to which a server lets its clients connect.
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 use serde::Deserialize;
 
-/// A rule that allows some hosts and ports.
+/// A rule that allows certain hosts and ports.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Allowed {
     pub(crate) host: Host,
-    /// The allowed port; `None` allows every port.
+    /// Allowed port, or `None` if the rule allows every port.
     pub(crate) port: Option<u16>,
 }
 
@@ -18,15 +18,15 @@ pub(crate) struct Allowed {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Host {
     Any,
-    /// The host name, as the client writes it.
+    /// Host name, spelled as the client sends it.
     Name(String),
-    /// A network that contains the address of the host.
+    /// Network that contains the IP address of the host.
     Network(IpNet),
 }
 
 impl Allowed {
-    /// Returns whether this rule allows a target that the client calls `name`, at one of the
-    /// target's addresses.
+    /// Returns whether this rule allows a target with the host name `name`, the IP address
+    /// `address` and the port `port`.
     fn covers(&self, name: &str, address: IpAddr, port: u16) -> bool {
         let is_host = match &self.host {
             Host::Any => true,
@@ -37,7 +37,7 @@ impl Allowed {
     }
 }
 
-/// Returns whether clients may connect to a target. Without a list, every target is allowed.
+/// Returns whether one of the rules in `list` allows a target. An empty list allows every target.
 pub(crate) fn is_allowed(list: &[Allowed], name: &str, address: IpAddr, port: u16) -> bool {
     list.is_empty() || list.iter().any(|each| each.covers(name, address, port))
 }

@@ -1,9 +1,9 @@
-//! Memory that all streams of a relay share.
+//! Memory budget that all streams of a relay share.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A memory budget: a number of bytes, and how many of them are in use.
+/// A memory budget: its size in bytes, and the number of bytes in use.
 #[derive(Clone, Debug)]
 pub struct Budget {
     free: Rc<Cell<usize>>,
@@ -11,7 +11,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns a budget of which no byte is in use.
+    /// Returns a budget of `bytes` without any byte in use.
     pub fn new(bytes: usize) -> Budget {
         Budget {
             free: Rc::new(Cell::new(bytes)),
@@ -19,36 +19,36 @@ impl Budget {
         }
     }
 
-    /// Returns the free bytes of the budget. [bytes]
+    /// Returns the number of free bytes. [bytes]
     pub fn free(&self) -> usize {
         self.free.get()
     }
 
-    /// Returns the free bytes, less a quarter of the budget, which is reserved for new streams.
-    /// [bytes]
+    /// Returns the number of free bytes minus a quarter of the budget, which is reserved for new
+    /// streams. [bytes]
     pub fn spare(&self) -> usize {
         self.free().saturating_sub(self.bytes / 4)
     }
 
-    /// Returns the free bytes, less half of the budget, which is reserved for active streams.
-    /// [bytes]
+    /// Returns the number of free bytes minus half of the budget, which is reserved for active
+    /// streams. [bytes]
     pub fn plenty(&self) -> usize {
         self.free().saturating_sub(self.bytes / 2)
     }
 
-    /// Returns the bytes in use. [bytes]
+    /// Returns the number of bytes in use. [bytes]
     pub fn used(&self) -> usize {
         self.bytes - self.free.get()
     }
 
-    /// Reserves this number of bytes if they are free. Returns whether they were free.
+    /// Reserves `bytes` if this number of bytes is free. Returns whether it was free.
     #[must_use]
     pub fn take(&self, bytes: usize) -> bool {
         let left = self.free.get().checked_sub(bytes);
         left.map(|left| self.free.set(left)).is_some()
     }
 
-    /// Releases bytes that were reserved.
+    /// Releases reserved bytes.
     pub fn give(&self, bytes: usize) {
         self.free.set(self.free.get() + bytes);
         debug_assert!(self.free.get() <= self.bytes, "given back twice");

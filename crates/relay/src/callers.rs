@@ -1,5 +1,5 @@
-//! Connections that have not yet sent their request. Their number is limited: the oldest
-//! connections are closed to make room for new ones.
+//! Callers: incoming connections that have not yet sent their request. Their number is limited, and
+//! the oldest callers are closed to make room for new callers.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -8,20 +8,21 @@ use std::time::Duration;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-/// Limits of a table of callers.
+/// Limits of the number of callers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Maximum number of callers at the same time.
     pub(crate) all: usize,
     /// Maximum number of callers from one address at the same time.
     pub(crate) of_one: usize,
-    /// Age from which a caller that has sent nothing may be closed for a new caller.
+    /// Age at which a caller that has sent nothing may be closed to make room.
     pub(crate) silent_age: Duration,
-    /// Age from which a caller that has sent data may be closed, if no silent caller can be closed.
+    /// Age at which a caller that has sent data may be closed to make room. Silent callers are
+    /// closed first.
     pub(crate) spoken_age: Duration,
 }
 
-/// A caller: one connection that has not yet sent its request.
+/// An incoming connection that has not yet sent its request.
 #[derive(Debug)]
 struct Caller {
     from: IpAddr,
@@ -30,18 +31,18 @@ struct Caller {
     task: Option<AbortHandle>,
 }
 
-/// All callers, the oldest first.
+/// All callers, in order of age.
 #[derive(Debug)]
 pub(crate) struct Callers {
     limits: Limits,
     next: u64,
     all: BTreeMap<u64, Caller>,
-    /// Connections that were closed to make room.
+    /// Number of callers that were closed to make room.
     pub(crate) closed: u64,
 }
 
 impl Callers {
-    /// Returns a table without callers.
+    /// Returns an empty list of callers.
     pub(crate) fn new(limits: Limits) -> Callers {
         Callers {
             limits,
@@ -51,8 +52,8 @@ impl Callers {
         }
     }
 
-    /// Admits a caller and returns its number. Returns `None` if no other caller can be closed for
-    /// it.
+    /// Admits a caller and returns its number. Returns `None` if the limit is reached and no caller
+    /// can be closed.
     pub(crate) fn admit(&mut self, from: IpAddr) -> Option<u64> {
         let from = subscriber(from);
         let of_one = self.all.values().filter(|caller| caller.from == from);
@@ -73,8 +74,8 @@ impl Callers {
         Some(self.next)
     }
 
-    /// Closes the oldest silent caller among those that `is_meant` selects, or else the oldest
-    /// selected caller that is old enough. Returns whether a caller was closed.
+    /// Closes the oldest silent caller that `is_meant` selects. Without such a caller, closes the
+    /// oldest selected caller that is old enough. Returns whether a caller was closed.
     fn make_room(&mut self, is_meant: impl Fn(&Caller) -> bool) -> bool {
         let Limits {
             silent_age,
@@ -98,7 +99,7 @@ impl Callers {
         true
     }
 
-    /// Sets the task that serves a caller. The task is aborted to make room.
+    /// Sets the task that serves a caller. Closing the caller aborts the task.
     pub(crate) fn serve(&mut self, id: u64, task: AbortHandle) {
         if let Some(caller) = self.all.get_mut(&id) {
             caller.task = Some(task);
@@ -112,14 +113,14 @@ impl Callers {
         }
     }
 
-    /// Removes a caller.
+    /// Removes a caller that has sent its request or has ended.
     pub(crate) fn leave(&mut self, id: u64) {
         self.all.remove(&id);
     }
 }
 
-/// Returns the address that identifies a subscriber. For IPv6, it is the 64-bit network, because
-/// each subscriber has at least one such network.
+/// Returns the address that identifies a subscriber. For IPv6 it is the /64 network, because each
+/// subscriber has at least one /64 network.
 pub(crate) fn subscriber(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

@@ -1,4 +1,4 @@
-//! The client: the relay near the programs.
+//! The client relay, which is near the programs.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -26,12 +26,12 @@ use crate::session::{Counted, LinkId, Memory};
 use crate::settings::ClientSettings;
 use crate::socks;
 
-/// First and longest pause between failed attempts to connect.
+/// First and longest pause between two failed attempts to connect to the server.
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
-/// Time within which a program must name its target.
+/// Maximum time for a program to name its target.
 const PROGRAM_PATIENCE: Duration = Duration::from_secs(10);
 /// Limits of program connections that have not yet named a target. A busy machine may delay a
-/// program. New programs wait until the oldest of these connections has had its time.
+/// program. New programs wait until one of these connections is old enough to be closed.
 const UNDECIDED: Limits = Limits {
     all: 512,
     of_one: usize::MAX,
@@ -40,53 +40,55 @@ const UNDECIDED: Limits = Limits {
 };
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The client's programs and its connections to the server.
+/// State of the client: connections of programs, and connections to the server.
 pub(crate) struct Client {
     pub(crate) key: Key,
     pub(crate) settings: ClientSettings,
     pub(crate) memory: Memory,
     pub(crate) pool: RefCell<Rc<Pool>>,
-    /// Name of the session.
+    /// Name of the session, which identifies the client at the server.
     pub(crate) session: RefCell<String>,
-    /// Number that the next connection to the server gets.
+    /// Number of the next connection to the server.
     next_link: Cell<LinkId>,
-    /// Number of connections that are being established.
+    /// Number of connections to the server that are being established.
     dialing: Cell<u32>,
-    /// Pause before the next attempt. While attempts fail, only one is made at a time.
+    /// Pause before the next attempt to connect, after a failed attempt. During failures, only one
+    /// attempt is made at a time.
     pause: Cell<Option<Duration>>,
     undecided: RefCell<Callers>,
     notes: mpsc::SyncSender<String>,
-    /// Forward targets that have failed, with the code of the failure. Each is reported only once.
+    /// Targets of forwards that could not be reached, each with the code of the failure. Each
+    /// failure is reported once.
     noted: RefCell<HashSet<(String, u16, u8)>>,
-    /// Number of streams that the server allows.
+    /// Maximum number of streams that the server allows.
     streams: Cell<usize>,
-    /// Counters of sessions that have ended.
+    /// Sum of the counters of ended sessions.
     pub(crate) gone: Cell<Counted>,
     pub(crate) probes: Cell<ClientProbeCounters>,
 }
 
-/// The targets of program connections.
+/// Source of the target of a program's connection.
 #[derive(Clone)]
 pub(crate) enum Leads {
-    /// The target that the program names by SOCKS.
+    /// Target that the program sends in a SOCKS request.
     Socks,
-    /// The original destination of the connection (TPROXY).
+    /// Original destination of the connection, which TPROXY redirected.
     There,
-    /// One fixed target: host and port.
+    /// Fixed target of a forward: host and port.
     To(String, u16),
 }
 
-/// The reason why a connection to the server was not established.
+/// Reason why a connection to the server was not established.
 enum Failed {
-    /// A failure after which the client tries again.
+    /// Failure after which the client tries again.
     Now(String),
-    /// The server does not know the session.
+    /// The server does not know the session of the client.
     Unknown,
 }
 
 impl From<NoiseError> for Failed {
     fn from(error: NoiseError) -> Failed {
-        // the server sends nothing to a client that has another key
+        // the server sends nothing to a client with another key
         let is_silent = match &error {
             NoiseError::Io(error) => error.kind() == io::ErrorKind::UnexpectedEof,
             other => matches!(other, NoiseError::Stranger),
@@ -137,7 +139,8 @@ impl Client {
 
     // -- the server ----------------------------------------------------------------------------
 
-    /// Keeps as many connections as the rules ask for, indefinitely.
+    /// Keeps the number of connections to the server at the number that the rules request. Never
+    /// returns.
     pub(crate) async fn keep(self: Rc<Self>) {
         loop {
             let pool = self.living();
@@ -160,7 +163,7 @@ impl Client {
         }
     }
 
-    /// Returns the pool, or a new pool if the present one was abandoned.
+    /// Returns the pool of connections. Creates a new pool if the present pool was abandoned.
     fn living(&self) -> Rc<Pool> {
         if self.pool.borrow().is_dead() {
             self.begin_anew();
@@ -210,7 +213,7 @@ impl Client {
         });
     }
 
-    /// Returns the address of the server as the settings give it.
+    /// Returns the address of the server, spelled as in the settings.
     pub(crate) fn name(&self) -> String {
         let (host, port) = &self.settings.server;
         match host.contains(':') {
@@ -283,13 +286,14 @@ impl Client {
 
     // -- programs ------------------------------------------------------------------------------
 
-    /// Accepts connections of programs, indefinitely.
+    /// Accepts connections of programs. Never returns.
     pub(crate) async fn take(self: Rc<Self>, listener: TcpListener, leads: Leads) {
         let decides = matches!(leads, Leads::Socks);
         loop {
             match listener.accept().await {
                 Ok((socket, _)) => {
-                    // only a program that speaks SOCKS may delay the choice of its target
+                    // only programs that speak SOCKS name their target later; other targets are
+                    // known immediately
                     let caller = match decides {
                         true => Some(self.admit().await),
                         false => None,
@@ -308,12 +312,12 @@ impl Client {
         }
     }
 
-    /// Waits until there is room for a program that has not named its target. Returns the number of
-    /// the program.
+    /// Waits until a program that has not named its target can be admitted. Returns the program's
+    /// number.
     async fn admit(&self) -> u64 {
         loop {
-            // all programs behind a router may share one address, so the limit per address does not
-            // apply
+            // all programs behind one router may have the same address, so that a limit per address
+            // would be wrong
             let admitted = self
                 .undecided
                 .borrow_mut()
@@ -325,7 +329,7 @@ impl Client {
         }
     }
 
-    /// Reports once why the target of a forward cannot be reached. The program only sees a reset.
+    /// Reports once why the target of a forward cannot be reached. The program sees only a reset.
     fn tell_of(&self, host: String, port: u16, code: u8) {
         let text = format!("{host}:{port}: {}", frame::why(code));
         if self.noted.borrow_mut().insert((host, port, code)) {
@@ -377,8 +381,8 @@ impl Client {
     }
 }
 
-/// Waits until a program resets its connection. If the program still waits for an answer, the end
-/// of its data also counts.
+/// Waits until a program resets its connection. If `waits` is true (the program waits for a reply),
+/// the end of the program's data also counts as a reset.
 async fn gone(socket: &TcpStream, waits: bool) -> io::Result<()> {
     if waits && socket.peek(&mut [0]).await? == 0 {
         return Ok(());
@@ -400,7 +404,7 @@ fn begin(
 
 fn new_session() -> String {
     use std::hash::{BuildHasher, RandomState};
-    // the name of a session is no secret; it only has to be unique
+    // the name of a session is not secret, but must be unique
     let half = || RandomState::new().hash_one(std::time::SystemTime::now());
     format!("{:016x}{:016x}", half(), half())
 }

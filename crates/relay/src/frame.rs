@@ -1,4 +1,4 @@
-//! Messages between two relays: one frame per message, numbers big-endian.
+//! Messages between two relays. A message contains one frame, whose numbers are big-endian.
 //!
 //! | kind | frame | fields |
 //! |---|---|---|
@@ -14,52 +14,53 @@
 //! | 19 | drain | |
 //! | 20 | rest | rests u8 |
 //!
-//! The sender keeps a frame of a kind below 16 until the frame is acknowledged. If the frame's
-//! connection dies, the sender sends the frame again on another connection. Frames of kinds from 16
-//! on are sent once, over whichever connection is ready. The client numbers the connections in the
-//! handshake. Probes are not frames but UDP datagrams (`probe/packet.rs`).
+//! The sender stores a frame of a kind below 16 until the frame is acknowledged. If the connection
+//! of the frame is lost, the sender retransmits the frame over another connection. A frame of a
+//! kind from 16 on is sent once, over any connection that is ready. The client numbers the
+//! connections in the handshake. Probes are not frames but UDP datagrams (`probe/packet.rs`).
 
 use std::mem;
 
 use thiserror::Error;
 
-/// Number of a stream in its session.
+/// Number of a stream, unique in its session.
 pub type StreamId = u32;
 
 /// Longest message before encryption. [bytes]
 pub const MOST_BYTES: usize = 65_519;
 
-/// Length of the header of a data frame. [bytes]
+/// Length of a data frame without its data. [bytes]
 pub const DATA_HEAD: usize = 14;
 
-/// Kind of a data frame.
+/// Kind number of a data frame.
 const DATA: u8 = 3;
 
-/// First kind of frames that are sent only once.
+/// First kind number of frames that are sent only once.
 const PASSING: u8 = 16;
 
-/// Longest host name (RFC 1035). [bytes]
+/// Maximum length of a host name (RFC 1035). [bytes]
 pub const MOST_HOST: usize = 255;
 
-/// Code of success.
+/// Code for success.
 pub const OK: u8 = 0;
-/// Code of any other failure.
+/// Code for a failure without a code of its own.
 pub const FAILED: u8 = 1;
-/// Code of a target that is not allowed.
+/// Code for a target that the server does not allow.
 pub const NOT_ALLOWED: u8 = 2;
-/// Code of a network that cannot be reached.
+/// Code for a network that cannot be reached.
 pub const NETWORK_UNREACHABLE: u8 = 3;
-/// Code of a host that cannot be reached, or is unknown.
+/// Code for a host that is unknown or cannot be reached.
 pub const HOST_UNREACHABLE: u8 = 4;
-/// Code of a port on which no program listens.
+/// Code for a target that refuses the connection.
 pub const REFUSED: u8 = 5;
-/// Code of a target that has not replied in time.
+/// Code for a target that does not reply in time.
 pub const TIMED_OUT: u8 = 6;
 
-/// Code of a stream for which the server has no room. SOCKS has no such code.
+/// Code for a stream that the server refuses for lack of memory or because of the maximum number of
+/// streams. SOCKS does not define this code.
 pub const NO_ROOM: u8 = 128;
 
-/// Returns the meaning of a code.
+/// Returns the meaning of a code as text.
 pub fn why(code: u8) -> &'static str {
     match code {
         OK => "connected",
@@ -73,17 +74,17 @@ pub fn why(code: u8) -> &'static str {
     }
 }
 
-/// The error for bytes that are not a frame.
+/// Error for a message that is not a valid frame.
 #[derive(Debug, Error, PartialEq)]
 #[error("{0}")]
 pub struct NoFrame(&'static str);
 
-/// A field of a frame.
+/// Encoding of one type of frame field.
 trait Field<'a>: Sized {
-    /// Takes the field from the rest of a message.
+    /// Reads the field at the start of `rest`, and removes it from `rest`.
     fn read(rest: &mut &'a [u8]) -> Result<Self, NoFrame>;
 
-    /// Appends the field to a message.
+    /// Appends the encoded field to a message.
     fn write(&self, message: &mut Vec<u8>);
 }
 
@@ -129,7 +130,7 @@ impl<'a> Field<'a> for &'a [u8] {
     }
 }
 
-/// A host is written as text.
+/// Encoding of a host as text.
 impl<'a> Field<'a> for &'a str {
     fn read(rest: &mut &'a [u8]) -> Result<&'a str, NoFrame> {
         let host = std::str::from_utf8(mem::take(rest));
@@ -165,9 +166,9 @@ impl Field<'_> for Vec<(u32, u64)> {
 /// Flags of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flags {
-    /// Whether the stream ends after this block.
+    /// Whether the block is the last block of the stream.
     pub last: bool,
-    /// Whether the sender has no credit left.
+    /// Whether the sender has used up its credit.
     pub spent: bool,
 }
 
@@ -193,7 +194,8 @@ impl Field<'_> for Flags {
     }
 }
 
-/// Defines the frames: kind, name, and fields in the order of the message.
+/// Defines the frames. Each definition has the kind number, the name, and the fields in the order
+/// of the message.
 macro_rules! frames {
     (
         $($(#[$doc:meta])* $kind:literal $name:ident {
@@ -209,7 +211,7 @@ macro_rules! frames {
         }
 
         impl Frame<'_> {
-            /// Returns the frame that a message contains.
+            /// Parses the frame in a message.
             pub fn read(message: &[u8]) -> Result<Frame<'_>, NoFrame> {
                 let (&kind, mut rest) = message.split_first().ok_or(NoFrame("an empty message"))?;
                 let frame = match kind {
@@ -223,7 +225,7 @@ macro_rules! frames {
                 }
             }
 
-            /// Returns the frame as a message.
+            /// Encodes the frame as a message.
             pub fn message(&self) -> Vec<u8> {
                 let mut message = Vec::new();
                 match self {
@@ -273,7 +275,7 @@ frames! {
     }
     /// Grants credit: the other relay may send up to an offset.
     4 Credit {
-        /// Stream of the credit.
+        /// Stream to which the credit belongs.
         stream: StreamId,
         /// Offset in the stream up to which the other relay may send.
         until: u64,
@@ -287,18 +289,18 @@ frames! {
         /// Reason, as a code of SOCKS.
         code: u8,
     }
-    /// Gives back unused credit from an offset on.
+    /// Gives unused credit back, from an offset on.
     6 GiveBack {
-        /// Stream of the credit.
+        /// Stream to which the credit belongs.
         stream: StreamId,
         /// Offset from which the credit is given back.
         until: u64,
         /// Number of times that credit was given back, including this time.
         epoch: u32,
     }
-    /// Acknowledges kept frames: how many have arrived over each connection.
+    /// Acknowledges stored frames: reports how many have arrived over each connection.
     16 Acknowledge {
-        /// Connection numbers, each with the number of kept frames that have arrived since the
+        /// Connection numbers, each with the number of stored frames that have arrived since the
         /// connection began.
         counts: Vec<(u32, u64)>,
     }
@@ -307,8 +309,7 @@ frames! {
         /// Number of connections that the rule asks for.
         connections: u32,
     }
-    /// Asks the other relay to send no streams over this connection until the next frame of this
-    /// kind.
+    /// Asks the other relay to send no data over this connection until the next frame of this kind.
     20 Rest {
         /// Whether the connection is to carry no streams (true), or streams again (false).
         rests: bool,
@@ -320,7 +321,7 @@ frames! {
     19 Drain
 }
 
-/// Returns the header of a data frame.
+/// Returns the start of a data frame, to which the data are appended.
 pub fn data_head(stream: StreamId, offset: u64, flags: Flags) -> [u8; DATA_HEAD] {
     let mut head = [DATA; DATA_HEAD];
     head[1..5].copy_from_slice(&stream.to_be_bytes());
@@ -334,7 +335,7 @@ pub fn is_data(message: &[u8]) -> bool {
     message.first() == Some(&DATA)
 }
 
-/// Returns whether a message is kept until it is acknowledged.
+/// Returns whether a message is stored until it is acknowledged.
 pub fn is_kept(message: &[u8]) -> bool {
     message.first().is_some_and(|&kind| kind < PASSING)
 }

@@ -1,41 +1,42 @@
-//! The handshake's payload, as JSON: the terms that the two relays agree on before the first frame.
+//! Payload of the handshake, as JSON. The two relays agree on the terms of a session before they
+//! send frames.
 
 use serde::{Deserialize, Serialize};
 
 use crate::number::Rule;
 use crate::session::LinkId;
 
-/// Version of the protocol. Both relays must have the same version.
+/// Version of the protocol, which must be equal at both relays.
 pub(crate) const VERSION: u16 = 1;
 
-/// The first message of a client.
+/// First message of a client, in which it requests to join a session.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Hello {
     pub(crate) version: u16,
-    /// Name of the session: 32 hexadecimal digits.
+    /// Name of the session, which has 32 hexadecimal digits.
     pub(crate) session: String,
-    /// Number of the connection, unique in the session.
+    /// Number of the connection, unique in its session.
     pub(crate) link: LinkId,
-    /// Whether the session existed before this connection.
+    /// Whether the client has used the session before this connection.
     pub(crate) resumes: bool,
     pub(crate) terms: Terms,
 }
 
-/// The terms of a session, which bind both relays.
+/// Terms of a session, which apply to both relays.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Terms {
     pub(crate) rule: Rule,
-    /// Smallest and largest number of connections.
+    /// Minimum and maximum number of connections.
     pub(crate) connections: (u32, u32),
-    /// Congestion control of each connection, by the kernel's name.
+    /// Congestion control of the connections, with the name that the kernel uses.
     pub(crate) congestion: String,
-    /// Time of silence after which the other relay is considered dead. [s]
+    /// Time without a message after which a relay considers the other relay dead. [s]
     pub(crate) timeout_s: f64,
 }
 
-/// The server's reply to a client that may join.
+/// Reply of the server to a client that may join the session.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Welcome {
@@ -45,23 +46,23 @@ pub(crate) struct Welcome {
     pub(crate) streams: usize,
 }
 
-/// The server's decision on whether a connection may join a session.
+/// Decision of the server about a client that requests to join a session.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Answer {
     /// The connection may join.
     Yes,
-    /// The server does not know the session, or has already ended it.
+    /// The server does not know the session, or has ended it.
     Unknown,
-    /// The connection may not join, for this reason.
+    /// The connection may not join the session; contains the reason.
     No(String),
 }
 
-/// Maximum number of connections of a session, whatever its client asks for.
+/// Maximum number of connections per session that a server accepts.
 pub(crate) const MOST_CONNECTIONS: u32 = 128;
 
 impl Terms {
-    /// Returns the fault of the terms, if there is one.
+    /// Returns what is wrong with the terms, if anything.
     pub(crate) fn complaint(&self) -> Option<String> {
         let (least, most) = self.connections;
         if !(1..=MOST_CONNECTIONS).contains(&least) || !(least..=MOST_CONNECTIONS).contains(&most) {

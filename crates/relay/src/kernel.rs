@@ -1,4 +1,4 @@
-//! Linux socket options and statistics of a TCP connection.
+//! Linux socket options and kernel statistics of TCP connections.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -12,7 +12,7 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::io::Interest;
 use tokio::net::{TcpSocket, TcpStream};
 
-/// The first fields of `struct tcp_info` (linux/tcp.h), in the layout of Linux 5.5 and later.
+/// First fields of `struct tcp_info` (linux/tcp.h) as in Linux 5.5 and later.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Raw {
@@ -35,7 +35,7 @@ getsockopt_impl!(
     GetStruct<Raw>
 );
 
-/// State of a TCP connection.
+/// Kernel statistics of a TCP connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Info {
     /// Smoothed round-trip time.
@@ -46,18 +46,18 @@ pub(crate) struct Info {
     pub(crate) cwnd: u32,
     /// Number of packets in flight.
     pub(crate) in_flight: u32,
-    /// Data that the kernel has accepted and not yet sent. [bytes]
+    /// Data that the kernel has accepted from the relay but not sent. [bytes]
     pub(crate) unsent: u32,
-    /// Number of packets retransmitted since the connection began.
+    /// Number of retransmitted packets since the start of the connection.
     pub(crate) retransmissions: u32,
-    /// Whether any data are unsent or unacknowledged.
+    /// Whether the kernel has unsent or unacknowledged data.
     pub(crate) waits: bool,
-    /// Number of delivered packets, and how many of these packets were marked.
+    /// Number of delivered packets, and number of delivered packets with an ECN mark.
     pub(crate) delivered: u32,
     pub(crate) marked: u32,
 }
 
-/// Returns the state of a connection.
+/// Returns the kernel statistics of a connection.
 pub(crate) fn info(socket: &TcpStream) -> io::Result<Info> {
     let raw = getsockopt(socket, TcpInfo)?;
     let word = |number: usize| raw.words[number];
@@ -75,24 +75,25 @@ pub(crate) fn info(socket: &TcpStream) -> io::Result<Info> {
     })
 }
 
-/// Maximum amount of data that the kernel is given beyond its window. [segments], [bytes]
+/// Maximum amount of data that the relay gives to the kernel in addition to the congestion window.
+/// [segments], [bytes]
 const AHEAD: (u32, u32) = (8, 131_072);
 
-/// Returns the maximum amount of unsent data that the kernel may hold for a connection. It is never
-/// more than the window, because data behind a small window arrive much later than data on other
-/// connections. [bytes]
+/// Returns the maximum amount of unsent data that the kernel may hold for a connection. The amount
+/// is at most one congestion window, because data that wait for a small window arrive much later
+/// than data on other connections. [bytes]
 fn ahead_bytes(info: &Info) -> u32 {
     (AHEAD.0.min(info.cwnd.max(1)) * info.mss).min(AHEAD.1)
 }
 
-/// Number of unanswered keepalive probes after which an idle connection ends.
+/// Number of keepalive probes without a reply after which an idle connection is closed.
 const PROBES: u32 = 3;
 /// Longest interval between two keepalive probes that Linux accepts.
 const MOST_BETWEEN: Duration = Duration::from_secs(32_767);
 
-/// Sets the options of a connection between relays after it is established. If the other end
-/// vanishes silently, the connection ends some time after `timeout`, even without a stream that
-/// makes the relays ping each other.
+/// Sets the socket options of an established connection between relays. If the other relay vanishes
+/// without a reset, the connection is closed some time after `timeout`, even if no stream makes the
+/// relays send pings.
 pub(crate) fn prepare(socket: &TcpStream, timeout: Duration) -> io::Result<()> {
     let between = timeout.min(MOST_BETWEEN);
     let asks = TcpKeepalive::new()
@@ -104,12 +105,12 @@ pub(crate) fn prepare(socket: &TcpStream, timeout: Duration) -> io::Result<()> {
     socket.set_nodelay(true)
 }
 
-/// Waits until the kernel holds little unsent data of a connection. Returns how much data the
-/// kernel accepts then. [bytes]
+/// Waits until the kernel has little unsent data of a connection. Returns the number of bytes that
+/// the relay may then write. [bytes]
 ///
-/// tokio considers a socket writable until a write fails. Here no write fails, since the relay
-/// never writes more than fits. Therefore this function asks the kernel for its state, and for a
-/// notification.
+/// tokio considers a socket writable until a write fails. The relay never writes more than the
+/// kernel accepts, so that no write fails. Therefore this function reads the kernel's statistics
+/// and waits for a notification of the kernel.
 ///
 /// # Errors
 ///
@@ -127,7 +128,8 @@ pub(crate) async fn room(socket: &TcpStream) -> io::Result<usize> {
         poll(&mut asked, PollTimeout::ZERO)?;
         let events = asked[0].revents().unwrap_or(PollFlags::empty());
         if events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP) {
-            // a reset does not change the count of unsent bytes, so there would never be room
+            // a reset does not change the number of unsent bytes, so that this function would wait
+            // indefinitely
             return Err(io::ErrorKind::ConnectionReset.into());
         }
         if events.is_empty() {
@@ -137,8 +139,8 @@ pub(crate) async fn room(socket: &TcpStream) -> io::Result<usize> {
     }
 }
 
-/// Returns the room for data: the window plus the data that may wait behind it, in whole segments
-/// if more than one fits.
+/// Returns the number of bytes that the relay may write: the free part of the congestion window,
+/// and `ahead`. If more than one segment fits, only whole segments count.
 fn room_of(info: &Info, ahead: u32) -> usize {
     let bytes = |count: u32| count as usize;
     let mss = bytes(info.mss);
@@ -147,7 +149,8 @@ fn room_of(info: &Info, ahead: u32) -> usize {
     if room > mss { room - room % mss } else { room }
 }
 
-/// Lets a socket accept connections to foreign addresses, which TPROXY redirects to it.
+/// Sets the socket option with which TPROXY can redirect connections to foreign addresses to the
+/// socket.
 pub(crate) fn be_transparent(socket: &socket2::Socket, is_ipv4: bool) -> io::Result<()> {
     match is_ipv4 {
         true => socket.set_ip_transparent_v4(true),
@@ -155,16 +158,17 @@ pub(crate) fn be_transparent(socket: &socket2::Socket, is_ipv4: bool) -> io::Res
     }
 }
 
-/// Makes Linux acknowledge received data as if no data were sent in reply.
+/// Turns off the interactive mode of the kernel's delayed ACKs.
 ///
-/// Linux delays ACKs on connections with interactive replies. Here replies are few and not
-/// interactive. A sender that gets an ACK only for every second segment sends two segments
-/// together, and a full queue drops more of them.
+/// Linux delays ACKs on connections that look interactive, with data in both directions. Between
+/// relays, data in the opposite direction are rare and not interactive. A sender that gets one ACK
+/// for every second segment sends two segments together, so that a full queue drops more segments.
 pub(crate) fn be_no_dialogue(socket: &TcpStream) -> io::Result<()> {
     SockRef::from(socket).set_tcp_quickack(true)
 }
 
-/// Lets one address have many connections: Linux chooses the local port when both ends are known.
+/// Sets the socket option with which Linux chooses the local port only when the destination is
+/// known. This allows more connections from one address.
 pub(crate) fn choose_port_late(socket: &TcpSocket) -> io::Result<()> {
     Ok(setsockopt(socket, IpBindAddressNoPort, &true)?)
 }
@@ -174,31 +178,32 @@ pub(crate) fn choose(socket: SockRef, congestion: &str) -> io::Result<()> {
     socket.set_tcp_congestion(congestion.as_bytes())
 }
 
-/// Makes a socket send a reset to its other end when it is closed.
+/// Makes the kernel send a reset when the socket is closed.
 pub(crate) fn break_off(socket: &TcpStream) {
     let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
 }
 
-/// Makes a socket send its remaining data when it is closed, and then end normally.
+/// Makes the kernel send the remaining data when the socket is closed, and then close the
+/// connection normally.
 pub(crate) fn end_well(socket: &TcpStream) {
     let _ = SockRef::from(socket).set_linger(None);
 }
 
-/// Tells the other end of a socket that no more data will come.
+/// Ends the data in the sending direction of a socket (FIN).
 pub(crate) fn end(socket: &TcpStream) -> io::Result<()> {
     SockRef::from(socket).shutdown(std::net::Shutdown::Write)
 }
 
-/// Maximum amount of unsent data in a program's socket. [bytes]
+/// Maximum amount of unsent data in the socket of a program or target. [bytes]
 const PROGRAM_AHEAD: u32 = 65_536;
-/// Receive buffer for data of a program on this machine. Loopback delivers up to 64 KiB in one
-/// packet, which the kernel counts in full until its last byte is read. A second such packet would
-/// not fit into the default buffer of 128 KiB. The kernel would drop it, and the sender would
-/// repeat it after a timeout. [bytes]
+/// Size of the receive buffer for a program on the same machine. Loopback delivers up to 64 KiB in
+/// one packet, which occupies the buffer until its last byte is read. A second such packet would
+/// not fit into the default buffer of 128 KiB. The kernel would drop the packet, and the sender
+/// would retransmit it after a timeout. [bytes]
 const LOOPBACK_BUFFER: usize = 262_144;
 
-/// Sets the options of a program's or a target's socket. If this process dies, the other end gets a
-/// reset.
+/// Sets the socket options of a connection with a program or target. If this process dies, the
+/// program or target receives a reset.
 pub(crate) fn prepare_plug(socket: &TcpStream) -> io::Result<()> {
     break_off(socket);
     socket.set_nodelay(true)?;
@@ -215,8 +220,8 @@ mod tests {
 
     use super::*;
 
-    /// The runtime has one thread, so an endless loop would also block the timeout. Therefore the
-    /// test runs in a separate thread.
+    /// The runtime has one thread, which an endless loop would block, including its timeout.
+    /// Therefore the test uses a separate thread.
     #[test]
     fn waiting_for_room_ends_when_the_connection_is_reset() {
         let (tell, reply) = mpsc::channel();
@@ -225,9 +230,12 @@ mod tests {
             let mut full = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let (mut peer, _) = listener.accept().unwrap();
             full.set_nonblocking(true).unwrap();
-            while full.write(&[0; 65_536]).is_ok() {} // until the peer's window is closed
+            // until the receive window of the peer is full
+            while full.write(&[0; 65_536]).is_ok() {}
             peer.read_exact(&mut [0]).unwrap();
-            drop(peer); // with unread data: a reset, which does not clear the count of unsent bytes
+            // the peer has unread data and therefore sends a reset, which does not change the
+            // number of unsent bytes
+            drop(peer);
             let mut builder = tokio::runtime::Builder::new_current_thread();
             let runtime = builder.enable_all().build().unwrap();
             let waited = runtime.block_on(async {

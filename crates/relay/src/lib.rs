@@ -1,6 +1,6 @@
 //! The multi-connection layer of paper 001, section 5.2, for real programs. All streams between two
-//! relays share one pool of kernel connections. The pool has as many connections as the rule of the
-//! simulator asks for.
+//! relays share one pool of kernel connections. The number of connections follows the same rule as
+//! in the simulator.
 //!
 //! ```text
 //!  program --socket--> client ==n TCP connections== server --socket--> target

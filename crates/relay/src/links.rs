@@ -1,4 +1,4 @@
-//! The tasks that send and receive the messages of one connection of a pool.
+//! Tasks that send and receive the messages of one TCP connection of a pool.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -19,8 +19,8 @@ use crate::session::{LinkId, MOST_BLOCK};
 const READ_BYTES: usize = 262_144;
 
 thread_local! {
-    /// Buffers that all connections share. They can be shared because all connections run on one
-    /// thread.
+    /// Buffers that all connections use in turn. This is possible because all connections run on
+    /// one thread.
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
@@ -30,18 +30,18 @@ struct Scratch {
     message: Vec<u8>,
 }
 
-/// The interface of a connection's task to the rest of the relay.
+/// Interface between a connection's task and the rest of the relay.
 pub(crate) struct Wire {
     pub(crate) socket: TcpStream,
-    /// Signals that there may be messages to send.
+    /// Notification that the connection may have messages to send.
     pub(crate) work: Notify,
-    /// Room for data while the connection has nothing to send. [bytes]
+    /// Number of bytes that the kernel accepts, while the connection has nothing to send. [bytes]
     pub(crate) room: Cell<Option<usize>>,
     task: Cell<Option<AbortHandle>>,
 }
 
 impl Wire {
-    /// Ends the connection.
+    /// Ends the task of the connection.
     pub(crate) fn stop(&self) {
         if let Some(task) = self.task.take() {
             task.abort();
@@ -49,7 +49,7 @@ impl Wire {
     }
 }
 
-/// Adds a connection to a pool, under a number that is unique in the pool.
+/// Adds a TCP connection to a pool. Its number must be unique in the pool.
 pub(crate) fn join(
     pool: &Rc<Pool>,
     id: LinkId,
@@ -117,13 +117,13 @@ async fn write(
         }
         sealed.clear();
         if sealed.capacity() > MOST_BLOCK / 8 {
-            sealed = Vec::new(); // idle connections hold no memory
+            sealed = Vec::new(); // an idle connection uses no buffer memory
         }
     }
 }
 
-/// Takes messages from the session until the room is used up, with at most one block of data.
-/// Returns whether there was a message.
+/// Gathers messages of the session until `room` is used up, with at most one block of data. Returns
+/// whether there was a message.
 fn gather(
     pool: &Rc<Pool>,
     id: LinkId,
@@ -147,12 +147,12 @@ fn gather(
     }
 }
 
-/// The reason why a connection is no longer read.
+/// Reason why the task stops reading from a connection.
 enum ReadEnd {
-    /// The connection broke or ended, or brought bytes that the other relay did not seal. Other
+    /// The connection was closed, or received bytes that the other relay did not encrypt. Other
     /// connections continue.
     Closed,
-    /// The other relay has sealed a message that violates the protocol.
+    /// The other relay encrypted a message that violates the protocol.
     Violation,
 }
 

@@ -8,27 +8,27 @@ use crate::probe::answerer::ProbeCounters;
 use crate::server::Server;
 use crate::session::{Counted, Memory};
 
-/// Number of handshakes by result.
+/// Number of handshakes, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Handshakes {
     pub(crate) good: u64,
-    /// Handshakes with another key.
+    /// Number of handshakes with a client that has another key.
     pub(crate) strangers: u64,
-    /// Handshakes that broke before their end.
+    /// Number of handshakes whose connection closed before the end.
     pub(crate) broken: u64,
-    /// Handshakes that were closed because there were too many.
+    /// Number of handshakes closed because too many handshakes were in progress.
     pub(crate) too_many: u64,
 }
 
-/// Metrics of a relay at one instant.
+/// Values of all metrics of a relay at one time.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Metrics {
-    /// Number of clients at a server; at a client, 1 while it is connected.
+    /// Number of clients (server), or 1 while connected to the server (client).
     sessions: usize,
     connections: usize,
-    /// Number of connections that carry no streams because they are not needed.
+    /// Number of resting connections, which carry no data because they are not needed.
     connections_resting: usize,
-    /// Number of connections that the rules ask for.
+    /// Number of connections that the rules of both relays request.
     connections_asked: u32,
     /// Mean smoothed round-trip time of the connections. [s]
     rtt_s: Option<f64>,
@@ -37,23 +37,23 @@ pub(crate) struct Metrics {
     counted: Counted,
     merging_bytes: usize,
     kept_bytes: usize,
-    /// Handshakes, at a server.
+    /// Outcomes of handshakes; a client has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     handshakes: Option<Handshakes>,
-    /// Datagrams at the port of the probes, at a server.
+    /// Counters of the datagrams at the UDP port for probes; a client has none.
     #[serde(rename = "probes", skip_serializing_if = "Option::is_none")]
     server_probes: Option<ProbeCounters>,
-    /// Probes, at a client that probes.
+    /// Metrics of a client that measures the round-trip time by probes.
     #[serde(flatten)]
     client_probes: Option<ClientProbes>,
 }
 
-/// Metrics of a client's probes.
+/// Metrics of the probes of a client.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct ClientProbes {
-    /// Whether T is the round-trip time of the probes.
+    /// Whether the rule uses the round-trip time of the probes.
     probes_in_use: bool,
-    /// Mean round-trip time of the last interval, if T is measured by probes. [s]
+    /// Mean round-trip time of the probes in the last interval. [s]
     probe_rtt_s: Option<f64>,
     probes_sent: u64,
     probes_answered: u64,

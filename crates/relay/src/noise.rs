@@ -1,5 +1,4 @@
-//! Authentication and encryption: the Noise protocol (revision 34) with a key that both relays
-//! share.
+//! Authentication and encryption: the Noise protocol (revision 34) with a pre-shared key.
 
 use std::fmt;
 use std::io;
@@ -16,18 +15,18 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
-/// Bytes that encryption adds to a message, including the length before it. [bytes]
+/// Number of bytes that encryption adds to a message, including the length field. [bytes]
 pub(crate) const OVERHEAD: usize = LENGTH + TAG;
 const LENGTH: usize = 2;
 const TAG: usize = 16;
-/// Bytes of a handshake message in addition to its payload. [bytes]
+/// Length of a handshake message without its payload and tag. [bytes]
 const EPHEMERAL: usize = 32;
 /// Longest payload of a handshake message. [bytes]
 pub(crate) const MOST_PAYLOAD: usize = 4096;
-/// Message by which a client confirms that it has decrypted the server's answer.
+/// Message with which a client confirms that it could decrypt the server's reply.
 const CONFIRMATION: &[u8] = b"understood";
 
-/// The secret key that both relays share.
+/// Secret key that both relays share.
 #[derive(Clone, PartialEq)]
 pub struct Key([u8; 32]);
 
@@ -38,33 +37,33 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// Returns the key in a base-64 text of 44 characters.
+    /// Parses a key from a base-64 text of 44 characters.
     pub fn read(text: &str) -> Option<Key> {
         let bytes = STANDARD.decode(text.trim()).ok()?;
         Some(Key(bytes.try_into().ok()?))
     }
 }
 
-/// HMAC-BLAKE2s with a key (RFC 2104), as Noise uses it.
+/// HMAC-BLAKE2s (RFC 2104) with a fixed key, as the Noise protocol uses it.
 pub(crate) struct Mac {
     hash: Box<dyn Hash>,
     key: [u8; 32],
 }
 
 impl Mac {
-    /// Returns an HMAC with this key.
+    /// Returns an HMAC that uses `key`.
     pub(crate) fn new(key: [u8; 32]) -> Result<Mac, NoiseError> {
         let hash = DefaultResolver.resolve_hash(&HashChoice::Blake2s);
         let hash = hash.ok_or(NoiseError::Cipher(snow::Error::Input))?;
         Ok(Mac { hash, key })
     }
 
-    /// Returns an HMAC with the key that both relays share, from which other keys are derived.
+    /// Returns an HMAC that uses the pre-shared key. Other keys are derived with it.
     pub(crate) fn of(key: &Key) -> Result<Mac, NoiseError> {
         Mac::new(key.0)
     }
 
-    /// Returns the authentication tag of some bytes.
+    /// Returns the authentication tag of `bytes`.
     pub(crate) fn tag(&mut self, bytes: &[u8]) -> [u8; 32] {
         let mut tag = [0; 32];
         self.hash.hmac(&self.key, bytes, &mut tag);
@@ -72,26 +71,26 @@ impl Mac {
     }
 }
 
-/// Returns a new random key, as text.
+/// Returns a new random pre-shared key as text.
 pub fn new_key() -> Result<String, NoiseError> {
-    // the private half of a key pair is 32 random bytes
+    // the private key of a new key pair consists of 32 random bytes
     let pair = Builder::new(PATTERN.parse()?).generate_keypair()?;
     Ok(STANDARD.encode(pair.private))
 }
 
-/// The reason why a connection was not established, or has ended.
+/// Reason why a connection could not be established, or has ended.
 #[derive(Debug, Error)]
 pub enum NoiseError {
-    /// The connection broke.
+    /// The connection was closed or reset.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The other end has another key, or is not a relay.
+    /// The peer has another key, or is not a relay.
     #[error("the other end has another key, or is no relay")]
     Stranger,
-    /// The cipher refused a message.
+    /// The cipher rejected a message.
     #[error("cipher: {0}")]
     Cipher(snow::Error),
-    /// No message came in time.
+    /// No message arrived in time.
     #[error("no answer")]
     TimedOut,
 }
@@ -109,17 +108,17 @@ fn builder(key: &Key) -> Result<Builder<'_>, NoiseError> {
     Ok(Builder::new(PATTERN.parse()?).psk(0, &key.0)?)
 }
 
-/// Returns the client's state of a new handshake.
+/// Returns the state of a new handshake at the client.
 pub(crate) fn initiator(key: &Key) -> Result<HandshakeState, NoiseError> {
     Ok(builder(key)?.build_initiator()?)
 }
 
-/// Returns the server's state of a new handshake.
+/// Returns the state of a new handshake at the server.
 pub(crate) fn responder(key: &Key) -> Result<HandshakeState, NoiseError> {
     Ok(builder(key)?.build_responder()?)
 }
 
-/// Returns a handshake message with this payload, preceded by its length.
+/// Returns a handshake message with `payload`, preceded by its length.
 pub(crate) fn say(state: &mut HandshakeState, payload: &[u8]) -> Result<Vec<u8>, NoiseError> {
     let mut message = vec![0; LENGTH + EPHEMERAL + TAG + payload.len()];
     let length = state.write_message(payload, &mut message[LENGTH..])?;
@@ -128,7 +127,7 @@ pub(crate) fn say(state: &mut HandshakeState, payload: &[u8]) -> Result<Vec<u8>,
     Ok(message)
 }
 
-/// Returns the payload of a handshake message.
+/// Decrypts a handshake message and returns its payload.
 pub(crate) fn hear(state: &mut HandshakeState, message: &[u8]) -> Result<Vec<u8>, NoiseError> {
     let mut payload = vec![0; message.len()];
     let length = state.read_message(message, &mut payload)?;
@@ -136,8 +135,8 @@ pub(crate) fn hear(state: &mut HandshakeState, message: &[u8]) -> Result<Vec<u8>
     Ok(payload)
 }
 
-/// Performs a handshake as the client. Returns the server's answer, and both directions of the
-/// connection.
+/// Performs a handshake as the client. Returns the reply of the server and the ciphers of both
+/// directions.
 pub(crate) async fn ask(
     socket: &mut TcpStream,
     key: &Key,
@@ -153,8 +152,8 @@ pub(crate) async fn ask(
     Ok((answer, directions))
 }
 
-/// Reads the first message of a client. The server sends nothing before the client's key is
-/// verified.
+/// Reads the first message of a client. The server sends nothing before it has verified the
+/// client's key.
 pub(crate) async fn listen(
     socket: &mut TcpStream,
     key: &Key,
@@ -164,7 +163,7 @@ pub(crate) async fn listen(
     Ok((asked, state))
 }
 
-/// Answers a client, and waits for its confirmation. A client that only replays recorded messages
+/// Replies to a client and waits for the confirmation. A client that replays recorded messages
 /// cannot confirm.
 pub(crate) async fn answer(
     socket: &mut TcpStream,
@@ -193,7 +192,7 @@ async fn next(socket: &mut TcpStream) -> Result<Vec<u8>, NoiseError> {
     Ok(message)
 }
 
-/// Both directions of a connection.
+/// Ciphers of the two directions of a connection.
 pub(crate) struct Directions {
     pub(crate) out: Direction,
     pub(crate) come: Direction,
@@ -210,14 +209,14 @@ impl Directions {
     }
 }
 
-/// One direction of a connection, and the number of its messages.
+/// Cipher of one direction of a connection, with the number of the next message.
 pub(crate) struct Direction {
     sealed: Rc<StatelessTransportState>,
     count: u64,
 }
 
 impl Direction {
-    /// Encrypts a message and appends it to the bytes to be written.
+    /// Encrypts a message and appends it to `to`.
     pub(crate) fn seal(&mut self, message: &[u8], to: &mut Vec<u8>) -> Result<(), NoiseError> {
         let begin = to.len();
         let length = message.len() + TAG;
@@ -229,8 +228,8 @@ impl Direction {
         Ok(())
     }
 
-    /// Decrypts the message at the beginning of the received bytes. Returns its length if the
-    /// message is complete.
+    /// Decrypts the first message in the received bytes. Returns its length, or `None` if the
+    /// message is incomplete.
     pub(crate) fn open(
         &mut self,
         come: &[u8],
@@ -281,8 +280,7 @@ mod tests {
             bits ^= bits << 13;
             bits ^= bits >> 7;
             bits ^= bits << 17;
-            // four cases: a message with a wrong byte, a message with another key, an incomplete
-            // message, random bytes
+            // four cases: one wrong byte, another key, an incomplete message, random bytes
             let mut message = match count % 4 {
                 1 => strange[LENGTH..].to_vec(),
                 3 => bits.to_be_bytes().repeat(8),

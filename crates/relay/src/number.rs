@@ -1,4 +1,5 @@
-//! The number of connections of a pool: the control step of the simulator, taken once per interval.
+//! Control of the number of connections in a pool. The control step of the simulator is computed
+//! once per interval.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -11,30 +12,31 @@ use crate::kernel::Info;
 use crate::probe::estimate::Estimate;
 use crate::session::LinkId;
 
-/// When a connection is stuck: the minimum time without a delivery, and the minimum number of its
-/// round-trip times. The first number of round-trip times holds while other connections deliver,
-/// the second while all wait for this connection. The values were chosen in emulations of paper
-/// 001, by how often transfers stalled and how much data was sent twice over the air.
+/// Condition under which a connection is stuck: a minimum time without a delivery, and a minimum
+/// number of round-trip times without a delivery. The first number of round-trip times applies if
+/// other connections deliver, the second if all connections wait for this one. The values were
+/// chosen in emulations of paper 001, from the frequency of stalled transfers and the amount of
+/// data sent twice.
 const STUCK: (Duration, u32, u32) = (Duration::from_secs(2), 3, 1);
-/// Longest time for which a larger number is held. [intervals]
+/// Maximum of `hold`: the time for which a larger number of connections is kept. [intervals]
 const MOST_HOLD: usize = 100;
 
-/// The rule for the number of connections, and how often it is applied.
+/// Rule for the number of connections, and the interval at which it is applied.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
     pub(crate) aim: Asked,
-    /// Time between two changes. [s]
+    /// Time between two applications of the rule. [s]
     pub(crate) interval_s: f64,
-    /// Weight of the previous number.
+    /// Weight of the previous number of connections in the smoothed number. [-]
     pub(crate) smoothing: f64,
     pub(crate) rounding: Rounding,
-    /// Number of intervals for which the rule must ask for a smaller number before connections are
-    /// closed.
+    /// Number of intervals in which the rule must request a smaller number before connections are
+    /// closed. [intervals]
     pub(crate) hold: usize,
 }
 
-/// How the number is rounded to an integer.
+/// Rounding of the number of connections to an integer.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Rounding {
@@ -42,18 +44,18 @@ pub(crate) enum Rounding {
     Down,
 }
 
-/// The [`Aim`] in the form of the settings.
+/// Rule for the number of connections as the settings specify it (see [`Aim`]).
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "lowercase", tag = "by")]
 pub(crate) enum Asked {
-    /// k times the round-trip time T (paper 001, 5.1).
+    /// Number of connections k T, where T is the round-trip time and k a constant (paper 001, 5.1).
     Rtt { k: f64 },
-    /// The number that maximises an alpha-fair utility (paper 001, 5.29).
+    /// Number of connections that maximises an alpha-fair utility (paper 001, 5.29).
     Utility { k: f64, fairness: f64, weight: f64 },
-    /// k T sqrt(1 + losses / marks), for a channel that also loses packets: marks are the price, and
-    /// losses are channel errors.
+    /// Number of connections k T sqrt(1 + losses / marks), for a channel that also loses packets.
+    /// ECN marks represent the price, and losses represent channel errors.
     Marks { k: f64 },
-    /// The smallest number that the bounds allow.
+    /// Smallest number of connections within the bounds.
     Fixed,
 }
 
@@ -104,32 +106,32 @@ impl Rule {
     }
 }
 
-/// The last observation of a connection.
+/// Last observation of a connection's kernel statistics.
 #[derive(Clone, Copy, Debug)]
 struct Last {
     info: Info,
     fell: Option<Duration>,
-    /// Time of the last delivery.
+    /// Time of the last observation with a delivery.
     delivered_at: Duration,
-    /// Time since which the connection has had data to deliver and has delivered none.
+    /// Time since which the connection has had data to deliver without delivering any.
     waits_since: Duration,
 }
 
-/// The estimator of the number of connections of a pool.
+/// Controller of the number of connections in a pool.
 #[derive(Debug)]
 pub(crate) struct Number {
     steps: MultiConnection,
     bounds: (u32, u32),
     last: BTreeMap<LinkId, Last>,
-    /// Time of the last delivery by any connection.
+    /// Time of the last delivery over any connection.
     newest: Duration,
     rtts: (Duration, u32),
-    /// Estimate of T from UDP probes.
+    /// Estimate of the round-trip time T from UDP probes.
     probed: Estimate,
     delivered: u64,
     falls: Falls,
     stepped: Duration,
-    /// Numbers that the rule asked for in the last intervals.
+    /// Numbers of connections that the rule requested in the last intervals.
     recent: VecDeque<u32>,
 }
 
@@ -149,7 +151,7 @@ impl Number {
         }
     }
 
-    /// Records the state of a connection. It must be called several times between two steps.
+    /// Records the kernel statistics of a connection. Must be called several times per interval.
     pub(crate) fn look(&mut self, id: LinkId, info: Info, now: Duration) {
         let before = self.last.get(&id).copied();
         let known = before.map_or((0, 0, 0), |last| {
@@ -167,7 +169,7 @@ impl Number {
         if delivered > 0 && !info.rtt.is_zero() {
             self.rtts = (self.rtts.0 + info.rtt, self.rtts.1 + 1);
         }
-        // a window falls at most once per round-trip time
+        // a congestion window decreases at most once per round-trip time
         let mut fell = before.and_then(|last| last.fell);
         if fell.is_none_or(|at| now.saturating_sub(at) >= info.rtt) {
             if info.retransmissions > known.2 {
@@ -190,23 +192,23 @@ impl Number {
         self.last.insert(id, last);
     }
 
-    /// Removes a connection that has ended.
+    /// Removes a connection that was closed.
     pub(crate) fn forget(&mut self, id: LinkId) {
         self.last.remove(&id);
     }
 
-    /// Records a round-trip time that UDP probes have measured. While probes are answered, T is
-    /// their round-trip time.
+    /// Records a round-trip time measured by a UDP probe. While probes are answered, the rule uses
+    /// their round-trip time as T.
     pub(crate) fn probe(&mut self, rtt: Duration, now: Duration) {
         self.probed.add(rtt, now);
     }
 
-    /// Returns the round-trip time of the probes, while they are answered.
+    /// Returns the round-trip time of the probes, or `None` if they are not answered.
     pub(crate) fn probed_rtt(&self, now: Duration) -> Option<Duration> {
         self.probed.rtt(now)
     }
 
-    /// Returns T of the interval that ends, if T was measured. [s]
+    /// Returns the round-trip time T of the interval that ends now, if there was a measurement. [s]
     fn rtt_s(&mut self, now: Duration) -> Option<f64> {
         let (sum, count) = self.rtts;
         let probed = self.probed.step();
@@ -218,7 +220,7 @@ impl Number {
         rtt.map(|rtt| rtt.as_secs_f64())
     }
 
-    /// Ends an interval. Returns the number of connections that the rule now asks for, within
+    /// Ends an interval. Returns the number of connections that the rule requests, within the
     /// bounds.
     pub(crate) fn step(&mut self, now: Duration) -> u32 {
         let elapsed = now.saturating_sub(self.stepped).as_secs_f64();
@@ -233,9 +235,11 @@ impl Number {
         self.note(asked.clamp(self.bounds.0, self.bounds.1))
     }
 
-    /// Ends an interval without streams. Returns the smallest number of connections.
+    /// Ends an interval in which the pool had no streams. Returns the minimum number of
+    /// connections.
     pub(crate) fn rest(&mut self) -> u32 {
-        self.probed.step(); // measurements from before a pause are not used after it
+        // measurements from before a pause without streams are not used after the pause
+        self.probed.step();
         self.note(self.bounds.0)
     }
 
@@ -245,23 +249,23 @@ impl Number {
         asked
     }
 
-    /// Returns the number of connections to hold. A larger number is followed immediately, and a
-    /// smaller one after some intervals.
+    /// Returns the number of connections that the pool should have. It increases immediately, and
+    /// decreases after some intervals.
     pub(crate) fn held(&self) -> u32 {
         self.recent.iter().copied().max().unwrap_or(self.bounds.0)
     }
 
-    /// Returns the connection that has delivered nothing for the longest time; the newest if there
-    /// are several.
+    /// Returns the connection without a delivery for the longest time. Of several such connections,
+    /// returns the newest.
     pub(crate) fn idlest(&self, ids: &[LinkId]) -> Option<LinkId> {
         let since = |id: &LinkId| self.last.get(id).map(|last| last.delivered_at);
         let key = |id: &&LinkId| (std::cmp::Reverse(since(id)), **id);
         ids.iter().max_by_key(key).copied()
     }
 
-    /// Returns whether a connection is stuck: it has data and has long delivered none, while
-    /// another connection has delivered. With `all_wait`, it is also stuck if all other connections
-    /// may be waiting for it.
+    /// Returns whether a connection is stuck: it has data but has delivered none for a long time,
+    /// while another connection has delivered. With `all_wait`, the connection is also stuck if all
+    /// other connections may be waiting for it.
     pub(crate) fn is_stuck(&self, id: LinkId, all_wait: Option<Duration>) -> bool {
         let Some(last) = self.last.get(&id) else {
             return false;
@@ -310,7 +314,7 @@ mod tests {
         number.look(0, info(400, 10), second(1));
         number.look(1, info(800, 10), second(1));
         assert_eq!(number.step(second(1)), 6);
-        // a connection without a delivery since the last step gives no information
+        // a connection without a delivery since the last step provides no information
         number.look(0, info(400, 10), second(2));
         number.look(1, info(800, 12), second(2));
         assert_eq!(number.step(second(2)), 8);
@@ -397,7 +401,7 @@ mod tests {
             by_marks: 1,
         };
         assert_eq!(number.falls, falls);
-        // 10 x 0.5 s x sqrt(1 + 1 / 1)
+        // k T sqrt(1 + losses / marks) = 10 x 0.5 s x sqrt(1 + 1 / 1)
         assert_eq!(number.step(Duration::from_secs(1)), 7);
     }
 }

@@ -1,5 +1,5 @@
-//! A session with its sockets: the connections of the pool to the other relay, and the sockets of
-//! the programs.
+//! A session with its sockets: the TCP connections to the other relay, and the sockets of programs
+//! or targets.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -24,62 +24,63 @@ use crate::number::{Asked, Number};
 use crate::server::connect;
 use crate::session::{Event, Limits, LinkId, Memory, Read, Session, Side};
 
-/// Time between two observations of the connections.
+/// Time between two readings of the connections' kernel statistics.
 const LOOK: Duration = Duration::from_millis(100);
-/// Shortest time between two checks for acknowledgements that are due.
+/// Shortest time between two checks for due acknowledgements.
 const BREATH: Duration = Duration::from_millis(5);
-/// Time for which an unneeded connection is kept, in case it is needed again.
+/// Time for which an unneeded connection is kept open, in case it is needed again.
 const KEPT_RESTING: Duration = Duration::from_secs(60);
-/// Time between two reports of refused streams.
+/// Time between two reports about refused streams.
 const BETWEEN_REPORTS: Duration = Duration::from_secs(10);
-/// Time without an open stream after which the smallest number of connections is enough.
+/// Time without an open stream after which the pool has the minimum number of connections.
 const REST: Duration = Duration::from_secs(10);
 
-/// The socket of a stream's program or target.
+/// Socket of a stream's program or target.
 struct Plug {
     socket: TcpStream,
-    /// Signals that the socket had no more data to read.
+    /// Notification that the last read from the socket found no data.
     empty: Notify,
-    /// Signals that the socket could not accept more data.
+    /// Notification that the last write to the socket found its buffer full.
     full: Notify,
     tasks: RefCell<Vec<AbortHandle>>,
-    /// Whether the program knows that no more data will come.
+    /// Whether the program was notified that no more data will come.
     ended: Cell<bool>,
 }
 
-/// The state that all tasks of a pool share.
+/// State that all tasks of a pool share.
 pub(crate) struct Pool {
     pub(crate) session: RefCell<Session>,
     pub(crate) terms: Terms,
     wires: RefCell<BTreeMap<LinkId, Rc<Wire>>>,
     plugs: RefCell<HashMap<StreamId, Rc<Plug>>>,
-    /// Streams that wait for the server's reply to their request.
+    /// Streams whose request the server has not answered yet.
     opening: RefCell<HashMap<StreamId, oneshot::Sender<u8>>>,
-    /// Streams to whose targets a server is connecting.
+    /// Streams whose target a server is connecting to.
     connecting: RefCell<HashMap<StreamId, AbortHandle>>,
     number: RefCell<Number>,
-    /// Numbers of connections that this relay's rule and the other relay's rule ask for.
+    /// Number of connections that the rule of this relay requests, and number that the rule of the
+    /// other relay requests.
     wishes: Cell<(u32, u32)>,
     began: Instant,
-    /// Targets that the client may connect to, at a server.
+    /// Rules for the targets that the client may use; a client has none.
     allowed: Option<Rc<[Allowed]>>,
-    /// Signals that data have arrived that must be acknowledged.
+    /// Notification that data have arrived, which must be acknowledged.
     came: Notify,
-    /// Signals that the number of connections may have to change.
+    /// Notification that the number of connections may have to change.
     pub(crate) changed: Notify,
     dead: Cell<bool>,
     notes: mpsc::SyncSender<String>,
-    /// Number of refused streams that have been reported.
+    /// Number of refused streams in the reports so far.
     reported: Cell<u64>,
-    /// Earliest time of the next report of refused streams.
+    /// Earliest time of the next report about refused streams.
     report_at: Cell<Duration>,
-    /// Whether the smallest number of connections is enough, because no stream was open for some
-    /// time.
+    /// Whether no stream was open for some time, so that the minimum number of connections is
+    /// enough.
     is_idle: Cell<bool>,
 }
 
 impl Pool {
-    /// Returns a pool without connections. `allowed` is used only at a server.
+    /// Returns a pool without connections. `allowed` are the rules for targets at a server.
     pub(crate) fn begin(
         terms: Terms,
         limits: (usize, u64),
@@ -122,7 +123,7 @@ impl Pool {
         pool
     }
 
-    /// Returns the time since the pool began.
+    /// Returns the time since the creation of the pool.
     pub(crate) fn now(&self) -> Duration {
         self.began.elapsed()
     }
@@ -145,7 +146,7 @@ impl Pool {
         self.wires.borrow().contains_key(&id)
     }
 
-    /// Removes a connection that has ended.
+    /// Removes a connection that was closed.
     pub(crate) fn lose(self: &Rc<Self>, id: LinkId) {
         let wire = self.wires.borrow_mut().remove(&id);
         if let Some(wire) = wire {
@@ -157,7 +158,7 @@ impl Pool {
         }
     }
 
-    /// Returns the connections that carry data.
+    /// Returns the connections that may carry data.
     pub(crate) fn carrying(&self) -> Vec<LinkId> {
         let session = self.session.borrow();
         let wires = self.wires.borrow();
@@ -168,30 +169,30 @@ impl Pool {
             .collect()
     }
 
-    /// Returns the connection that has delivered nothing for the longest time.
+    /// Returns the connection without a delivery for the longest time.
     pub(crate) fn idlest(&self, ids: &[LinkId]) -> Option<LinkId> {
         self.number.borrow().idlest(ids)
     }
 
-    /// Stops sending data over a connection until the connection is needed again.
+    /// Stops sending data over a connection. The connection stays open and can be used again.
     pub(crate) fn rest(self: &Rc<Self>, id: LinkId) {
         self.session.borrow_mut().rest(id, self.now());
         self.dispatch();
     }
 
-    /// Makes a resting connection carry data again. Returns whether there was one.
+    /// Lets a resting connection carry data again. Returns whether there was a resting connection.
     pub(crate) fn rouse(self: &Rc<Self>) -> bool {
         let is_there = self.session.borrow_mut().rouse();
         self.dispatch();
         is_there
     }
 
-    /// Returns the number of all connections, with and without data.
+    /// Returns the number of connections, including resting connections.
     pub(crate) fn connections(&self) -> usize {
         self.wires.borrow().len()
     }
 
-    /// Returns the number of connections that carry no data at present.
+    /// Returns the number of resting connections, which carry no data.
     pub(crate) fn resting(&self) -> usize {
         self.session
             .borrow()
@@ -199,7 +200,7 @@ impl Pool {
             .len()
     }
 
-    /// Returns the number of connections that the rules ask for.
+    /// Returns the number of connections that the rules of both relays request.
     pub(crate) fn asked(&self) -> u32 {
         let (least, most) = self.terms.connections;
         let (own, peer) = self.wishes.get();
@@ -215,7 +216,7 @@ impl Pool {
         infos.map(|info| info.rtt.as_secs_f64()).collect()
     }
 
-    /// Returns the address of the other relay, as a connection reports it.
+    /// Returns the IP address of the other relay, taken from one of the connections.
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
         let wires = self.wires.borrow();
         wires.values().find_map(|wire| wire.socket.peer_addr().ok())
@@ -223,12 +224,12 @@ impl Pool {
 
     // -- probes --------------------------------------------------------------------------------
 
-    /// Records a round-trip time that UDP probes have measured.
+    /// Records a round-trip time measured by a UDP probe.
     pub(crate) fn probe(&self, rtt: Duration) {
         self.number.borrow_mut().probe(rtt, self.now());
     }
 
-    /// Returns the round-trip time of the probes, while they are answered.
+    /// Returns the round-trip time of the probes, or `None` if they are not answered.
     pub(crate) fn probed_rtt(&self) -> Option<Duration> {
         self.number.borrow().probed_rtt(self.now())
     }
@@ -240,7 +241,8 @@ impl Pool {
 
     // -- programs ------------------------------------------------------------------------------
 
-    /// Asks the server for a connection. Returns the stream, or the code of the failure.
+    /// Requests a connection to a target from the server. Returns the stream, or the code of the
+    /// failure.
     pub(crate) async fn open(self: &Rc<Self>, host: &str, port: u16) -> Result<StreamId, u8> {
         if self.is_dead() || host.is_empty() || host.len() > frame::MOST_HOST {
             return Err(frame::FAILED);
@@ -253,7 +255,7 @@ impl Pool {
         let (tell, reply) = oneshot::channel();
         self.opening.borrow_mut().insert(id, tell);
         self.dispatch();
-        // the task that waits may give up, which drops this future
+        // if the task that waits for the reply is aborted, this future is dropped
         let waiting = Opening { pool: self, id };
         let code = reply.await.unwrap_or(frame::FAILED);
         std::mem::forget(waiting);
@@ -263,7 +265,7 @@ impl Pool {
         }
     }
 
-    /// Connects a stream to a socket.
+    /// Connects a stream with the socket of a program or target.
     pub(crate) fn plug(self: &Rc<Self>, id: StreamId, socket: TcpStream) {
         if !self.session.borrow().has(id) || kernel::prepare_plug(&socket).is_err() {
             kernel::break_off(&socket);
@@ -314,7 +316,7 @@ impl Pool {
         }
     }
 
-    /// Writes the received data of a stream to its program, as far as the program accepts them.
+    /// Writes received data of a stream to its program until the socket buffer is full.
     fn flush(&self, id: StreamId) {
         let Some(plug) = self.plugs.borrow().get(&id).cloned() else {
             return;
@@ -337,7 +339,7 @@ impl Pool {
         }
     }
 
-    /// Reads data from a program.
+    /// Reads at most `most` bytes from a program, and appends them to `to`.
     pub(crate) fn read(&self, id: StreamId, to: &mut Vec<u8>, most: usize) -> Read {
         let Some(plug) = self.plugs.borrow().get(&id).cloned() else {
             return Read::Nothing;
@@ -363,8 +365,7 @@ impl Pool {
 
     // -- events --------------------------------------------------------------------------------
 
-    /// Processes the events of the session, and lets connections check whether they have messages
-    /// to send.
+    /// Processes the events of the session. Then wakes connections that may have messages to send.
     pub(crate) fn dispatch(self: &Rc<Self>) {
         loop {
             let event = self.session.borrow_mut().next_event();
@@ -419,7 +420,7 @@ impl Pool {
         let connected = connect(&allowed, &host, port).await;
         self.connecting.borrow_mut().remove(&stream);
         if !self.session.borrow().has(stream) {
-            return; // the client has given up
+            return; // the client has reset the stream
         }
         let code = connected.as_ref().err().copied().unwrap_or(frame::OK);
         self.session.borrow_mut().answer(stream, code);
@@ -430,8 +431,8 @@ impl Pool {
     }
 
     /// Wakes connections that have messages to send: every connection with control messages of its
-    /// own, and one that could carry data. Of those that could carry data, connections that are not
-    /// stuck come first, then the one with the most room.
+    /// own, and one connection for data. For data, connections that are not stuck have priority,
+    /// and among these the connection with the most room.
     pub(crate) fn wake(&self) {
         let session = self.session.borrow();
         let wires = self.wires.borrow();
@@ -439,7 +440,7 @@ impl Pool {
         let mut best: Option<((bool, usize), &Rc<Wire>)> = None;
         for (&id, wire) in wires.iter() {
             let Some(room) = wire.room.get() else {
-                continue; // the connection is sending
+                continue; // the task of the connection is already sending
             };
             let fit = (!session.is_stuck(id), room);
             if session.says(id) || session.is_empty(id) {
@@ -510,7 +511,8 @@ impl Pool {
         }
     }
 
-    /// Reports streams that were refused for lack of room.
+    /// Reports streams that were refused for lack of memory or because of the maximum number of
+    /// streams.
     fn report(&self, now: Duration) {
         let session = self.session.borrow();
         let refused = session.counted().refused;
@@ -543,9 +545,9 @@ impl Pool {
         self.changed.notify_one();
     }
 
-    /// Returns whether this is a server whose rule depends on T only. The client already applies
-    /// the rule to the T of its probes. The server would apply it to the same T one interval later,
-    /// and the larger number would be held for longer.
+    /// Returns whether this is a server whose rule depends only on the round-trip time T. The
+    /// client has applied the same rule to the same T before. The server's number would follow one
+    /// interval later, so that a larger number would be kept for longer.
     fn follows_client(&self) -> bool {
         self.allowed.is_some() && matches!(self.terms.rule.aim, Asked::Rtt { .. })
     }
@@ -564,13 +566,14 @@ impl Pool {
         self.changed.notify_one();
     }
 
-    /// Returns whether the pool has a connection.
+    /// Returns whether the pool has at least one connection.
     pub(crate) fn is_connected(&self) -> bool {
         !self.wires.borrow().is_empty()
     }
 }
 
-/// A stream that is being opened. If it is dropped, no task waits for the stream any more.
+/// A stream whose request was not answered yet. If this object is dropped, no task waits for the
+/// answer any more.
 struct Opening<'a> {
     pool: &'a Rc<Pool>,
     id: StreamId,

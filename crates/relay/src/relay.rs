@@ -1,4 +1,4 @@
-//! A relay that runs on a separate thread, and the methods by which a program controls it.
+//! A relay on a separate thread, and the methods that control it.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -23,14 +23,14 @@ use crate::server::Server;
 use crate::session::Memory;
 use crate::settings::{ClientSettings, MemorySettings, Settings};
 
-/// Divisor of a relay's memory: the quotient is the budget for sent and unacknowledged data.
+/// The memory of a relay divided by this number is the budget for sent and unacknowledged data.
 const KEPT_PART: usize = 3;
-/// Maximum number of unread notes. Further notes are dropped.
+/// Maximum number of unread notes. Later notes are dropped.
 const MOST_NOTES: usize = 256;
-/// Maximum number of connections that wait to be accepted.
+/// Maximum number of TCP connections that the kernel queues until the relay accepts them.
 const BACKLOG: u32 = 1024;
 
-/// The reason why a relay does not start.
+/// Reason why a relay cannot start.
 #[derive(Debug, Error)]
 pub enum RelayError {
     /// The settings are invalid.
@@ -59,7 +59,7 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Starts a relay, which listens until it is stopped.
+    /// Starts a relay, which runs until it is stopped.
     ///
     /// # Errors
     ///
@@ -86,20 +86,20 @@ impl Relay {
         })
     }
 
-    /// Returns the addresses at which the relay listens: the address of a server, or a client's
-    /// addresses for SOCKS, forwards and TPROXY.
+    /// Returns the addresses at which the relay listens: the address of a server, or the SOCKS,
+    /// forward and TPROXY addresses of a client.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Returns the metrics of the relay as JSON; `None` after the relay has ended.
+    /// Returns the metrics of the relay as JSON, or `None` after the relay has ended.
     pub fn metrics(&self) -> Option<String> {
         let (tell, reply) = mpsc::channel();
         self.ask.send(Asked::Metrics(tell)).ok()?;
         reply.recv().ok()
     }
 
-    /// Returns the next note of the relay, if there is one within `wait`.
+    /// Waits at most `wait` for the next note of the relay, and returns it.
     pub fn note(&self, wait: Duration) -> Option<String> {
         self.notes.recv_timeout(wait).ok()
     }
@@ -126,7 +126,7 @@ impl Drop for Relay {
     }
 }
 
-/// Returns the text of a system error, without its number.
+/// Returns the text of a system error without the error number.
 fn words(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error")
@@ -172,7 +172,7 @@ fn check(settings: &Settings) -> Result<(Key, Vec<Listener>), RelayError> {
     Ok((key, listeners))
 }
 
-/// Checks that connections can be made with the settings of the client, without connecting to the
+/// Checks that the system accepts the client's settings for connections, without connecting to the
 /// server.
 fn try_out(client: &ClientSettings) -> Result<(), RelayError> {
     let at = SocketAddr::new(client.from.unwrap_or(Ipv4Addr::LOCALHOST.into()), 0);

@@ -1,4 +1,4 @@
-//! The server: the relay near the targets.
+//! The server relay, which is near the targets.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -27,12 +27,12 @@ use crate::probe::packet::ProbeKey;
 use crate::session::{Counted, Memory};
 use crate::settings::ServerSettings;
 
-/// Time within which a target must answer.
+/// Maximum time to connect to a target.
 const TARGET_PATIENCE: Duration = Duration::from_secs(10);
-/// Time within which the first message of a handshake must come. A client sends it as soon as it is
-/// connected.
+/// Maximum time until the first message of a handshake. A client sends this message as soon as the
+/// connection is established.
 const FIRST_MESSAGE_PATIENCE: Duration = Duration::from_secs(2);
-/// Limits of simultaneous handshakes. A client is silent only for a moment, so a silent connection
+/// Limits of simultaneous handshakes. A client sends immediately, so that a connection without data
 /// may be closed at any age. A client that has sent an authentic message then waits for one round
 /// trip.
 const HANDSHAKES: Limits = Limits {
@@ -41,26 +41,26 @@ const HANDSHAKES: Limits = Limits {
     silent_age: Duration::ZERO,
     spoken_age: Duration::from_secs(2),
 };
-/// Maximum number of connections of a session, divided by the maximum in its terms. Most of these
-/// connections rest or end.
+/// Maximum number of connections of a session, divided by the maximum in the terms of the session.
+/// Connections above that maximum are resting or are being closed.
 const MOST_OVER: usize = 4;
-/// Pause after an error in accepting connections, for example a lack of file descriptors.
+/// Pause after accepting a connection has failed, such as for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The sessions of a server, and the connections in their handshake.
+/// State of the server: sessions, and connections during their handshake.
 pub(crate) struct Server {
     key: Key,
     allowed: Rc<[Allowed]>,
     settings: ServerSettings,
     pub(crate) memory: Memory,
     pub(crate) pools: RefCell<HashMap<String, Rc<Pool>>>,
-    /// Connections in their handshake.
+    /// Connections during their handshake.
     callers: RefCell<Callers>,
     pub(crate) handshakes: Cell<Handshakes>,
-    /// Counters of sessions that have ended.
+    /// Sum of the counters of ended sessions.
     pub(crate) gone: Cell<Counted>,
     notes: mpsc::SyncSender<String>,
-    /// Sessions whose probes are answered.
+    /// Sessions whose probes the server answers.
     pub(crate) answerer: RefCell<Answerer<Rc<Pool>>>,
 }
 
@@ -85,20 +85,22 @@ impl Server {
         })
     }
 
-    /// Accepts connections, indefinitely.
+    /// Accepts connections of clients. Never returns.
     pub(crate) async fn run(self: Rc<Self>, listener: TcpListener) {
         loop {
             match listener.accept().await {
                 Ok((socket, from)) => {
                     self.clone().welcome(socket, from);
-                    yield_now().await; // so that a message that has already arrived is read
+                    // yields so that the task of this connection can read a message that has
+                    // already arrived
+                    yield_now().await;
                 }
                 Err(_) => sleep(PAUSE).await,
             }
         }
     }
 
-    /// Starts the handshake with a new connection, unless there are too many handshakes.
+    /// Starts the handshake of a new connection, unless there are too many handshakes.
     fn welcome(self: Rc<Self>, socket: TcpStream, from: SocketAddr) {
         let mut callers = self.callers.borrow_mut();
         let before = callers.closed;
@@ -123,7 +125,7 @@ impl Server {
     }
 
     pub(crate) fn note(&self, text: String) {
-        let _ = self.notes.try_send(text); // dropped if nobody reads the notes
+        let _ = self.notes.try_send(text); // the note is dropped if the queue of notes is full
     }
 
     fn count(&self, add: impl FnOnce(&mut Handshakes)) {
@@ -157,7 +159,7 @@ impl Server {
         Ok(())
     }
 
-    /// Returns whether a connection may join a session, and the session if it exists.
+    /// Returns whether a connection may join the requested session, and the session if it exists.
     fn answer(&self, hello: &Hello, socket: &TcpStream) -> (Answer, Option<Option<Rc<Pool>>>) {
         let refused = |why: String| (Answer::No(why), None);
         if hello.version != VERSION {
@@ -185,7 +187,7 @@ impl Server {
         }
     }
 
-    /// Returns the session that a connection joins. The session is created if it is new.
+    /// Returns the session that a connection joins, which is created if it is new.
     fn admit(&self, hello: &Hello, known: Option<Rc<Pool>>) -> Option<Rc<Pool>> {
         if let Some(pool) = known {
             return (!pool.is_dead() && !pool.has(hello.link)).then_some(pool);

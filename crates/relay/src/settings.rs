@@ -1,4 +1,4 @@
-//! The settings of a relay, as JSON.
+//! Settings of a relay, which are parsed from JSON.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -9,35 +9,35 @@ use serde::{Deserialize, Deserializer};
 use crate::allow::Allowed;
 use crate::hello::Terms;
 
-/// Settings of one of the two relays.
+/// Settings of a client or of a server.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "lowercase", tag = "role")]
 pub(crate) enum Settings {
-    /// Settings of the relay near the programs.
+    /// Settings of a client, the relay near the programs.
     Client(ClientSettings),
-    /// Settings of the relay near the targets.
+    /// Settings of a server, the relay near the targets.
     Server(ServerSettings),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClientSettings {
-    /// Name or address of the server, and its port.
+    /// Name or address of the server, and its TCP port.
     pub(crate) server: (String, u16),
-    /// Source address of connections to the server; `None`: the system chooses it.
+    /// Source address of connections to the server, or `None` if the system chooses it.
     pub(crate) from: Option<IpAddr>,
-    /// Maximum time to establish a connection, and maximum time of its handshake.
+    /// Maximum time to establish a connection, and maximum time of the handshake after it.
     #[serde(rename = "patience_s", deserialize_with = "from_seconds")]
     pub(crate) patience: Duration,
-    /// The shared key, as text.
+    /// Pre-shared key as text.
     pub(crate) key: String,
-    /// Addresses that accept SOCKS 5.
+    /// Addresses at which the client accepts SOCKS 5 connections.
     pub(crate) socks: Vec<SocketAddr>,
-    /// Forwards: ports that each lead to one fixed target.
+    /// Forwards: addresses at which the client accepts connections for one fixed target each.
     pub(crate) forwards: Vec<Forward>,
-    /// Addresses that accept connections redirected by the kernel's TPROXY.
+    /// Addresses at which the client accepts connections that the kernel redirects (TPROXY).
     pub(crate) transparent: Vec<SocketAddr>,
-    /// Whether T is measured by UDP probes.
+    /// Whether UDP probes measure the round-trip time T of the rule.
     pub(crate) probe: bool,
     pub(crate) terms: Terms,
     pub(crate) memory: MemorySettings,
@@ -56,29 +56,29 @@ pub(crate) struct Forward {
 pub(crate) struct ServerSettings {
     pub(crate) listen: SocketAddr,
     pub(crate) key: String,
-    /// Targets to which clients may connect; an empty list allows all targets.
+    /// Rules for the targets of clients. An empty list allows all targets.
     pub(crate) allow: Vec<Allowed>,
     /// Maximum time of a handshake.
     #[serde(rename = "patience_s", deserialize_with = "from_seconds")]
     pub(crate) patience: Duration,
-    /// Maximum number of clients at the same time.
+    /// Maximum number of simultaneous clients.
     pub(crate) sessions: usize,
     pub(crate) memory: MemorySettings,
 }
 
-/// Limits of the memory.
+/// Settings for the memory of a relay.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MemorySettings {
-    /// Memory of all streams together. [bytes]
+    /// Memory of all streams in total. [bytes]
     pub(crate) bytes: usize,
     /// Largest window of a stream. [bytes]
     pub(crate) window_bytes: u64,
-    /// Maximum number of streams of one client at the same time.
+    /// Maximum number of simultaneous streams of one client.
     pub(crate) streams: usize,
 }
 
-/// Returns a duration that is given in seconds.
+/// Parses a duration given in seconds.
 fn from_seconds<'a, D: Deserializer<'a>>(from: D) -> Result<Duration, D::Error> {
     let seconds = f64::deserialize(from)?;
     Duration::try_from_secs_f64(seconds).map_err(D::Error::custom)

@@ -1,5 +1,6 @@
-//! The few messages of SOCKS 5 (RFC 1928) that are needed to connect without authentication.
-//! Existing libraries also want to make the connections themselves, or have another licence.
+//! The part of SOCKS 5 (RFC 1928) that is needed to connect without authentication. Existing
+//! libraries are not used, because they make the connections themselves or have an unsuitable
+//! licence.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -16,11 +17,12 @@ const CONNECT: u8 = 1;
 const COMMAND_UNKNOWN: u8 = 7;
 const ADDRESS_UNKNOWN: u8 = 8;
 
-/// Returns the target that a program asks for. Returns `None` after refusing any other request.
+/// Reads the SOCKS request of a program and returns its target. Returns `None` after refusing a
+/// request of another type.
 pub(crate) async fn asked(socket: &mut TcpStream) -> io::Result<Option<(String, u16)>> {
     let [version, count] = array(socket).await?;
     if version != VERSION {
-        return Ok(None); // not SOCKS 5, so the program would not understand a reply
+        return Ok(None); // a program that does not speak SOCKS 5 would not understand a reply
     }
     let mut methods = vec![0; usize::from(count)];
     socket.read_exact(&mut methods).await?;
@@ -56,14 +58,14 @@ pub(crate) async fn asked(socket: &mut TcpStream) -> io::Result<Option<(String, 
     Ok(Some((host, port)))
 }
 
-/// Tells a program that it is connected, or the code of the failure.
+/// Sends the SOCKS reply to a program: success, or the code of the failure.
 pub(crate) async fn reply(socket: &mut TcpStream, code: u8) -> io::Result<()> {
     let code = if code > ADDRESS_UNKNOWN {
         frame::FAILED
     } else {
         code
     };
-    // the address that the target sees is not reported
+    // the reply does not contain the address that the target sees
     let head = [VERSION, code, 0, 1];
     socket.write_all(&[head.as_slice(), &[0; 6]].concat()).await
 }

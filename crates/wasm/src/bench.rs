@@ -1,4 +1,4 @@
-//! Checks of scenarios, and the runs of a worker.
+//! Checks of scenarios, and the replications that a worker runs.
 
 use std::ops::ControlFlow;
 
@@ -11,40 +11,40 @@ use serde_json::{Value, json};
 
 use crate::memory::Owned;
 
-/// Tables of files that Linux enforces, and that simulations do not use.
+/// Tables whose settings apply to Linux machines and which simulations ignore.
 const ENFORCED: [&str; 2] = ["gateway", "interface"];
 
-/// Name of the text in messages.
+/// Name of the scenario text in messages.
 const SOURCE: &str = "scenario";
 
-/// The text of a scenario, with its settings.
+/// The text of a scenario, with overrides.
 #[derive(Clone, Copy)]
 pub struct Written<'a> {
     /// Text of the file.
     pub text: &'a [u8],
     /// Format of the text.
     pub format: Format,
-    /// Settings over the text, one `key.path=value` per line.
+    /// Overrides of values in the text, one `key.path=value` per line.
     pub settings: &'a [u8],
 }
 
-/// One replication.
+/// A run of one replication.
 enum Run {
-    /// In progress.
+    /// A run in progress.
     Running(Box<Owned>),
-    /// Finished.
+    /// A finished run.
     Over(Box<(Scenario, Replication)>),
 }
 
-/// Runs by number.
+/// The runs of a worker.
 #[derive(Default)]
 pub struct Bench {
-    /// Runs by number minus 1. A run that was ended leaves `None`.
+    /// Runs by number; run 1 has index 0. An ended run is `None`.
     runs: Vec<Option<Run>>,
 }
 
 impl Bench {
-    /// Returns the normalised scenario of a text.
+    /// Returns the normalised scenario of a text as JSON.
     ///
     /// # Errors
     /// The problems of the text, as JSON.
@@ -52,13 +52,13 @@ impl Bench {
         Ok(parsed(written)?.to_json_text())
     }
 
-    /// Returns the schema of scenario files.
+    /// Returns the JSON schema of scenario files.
     pub fn schema() -> String {
         schema().to_string()
     }
 
-    /// Begins replication number `replication` of a scenario, measured in this `detail`. Returns
-    /// the number of the run.
+    /// Begins replication number `replication` of a scenario, and measures the quantities that
+    /// `detail` requests. Returns the number of the run.
     ///
     /// # Errors
     /// The problems of the text, or the reason why the run cannot begin, as JSON.
@@ -124,7 +124,7 @@ impl Bench {
         }
     }
 
-    /// Returns the measurements of a finished run, as values without names. A missing value is NaN.
+    /// Returns the measurements of a finished run, without names. A missing measurement is NaN.
     ///
     /// # Errors
     /// There is no such run, as JSON.
@@ -133,11 +133,11 @@ impl Bench {
         Ok(replication.measures.values())
     }
 
-    /// Returns the result object of `--json`, from the values of all replications in order.
-    /// `number` is the number of one of these runs.
+    /// Returns the result object of `--json`. `values` are the measurements of all replications in
+    /// order, and `number` is any of their runs.
     ///
     /// # Errors
-    /// There is no such run, or the values are of another scenario, as JSON.
+    /// There is no such run, or the values belong to another scenario, as JSON.
     pub fn combine(&self, number: u32, values: &[f64]) -> Result<String, String> {
         let (scenario, replication) = self.over(number)?;
         let own = replication.measures.values().len();
@@ -187,7 +187,7 @@ impl Bench {
         Ok(distributions_json(&replication.distributions))
     }
 
-    /// Returns the frames that begin at or after `from_s` and before `to_s`, as columns. [s]
+    /// Returns the frames that begin at or after `from_s` and before `to_s`, as JSON columns. [s]
     ///
     /// # Errors
     /// There is no such run, as JSON.

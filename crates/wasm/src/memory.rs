@@ -1,8 +1,8 @@
 //! All unsafe code: the functions that a page calls, and a run that owns its scenario.
 //!
-//! Texts and numbers are exchanged in WebAssembly's memory. The page requests memory with [`lasthop_room`],
-//! writes to it, and calls a function. The answer is at [`lasthop_answer`] until the next call. Functions
-//! that fail return 0 (times: NaN), and the answer is the reason.
+//! Texts and numbers are exchanged in WebAssembly's memory. The page requests memory with [`lasthop_room`], writes to
+//! it, and calls a function. The text that a function stores is at [`lasthop_answer`] until the next call. A function
+//! that fails returns 0 (or NaN instead of a time) and stores the reason.
 #![allow(unsafe_code, reason = "the one place for it")]
 
 use std::cell::RefCell;
@@ -17,9 +17,9 @@ use crate::{Bench, Written};
 
 /// A replication in progress, together with the scenario that it reads.
 pub struct Owned {
-    /// Replication that reads `scenario`. It is dropped before `scenario`.
+    /// Replication that reads `scenario`, and is dropped before the scenario.
     running: ManuallyDrop<Running<'static>>,
-    /// Scenario from a box. No other code changes or frees it.
+    /// Scenario as a pointer from a box. No other code changes or frees the scenario.
     scenario: *mut Scenario,
 }
 
@@ -39,17 +39,17 @@ impl Owned {
                 scenario,
             }),
             Err(error) => {
-                // SAFETY: the pointer is from the box above, and no other code reads it any more
+                // SAFETY: the pointer is from the box above, and no other code reads the scenario any more
                 drop(unsafe { Box::from_raw(scenario) });
                 Err(error)
             }
         }
     }
 
-    /// Advances the replication: see [`Running::advance`].
+    /// Advances the replication as [`Running::advance`] does.
     ///
     /// # Errors
-    /// Those of [`Running::advance`].
+    /// The errors of [`Running::advance`].
     pub fn advance(
         &mut self,
         look: &mut dyn FnMut(Time) -> ControlFlow<()>,
@@ -57,7 +57,7 @@ impl Owned {
         self.running.advance(look)
     }
 
-    /// Returns the simulated time.
+    /// Returns the simulated time of the replication.
     pub fn now(&self) -> Time {
         self.running.now()
     }
@@ -65,7 +65,7 @@ impl Owned {
     /// Returns the scenario and the finished replication.
     ///
     /// # Errors
-    /// Those of [`Running::finish`].
+    /// The errors of [`Running::finish`].
     pub fn finish(self) -> Result<(Scenario, Replication), EngineError> {
         let mut own = ManuallyDrop::new(self);
         // SAFETY: `running` is taken only once, because `own` is never dropped
@@ -88,11 +88,11 @@ impl Drop for Owned {
     }
 }
 
-/// Memory that the page and the runs share.
+/// Memory through which the page and the worker exchange data.
 #[derive(Default)]
 struct Desk {
     bench: Bench,
-    /// Bytes that the page has written.
+    /// Input buffer: bytes that the page has written for the next call.
     room: Vec<u8>,
     answer: Vec<u8>,
 }
@@ -101,13 +101,13 @@ thread_local! {
     static DESK: RefCell<Desk> = RefCell::default();
 }
 
-/// Calls `job` with the shared memory.
+/// Calls `job` with the exchange memory.
 fn at_desk<T>(job: impl FnOnce(&mut Desk) -> T) -> T {
     DESK.with_borrow_mut(job)
 }
 
 impl Desk {
-    /// Stores the text of an answer, or of the error.
+    /// Stores the text that a function returns, or the text of its error.
     fn say<T>(
         &mut self,
         answered: Result<T, String>,
@@ -126,7 +126,7 @@ impl Desk {
         }
     }
 
-    /// Stores an answer that is a text, or the error.
+    /// Stores the text of a result or of an error. Returns whether there was no error.
     fn tell(&mut self, answered: Result<String, String>) -> u32 {
         let (text, went_well) = match answered {
             Ok(text) => (text, 1),
@@ -137,8 +137,8 @@ impl Desk {
     }
 }
 
-/// Returns the scenario in the room: `text_bytes` of text in TOML or, if `json` is 1, JSON,
-/// followed by settings.
+/// Returns the scenario in the input buffer. The first `text_bytes` are text in TOML or, if `json` is 1, JSON. The
+/// overrides follow.
 fn written(room: &[u8], json: u32, text_bytes: usize) -> Written<'_> {
     let (text, settings) = room.split_at(text_bytes.min(room.len()));
     let format = match json {
@@ -152,14 +152,14 @@ fn written(room: &[u8], json: u32, text_bytes: usize) -> Written<'_> {
     }
 }
 
-/// Returns the numbers in the room.
+/// Returns the bytes in the input buffer as 8-byte numbers.
 fn numbers(room: &[u8]) -> Vec<f64> {
     let (numbers, _) = room.as_chunks();
     let each = numbers.iter();
     each.map(|&number| f64::from_le_bytes(number)).collect()
 }
 
-/// Returns the address of this number of bytes, which the page writes before the next call.
+/// Reserves `bytes` in the input buffer and returns their address. The page writes the bytes before the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_room(bytes: usize) -> *mut u8 {
     at_desk(|desk| {
@@ -169,27 +169,26 @@ pub extern "C" fn lasthop_room(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Returns the address of the last answer.
+/// Returns the address of the last text or data that a function stored.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_answer() -> *const u8 {
     at_desk(|desk| desk.answer.as_ptr())
 }
 
-/// Returns the length of the last answer. [bytes]
+/// Returns the length of the last text or data that a function stored. [bytes]
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_answer_bytes() -> usize {
     at_desk(|desk| desk.answer.len())
 }
 
-/// Answers with the schema of scenario files.
+/// Stores the JSON schema of scenario files.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_schema() -> u32 {
     at_desk(|desk| desk.tell(Ok(Bench::schema())))
 }
 
-/// Checks the scenario in the room: `text_bytes` of text in TOML or, if `json` is 1, JSON, followed
-/// by settings over the text, one `key.path=value` per line. Answers with the normalised scenario,
-/// or its problems.
+/// Checks the scenario in the input buffer. The first `text_bytes` are text in TOML or, if `json` is 1, JSON. The
+/// overrides follow, one `key.path=value` per line. Stores the normalised scenario, or its problems.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     at_desk(|desk| {
@@ -198,8 +197,8 @@ pub extern "C" fn lasthop_check(json: u32, text_bytes: usize) -> u32 {
     })
 }
 
-/// Begins a replication of the scenario in the room, in the form of [`lasthop_check`]. With 1,
-/// quantities that averages hide are measured too. Returns the number of the run.
+/// Begins a replication of the scenario in the input buffer, which has the format of [`lasthop_check`]. If `with_tails`
+/// is 1, quantities that averages hide are measured too. Returns the number of the run.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_begin(
     json: u32,
@@ -218,7 +217,7 @@ pub extern "C" fn lasthop_begin(
     })
 }
 
-/// Advances a run by a slice. Returns the simulated time. [s]
+/// Advances a run by some ten thousand events. Returns the simulated time. [s]
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_advance(run: u32) -> f64 {
     at_desk(|desk| {
@@ -233,7 +232,7 @@ pub extern "C" fn lasthop_is_over(run: u32) -> u32 {
     at_desk(|desk| desk.bench.is_over(run).into())
 }
 
-/// Answers with the measurements of a finished run, as numbers of eight bytes.
+/// Stores the measurements of a finished run as 8-byte numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_values(run: u32) -> u32 {
     at_desk(|desk| {
@@ -250,8 +249,8 @@ pub extern "C" fn lasthop_values(run: u32) -> u32 {
     })
 }
 
-/// Combines the values in the room, which are the values of all replications in order. Answers with
-/// the result object of `--json`.
+/// Combines the values in the input buffer, which are the measurements of all replications in order. Stores the result
+/// object of `--json`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_combine(run: u32) -> u32 {
     at_desk(|desk| {
@@ -261,7 +260,7 @@ pub extern "C" fn lasthop_combine(run: u32) -> u32 {
     })
 }
 
-/// Answers with the explanation of the result of [`lasthop_combine`], for the same values in the room.
+/// Stores the explanation of the result of [`lasthop_combine`], for the values in the input buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_explain(run: u32) -> u32 {
     at_desk(|desk| {
@@ -271,7 +270,7 @@ pub extern "C" fn lasthop_explain(run: u32) -> u32 {
     })
 }
 
-/// Answers with the time series of a finished run.
+/// Stores the time series of a finished run.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_series(run: u32) -> u32 {
     at_desk(|desk| {
@@ -280,7 +279,7 @@ pub extern "C" fn lasthop_series(run: u32) -> u32 {
     })
 }
 
-/// Answers with the distributions of a finished run.
+/// Stores the distributions of a finished run.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_distributions(run: u32) -> u32 {
     at_desk(|desk| {
@@ -289,7 +288,7 @@ pub extern "C" fn lasthop_distributions(run: u32) -> u32 {
     })
 }
 
-/// Answers with the frames that begin at or after `from_s` and before `to_s`. [s]
+/// Stores the frames that begin at or after `from_s` and before `to_s`. [s]
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_frames(run: u32, from_s: f64, to_s: f64) -> u32 {
     at_desk(|desk| {

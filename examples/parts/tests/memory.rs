@@ -1,5 +1,5 @@
-//! Settings of plugins live as long as their scenario, so that repeated reading of files takes no
-//! more memory.
+//! Tests that the settings of plugins are freed with their scenario, so that parsing files
+//! repeatedly does not use more and more memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,7 +18,7 @@ use parts_from_outside::{Lottery, LotteryQueue, Scalable};
 
 /// Number of settings that exist at present.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
-/// Number of settings that have been read.
+/// Number of settings that were parsed so far.
 static READ: AtomicUsize = AtomicUsize::new(0);
 
 /// A value whose instances are counted.

@@ -1,4 +1,5 @@
-//! Tests of the plugins in scenario files: they are read and run, and invalid settings are refused.
+//! Tests that scenario files with the plugins are parsed and run, and that invalid settings are
+//! refused.
 
 use std::ops::ControlFlow;
 
@@ -20,7 +21,7 @@ fn parse(text: &str, settings: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>
     parts().parse(text, Format::Toml, "x.toml", &settings)
 }
 
-/// Returns the mean of a quantity of the first item of a list.
+/// Returns the mean of `quantity` for the first item of a list.
 fn mean(scenario: &Scenario, list: &str, quantity: &str) -> f64 {
     let result = run(scenario, 1, &|_| ControlFlow::Continue(())).expect("it runs");
     result.summary[list][0][quantity]["mean"]
@@ -28,9 +29,10 @@ fn mean(scenario: &Scenario, list: &str, quantity: &str) -> f64 {
         .expect("it is measured")
 }
 
-/// In equilibrium, each ACK adds `gain` to the window and each loss removes the fraction `loss` of
-/// the window. Therefore p w loss = gain, and w = 80. There are w p = 0.08 losses per round trip,
-/// and each loss stops growth for one round trip. The mean window is therefore up to 10 % smaller.
+/// In equilibrium, each ACK adds `gain` to the window w, and each loss (probability p) removes the
+/// fraction `loss` of w. Therefore p w loss = gain, and w = 80. There are w p = 0.08 losses per
+/// round trip, and each loss stops growth for one round trip. The mean window is therefore up to 10
+/// % smaller.
 #[test]
 fn a_window_is_where_gains_and_losses_meet() {
     let fine = parse(FILE, &[]).expect("no problem");

@@ -1,28 +1,28 @@
-/** The interface of `lasthop workbench`, which is used only if the page's server has it. */
+/** HTTP interface of `lasthop workbench`, which is used only if the page's server provides it. */
 
 import type { Source } from "../engine/engine";
 
-/** The description of a server. */
+/** Description of a server. */
 export interface About {
   version: string;
   /** Names of the commands that the server supports. */
   commands: readonly string[];
-  /** The file on the command line. */
+  /** Scenario file given on the server's command line. */
   scenario: { name: string; text: string } | null;
-  /** Problems of the file on the command line. */
+  /** Problems of the scenario file given on the server's command line. */
   notes: readonly string[];
 }
 
-/** The answer of a command: its output with `--json`, and its warnings. */
+/** Result of a command: its output with `--json`, and its warnings. */
 export interface Told {
   answer: unknown;
   notes: readonly string[];
 }
 
-/** Options of a command by name. */
+/** Options of a command, by name. */
 export type Options = Record<string, string | number | readonly string[]>;
 
-/** Error of a request that the server refused. The message is for users. */
+/** Error of a request that the server refused. Its message is shown to users. */
 export class Refused extends Error {
   override name = "Refused";
   readonly hint: string | null;
@@ -44,7 +44,7 @@ export class Api {
     return (await this.#ask("about")) as About;
   }
 
-  /** Runs a command on a text. The signal ends its process. */
+  /** Runs a command on a scenario text. The signal ends the process of the command. */
   async ask(command: string, source: Source, options: Options, signal: AbortSignal): Promise<Told> {
     const { text, settings } = source;
     return (await this.#ask(command, { text, settings, options }, signal)) as Told;
@@ -63,7 +63,7 @@ export class Api {
   }
 }
 
-/** Returns an error of the server without the file name, which users do not know. */
+/** Returns an error of the server, without the name of the temporary file. */
 export function refusalFrom(body: unknown, status: number): Refused {
   const { error, hint } = (body ?? {}) as Record<string, unknown>;
   const message = typeof error === "string" ? error : `the server sent no answer (HTTP status ${status})`;
@@ -71,7 +71,7 @@ export function refusalFrom(body: unknown, status: number): Refused {
   return new Refused(plain, typeof hint === "string" ? hint : null);
 }
 
-/** Returns the interface of the page's server; null on a static page. */
+/** Returns the interface of the page's server, or null on a static page. */
 export async function findApi(): Promise<{ api: Api; about: About } | null> {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="lasthop-api"]');
   if (!meta) return null;

@@ -1,4 +1,4 @@
-/** A command: whether it runs, its answer, and the text that the answer is about. */
+/** State of a command: whether it runs, its result, and the scenario text of the result. */
 
 import type { Source } from "../engine/engine";
 import { type Api, type Options, Refused } from "./api";
@@ -6,7 +6,7 @@ import { type Api, type Options, Refused } from "./api";
 export interface Result<T> {
   answer: T;
   notes: readonly string[];
-  /** The text and settings that the answer is about. */
+  /** Scenario text and overrides of the result. */
   source: Source;
 }
 
@@ -18,11 +18,11 @@ export interface Refusal {
 export class Asking<T> {
   readonly #command: string;
   readonly #api: () => Api | null;
-  /** The last answer, which is kept until the next answer. */
+  /** Result of the last finished command. */
   result = $state.raw<Result<T> | null>(null);
-  /** Failure of the last request. */
+  /** Failure of the last command. */
   refusal = $state.raw<Refusal | null>(null);
-  /** Wall-clock time since the request; null if none is running. [s] */
+  /** Wall-clock time since the start of the running command, or null if none is running. [s] */
   running_s = $state.raw<number | null>(null);
   wasStopped = $state(false);
 
@@ -33,7 +33,7 @@ export class Asking<T> {
     this.#api = api;
   }
 
-  /** Runs the command. A running command is cancelled. */
+  /** Runs the command. Cancels the command that is running. */
   async ask(source: Source, options: Options = {}): Promise<void> {
     this.#end();
     const api = this.#api();
@@ -60,13 +60,13 @@ export class Asking<T> {
     }
   }
 
-  /** Cancels the command, and keeps the previous answer. */
+  /** Cancels the running command, and keeps the previous result. */
   stop(): void {
     this.wasStopped = this.#asked !== null;
     this.#end();
   }
 
-  /** Cancels the command, and drops the answer. */
+  /** Cancels the running command, and drops the result. */
   forget(): void {
     this.#end();
     this.result = null;
@@ -81,7 +81,7 @@ export class Asking<T> {
   }
 }
 
-/** Returns whether an answer belongs to another text than the present text. */
+/** Returns whether a result belongs to a scenario text other than the present text. */
 export function isOlder(result: Result<unknown>, source: Source): boolean {
   const { text, settings } = result.source;
   return text !== source.text || settings.join("\n") !== source.settings.join("\n");

@@ -1,4 +1,4 @@
-/** Draws a sweep: points, intervals, and the selected value. */
+/** Draws the result of a sweep: points, intervals, and the selected value. */
 
 import type uPlot from "uplot";
 import { inkOf } from "../views/chart/ink.svelte";
@@ -7,7 +7,7 @@ import type { Course } from "./swept";
 
 export type Painter = (plot: uPlot) => void;
 
-/** Returns a function that draws points and intervals of the shown lines. */
+/** Returns a function that draws points and confidence intervals of the visible lines. */
 export function painterOf(courses: readonly Course[], lines: readonly Line[], places: readonly number[], chosen: number): Painter {
   return (plot) => {
     const { ctx, bbox } = plot;

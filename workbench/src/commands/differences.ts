@@ -1,4 +1,4 @@
-/** Predicted and simulated values side by side, as in `lasthop compare`. */
+/** Table of predicted and simulated values, as in `lasthop compare`. */
 
 import type { Answer } from "../engine/answers";
 import { estimateOf, itemsOf } from "../views/answer";
@@ -6,22 +6,22 @@ import { estimate, plain } from "../views/digits";
 import { columnsOf, type Table } from "../views/numbers/tables";
 import { axisLabel, measureOf } from "../views/quantity";
 
-/** One quantity of one item. */
+/** One quantity of one item, predicted and simulated. */
 export interface Row {
   name: string;
   quantity: string;
   predicted: number;
   simulated: number;
-  /** Half width of the simulation's confidence interval; null if there is none. */
+  /** Half width of the simulation's confidence interval, or null. */
   ci95: number | null;
 }
 
-/** Lists in the order of the table: sums first. */
+/** Lists of items in the order of the table. Lists of sums come before lists of parts. */
 const LISTS = ["cells", "aps", "classes", "links", "queues", "stations", "flows"];
 
 /**
- * Returns the quantities that both answers have. Flows are included only if there are no sums. Equal pairs and zeros
- * are left out.
+ * Returns the quantities that prediction and simulation have in common. Flows are included only without lists of sums.
+ * Repeated pairs of values and pairs of zeros are left out.
  */
 export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
   const isSummed = ["stations", "classes"].some((list) => itemsOf(predicted, list).length > 0);
@@ -45,12 +45,12 @@ export function rowsOf(predicted: Answer, simulated: Answer): Row[] {
   return rows.filter(isNews).sort((row, other) => order.indexOf(row.quantity) - order.indexOf(other.quantity));
 }
 
-/** Returns the difference in per cent of the prediction; null if the prediction is 0. */
+/** Returns the difference as a percentage of the prediction, or null if the prediction is 0. */
 export function percentOf({ predicted, simulated }: Row): number | null {
   return predicted === 0 ? null : (100 * (simulated - predicted)) / Math.abs(predicted);
 }
 
-/** Returns the difference in half widths of the interval; null without an interval. */
+/** Returns the difference divided by the half width of the interval, or null without an interval. */
 export function halfWidthsOf({ predicted, simulated, ci95 }: Row): number | null {
   return ci95 ? (simulated - predicted) / ci95 : null;
 }

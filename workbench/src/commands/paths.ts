@@ -1,11 +1,11 @@
-/** Key paths for a sweep. Paths that have an effect come first. */
+/** Key paths that a sweep can vary. Suggested paths come first. */
 
 import { isTree, type Tree, treeOf, valueAt } from "../scenario/edit";
 import type { Node, Schema } from "../scenario/schema";
 
 const DEEPEST = 6;
 
-/** Suggested paths and values. */
+/** Suggested key paths, each with values and the table that must be present. */
 const OFFERS: [path: string, values: string, needs: string][] = [
   ["cell.ap.cwmin", "7,15,31,63", "cell"],
   ["cell.ap_queue", "25,50,100,200", "cell"],
@@ -23,7 +23,7 @@ export interface Offer {
   values: string;
 }
 
-/** Returns suggestions for a text. */
+/** Returns the suggestions that apply to a scenario text. */
 export function offersOf(text: string): Offer[] {
   const tree = treeOf(text) ?? {};
   const at = (path: string) => valueAt(tree, path.split("."));
@@ -35,7 +35,7 @@ export function offersOf(text: string): Offer[] {
   ].map(([path, values]) => ({ path, values }));
 }
 
-/** Returns all key paths of the schema, with the names of the text. */
+/** Returns all key paths of the schema, with the names that occur in the scenario text. */
 export function pathsOf(schema: Schema, text: string): string[] {
   const tree = treeOf(text) ?? {};
   const paths = new Set<string>();

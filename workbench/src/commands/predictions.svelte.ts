@@ -1,19 +1,19 @@
-/** The prediction of Python for the shown scenario. */
+/** Prediction of the present scenario by the server's Python. */
 
 import type { Answer } from "../engine/answers";
 import type { Source } from "../engine/engine";
 import { type About, type Api, findApi } from "./api";
 import { Asking } from "./asking.svelte";
 
-/** Time without another edit before a request, since each answer needs a process. [ms] */
+/** Time without an edit before a prediction is requested, because each prediction needs a process. [ms] */
 const DEBOUNCE_MS = 400;
 
 export class Predictions {
-  /** The description of the server; null before its reply, and on a static page. */
+  /** Description of the server, or null before its reply and on a static page. */
   about = $state.raw<About | null>(null);
   isSought = $state(true);
   api = $state.raw<Api | null>(null);
-  /** Resolves when the server has replied or is known to be missing. */
+  /** Promise that resolves when the server has replied, or null when there is no server. */
   readonly server: Promise<About | null>;
   readonly asking = new Asking<Answer>("predict", () => this.api);
 
@@ -30,12 +30,12 @@ export class Predictions {
     });
   }
 
-  /** The prediction for the last requested text; null until it arrives. */
+  /** Prediction for the last requested scenario, or null until it arrives. */
   get answer(): Answer | null {
     return this.asking.result?.answer ?? null;
   }
 
-  /** Requests the prediction of another scenario after a pause. */
+  /** Requests the prediction of a scenario after a pause. */
   ask(source: Source): void {
     this.asking.forget();
     this.#waiting = source;

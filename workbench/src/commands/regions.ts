@@ -1,4 +1,4 @@
-/** Draws a stability chart: cells, the boundary of the stable region, and the present point. */
+/** Draws a stability chart: the cells of the grid, the boundary of the stable region, and the present parameters. */
 
 import { type Segment, strokeLines } from "../views/chart/canvas";
 import { inkOf } from "../views/chart/ink.svelte";
@@ -20,7 +20,7 @@ export function painterOf(chart: Chart): Painter {
         const sort = sortOf(root);
         const left = x(column - 0.5);
         const top = y(row + 0.5);
-        // Cells overlap by a pixel, so that there are no seams.
+        // Cells overlap by one pixel, so that no gaps are visible between them.
         const box = [left, top, x(column + 0.5) - left + 1, y(row - 0.5) - top + 1] as const;
         ctx.fillStyle = inkOf(COLORS[sort]);
         ctx.fillRect(...box);

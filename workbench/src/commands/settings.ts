@@ -1,4 +1,4 @@
-/** Settings of an answer in the form of `--set`. */
+/** Settings in the results of commands, in the format of `--set`. */
 
 /** Returns the settings of an answer, in its order. */
 export function settingsFrom(set: Readonly<Record<string, unknown>>): string[] {

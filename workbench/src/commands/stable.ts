@@ -1,4 +1,4 @@
-/** A stability chart: stability of the equilibrium over two parameters. */
+/** Stability chart: stability of the equilibrium as a function of two parameters. */
 
 import { short } from "../views/digits";
 import type { Table } from "../views/numbers/tables";
@@ -8,12 +8,12 @@ interface Axis {
   values: number[];
 }
 
-/** The output of `lasthop stability chart --json`. */
+/** Output of `lasthop stability chart --json`. */
 export interface Chart {
   parameters: Record<string, unknown>;
   x: Axis;
   y: Axis;
-  /** Real part of the rightmost root, a row for each value of y; null without an equilibrium. [1/s] */
+  /** Real part of the rightmost root. Each value of y has one row; null means that there is no equilibrium. [1/s] */
   rightmost_root_real: (number | null)[][];
   hopf_curves: { x: number[]; y: number[]; boundary: boolean[] }[];
 }
@@ -24,7 +24,7 @@ export function sortOf(root: number | null | undefined): Sort {
   return root == null ? "none" : root < 0 ? "stable" : "unstable";
 }
 
-/** Returns the fractional index of a value among the values of an axis, from 0; null outside. */
+/** Returns the position of a value on an axis as a fractional index from 0, or null outside the axis. */
 export function placeOf(value: number, values: readonly number[]): number | null {
   const above = values.findIndex((each) => each >= value * (1 - 1e-12));
   const high = values[above];
@@ -34,7 +34,7 @@ export function placeOf(value: number, values: readonly number[]): number | null
   return above - 1 + (value - low) / (high - low);
 }
 
-/** Returns the segments of the curves that bound the stable region, as indices of both axes. */
+/** Returns the curves that bound the stable region, as pairs of fractional indices on the two axes. */
 export function boundariesOf({ x, y, hopf_curves }: Chart): [number, number][][] {
   return hopf_curves.flatMap((curve) => {
     const stretches: [number, number][][] = [[]];
@@ -48,7 +48,7 @@ export function boundariesOf({ x, y, hopf_curves }: Chart): [number, number][][]
   });
 }
 
-/** Returns the indices of the present values; null if they are outside or not numbers. */
+/** Returns the position of the present parameters as fractional indices, or null outside the chart. */
 export function presentOf({ parameters, x, y }: Chart): { across: number; up: number } | null {
   const [mine, yours] = [parameters[x.parameter], parameters[y.parameter]];
   if (typeof mine !== "number" || typeof yours !== "number") return null;
@@ -58,22 +58,22 @@ export function presentOf({ parameters, x, y }: Chart): { across: number; up: nu
 
 const TIMES = new Set(["rtt", "update"]);
 
-/** Returns a parameter's value with its unit. */
+/** Returns a parameter value with its unit. */
 export function written(parameter: string, value: number): string {
   return TIMES.has(parameter) ? `${short(value * 1e3)} ms` : short(value);
 }
 
-/** Returns a range around a value, as the command line writes it; empty without a positive value. */
+/** Returns a range around a value in the format of the command line, or an empty text if the value is not positive. */
 export function rangeAround(parameter: string, value: unknown): string {
   if (typeof value !== "number" || !(value > 0)) return "";
   const isTime = TIMES.has(parameter);
-  // Fractions stay below 1.
+  // Parameters that are fractions stay below 1.
   const factor = isTime || value > 1 || value < 0.25 ? 4 : 1.3;
   const ends = [value / factor, value * factor].map((end) => Number((isTime ? end * 1e3 : end).toPrecision(3)));
   return ends.join(isTime ? "ms.." : "..") + (isTime ? "ms" : "");
 }
 
-/** Returns the parameters that can be varied: positive numbers. */
+/** Returns the parameters that can be varied, which are the positive numbers. */
 export function parametersOf(parameters: unknown): string[] {
   const known = typeof parameters === "object" && parameters !== null ? parameters : {};
   return Object.entries(known).flatMap(([name, value]) => (typeof value === "number" && value > 0 ? [name] : []));
@@ -93,7 +93,7 @@ export function tableOf(chart: Chart): Table {
   };
 }
 
-/** Returns a description of the picture in one sentence. */
+/** Returns a sentence that describes the chart. */
 export function sentence(chart: Chart): string {
   const sorts = chart.rightmost_root_real.flat().map(sortOf);
   const stable = sorts.filter((sort) => sort === "stable").length;

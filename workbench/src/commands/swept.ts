@@ -1,4 +1,4 @@
-/** The answer of a sweep: a quantity over the tried values. */
+/** Result of a sweep: a quantity as a function of the tried values. */
 
 import type { Answer, Estimate } from "../engine/answers";
 import { quantityOf } from "../scenario/quantity";
@@ -7,27 +7,27 @@ import { estimate, plain } from "../views/digits";
 import type { Table } from "../views/numbers/tables";
 import { axisLabel, type Measure, measureOf } from "../views/quantity";
 
-/** The output of `lasthop sweep --json`. */
+/** Output of `lasthop sweep --json`. */
 export interface Sweep {
   points: { settings: Record<string, string>; result: Answer }[];
 }
 
 export interface Choice {
-  /** `list.quantity`. */
+  /** Key of the quantity: `list.quantity`. */
   key: string;
   list: string;
   quantity: string;
   label: string;
 }
 
-/** A quantity of an item at each point, in the displayed unit. */
+/** Values of one quantity of one item at all points of the sweep, in the displayed unit. */
 export interface Course {
   name: string;
   values: (Estimate | null)[];
 }
 
 
-/** Returns the quantities of a sweep. */
+/** Returns the quantities of a sweep from which the user can choose. */
 export function choicesOf({ points }: Sweep): Choice[] {
   const choices = new Map<string, Choice>();
   for (const { result } of points) {
@@ -44,10 +44,10 @@ export function choicesOf({ points }: Sweep): Choice[] {
   return [...choices.values()];
 }
 
-/** Largest number of flows or stations in a picture. */
+/** Largest number of flows or stations in the chart. */
 export const MOST = 12;
 
-/** Returns the quantity that is shown first: goodputs, or the queue if there are many flows and no stations. */
+/** Returns the quantity that is shown first: goodput, or the queue length if there are many flows and no stations. */
 export function firstOf(choices: readonly Choice[], { points }: Sweep): Choice | undefined {
   const areMany = points.some(({ result }) => !result.stations && itemsOf(result, "flows").length > MOST);
   const waiting = choices.find(({ key }) => key === "queues.occupancy_packets");
@@ -56,14 +56,14 @@ export function firstOf(choices: readonly Choice[], { points }: Sweep): Choice |
   return goodputs.find(({ list }) => list === "stations") ?? goodputs[0] ?? choices[0];
 }
 
-/** Returns the labels of points: their settings. */
+/** Returns the labels of the points, which are their settings. */
 export function labelsOf({ points }: Sweep): string[] {
   return points.map(({ settings }) => Object.values(settings).join(", "));
 }
 
 /**
- * Returns the horizontal positions of points: their values if these are rising numbers of one unit, otherwise equal
- * distances.
+ * Returns the horizontal positions of the points. The positions are the values if these are increasing numbers with one
+ * unit. If not, the points have equal distances.
  */
 export function placesOf(labels: readonly string[]): { at: number[]; unit: string; isLog: boolean; areNumbers: boolean } {
   const quantities = labels.map((label) => quantityOf(label) ?? { number: label, unit: "" });
@@ -93,14 +93,14 @@ export function coursesOf({ points }: Sweep, { list, quantity }: Choice): { meas
   return { measure, courses };
 }
 
-/** Returns the limits of the vertical axis, which include all means. Long intervals are cut. */
+/** Returns the range of the vertical axis. The range includes all means, but may cut long confidence intervals. */
 export function limitsOf(courses: readonly Course[]): [number, number] {
   const all = courses.flatMap(({ values }) => values.map((each) => [each?.mean ?? 0, each?.ci95 ?? 0] as const));
   const most = Math.max(0, ...all.map(([mean, half]) => mean + Math.min(half, mean)));
   return [Math.min(0, ...all.map(([mean]) => mean)), 1.05 * most || 1];
 }
 
-/** Returns a description of the picture in one sentence. */
+/** Returns a sentence that describes the chart. */
 export function sentence({ label }: Choice, courses: readonly Course[], labels: readonly string[]): string {
   const ends = courses.map(({ name, values }) => `${name} from ${plain(values[0]?.mean)} to ${plain(values.at(-1)?.mean)}`);
   return `${label} at the values ${labels[0]} to ${labels.at(-1)}: ${ends.join(", ")}.`;

@@ -1,4 +1,4 @@
-/** Tabs of the commands of Python, by their keys in links. */
+/** Tabs for the commands of Python, with their keys in links. */
 
 export const PYTHON_TABS = [
   { key: "predict", title: "Models" },

@@ -1,4 +1,4 @@
-/** The answer of a search: the confirmed settings and the recommended setting. */
+/** Result of `lasthop tune`: confirmed candidates and the recommended candidate. */
 
 import type { Estimate, Item } from "../engine/answers";
 import { type Table, tableOfList } from "../views/numbers/tables";
@@ -11,44 +11,44 @@ export interface Candidate {
   simulated: Measured | null;
 }
 
-/** The output of `lasthop tune --json`. */
+/** Output of `lasthop tune --json`. */
 export interface Tuning {
   objective: string;
   candidates: Candidate[];
-  /** The chosen setting: the present setting unless another setting is recommended. */
+  /** Chosen candidate: the recommended candidate, or the present settings if none is recommended. */
   chosen: { name: string; settings: Record<string, unknown> } | null;
-  /** The recommendation, or the reason if the present setting stays. */
+  /** Recommendation, or the reason why no candidate is recommended. */
   verdict: string;
-  /** The queue in which packets wait longest, if it is not the access point's queue. */
+  /** Queue in which packets wait longest, unless it is the queue of the access point. */
   elsewhere: { text: string } | null;
-  /** Delays of calls, by direction. */
+  /** Delays of calls, one sentence per direction. */
   call_delays: { text: string }[];
-  /** Stations that get less with the recommended setting. [bit/s] */
+  /** Stations whose goodput is lower with the recommended candidate. [bit/s] */
   losers: { station: string; now_bps: number; then_bps: number }[];
   costs: string[];
-  /** Settings that bounds exclude, by name of the bound. */
+  /** Settings that are ruled out by bounds, keyed by bound. */
   ruled_out: { what: string[] }[];
 }
 
 export const AIMS = ["throughput", "delay", "fairness", "calls"] as const;
 export type Aim = (typeof AIMS)[number];
 
-/** Quantities of each setting, after the quantity of the aim. */
+/** Quantities shown for each candidate, after the quantity of the aim. */
 const SHOWN = ["goodput_bps", "rtt_s", "jain"];
 const AIMED_AT: Record<string, string> = { delay: "sojourn_s", fairness: "jain_p05", calls: "calls" };
 
-/** Returns the confirmed settings: the present setting first, then the recommended setting. */
+/** Returns the confirmed candidates. The present settings are first, and the recommended candidate is second. */
 export function confirmedOf({ candidates, chosen }: Tuning): Candidate[] {
   const rank = ({ name, settings }: Candidate) => (Object.keys(settings).length ? (name === chosen?.name ? 1 : 2) : 0);
   return candidates.filter(({ simulated }) => simulated).sort((candidate, other) => rank(candidate) - rank(other));
 }
 
-/** Returns whether a setting is recommended. */
+/** Returns whether a candidate is recommended. */
 export function hasBetter({ chosen }: Tuning): boolean {
   return chosen !== null && Object.keys(chosen.settings).length > 0;
 }
 
-/** Returns notes to read before the setting is changed, one sentence each. */
+/** Returns sentences that the user should read before changing settings. */
 export function notesOf({ call_delays, costs, elsewhere, losers }: Tuning): string[] {
   const notes: string[] = [];
   if (elsewhere) notes.push(`The longest delay does not occur at the access point: ${elsewhere.text}.`);
@@ -75,12 +75,12 @@ export function tableOf(tuning: Tuning): Table {
   return { ...table, columns: [{ title: "CWmin of AP / stations", unit: "" }, ...columns] };
 }
 
-/** Returns the name of a candidate, and whether it is recommended. */
+/** Returns the name of a candidate, and notes whether the candidate is recommended. */
 export function nameOf(tuning: Tuning, { name }: Candidate): string {
   return hasBetter(tuning) && name === tuning.chosen?.name ? `${name}, recommended` : name;
 }
 
-/** Describes the search. */
+/** Returns a sentence about the search: number of candidates and bounds. */
 export function searchOf({ candidates, ruled_out }: Tuning): string {
   const confirmed = candidates.filter(({ simulated }) => simulated).length - 1;
   const out = ruled_out.reduce((sum, { what }) => sum + what.length, 0);

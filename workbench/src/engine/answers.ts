@@ -1,17 +1,17 @@
-/** Answers of the engine, as `lasthop ... --json` prints them. */
+/** Results of the engine, in the format of `lasthop ... --json`. */
 
 import type { Quantity } from "./quantities";
 
-/** A mean and the half width of its confidence interval; null if there is none. */
+/** A mean and the half width of its confidence interval, which is null if there is none. */
 export interface Estimate {
   mean: number | null;
   ci95: number | null;
 }
 
-/** A flow, station, queue or other item: its name, texts about it, and quantities by name. */
+/** An item of a result, such as a flow, station or queue: its name, texts and quantities. */
 export type Item = { name: string } & Record<string, string | Estimate | null | undefined>;
 
-/** The output of `--json`, which also has lists of items. */
+/** Result object of `--json`, with lists of items as further keys. */
 export interface Answer {
   kind: "prediction" | "simulation" | "emulation";
   scenario: string;
@@ -23,9 +23,9 @@ export interface Answer {
   [list: string]: Item[] | Record<string, Estimate> | string | number | undefined;
 }
 
-/** A sampled quantity of an item. A value is null until it is known. */
+/** Samples of a quantity of an item. A sample is null while the quantity is not known. */
 export interface Track {
-  /** The list of the answer that contains the item. */
+  /** List of the result that contains the item. */
   list: string;
   name: string;
   /** Name of the quantity, with its unit. */
@@ -33,7 +33,7 @@ export interface Track {
   values: (number | null)[];
 }
 
-/** Time series of the first replication, warm-up included. */
+/** Time series of the first replication, including the warm-up. */
 export interface Series {
   interval_s: number;
   time_s: number[];
@@ -42,12 +42,12 @@ export interface Series {
 
 export type FrameKind = "data" | "ack" | "rts" | "cts" | "cf-end" | "block-ack" | "block-ack-req";
 
-/** Frames on the air, one list per column. The frames of an exchange are next to each other. */
+/** Frames on the air as columns of values. The frames of an exchange are consecutive. */
 export interface Frames {
   start_s: number[];
   duration_s: number[];
   sender: string[];
-  /** Null for a broadcast frame. */
+  /** Receiving node; null for a broadcast frame. */
   receiver: (string | null)[];
   kind: FrameKind[];
   bytes: number[];
@@ -56,7 +56,7 @@ export interface Frames {
   attempt: number[];
   fate: ("delivered" | "collided" | "corrupted")[];
   discarded: boolean[];
-  /** Number of slots counted down before the frame; null for a frame without backoff. */
+  /** Number of backoff slots counted down before the frame; null for a frame without backoff. */
   backoff_slots: (number | null)[];
   flow: (string | null)[];
   packet: ("segment" | "datagram" | "syn" | "ack" | "syn-ack" | null)[];
@@ -64,7 +64,7 @@ export interface Frames {
   mpdus_lost: (number | null)[];
 }
 
-/** Histogram of a quantity of an item: `counts[i]` values between `edges_s[i]` and `edges_s[i + 1]`. */
+/** Histogram of a quantity of an item. `counts[i]` values are between `edges_s[i]` and `edges_s[i + 1]`. */
 export interface Distribution {
   list: string;
   name: string;
@@ -73,41 +73,41 @@ export interface Distribution {
   counts: number[];
 }
 
-/** A problem of a text. */
+/** A problem of a scenario text. */
 export interface Problem {
-  /** Line number from 1; null if the problem concerns no line. */
+  /** Line number from 1, or null if the problem belongs to no line. */
   line: number | null;
-  /** The setting that has the wrong value; null for a value of the text. */
+  /** Override that contains the wrong value, or null if the value is in the text. */
   setting: string | null;
-  /** The key, such as `cell.ap.cwmin`. */
+  /** Key path, such as `cell.ap.cwmin`. */
   path: string | null;
   message: string;
   hint: string | null;
 }
 
-/** A checked scenario with all defaults, as `lasthop check --json` prints it. */
+/** Checked scenario with all defaults, in the format of `lasthop check --json`. */
 export type Scenario = Record<string, unknown>;
 
-/** A direction of a call, with the interval of its delay and loss. */
+/** One direction of a call, with its delay, its loss and their confidence intervals. */
 export interface Call {
   name: string;
   direction: "up" | "down";
   flows: string[];
-  /** Null if no packet arrives. */
+  /** 99th percentile of the one-way delay; null if no packet arrives. */
   delay_p99_s: Estimate | null;
   loss: Estimate | null;
   verdict: "good" | "bad" | "uncertain";
-  /** The queue in which packets wait longest, and the fraction of all waiting time in this queue. */
+  /** Queue in which the packets wait longest, and the fraction of the total waiting time in this queue. */
   waits_at?: string;
   wait_share?: number;
 }
 
-/** The delays, limits and causes of a finished run; lists may be empty. */
+/** Explanation of a finished run: delays, limits and causes. The lists may be empty. */
 export interface Explanation {
   calls: Call[];
   delays: { flow: string; total_s: number; parts: { queue: string; wait_s: number; share: number }[] }[];
   limits: { flows: string[]; all: boolean; by: "cwnd" | "rwnd" | "application" | "air" | "line" | "acks" | "losses"; where?: string; fraction?: number }[];
-  /** The station that uses most air time for its goodput. */
+  /** Station that uses the most air time in relation to its goodput, or null. */
   air: { station: string; airtime_fraction: number; goodput_share: number } | null;
   causes: { id: string; subject: string; objective: string; sentence: string }[];
 }

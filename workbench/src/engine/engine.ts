@@ -3,7 +3,7 @@
 import type { Distribution, Explanation, Frames, Problem, Scenario, Series } from "./answers";
 import type { Questions } from "./messages";
 
-/** Exports of the module; numbers have 32 bits unless stated otherwise. */
+/** Exports of the WebAssembly module. Numbers have 32 bits unless stated otherwise. */
 interface Exports {
   memory: WebAssembly.Memory;
   lasthop_room(bytes: number): number;
@@ -12,7 +12,7 @@ interface Exports {
   lasthop_schema(): number;
   lasthop_check(json: number, text_bytes: number): number;
   lasthop_begin(json: number, text_bytes: number, replication: number, with_tails: number): number;
-  /** Simulated time, NaN after a failure. [s] */
+  /** Advances a run and returns its simulated time, or NaN after a failure. [s] */
   lasthop_advance(run: number): number;
   lasthop_is_over(run: number): number;
   lasthop_values(run: number): number;
@@ -24,10 +24,10 @@ interface Exports {
   lasthop_end(run: number): void;
 }
 
-/** A text, and the settings that override it like `--set`. */
+/** A scenario text, and the overrides of its values (as `--set`). */
 export interface Source {
   text: string;
-  /** Each setting is `key.path=value`. */
+  /** Overrides, each `key.path=value`. */
   settings: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export function isJson(text: string): boolean {
   return text.trimStart().startsWith("{");
 }
 
-/** Error of a request that the engine refused. The message is for users. */
+/** Error of a request that the engine refused. Its message is shown to users. */
 export class EngineError extends Error {
   override name = "EngineError";
   readonly problems: Problem[];
@@ -53,12 +53,12 @@ export class EngineError extends Error {
   }
 }
 
-/** Flag: tails are also measured. They do not change other values. */
+/** Value of the flag with which the engine also measures tails. This does not change other quantities. */
 const WITH_TAILS = 1;
 
 /**
- * An instance of the module. A view of its memory is used in one statement only, since growth of the memory detaches
- * it.
+ * An instance of the WebAssembly module. A view of its memory is used in one statement only, because growth of the
+ * memory detaches the view.
  */
 export class Engine implements Questions {
   readonly #exports: Exports;
@@ -84,7 +84,7 @@ export class Engine implements Questions {
     return { scenario: null, problems: problems.length ? problems : alone };
   }
 
-  /** Begins a replication, numbered from 0; returns the number of the run. */
+  /** Begins a replication, whose number counts from 0. Returns the number of the run. */
   begin(source: Source, replication: number): number {
     const json = Number(isJson(source.text));
     const run = this.#exports.lasthop_begin(json, this.#write(source), replication, WITH_TAILS);
@@ -92,7 +92,7 @@ export class Engine implements Questions {
     return run;
   }
 
-  /** Advances a run by a slice; returns the simulated time. [s] */
+  /** Advances a run by one slice. Returns the simulated time. [s] */
   advance(run: number): number {
     const now_s = this.#exports.lasthop_advance(run);
     if (Number.isNaN(now_s)) throw new EngineError(this.#answer());
@@ -103,15 +103,15 @@ export class Engine implements Questions {
     return this.#exports.lasthop_is_over(run) === 1;
   }
 
-  /** Returns the values of a finished run for `combine`. */
+  /** Returns the measurements of a finished run, for `combine`. */
   values(run: number): Float64Array {
     if (!this.#exports.lasthop_values(run)) throw new EngineError(this.#answer());
     return new Float64Array(this.#bytes().buffer);
   }
 
   /**
-   * Returns the answer as the engine writes it. `values` are those of the replications in order; `run` is one of the
-   * runs.
+   * Returns the result object as text. `values` are the measurements of all replications in order, and `run` is any of
+   * the runs.
    */
   combine(run: number, values: Float64Array): string {
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
@@ -119,7 +119,7 @@ export class Engine implements Questions {
     return this.#text(this.#exports.lasthop_combine(run));
   }
 
-  /** Returns the explanation of the answer. `values` are those of the replications in order. */
+  /** Returns the explanation of a result. `values` are the measurements of all replications in order. */
   explain(run: number, values: Float64Array): Explanation {
     this.#put(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
     return this.#told(this.#exports.lasthop_explain(run)) as Explanation;
@@ -129,7 +129,7 @@ export class Engine implements Questions {
     return this.#told(this.#exports.lasthop_series(run)) as Series | null;
   }
 
-  /** Returns the frames that begin in an interval of time. [s] */
+  /** Returns the frames that begin in a time interval. [s] */
   frames(run: number, from_s: number, to_s: number): Frames {
     return this.#told(this.#exports.lasthop_frames(run, from_s, to_s)) as Frames;
   }
@@ -163,7 +163,7 @@ export class Engine implements Questions {
     this.#exports.lasthop_end(run);
   }
 
-  /** Writes text and settings into the memory; returns the length of the text. [bytes] */
+  /** Writes text and overrides into the memory. Returns the length of the text. [bytes] */
   #write(source: Source): number {
     const encoder = new TextEncoder();
     const text = encoder.encode(source.text);
@@ -194,7 +194,7 @@ export class Engine implements Questions {
     return new TextDecoder().decode(this.#bytes());
   }
 
-  /** Returns a copy of the last answer. */
+  /** Returns a copy of the data that the last call has stored. */
   #bytes(): Uint8Array<ArrayBuffer> {
     const { lasthop_answer, lasthop_answer_bytes, memory } = this.#exports;
     return new Uint8Array(memory.buffer, lasthop_answer() >>> 0, lasthop_answer_bytes()).slice();

@@ -1,8 +1,8 @@
-/** The engine of the page, compiled once for all workers. */
+/** Loading of the engine, which is compiled once for all workers. */
 
 import { Pool } from "./pool";
 
-/** Opens a pool of workers; throws if the engine is missing or cannot be compiled. */
+/** Returns a pool of workers. Throws if the engine is missing or cannot be compiled. */
 export async function openPool(): Promise<Pool> {
   const response = await fetch(new URL("engine.wasm", document.baseURI));
   if (!response.ok) throw new Error(`The engine could not be loaded: engine.wasm, HTTP status ${response.status}.`);

@@ -1,21 +1,21 @@
-/** Workers, each with its own engine, and the replications that they run. */
+/** Pool of workers, each with its own engine, that run replications. */
 
 import type { Source } from "./engine";
 import type { Job, Order, Questions, Report, Yielded } from "./messages";
 
 const MOST_WORKERS = 8;
 /**
- * Memory above which a worker is replaced as soon as it has no run, since the memory of an engine never shrinks.
- * [bytes]
+ * Size of an engine's memory above which its worker is replaced when it has no run. The memory of an engine never
+ * shrinks. [bytes]
  */
 const STALE_BYTES = 256e6;
 
-/** Error of a run that was cancelled. */
+/** Error of a cancelled run. */
 export class Cancelled extends Error {
   override name = "Cancelled";
 }
 
-/** Error of an engine that failed; its worker was replaced. */
+/** Error of a run whose engine failed. The worker is replaced. */
 export class Broken extends Error {
   override name = "Broken";
 }
@@ -28,12 +28,12 @@ interface Pending {
   progress?: (simulated_s: number) => void;
 }
 
-/** A worker and its unanswered questions. */
+/** A worker, and its questions that are not answered yet. */
 class Hand {
   readonly #pending = new Map<number, Pending>();
   #worker: Worker;
   #last = 0;
-  /** Whether the worker has a current run. */
+  /** Whether the worker is running a replication. */
   busy = false;
   /** Number of finished runs that the worker keeps. */
   keptRuns = 0;
@@ -69,7 +69,7 @@ class Hand {
     for (const pending of owed) pending.reject(new Broken(message));
   }
 
-  /** Replaces the worker by a new worker. */
+  /** Replaces the worker with a new one. */
   renew(): void {
     this.close();
     this.#pending.clear();
@@ -103,7 +103,7 @@ class Hand {
   }
 }
 
-/** A finished run that is kept until `end`. */
+/** A finished run that its worker keeps until `end`. */
 export class RunHandle {
   #hand: Hand | null;
   readonly #run: number;
@@ -132,7 +132,7 @@ export class RunHandle {
   }
 }
 
-/** The results of a replication, with its run if it is kept. */
+/** Results of a replication, and its run if the run is kept. */
 export interface Finished {
   values: Float64Array;
   handle: RunHandle | null;
@@ -146,7 +146,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Distributes replications to workers in the order of the requests. */
+/** Pool that assigns replications to workers in the order of the requests. */
 export class Pool {
   readonly #hands: Hand[];
   readonly #waiting: Waiting[] = [];
@@ -168,7 +168,7 @@ export class Pool {
     return this.#leastBusy().question("schema");
   }
 
-  /** Runs a replication as soon as a worker is free. */
+  /** Runs a replication as soon as a worker is idle. */
   run(job: Job, signal: AbortSignal, progress: (simulated_s: number) => void): Promise<Finished> {
     return new Promise((resolve, reject) => {
       const start = (hand: Hand) => {

@@ -1,26 +1,29 @@
-/** A worker with one engine. It runs one replication at a time in slices, and answers questions between them. */
+/**
+ * A worker with one engine. The worker runs one replication at a time in slices, and answers questions between two
+ * slices.
+ */
 
 import { Engine, EngineError } from "./engine";
 import type { Job, Order, Report } from "./messages";
 
 declare const self: DedicatedWorkerGlobalScope;
 
-/** Time in the engine between two readings of messages. [ms] */
+/** Time that the engine runs between two readings of messages. [ms] */
 const STRETCH_MS = 12;
 /** Time between two reports of progress. [ms] */
 const PROGRESS_MS = 80;
-/** Memory limit of a run. The run ends above it, before the browser ends the page. [bytes] */
+/** Limit of the engine's memory. A run above the limit is ended, before the browser closes the page. [bytes] */
 const MEMORY_LIMIT_BYTES = 1.5e9;
 
 let engine: Promise<Engine> | null = null;
-/** Number of the present run; 0 if there is none. */
+/** Number of the present run, or 0 if there is none. */
 let current = 0;
 
 function say(report: Report, transfer: Transferable[] = []): void {
   self.postMessage(report, transfer);
 }
 
-/** Waits until queued messages have been handled. Unlike timers, messages are not throttled. */
+/** Waits until the queued messages are processed. Unlike timers, messages are not delayed by the browser. */
 const { port1, port2 } = new MessageChannel();
 function breathe(): Promise<void> {
   return new Promise((resolve) => {
@@ -29,7 +32,7 @@ function breathe(): Promise<void> {
   });
 }
 
-/** Reports a failure. After a trap the instance cannot be used. */
+/** Reports a failure to the page. After a trap, the engine's instance cannot be used. */
 function fail(id: number, error: unknown): void {
   if (error instanceof EngineError) say({ report: "failed", id, message: error.message });
   else say({ report: "broken", message: error instanceof Error ? error.message : String(error) });

@@ -1,8 +1,8 @@
-/** Scenarios that show one finding each. Every number in an entry is a result of its scenario. */
+/** Gallery of scenarios, each of which shows one finding. Every number in a description is a result of the scenario. */
 
 import { edited, type Written } from "../scenario/edit";
 
-/** A change to try: values by key path; null removes a key. */
+/** A change that the user can try: values by key path, where null removes a key. */
 export interface Trial {
   label: string;
   edits: readonly (readonly [path: string, value: Written])[];
@@ -13,15 +13,15 @@ export const GROUPS = { home: "At home", papers: "From papers", classroom: "In t
 
 export interface Entry {
   group: keyof typeof GROUPS;
-  /** The entry's name in addresses. */
+  /** Name of the entry in addresses. */
   id: string;
   title: string;
-  /** The view that is shown first. */
+  /** View that is shown first. */
   view: "delay" | "shares" | "queue";
   see: string;
   why: string;
   trials: readonly Trial[];
-  /** The entry's paper, standard or example. */
+  /** Paper, standard or example on which the entry is based. */
   source: string;
   text: string;
 }
@@ -367,14 +367,14 @@ const TEXTS = import.meta.glob<string>("./*.toml", { eager: true, query: "?raw",
 
 export const GALLERY: readonly Entry[] = ENTRIES.map((entry) => ({ ...entry, text: TEXTS[`./${entry.id}.toml`] as string }));
 
-/** Returns the text of an entry after one of its trials; null if the edit is not possible. */
+/** Returns the text of an entry after one of its trials, or null if the text cannot be edited. */
 export function afterTrial(entry: Entry, trial: Trial): string | null {
   let text: string | null = entry.text;
   for (const [path, value] of trial.edits) text = text && edited(text, path.split("."), value);
   return text;
 }
 
-/** Returns the entry to which a text belongs, before or after a trial; null for any other text. */
+/** Returns the entry with this scenario text, before or after a trial. Returns null for any other text. */
 export function entryOf(text: string): Entry | null {
   entries ??= new Map(GALLERY.flatMap((entry) => [entry.text, ...entry.trials.map((trial) => afterTrial(entry, trial))].map((known) => [known, entry])));
   return entries.get(text) ?? null;
@@ -382,5 +382,5 @@ export function entryOf(text: string): Entry | null {
 
 let entries: Map<string | null, Entry> | undefined;
 
-/** The entry that a page shows first. */
+/** Entry that the page shows first. */
 export const FIRST = GALLERY[0] as Entry;

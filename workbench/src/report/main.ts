@@ -1,4 +1,4 @@
-/** Mounts a report: the data in the file, in the views of the workbench. */
+/** Mounts a report, which shows the data in its file with the views of the workbench. */
 
 import { mount } from "svelte";
 import "../app.css";

@@ -1,13 +1,13 @@
-/** Descriptions of the edits between two scenarios. */
+/** Descriptions of the edits that lead from one scenario to another. */
 
 import type { Source } from "../engine/engine";
 import { isTree, type Tree, treeOf } from "./edit";
 import { settled } from "./settled";
 
-/** Longest value that is shown completely. [characters] */
+/** Largest length of a value that is shown completely. [characters] */
 const MOST_CHARACTERS = 40;
 
-/** Returns each difference as `key: before → after`, except for a title and the name of the scenario. */
+/** Returns each difference as `key: before → after`. Titles and the name of the scenario are left out. */
 export function changesBetween(before: Source, after: Source): string[] {
   const [former, latter] = [before, after].map((source) => settled(source.text, source.settings));
   const changes: string[] = [];
@@ -33,7 +33,7 @@ function short(value: unknown): string {
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
 }
 
-/** Formats a value as TOML on one line. An empty inner table is shown as its key only. */
+/** Returns a value as TOML on one line. Of an empty inner table, only the key is shown. */
 function written(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(written).join(", ")}]`;
   if (!isTree(value)) return value === undefined ? "" : JSON.stringify(value);

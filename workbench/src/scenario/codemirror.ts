@@ -1,4 +1,4 @@
-/** The editor of a scenario's text, loaded after the page. */
+/** Editor for the scenario text, which is loaded after the page. */
 
 import { autocompletion, closeBrackets, type CompletionContext, completionKeymap } from "@codemirror/autocomplete";
 import { history, historyKeymap, moveLineDown, moveLineUp, standardKeymap, toggleComment } from "@codemirror/commands";
@@ -20,7 +20,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--code-key)" },
 ]);
 
-/** Keys in addition to the standard keys. */
+/** Key bindings in addition to the editor's standard bindings. */
 const LINES = [
   { key: "Mod-/", run: toggleComment },
   { key: "Alt-ArrowUp", run: moveLineUp },
@@ -28,16 +28,16 @@ const LINES = [
 ];
 
 export interface Editor {
-  /** Replaces the text by an edit that can be undone. */
+  /** Replaces the text. The user can undo the replacement. */
   put(text: string): void;
   tell(problems: readonly Problem[]): void;
-  /** Goes to a line, numbered from 1. */
+  /** Moves the cursor to a line, numbered from 1. */
   go(line: number): void;
   focus(): void;
   close(): void;
 }
 
-/** Opens the editor in an element. */
+/** Opens the editor in an HTML element. */
 export function openEditor(
   parent: HTMLElement,
   text: string,
@@ -97,7 +97,7 @@ export function openEditor(
     },
     tell(problems) {
       const now = view.state.doc.toString();
-      // Problems of settings have no position in the text.
+      // A problem of an override has no position in the text.
       const own = problems.filter(({ setting }) => setting === null);
       const diagnostics = own.map((problem): Diagnostic => {
         const { from, to } = placeOf(now, problem);
@@ -116,7 +116,7 @@ export function openEditor(
   };
 }
 
-/** Returns the difference between two texts as one change. */
+/** Returns one change that turns the text `before` into the text `after`. */
 function difference(before: string, after: string): { from: number; to: number; insert: string } {
   const shorter = Math.min(before.length, after.length);
   let from = 0;

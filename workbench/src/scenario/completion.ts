@@ -1,27 +1,27 @@
-/** Completions at a position of a text: keys of its table, words of its key. */
+/** Completions at a position in the scenario text: keys of a table, or values of a key. */
 
 import { outline } from "./outline";
 import { defaultOf, type Node, type Schema, unitsOf, wordsOf } from "./schema";
 
 export interface Offer {
   label: string;
-  /** The inserted text. */
+  /** Text to insert. */
   text: string;
-  /** The default, or the kind of value. */
+  /** Default of the key, or the type of its value. */
   detail: string;
   description: string;
 }
 
 export interface Offers {
-  /** The offset from which the text is replaced. */
+  /** Offset of the text that the completion replaces. */
   from: number;
   offers: Offer[];
 }
 
-/** Longest default that is shown. Longer defaults are in the description. [characters] */
+/** Largest length of a default that is shown as detail. The description contains longer defaults. [characters] */
 const LONGEST_DETAIL = 24;
 
-/** Returns the completions at an offset of a text; null if there are none. */
+/** Returns the completions at an offset of the scenario text, or null if there are none. */
 export function offersAt(schema: Schema, text: string, at: number): Offers | null {
   const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
   if (/^[^"']*#/.test(line)) return null;

@@ -1,16 +1,16 @@
-/** Changes of one value in the text of a scenario, which keep comments and layout. */
+/** Edits of a single value in a scenario text. Comments and layout stay unchanged. */
 
 import { parse } from "smol-toml";
 import { isJson } from "../engine/engine";
 import { type Entry, outline, samePath, startsWith, type Table } from "./outline";
 
-/** Tree of the values of a text. */
+/** Tree of the values in a scenario text. */
 export type Tree = Record<string, unknown>;
 
-/** Raw text of a value; null for no value, so that the default applies. */
+/** TOML text of a value, or null to remove the value so that the default applies. */
 export type Written = string | null;
 
-/** Returns the tree of a text; null if it cannot be read. */
+/** Parses a scenario text. Returns null if it has a syntax error. */
 export function treeOf(text: string): Tree | null {
   try {
     return (isJson(text) ? JSON.parse(text) : parse(text)) as Tree;
@@ -19,7 +19,7 @@ export function treeOf(text: string): Tree | null {
   }
 }
 
-/** Returns the value at a key path of a tree; undefined if there is none. */
+/** Returns the value at a key path of a tree, or undefined if there is none. */
 export function valueAt(tree: Tree, path: readonly string[]): unknown {
   let value: unknown = tree;
   for (const key of path) {
@@ -34,9 +34,9 @@ export function isTree(value: unknown): value is Tree {
 }
 
 /**
- * Returns a text with another value at a key path: `value` in TOML, or null to remove the value.
+ * Returns the text with the TOML `value` at a key path, or without the key if `value` is null.
  *
- * The result is null if no edit changes only that value.
+ * Returns null if every possible edit would also change another value.
  */
 export function edited(text: string, path: readonly string[], value: Written): string | null {
   const before = treeOf(text);
@@ -44,7 +44,7 @@ export function edited(text: string, path: readonly string[], value: Written): s
   const wanted = structuredClone(before);
   if (!place(wanted, path, value === null ? undefined : parse(`value = ${value}`).value)) return null;
   if (isJson(text)) return `${JSON.stringify(wanted, null, 2)}\n`;
-  // A table disappears without its last dotted key.
+  // Without its last dotted key, a table does not exist any more.
   const without = value === null ? prune(structuredClone(wanted), path) : wanted;
   const isWanted = (changed: string) => {
     const after = treeOf(changed);
@@ -59,7 +59,7 @@ export function edited(text: string, path: readonly string[], value: Written): s
   return null;
 }
 
-/** Yields texts with the value. The text with the fewest changes comes first. */
+/** Yields possible texts that contain the value. The text with the fewest changes is first. */
 function* writings(text: string, path: readonly string[], value: string): Generator<string> {
   const { entries, tables } = outline(text);
   const entry = entries.find((entry) => samePath(entry.path, path));
@@ -74,7 +74,7 @@ function* insertions(
   entries: Entry[],
   tables: Table[],
 ): Generator<string> {
-  // The value is placed next to keys with a common prefix, in the table with the longest common path.
+  // The key is inserted next to keys with a common prefix, in the table with the longest common path.
   const nearby = entries
     .map((entry) => ({ entry, common: commonLength(entry.path, path) }))
     .filter(({ common, entry }) => common > entry.table.path.length)
@@ -96,15 +96,15 @@ function* insertions(
   yield `${text.trimEnd()}\n\n${header}\n${line}\n`;
 }
 
-/** Yields texts in which a value replaces a table of several lines. */
+/** Yields possible texts in which a value replaces a table of several lines. */
 function* replacements(text: string, path: readonly string[], value: string): Generator<string> {
   for (const without of removals(text, path)) yield* writings(without, path, value);
 }
 
 /**
- * Returns a text with one more table, written like its siblings: on its own line, or below a header.
+ * Returns the text with an additional table in the style of its sibling tables: on one line, or below a header.
  *
- * The result is null if the text cannot be read or already has the table.
+ * Returns null if the text has a syntax error or already contains the table.
  */
 export function withTable(text: string, path: readonly string[], values: Readonly<Record<string, string>>): string | null {
   const before = treeOf(text);
@@ -130,7 +130,7 @@ export function withTable(text: string, path: readonly string[], values: Readonl
   return candidates.find((changed) => same(treeOf(changed), wanted)) ?? null;
 }
 
-/** Returns a text with one more key in a table, after an entry or after the last. */
+/** Returns the text with an additional key in a table, after the given entry or after the last entry. */
 function into(
   text: string,
   table: Table,
@@ -173,7 +173,7 @@ function* removals(text: string, path: readonly string[]): Generator<string> {
   yield changed;
 }
 
-/** Returns the range that is removed with a key: its line, or its piece of the braces. */
+/** Returns the range of text to remove with a key: its line, or its part of an inline table. */
 function spanOf(text: string, entry: Entry): [number, number] {
   if (entry.table.kind !== "inline") {
     return [lineBeginOf(text, entry.key_from), Math.min(text.length, lineEndOf(text, entry.value_to) + 1)];
@@ -207,7 +207,7 @@ function keyText(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** Sets a value in a tree; returns false if another value is in the way. */
+/** Sets a value in a tree. Returns false if a value that is not a table is on the path. */
 function place(tree: Tree, path: readonly string[], value: unknown): boolean {
   let table = tree;
   for (const key of path.slice(0, -1)) {
@@ -222,7 +222,7 @@ function place(tree: Tree, path: readonly string[], value: unknown): boolean {
   return true;
 }
 
-/** Removes the empty tables on the path to a key. */
+/** Removes the empty tables on a key path. */
 function prune(tree: Tree, path: readonly string[]): Tree {
   for (let length = path.length - 1; length > 0; length -= 1) {
     const table = valueAt(tree, path.slice(0, length));

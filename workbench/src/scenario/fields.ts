@@ -1,4 +1,4 @@
-/** The form: key paths with labels. Everything else follows from the schema and the text. */
+/** Fields of the form: key paths and labels. The widgets follow from the schema and the scenario text. */
 
 import type { Scenario } from "../engine/answers";
 import { isTree, type Tree, valueAt } from "./edit";
@@ -6,31 +6,31 @@ import { inWords } from "./quantity";
 import { type Node, type Schema, unitsOf, wordsOf } from "./schema";
 
 interface Listed {
-  /** `*` is replaced by each name in the text. */
+  /** Key path, in which `*` stands for each name in the scenario text. */
   path: string;
   label: string;
-  /** A key that must be present; by default the table that contains the path. */
+  /** Key that must be present. The default is the table that contains the key path. */
   needs?: string;
-  /** Whether the field is shown only if the text has its key. */
+  /** Whether the field is shown only if the text contains its key. */
   present?: true;
-  /** Another key and its values. The field is shown only if the key has one of these values or is missing. */
+  /** Key and values that are a condition: the field is shown only if the key has one of the values or is missing. */
   only?: readonly [path: string, ...values: unknown[]];
-  /** Default of the key, if the schema describes it in a sentence. */
+  /** Default of the key, if the schema has it only in a sentence. */
   without?: string;
-  /** Steps of a slider. */
+  /** Values of the slider's steps. */
   steps?: readonly number[];
 }
 
 const WINDOWS = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023] as const;
 const ROOT = "";
 const ADAPTIVE = ["csma.access", "adaptive"] as const;
-/** Standards whose rates follow from the signal, and standards whose rates are set. */
+/** Conditions of fields: standards whose data rate follows from the SNR, and standards whose data rate is set. */
 const BY_SIGNAL = ["cell.phy", "802.11n", "802.11ac", "802.11ax"] as const;
 const BY_RATE = ["cell.phy", "802.11b", "802.11g", "802.11g-long", "802.11a"] as const;
 
-/** Placeholder path for the discipline of a queue, which has no key. */
+/** Pseudo-key for the discipline of a queue, which has no key of its own. */
 export const DISCIPLINE = "(discipline)";
-/** The settings that the form writes for each discipline. */
+/** Value that the form writes for each queue discipline. */
 const DISCIPLINES: Record<string, string> = {
   fq_codel: "{}",
   cake: "{}",
@@ -42,12 +42,12 @@ const DISCIPLINES: Record<string, string> = {
 };
 export const DROP_TAIL = "drop-tail";
 
-/** Returns the TOML value of a queue with a discipline; null for the default queue. */
+/** Returns a queue with this discipline as TOML, or null for the default queue. */
 export function queueWith(discipline: string): string | null {
   return discipline === DROP_TAIL ? null : `{ ${discipline} = ${DISCIPLINES[discipline] ?? "{}"} }`;
 }
 
-/** Returns the fields of a queue; `path` may be in any table. */
+/** Returns the fields of a queue, whose key path is `path`. */
 function queue(path: string, label: string, needs?: string): Listed[] {
   return [
     { path: `${path}.${DISCIPLINE}`, label: `${label}: discipline`, needs: needs ?? path.split(".").slice(0, -1).join(".") },
@@ -67,7 +67,7 @@ function queue(path: string, label: string, needs?: string): Listed[] {
   ];
 }
 
-/** Groups in the order of the form. */
+/** Groups of fields, in the order of the form. */
 const LISTED: readonly [string, readonly Listed[]][] = [
   ["Run", [
     { path: "duration", label: "Duration", needs: ROOT },
@@ -150,9 +150,9 @@ const LISTED: readonly [string, readonly Listed[]][] = [
 export type Widget =
   | { kind: "choice"; words: string[] }
   | { kind: "yes" }
-  /** A table that is present or missing. */
+  /** A checkbox for a table that is present or missing. */
   | { kind: "table" }
-  /** The discipline of a queue. */
+  /** A choice of the queue discipline. */
   | { kind: "discipline"; words: string[] }
   /** A number of calls, or the word for calls without video. */
   | { kind: "call"; words: string[] }
@@ -164,20 +164,20 @@ export interface Field {
   label: string;
   description: string;
   widget: Widget;
-  /** The value in the text; undefined if it is missing. */
+  /** Value in the text, or undefined if the key is missing. */
   value: unknown;
-  /** The default. */
+  /** Default of the key. */
   without: string;
 }
 
 export interface Group {
   title: string;
-  /** The station to which the group belongs. */
+  /** Name of the station, for a group of fields of one station. */
   station?: string;
   fields: Field[];
 }
 
-/** Returns the groups of fields that apply to a text. */
+/** Returns the groups of fields that apply to a scenario text. */
 export function formOf(schema: Schema, tree: Tree, scenario: Scenario | null): Group[] {
   return LISTED.flatMap(([title, listed]) => {
     if (!title.endsWith("*")) return [{ title, fields: fieldsOf(listed, schema, tree, scenario) }];
@@ -207,7 +207,7 @@ function fieldsOf(listed: readonly Listed[], schema: Schema, tree: Tree, scenari
 
 function disciplineOf(entry: Listed, path: string[], schema: Schema, tree: Tree): Field[] {
   const of = path.slice(0, -1);
-  // a queue below the key of the access point is edited there
+  // if the text has a queue below `cell.ap`, the form edits it there
   if (entry.path.startsWith("cell.ap_queue") && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return [];
   const node = schema.at(of);
   const table = node && schema.table(node);
@@ -228,7 +228,7 @@ function applies(entry: Listed, path: readonly string[], tree: Tree): boolean {
     if (![undefined, ...values].includes(valueAt(tree, key.split(".")))) return false;
   }
   if (entry.present) return valueAt(tree, path) !== undefined;
-  // A queue below `ap.queue` has no other form.
+  // If the text has `cell.ap.queue`, the form does not show `cell.ap_queue`.
   if (entry.path === "cell.ap_queue" && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return false;
   const needed = entry.needs === undefined ? path.slice(0, -1) : entry.needs.split(".").filter(Boolean);
   if (entry.path === "queue" || entry.path === `queue.${DISCIPLINE}`) return isTree(tree.dumbbell) || isTree(tree.parking_lot);
@@ -264,19 +264,19 @@ function widgetOf(schema: Schema, node: Node, value: unknown, steps?: readonly n
   };
 }
 
-/** Returns the default from the checked scenario, otherwise from the schema. */
+/** Returns the default of a key, from the checked scenario or else from the schema. */
 function without(schema: Schema, node: Node, path: readonly string[], scenario: Scenario | null): string {
   const present = scenario && effective(scenario, path);
   if (present) return present;
   const text = [node, ...schema.scalars(node)].find((scalar) => scalar.default !== undefined)?.default;
   if (text !== undefined) return typeof text === "string" ? text : JSON.stringify(text);
-  // A default that needs a sentence is only in the description.
+  // A default that needs a sentence exists only in the description.
   return /Default: ([^.;,]{1,12})\.$/.exec(node.description ?? "")?.[1] ?? "default";
 }
 
 const SUFFIXES = ["packets", "", "s", "bps", "bytes"];
 
-/** Returns the value that a key of the text has in the checked scenario. */
+/** Returns the value of a key in the checked scenario. */
 function effective(scenario: Scenario, path: readonly string[]): string | null {
   let tree: unknown = scenario;
   let keys = path.slice(0, -1);

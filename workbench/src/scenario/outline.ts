@@ -1,4 +1,4 @@
-/** Positions of keys, values and tables in a TOML text. An incomplete text is read as far as possible. */
+/** Positions of keys, values and tables in a TOML text. An incomplete text is parsed as far as possible. */
 
 /** A key with its value. Offsets count characters. */
 export interface Entry {
@@ -9,13 +9,13 @@ export interface Entry {
   table: Table;
 }
 
-/** A table: the top of the text, the lines below a header, or braces. */
+/** A table: the root of the text, the lines below a header, or an inline table in braces. */
 export interface Table {
   kind: "root" | "header" | "inline";
   path: readonly string[];
-  /** Offset of the header's bracket, or of the brace. */
+  /** Offset of the header's opening bracket, or of the opening brace. */
   from: number;
-  /** Offset of the end of the last entry, or of the closing brace. */
+  /** Offset of the end of the table's last entry, or of the closing brace. */
   to: number;
   /** Offset of the end of the header, or of the opening brace. */
   body_from: number;
@@ -23,7 +23,7 @@ export interface Table {
 
 export interface Outline {
   entries: Entry[];
-  /** Tables in the order of the text; the root is first. */
+  /** Tables in the order of the text, with the root as the first table. */
   tables: Table[];
 }
 
@@ -68,7 +68,7 @@ class Scanner {
     return { entries: this.#entries, tables: this.#tables };
   }
 
-  /** Reads `[a.b]`; returns null for anything else. */
+  /** Parses a header such as `[a.b]`. Returns null for any other text. */
   #header(): string[] | null {
     this.#at += 1;
     const isArray = this.#text[this.#at] === "[";
@@ -79,7 +79,7 @@ class Scanner {
     return isArray ? [...path, "[]"] : path;
   }
 
-  /** Reads `key = value` in a table; returns false for anything else. */
+  /** Parses `key = value` in a table. Returns false for any other text. */
   #pair(table: Table): boolean {
     const key_from = this.#at;
     const keys = this.#keys();
@@ -125,7 +125,7 @@ class Scanner {
     return this.#at > begin ? this.#text.slice(begin, this.#at) : null;
   }
 
-  /** Skips a value. Entries in braces are listed if their path is known. */
+  /** Skips a value. The entries of an inline table are recorded if its key path is known. */
   #value(path: readonly string[] | null): void {
     const first = this.#text[this.#at];
     if (first === '"' || first === "'") this.#string();
@@ -145,7 +145,7 @@ class Scanner {
       this.#at += quote === '"' && this.#text[this.#at] === "\\" ? 2 : 1;
     }
     this.#at = Math.min(this.#at + end.length, this.#text.length);
-    // A long string may end with quotes.
+    // A multi-line string may end with quotation marks before the delimiter.
     while (isLong && this.#text[this.#at] === quote) this.#at += 1;
   }
 
@@ -188,7 +188,7 @@ class Scanner {
     if (!path) this.#entries.length = count;
   }
 
-  /** Skips a number, a word or a date. */
+  /** Skips a value without quotes or brackets: a number, a word or a date. */
   #bare(): void {
     const rest = /[^,\]}#\n\r]*/y;
     rest.lastIndex = this.#at;
@@ -199,7 +199,7 @@ class Scanner {
     while (this.#text[this.#at] === " " || this.#text[this.#at] === "\t") this.#at += 1;
   }
 
-  /** Skips spaces, lines and comments, and commas in lists. */
+  /** Skips spaces, line ends and comments, and in lists also commas. */
   #skipBlank(inList = false): void {
     for (;;) {
       const next = this.#text[this.#at];

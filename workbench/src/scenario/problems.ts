@@ -1,9 +1,9 @@
-/** Positions and messages of problems. */
+/** Positions and messages of a scenario text's problems. */
 
 import type { Problem } from "../engine/answers";
 import { outline } from "./outline";
 
-/** Returns the range of a problem: its key and value, otherwise its line, otherwise the first line. */
+/** Returns the range of text to mark for a problem: key and value, or else the line, or else the first line. */
 export function placeOf(text: string, problem: Problem): { from: number; to: number } {
   const [from, to] = lineOf(text, problem.line ?? 1);
   if (problem.line !== null && problem.path !== null) {
@@ -16,7 +16,7 @@ export function placeOf(text: string, problem: Problem): { from: number; to: num
   return { from, to };
 }
 
-/** Returns a message with its hint. A suggestion comes before the accepted values. */
+/** Returns the message of a problem with its hint. A suggestion is placed before the accepted values. */
 export function toldOf({ message, hint }: { message: string; hint: string | null }): string {
   const list = "; expected ";
   const at = message.indexOf(list);

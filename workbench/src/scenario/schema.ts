@@ -1,4 +1,4 @@
-/** The schema of scenario files. */
+/** The JSON schema of scenario files. */
 
 /** A node of a JSON schema, as the engine writes it. */
 export interface Node {
@@ -25,14 +25,14 @@ export class Schema {
     this.#root = root as Node;
   }
 
-  /** Returns the referenced node; it keeps the description and default of the referring node. */
+  /** Returns the node to which a node refers, with the description and default of the referring node. */
   resolved(node: Node): Node {
     const name = node.$ref?.split("/").at(-1);
     const target = name === undefined ? undefined : this.#root.$defs?.[name];
     return target ? { ...target, ...node } : node;
   }
 
-  /** Returns the node of a key path; null if the schema has none. */
+  /** Returns the schema node of a key path, or null if the schema lacks the key path. */
   at(path: readonly string[]): Node | null {
     let node: Node | null = this.resolved(this.#root);
     for (const key of path) {
@@ -45,12 +45,12 @@ export class Schema {
     return node;
   }
 
-  /** Returns the variant of a node that is a table. */
+  /** Returns the variant of a schema node that is a table. */
   table(node: Node): Node | null {
     return this.variants(node).find((variant) => variant.type === "object") ?? null;
   }
 
-  /** Returns the variants of a node that are not tables. */
+  /** Returns the variants of a schema node that are not tables. */
   scalars(node: Node): Node[] {
     return this.variants(node).filter((variant) => variant.type !== "object");
   }
@@ -61,21 +61,21 @@ export class Schema {
   }
 }
 
-/** Returns the words that a node accepts instead of a quantity, such as `never`. */
+/** Returns the words that a key accepts instead of a quantity, such as `never`. */
 export function wordsOf(node: Node): string[] {
   if (node.enum) return node.enum;
   const [, words] = /^\^\\s\*\(((?:[a-z]+\|)+)/.exec(node.pattern ?? "") ?? [];
   return words ? words.split("|").filter(Boolean) : [];
 }
 
-/** Returns the units that a quantity may have, by its pattern; none for other nodes. */
+/** Returns the units that a quantity may have, or an empty list if the node is no quantity. */
 export function unitsOf(node: Node): string[] {
   const groups = (node.pattern ?? "").match(/\\s\*(?:\(([^()]+)\)|dB)/g) ?? [];
   const units = (groups.at(-1) ?? "").replace(/^\\s\*/, "").replace(/[()]/g, "").split("|");
   return units.filter((unit) => /^[A-Za-z]+$/.test(unit));
 }
 
-/** Returns the default of a key for readers. */
+/** Returns the default of a key as text. */
 export function defaultOf(node: Node): string | null {
   if (node.default !== undefined) {
     return typeof node.default === "string" ? node.default : JSON.stringify(node.default);

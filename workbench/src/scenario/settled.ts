@@ -1,13 +1,13 @@
-/** Settings that are written into the text. */
+/** Writes overrides into the scenario text. */
 
 import { parse } from "smol-toml";
 import { edited, treeOf, valueAt } from "./edit";
 
 /**
- * Returns a text that includes more settings, and the settings that still override it.
+ * Returns a text that contains the overrides as far as possible, and the remaining overrides.
  *
- * A setting remains an override if the text cannot include it with the same meaning: tables, keys below another
- * override, and values of a table in the text.
+ * An override remains if the text cannot contain it with the same meaning. Such overrides are tables, keys below
+ * another override, and values of a key that is a table in the text.
  */
 export function settled(
   text: string,
@@ -24,7 +24,7 @@ export function settled(
   return { text, over: rest };
 }
 
-/** Returns the key path of a setting. */
+/** Returns the key path of an override. */
 export function keyOf(setting: string): string {
   return setting.slice(0, setting.indexOf("=")).trim();
 }
@@ -39,13 +39,16 @@ function taken(text: string, setting: string): string | null {
   const tree = treeOf(text);
   if (!tree || value === null || !/^[\w-]+(\.[\w-]+)*$/.test(key)) return null;
   const path = key.split(".");
-  // A text defines the tables that it names. A setting must not define a table.
+  // A text that contains the key of a table also creates the table. An override must not create a table.
   const named = /^(?:station|csma\.link)\.[^.]+/.exec(key)?.[0].split(".");
   if ((named && valueAt(tree, named) === undefined) || typeof valueAt(tree, path) === "object") return null;
   return edited(text, path, value);
 }
 
-/** Returns a value in TOML, read like `--set`: as TOML, otherwise as a text; null for a table or a list. */
+/**
+ * Returns the value of an override in TOML. The value is parsed as `--set` parses it: as TOML, or else as a text.
+ * Returns null for a table or a list.
+ */
 function written(value: string): string | null {
   try {
     return typeof parse(`value = ${value}`).value === "object" ? null : value;

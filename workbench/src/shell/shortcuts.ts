@@ -1,4 +1,4 @@
-/** Keyboard shortcuts, which work everywhere except in fields. */
+/** Keyboard shortcuts, which are active unless a field has the focus. */
 
 export type Action = "help" | "gallery" | "text" | "form" | "results" | "run" | "stop" | "share";
 
@@ -12,14 +12,14 @@ export const SHORTCUTS: readonly { key: string; does: string; action: Action }[]
   { key: "Ctrl+Enter", does: "run it again, also from within a field", action: "run" },
 ];
 
-/** Keys of parts of the page. */
+/** Shortcut keys for the areas of the page. */
 export const PARTS: readonly { key: string; does: string }[] = [
   { key: "arrows, Home, End", does: "choose a tab or a gallery entry; in the view Air, move to another frame, the first or the last" },
   { key: "+ − Page Up Page Down", does: "in the view Air, zoom and move" },
   { key: "Space", does: "in the view Air, play and pause" },
 ];
 
-/** Returns the action of a key; null if it has none, or if it is meant for a field. */
+/** Returns the action of a key press, or null for no action and for input in a field. */
 export function actionOf(event: KeyboardEvent, areOn: boolean): Action | null {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return "run";
   if (!areOn || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return null;

@@ -1,17 +1,20 @@
-/** The page's address, which is updated with the state of the workbench. */
+/** The address of the page, which follows the state of the workbench. */
 
 import { fromFragment, type Linked, LinkError, toFragment } from "./link";
 
-/** Pause before an edit is written into the address, since browsers limit the number of changes. [ms] */
+/** Time after an edit before the address is changed, because browsers limit the number of changes. [ms] */
 const WRITE_MS = 600;
 
-/** Reads the address now and when it changes. `take` gets the content of the address; null if it is empty. */
+/**
+ * Reads the address now and after each change. Calls `take` with the content of the address, or with null if the
+ * address is empty.
+ */
 export function followAddress(
   take: (linked: Linked | null) => void | Promise<void>,
   fail: (message: string) => void,
 ): { write(linked: Linked | null): void; push(linked: Linked): Promise<void>; close(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** The address that was written last. It is not read again. */
+  /** Last address that this module has written, which is not read again. */
   let own = "";
 
   const read = async () => {
@@ -30,7 +33,7 @@ export function followAddress(
     try {
       own = linked ? await toFragment(linked) : "";
     } catch {
-      // The address has no text that is too long for a link.
+      // The address stays empty if the text is too long for a link.
       own = "";
     }
     history[how](null, "", own || location.pathname + location.search);

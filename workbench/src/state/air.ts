@@ -1,4 +1,4 @@
-/** Frames on the air: a second run of the first replication, recorded over an interval of time. */
+/** Recording of the frames on the air in a time interval. For a recording, the first replication is run again. */
 
 import type { Answer, Scenario } from "../engine/answers";
 import type { Source } from "../engine/engine";
@@ -12,15 +12,15 @@ interface Listener {
   failed(error: unknown): void;
 }
 
-/** A recording that is running or finished. */
+/** A recording that is in progress or finished. */
 export interface Recording {
-  /** Ends a running recording; a finished recording stays. */
+  /** Ends a recording in progress. A finished recording stays available. */
   rest(): void;
-  /** Ends a running recording, and releases a finished recording. */
+  /** Ends a recording in progress, or releases a finished recording. */
   stop(): void;
 }
 
-/** Records frames from an instant on [s], and from other instants when the views request them. */
+/** Records frames from a time on [s]. Starts again from another time when a view requests that time. */
 export function recordAir(
   pool: Pool,
   source: Source,
@@ -45,7 +45,7 @@ export function recordAir(
         const job = { source: laidOver(source, settings), replication: 0, keep: true };
         return pool.run(job, own.signal, () => undefined);
       };
-      // A run with later events, such as a change of the channel, cannot be shortened.
+      // A scenario with later events, such as a change of the channel, cannot have a shorter duration.
       const finished = await run(start_s + long_s).catch((error: unknown) => {
         if (error instanceof Cancelled || error instanceof Broken) throw error;
         return run(Infinity);

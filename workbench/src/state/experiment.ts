@@ -1,4 +1,4 @@
-/** A run of a scenario: its replications, and an answer after each of them. */
+/** A run of a scenario: its replications, and a result after each replication. */
 
 import type { Answer, Distribution, Explanation, Scenario, Series } from "../engine/answers";
 import type { Source } from "../engine/engine";
@@ -6,31 +6,31 @@ import { Cancelled, type Finished, type RunHandle, type Pool } from "../engine/p
 import { numberOf } from "../views/answer";
 import { durationOf_s, plainSettings, seriesSettings } from "./recording";
 
-/** Shortest time between two answers, since combining many short replications takes time. [ms] */
+/** Shortest time between two results, because combining many short replications takes time. [ms] */
 const ANSWER_MS = 100;
 
 /** Progress of a run. */
 export interface Progress {
   done: number;
   replications: number;
-  /** Finished fraction of all replications, from 0 to 1. [-] */
+  /** Fraction of the simulated time of all replications that is finished, from 0 to 1. [-] */
   fraction: number;
 }
 
-/** Events of a run. */
+/** Callbacks for the events of a run. */
 export interface Listener {
   progress(progress: Progress): void;
-  /** Called when the first replication is finished, with its records. */
+  /** Called with time series and distributions of the first replication when it has finished. */
   recorded(series: Series | null, distributions: Distribution[] | null): void;
-  /** Called with the answer, its text as the engine writes it, and its explanation. */
+  /** Called with each new result: the object, its text, and its explanation. */
   answered(answer: Answer, done: number, text: string, explanation: Explanation): void;
 }
 
 /**
  * Runs all replications of a scenario.
  *
- * Values are combined in the order of replications. An answer includes consecutive replications from the first on, so
- * that it does not depend on the number of workers or on their order.
+ * A result combines the measurements of the first n replications, where n is the number of consecutive finished
+ * replications. Therefore a result does not depend on the number of workers or on their order.
  */
 export async function experiment(
   pool: Pool,
@@ -40,7 +40,7 @@ export async function experiment(
   listener: Listener,
 ): Promise<void> {
   const failing = new AbortController();
-  // AbortSignal.any is not used, since browsers retain its signals and their listeners.
+  // AbortSignal.any is not used, because browsers do not free its signals and their listeners.
   const { signal } = failing;
   stop.addEventListener("abort", () => failing.abort(), { once: true });
   const replications = numberOf(scenario, "replications") ?? 0;
@@ -58,7 +58,7 @@ export async function experiment(
     listener.progress({ done, replications, fraction });
   };
 
-  /** Combines the consecutive finished replications, if there are new ones. */
+  /** Combines the first consecutive finished replications, if there are more than before. */
   const combine = async () => {
     const gap = values.findIndex((value) => value === undefined);
     const ready = values.slice(0, gap < 0 ? values.length : gap) as Float64Array[];
@@ -106,8 +106,8 @@ export async function experiment(
 }
 
 /**
- * Runs a job for each number. As many jobs run simultaneously as keep all workers busy. The first failure ends all
- * jobs.
+ * Runs `count` jobs in the order of their numbers. Several jobs run simultaneously, so that all workers are busy. The
+ * first failure ends all jobs.
  */
 async function inOrder(
   count: number,
@@ -150,7 +150,7 @@ async function replicate(
   throw new Cancelled("cancelled");
 }
 
-/** Returns a source with more settings. */
+/** Returns a source with additional overrides. */
 export function laidOver(source: Source, settings: readonly string[]): Source {
   return { text: source.text, settings: [...source.settings, ...settings] };
 }

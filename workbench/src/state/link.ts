@@ -1,22 +1,22 @@
-/** Links to the workbench: text, settings and view after `#s=`. */
+/** Links to the workbench. Scenario text, overrides and view are encoded after `#s=`. */
 
 /** The contents of a link. */
 export interface Linked {
   text: string;
-  /** Settings that override the text, each `key.path=value`. */
+  /** Overrides of values in the text, each `key.path=value`. */
   settings: string[];
-  /** Choices of the view, by name. */
+  /** Selected views and tabs, by name. */
   view: Record<string, string>;
 }
 
-/** Longest fragment that is read or written. [characters] */
+/** Largest length of an encoded fragment. [characters] */
 const MOST_CHARACTERS = 100_000;
-/** Longest content, which protects against fragments that expand indefinitely. [bytes] */
+/** Largest size of the decoded content, which limits the expansion of malicious fragments. [bytes] */
 const MOST_BYTES = 1_000_000;
 const PREFIX = "#s=";
 const TOO_LONG = "The scenario is too long for a link. Save its text as a file.";
 
-/** Error of a fragment that is invalid or too long. The message is for users. */
+/** Error of a fragment that is invalid or too long. Its message is shown to users. */
 export class LinkError extends Error {
   override name = "LinkError";
 }
@@ -33,7 +33,7 @@ export async function toFragment(linked: Linked): Promise<string> {
   return fragment;
 }
 
-/** Reads a fragment; returns null if it is empty. */
+/** Decodes a fragment. Returns null if it is empty. */
 export async function fromFragment(fragment: string): Promise<Linked | null> {
   if (fragment === "" || fragment === "#") return null;
   if (!fragment.startsWith(PREFIX)) throw new LinkError("The link contains no scenario: expected #s= and the scenario.");
@@ -65,7 +65,7 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   }
 }
 
-/** Checks the content of a link, which may come from anyone. */
+/** Checks the content of a link, which may be malicious. */
 function linkedFrom(value: unknown): Linked {
   if (typeof value !== "object" || value === null) throw new LinkError("The link contains no scenario.");
   const { text, settings = [], view = {} } = value as Record<string, unknown>;
@@ -75,12 +75,12 @@ function linkedFrom(value: unknown): Linked {
   }
   const looks = typeof view === "object" && view !== null ? Object.entries(view) : [];
   const known = looks.filter((entry): entry is [string, string] => typeof entry[1] === "string");
-  // the last setting of a key applies
+  // if a key occurs twice, its last override applies
   const last = new Map(settings.map((setting) => [setting.slice(0, setting.indexOf("=")).trim(), setting]));
   return { text, settings: [...last.values()], view: Object.fromEntries(known.slice(0, 20)) };
 }
 
-/** Returns whether a value is a setting: `key.path=value` on one line. */
+/** Returns whether a value is an override: `key.path=value` on one line. */
 export function isSetting(value: unknown): value is string {
   return typeof value === "string" && /^[^=\n\r]+=[^\n\r]*$/.test(value);
 }

@@ -1,10 +1,10 @@
-/** Earlier texts, to which Back returns. */
+/** History of scenario texts, for the button Back. */
 
 import type { Source } from "../engine/engine";
 
-/** Largest number of texts that are stored. */
+/** Largest number of texts in the history. */
 const MOST = 100;
-/** Longest pause within one edit. Typing without a longer pause is one edit. [ms] */
+/** Longest pause between key presses that belong to one edit. [ms] */
 const PAUSE_MS = 1500;
 
 export class Past {
@@ -15,7 +15,7 @@ export class Past {
     return this.#sources.length;
   }
 
-  /** Stores a source before it is changed. Changes that are typed without a long pause are one edit. */
+  /** Adds a source to the history before it is changed. Key presses without a long pause count as one edit. */
   leave(source: Source, isTyped: boolean, now_ms: number): void {
     const isSameEdit = isTyped && now_ms - this.#typed_ms < PAUSE_MS;
     this.#typed_ms = isTyped ? now_ms : -Infinity;
@@ -24,7 +24,7 @@ export class Past {
     if (this.#sources.length > MOST) this.#sources.shift();
   }
 
-  /** Removes the last source and returns it; null if there is none. */
+  /** Removes the last source of the history and returns it, or null if the history is empty. */
   back(): Source | null {
     this.#typed_ms = -Infinity;
     return this.#sources.pop() ?? null;

@@ -1,10 +1,10 @@
-/** The theme: light, dark, or the theme of the system. */
+/** Theme of the page: light, dark, or the theme of the system. */
 
 export type Theme = "system" | "light" | "dark";
 
 const KEY = "lasthop-theme";
 
-/** Returns a value that the browser has stored; null if there is none. */
+/** Returns a value stored by the browser, or null if there is none. */
 export function stored(key: string): string | null {
   try {
     return localStorage.getItem(key);
@@ -17,7 +17,7 @@ export function store(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // The value is lost when the page is closed.
+    // If the browser cannot store the value, the value is lost when the page is closed.
   }
 }
 

@@ -1,4 +1,4 @@
-/** The workbench: a text, its scenario, and the run of the scenario. */
+/** State of the workbench: scenario text, checked scenario, and run. */
 
 import type { Answer, Distribution, Explanation, Problem, Scenario, Series } from "../engine/answers";
 import type { Source } from "../engine/engine";
@@ -13,17 +13,17 @@ import { experiment, type Progress } from "./experiment";
 import { Past } from "./past";
 import { hasAir, warmupOf_s } from "./recording";
 
-/** Pause after the last key press before a text is read. [ms] */
+/** Time after the last key press before the text is checked. [ms] */
 const DEBOUNCE_MS = 200;
-/** Remaining time above which a run is called long. [s] */
+/** Estimated remaining time above which a run counts as long. [s] */
 const LONG_S = 120;
 
-/** All shown results of a scenario. */
+/** All results of a scenario that are shown. */
 interface Result {
   source: Source;
   scenario: Scenario;
   answer: Answer | null;
-  /** The answer as the engine writes it. */
+  /** Result object as text. */
   text: string;
   explanation: Explanation | null;
   done: number;
@@ -37,26 +37,26 @@ export class Workbench {
   text = $state("");
   settings = $state.raw<string[]>([]);
   problems = $state.raw<Problem[]>([]);
-  /** Normalised form of the last text without problems. */
+  /** Normalised scenario of the last text without problems. */
   scenario = $state.raw<Scenario | null>(null);
   result = $state.raw<Result | null>(null);
   progress = $state.raw<Progress | null>(null);
-  /** Estimated wall-clock time until the run is finished; null if unknown. [s] */
+  /** Estimated wall-clock time until the run finishes, or null if unknown. [s] */
   left_s = $state.raw<number | null>(null);
-  /** A message about a failure. */
+  /** Message about a failure, or null. */
   trouble = $state<string | null>(null);
   stopped = $state(false);
-  /** Wall-clock time of the last run. [s] */
+  /** Wall-clock duration of the last run. [s] */
   took_s = $state.raw<number | null>(null);
   schema = $state.raw<Schema | null>(null);
-  /** Number of edits that Back can undo. */
+  /** Number of edits that the button Back can undo. */
   edits = $state(0);
   #kept = $state.raw<Result | null>(null);
 
   readonly #past = new Past();
   readonly #pool: Promise<Pool>;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Number of edits. Answers to older edits are ignored. */
+  /** Number of edits so far. Results of checks of older texts are ignored. */
   #edit = 0;
   #run: AbortController | null = null;
   #recording: Recording | null = null;
@@ -66,7 +66,7 @@ export class Workbench {
     pool.then(async (open) => (this.schema = new Schema(await open.schema()))).catch((error: unknown) => this.#tell(error));
   }
 
-  /** Returns whether the shown results belong to another text than the present text. */
+  /** Whether the shown results belong to a text other than the present text. */
   get isStale(): boolean {
     return this.result !== null && (this.problems.length > 0 || this.result.scenario !== this.scenario);
   }
@@ -75,7 +75,7 @@ export class Workbench {
     return { text: this.text, settings: this.settings };
   }
 
-  /** Returns the kept run, with the edits since then. */
+  /** Kept run for comparison, with the edits made since then. */
   get keptRun(): KeptRun | null {
     const [run, shown] = [this.#kept, this.result];
     if (!run?.answer || !shown) return null;
@@ -83,7 +83,7 @@ export class Workbench {
     return { changes: changesBetween(run.source, shown.source), answer, explanation, series, distributions };
   }
 
-  /** Keeps the shown run, or releases the kept run. */
+  /** Keeps the shown run for comparison, or drops the kept run. */
   keep(isKept: boolean): void {
     this.#kept = isKept ? this.result : null;
   }
@@ -92,7 +92,7 @@ export class Workbench {
     return this.left_s !== null && this.left_s > LONG_S;
   }
 
-  /** Sets the text, and reads it after a pause or immediately. */
+  /** Sets the text, and checks it after a pause or immediately. */
   write(text: string, settings: string[] = this.settings, now = false): void {
     const isSame = text === this.text && settings === this.settings;
     if (isSame && !now) return;
@@ -100,7 +100,7 @@ export class Workbench {
     this.#take(text, settings, now);
   }
 
-  /** Returns to the text before the last edit. */
+  /** Restores the text before the last edit. */
   back(): void {
     const before = this.#past.back();
     if (before) this.#take(before.text, [...before.settings], true);
@@ -116,7 +116,7 @@ export class Workbench {
     else this.#timer = setTimeout(() => void this.#read(), DEBOUNCE_MS);
   }
 
-  /** Changes one value in the text, and removes a setting that overrides it; returns false if this is not possible. */
+  /** Changes one value in the text, and removes an override of this value. Returns false if this is not possible. */
   edit(path: readonly string[], value: Written): boolean {
     const text = edited(this.text, path, value);
     const others = this.settings.filter((setting) => keyOf(setting) !== path.join("."));
@@ -124,7 +124,7 @@ export class Workbench {
     return text !== null;
   }
 
-  /** Stops the run, and keeps its results. */
+  /** Stops the run. Its results so far stay visible. */
   stop(): void {
     if (!this.#run) return;
     this.stopped = true;
@@ -213,7 +213,7 @@ export class Workbench {
     }
   }
 
-  /** Records the frames of a scenario after its first answer. */
+  /** Starts the recording of frames after the first result of a scenario. */
   #listen(pool: Pool, source: Source, scenario: Scenario, answer: Answer): void {
     const isShown = () => this.result?.scenario === scenario;
     this.#recording = recordAir(pool, source, scenario, answer, warmupOf_s(scenario), {

@@ -1,23 +1,23 @@
-/** Terms of the glossary in a text. */
+/** Finds terms of the glossary in a text. */
 
 import TERMS from "virtual:terms";
 
 export interface Term {
   name: string;
-  /** Spellings of the term in the page. */
+  /** Spellings of the term that may occur in the page. */
   forms: readonly string[];
   means: string;
 }
 
 export interface Piece {
   text: string;
-  /** The meaning of a term; null for other text. */
+  /** Meaning of the term, or null for text that is no term. */
   means: string | null;
   /** Id of the glossary element that explains the term. */
   id: string;
 }
 
-/** Returns the id of a term's element in the page's glossary. */
+/** Returns the id of a term's element in the glossary of the page. */
 export function idOf(term: Term): string {
   return `term-${TERMS.indexOf(term)}`;
 }
@@ -29,14 +29,14 @@ const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")
 const PATTERN = new RegExp(`(?<![\\w-])(?:${escaped.join("|")})(?![\\w-])`, "gi");
 
 /**
- * Returns the lookup key of a spelling. Capitals distinguish RED and PIE from common words; other terms may begin with
- * a capital letter.
+ * Returns the key under which a spelling is looked up. RED and PIE must be in capitals to differ from common words.
+ * Other terms may begin with a capital letter.
  */
 function keyOf(form: string): string {
   return /[A-Z].*[A-Z]/.test(form) ? form : form.toLowerCase();
 }
 
-/** Returns a text in pieces. The first occurrence of each term is marked. */
+/** Splits a text into parts, and marks the first occurrence of each term. */
 export function marked(text: string): Piece[] {
   const pieces: Piece[] = [];
   const seen = new Set<Term>();

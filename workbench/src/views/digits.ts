@@ -1,8 +1,10 @@
-/** Number formats for readers, rounded like the output of `lasthop` (python/lasthop/answers/digits.py). */
+/** Number formats for readers, with the rounding of python/lasthop/answers/digits.py. */
 
 const DIGITS = 4;
 
-/** Formats a mean and its half width, both rounded at the first or second digit of the half width. */
+/**
+ * Formats a mean and the half width of its interval. Both are rounded to the first or second digit of the half width.
+ */
 export function estimate(mean: number | null | undefined, ci95: number | null | undefined): string {
   if (mean === null || mean === undefined) return "-";
   if (!ci95) return plain(mean);
@@ -11,7 +13,7 @@ export function estimate(mean: number | null | undefined, ci95: number | null | 
   return Number(half) ? `${mean.toFixed(places)} ± ${half}` : plain(mean);
 }
 
-/** Formats a number without interval. */
+/** Formats a number without an interval. */
 export function plain(value: number | null | undefined): string {
   if (value === null || value === undefined) return "-";
   if (value === 0) return "0";
@@ -27,8 +29,8 @@ export function short(value: number): string {
 }
 
 /**
- * Returns the number of decimals: two digits of a half width that begins with 10 to 35, otherwise one digit. The mean
- * has at most six digits.
+ * Returns the number of decimals. A half width that begins with 10 to 35 has two digits, any other half width has one
+ * digit. The mean has at most six digits.
  */
 function decimals(mean: number, ci95: number): number {
   const exponent = Math.floor(Math.log10(ci95));
@@ -37,7 +39,7 @@ function decimals(mean: number, ci95: number): number {
   return Math.max(0, Math.min(wanted, room, 6));
 }
 
-/** Returns about `count` round values from `least` to `most`. */
+/** Returns about `count` round values from `least` to `most`, for an axis. */
 export function ticks(most: number, count: number, least = 0): number[] {
   const span = most - least;
   if (!(span > 0) || !Number.isFinite(span)) return [least];
@@ -52,8 +54,8 @@ export function ticks(most: number, count: number, least = 0): number[] {
 }
 
 /**
- * Returns 1, 2 and 5 times powers of ten between two values. Only powers are returned if there are many, and round
- * values if there are fewer than three.
+ * Returns values for a logarithmic axis: 1, 2 and 5 times powers of ten. Only powers of ten are returned if there are
+ * many values. Round values are returned if there are fewer than three.
  */
 export function logTicks(least: number, most: number): number[] {
   if (!(least > 0) || !(most > least)) return [];

@@ -1,4 +1,4 @@
-/** An explanation in sentences, the most important first. */
+/** Explanation of a result as sentences, with the most important sentence first. */
 
 import type { Explanation } from "../engine/answers";
 import { sentenceOf } from "./delay/calls";
@@ -17,10 +17,10 @@ const LIMITS: Record<Explanation["limits"][number]["by"], string> = {
   losses: "losses in",
 };
 
-/** Limits that are shown with their location. */
+/** Types of limits that are shown with their location. */
 const PLACED = ["line", "acks", "losses"];
 
-/** Returns sentences about calls that are not good, delays, the air, limits, and causes. */
+/** Returns sentences about bad calls, delays, the air, limits, and causes. */
 export function sentencesOf({ calls, delays, limits, air, causes }: Explanation): string[] {
   const percent = (part: number) => `${Math.round(100 * part)} %`;
   const sentences = calls

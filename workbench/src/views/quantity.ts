@@ -2,9 +2,9 @@
 
 export interface Measure {
   title: string;
-  /** Unit of the quantity; empty if it has none. */
+  /** Unit of the quantity, or empty if it has none. */
   unit: string;
-  /** Factor from the answer's unit to the displayed unit. */
+  /** Factor from the unit of the result to the displayed unit. */
   scale: number;
 }
 
@@ -27,7 +27,7 @@ const WORDS: Record<string, string> = {
   p99: "99th percentile",
 };
 
-/** Returns the title and unit of a quantity. The `largest` value [s] decides between seconds and milliseconds. */
+/** Returns title and unit of a quantity. The value `largest` [s] decides between seconds and milliseconds. */
 export function measureOf(quantity: string, largest = 0): Measure {
   if (quantity === "updown_ratio") return { title: "up/down ratio", unit: "", scale: 1 };
   if (quantity === "aggressiveness") return { title: "aggressiveness r", unit: "", scale: 1 };
@@ -48,7 +48,7 @@ function measure(quantity: string, suffix: string, unit: string, scale: number):
   return { title, unit, scale };
 }
 
-/** Returns title and unit for an axis. */
+/** Returns title and unit as the label of an axis. */
 export function axisLabel({ title, unit }: Measure): string {
   return unit && unit !== title ? `${title} [${unit}]` : title;
 }

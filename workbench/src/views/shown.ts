@@ -1,33 +1,33 @@
-/** The data of all views. */
+/** Data that the views show. */
 
 import type { Answer, Distribution, Explanation, Frames, Scenario, Series } from "../engine/answers";
 
-/** The results of a run so far. */
+/** Results of a run so far. */
 export interface Shown {
-  /** The scenario that is shown. */
+  /** Scenario of the run. */
   scenario: Scenario;
-  /** The answer over the finished replications; null before the first. */
+  /** Result over the finished replications, or null before the first has finished. */
   answer: Answer | null;
-  /** The answer as the engine writes it. */
+  /** Result object as text. */
   text?: string;
-  /** Explanation of the answer; null before the first replication. */
+  /** Explanation of the result, or null before the first replication has finished. */
   explanation?: Explanation | null;
-  /** Numbers of finished replications and of all replications. */
+  /** Number of finished replications, and number of all replications. */
   done: number;
   replications: number;
-  /** Series of the first replication, once it is finished. */
+  /** Time series of the first replication, or null until it has finished. */
   series: Series | null;
-  /** Distributions of round-trip times of the first replication, once it is finished. */
+  /** Distributions of round-trip times in the first replication, or null until it has finished. */
   distributions: Distribution[] | null;
-  /** The recorded frames; null for a scenario without a cell. */
+  /** Recorded frames, or null for a scenario without a cell. */
   air: Air | null;
-  /** The prediction of a model for the same scenario, if it was requested. */
+  /** Prediction of a model for this scenario, if it was requested. */
   prediction?: Answer | null;
-  /** An earlier run with which this run is compared. */
+  /** Earlier run with which this run is compared. */
   keptRun?: KeptRun | null;
 }
 
-/** A run that the user has kept, with the edits that lead from it to the run that is shown. */
+/** A run that the user has kept for comparison, and the edits that lead from it to the shown run. */
 export interface KeptRun {
   /** Descriptions of the edits, such as `wire.queue: 1000 → fq_codel`. */
   changes: string[];
@@ -37,15 +37,15 @@ export interface KeptRun {
   distributions: Distribution[] | null;
 }
 
-/** Recorded frames of the first replication. The object stays the same while the recording stays the same. */
+/** Recorded frames of the first replication. A new recording is a new object. */
 export interface Air {
   from_s: number;
-  /** The end of the last frame. [s] */
+  /** End of the last frame. [s] */
   to_s: number;
-  /** Returns the frames that begin in an interval of time. */
+  /** Returns the frames that begin in a time interval. */
   frames(from_s: number, to_s: number): Promise<Frames>;
-  /** Fine time series over the same interval: lengths of the queues of each node. */
+  /** Time series of the queue lengths of each node, over the interval of the recording. */
   queues: Series | null;
-  /** Records frames from another instant on. [s] */
+  /** Records frames from another time on. [s] */
   record(from_s: number): void;
 }

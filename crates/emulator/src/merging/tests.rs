@@ -6,7 +6,8 @@ use crate::places::{FIRST_PORT, SERVER, STATIONS};
 
 const HEADERS: usize = 40;
 
-/// Returns a segment with `data` bytes, whose values count up from the sequence number.
+/// Returns a TCP segment with `data` bytes. The value of each byte is its sequence number
+/// modulo 256.
 fn segment(sequence: u32, data: usize, flags: u8) -> Delivery {
     let (server, station) = ((SERVER, FIRST_PORT), (STATIONS + 1, 40_000));
     let mut bytes = packets::tcp(server, station, (HEADERS + data) as u16);
@@ -22,7 +23,7 @@ fn segment(sequence: u32, data: usize, flags: u8) -> Delivery {
     }
 }
 
-/// Returns the packets that are written for these deliveries, each with its node and header.
+/// Returns the packets that a batch writes for these deliveries, each with its node and header.
 fn written(deliveries: impl IntoIterator<Item = Delivery>) -> Vec<(u32, Vec<u8>, Vec<u8>)> {
     let mut batch = Batch::new(true);
     let mut seen = Vec::new();
@@ -41,7 +42,7 @@ fn written(deliveries: impl IntoIterator<Item = Delivery>) -> Vec<(u32, Vec<u8>,
         }
     }
     flush(&mut batch);
-    flush(&mut batch); // nothing is left to write
+    flush(&mut batch); // the batch is empty
     seen
 }
 
@@ -67,7 +68,7 @@ fn segments_that_follow_each_other_are_one_packet() {
         .flat_map(|delivery| delivery.bytes[HEADERS..].to_vec())
         .collect();
     assert_eq!(packet[HEADERS..], data);
-    // the segments into which the kernel cuts the packet are the original ones
+    // the kernel cuts the merged packet into the original segments
     let mut read = [&header[..], packet].concat();
     let mut cut = Vec::new();
     assert_eq!(
@@ -110,8 +111,9 @@ fn what_differs_begins_anew() {
         other.bytes[place] = value;
         other
     };
-    // fields that must be equal: ECN mark, time to live, address, port, acknowledgement number,
-    // window. Then a gap, more data than in the first segment, and no data.
+    // Segments that cannot be merged because one header field differs: ECN mark, time to live,
+    // address, port, acknowledgement number, window. Then segments with a gap, with more data than
+    // the first segment, and without data.
     let mut others: Vec<Delivery> = [(1, 3), (8, 9), (19, 9), (23, 9), (31, 9), (35, 9)]
         .map(|(place, value)| change(place, value))
         .into();

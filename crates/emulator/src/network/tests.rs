@@ -26,7 +26,7 @@ fn network(scenario: &Scenario) -> Network<'_> {
     }
 }
 
-/// Returns a TCP packet of `bytes` between the server and station number `node`, for flow number
+/// Returns a TCP packet of `bytes` between the server and station `node`, with the port of flow
 /// `flow`.
 fn tcp(from_server: bool, node: u32, flow: u16, bytes: u16) -> Vec<u8> {
     let (server, station) = ((SERVER, FIRST_PORT + flow), (STATIONS + node, 40_000));
@@ -36,7 +36,7 @@ fn tcp(from_server: bool, node: u32, flow: u16, bytes: u16) -> Vec<u8> {
     }
 }
 
-/// Lets node `from` send a packet at an instant.
+/// Sends a packet from node `from` at time `at`.
 fn send(network: &mut Network<'_>, at: u64, from: u32, bytes: &[u8]) {
     assert!(network.run_until(Time(at)).is_ok());
     network.send(from, bytes);
@@ -66,8 +66,8 @@ fn packets_cross_the_air_to_the_station_they_are_for() {
         .collect();
     seen.sort_unstable();
     assert_eq!(seen, [(0, &up), (1, &down)]);
-    // each: DIFS, at most 31 slots of backoff, then a preamble and 1536 bytes at 11 Mb/s; the two
-    // are sent one after the other
+    // each packet needs DIFS, at most 31 slots of backoff, a preamble, and 1536 bytes at 11 Mb/s;
+    // the two packets are sent one after the other
     let [first, second] = &delivered[..] else {
         panic!("two packets");
     };
@@ -111,7 +111,7 @@ fn the_bottleneck_holds_packets_back_at_its_rate() {
     let delivered = run(&mut network, Time(1_000_000_000));
     let times: Vec<u64> = delivered.iter().map(|delivery| delivery.due.0).collect();
     assert_eq!(times.len(), 10);
-    // 12 ms each, apart from backoffs
+    // 12 ms per packet at 1 Mb/s, and small differences of the backoffs
     let spread = times[9] - times[0];
     assert!((107_000_000..109_000_000).contains(&spread), "{spread}");
 }
@@ -150,8 +150,8 @@ fn a_wire_that_only_loses_takes_no_time_and_loses() {
     assert_eq!((delivered.len(), network.lost), (5, 5));
 }
 
-/// Datagrams of a station take 12 ms each in a bottleneck of 1 Mbit/s. Without the bottleneck, only
-/// the medium limits them.
+/// Tests the two settings of `vsb.udp`. Uplink datagrams take 12 ms each in a bottleneck of 1
+/// Mbit/s. If they bypass the bottleneck, only the medium limits them.
 #[test]
 fn uplink_datagrams_pass_the_bottleneck_or_beside_it() {
     let spread_ms = |udp: &str| {
@@ -173,7 +173,7 @@ fn uplink_datagrams_pass_the_bottleneck_or_beside_it() {
         (due[9] - due[0]) / 1_000_000
     };
     assert_eq!(spread_ms("both"), 9 * 12);
-    // at 11 Mbit/s a frame of 1500 bytes takes about 2 ms with its backoff
+    // without the bottleneck, a frame of 1500 bytes at 11 Mbit/s takes about 2 ms with its backoff
     let spread = spread_ms("down");
     assert!((12..30).contains(&spread), "{spread}");
 }
@@ -235,7 +235,7 @@ fn flows_between_wired_nodes_have_hosts_of_their_own() {
         send(&mut network, 1_000_000, 1, &data);
     }
     send(&mut network, 1_000_000, 2, &ack);
-    // packets with a wrong source node, a wrong destination, and a wrong port
+    // three packets without a flow: a wrong source node, a wrong destination, a wrong port
     send(&mut network, 1_000_000, 2, &data);
     send(
         &mut network,
@@ -253,8 +253,8 @@ fn flows_between_wired_nodes_have_hosts_of_their_own() {
         .iter()
         .map(|delivery| (delivery.due.0 / 1_000_000, delivery.node))
         .collect();
-    // 10 ms of propagation and 1 ms of service per packet: one in service and two in the queue; the
-    // ACK takes the opposite path
+    // 10 ms of propagation and 1 ms of service per packet. One packet is in service and two are in
+    // the queue; two packets are lost. The ACK takes the opposite path.
     assert_eq!(seen, [(11, 1), (12, 2), (13, 2), (14, 2)]);
     assert_eq!((network.lost, network.foreign), (2, 3));
 }
@@ -307,11 +307,11 @@ fn packets_of_programs_are_told_by_connection() {
     ] {
         send(&mut network, 1_000_000, 1, &packet);
     }
-    // a pure ACK is part of the connection that it acknowledges
+    // a pure ACK belongs to the connection that it acknowledges
     let mut ack = packets::tcp(server, station, 40);
     ack[33] = 0x10;
     send(&mut network, 1_000_000, 0, &ack);
-    // a packet from one station to another, and one to a station without a program
+    // two packets without a flow: from one station to another, and from a station without a program
     let (to_b, of_b) = ((STATIONS + 2, 5), (STATIONS + 2, 6));
     send(&mut network, 1_000_000, 1, &packets::tcp(station, to_b, 40));
     send(&mut network, 1_000_000, 2, &packets::tcp(of_b, server, 40));
@@ -411,13 +411,14 @@ fn what_leaves_the_scenario_crosses_the_air_to_the_outside_and_its_answers_come_
     let (here, server) = ((STATIONS + 1, 999), (SERVER, 80));
     let out = packets::tcp(here, OUTSIDE, 1500);
     send(&mut network, 1_000_000, 1, &out);
-    assert_eq!(network.foreign, 1); // there is no outside
+    assert_eq!(network.foreign, 1); // the network has no outside yet
     network.open_outside(&[0]);
     assert_eq!(network.nodes(), 4);
     let answer = packets::tcp(OUTSIDE, here, 140);
     send(&mut network, 1_000_000, 1, &out);
     send(&mut network, 1_000_000, 3, &answer);
-    // the servers are neighbours of the outside
+    // packets between the servers and the outside bypass the network, because the servers are
+    // neighbours of the outside
     send(
         &mut network,
         1_000_000,
@@ -430,7 +431,8 @@ fn what_leaves_the_scenario_crosses_the_air_to_the_outside_and_its_answers_come_
         3,
         &packets::tcp(OUTSIDE, server, 40),
     );
-    // a station without a program, wrong senders, and a multicast address
+    // four packets without a flow: from a station without a program, from two wrong nodes, and to a
+    // multicast address
     let of_b = packets::tcp((STATIONS + 2, 6), OUTSIDE, 40);
     send(&mut network, 1_000_000, 2, &of_b);
     send(&mut network, 1_000_000, 3, &packets::tcp(here, server, 40));
@@ -500,7 +502,8 @@ fn from_an_end_of_a_wired_flow_the_outside_is_behind_the_other_end() {
         seen.sort_unstable();
         (seen, network.foreign)
     };
-    // 1 ms on the link (2 ms for the second packet in the same direction), and 10 ms of propagation
+    // 10 ms of propagation and 1 ms of service on the link (2 ms for the second packet in the same
+    // direction)
     assert_eq!(delays(&[0]), (vec![(4, 12), (5, 11), (5, 11)], 0));
     assert_eq!(delays(&[0, 4]), (vec![(4, 0), (5, 0), (5, 11)], 0));
 }
@@ -519,7 +522,7 @@ fn connections_of_the_web_go_by_flows_of_their_own_both_ways() {
     let server = (SOURCES + 2, FIRST_PORT + 1);
     let client = (SINKS + 2, 40_001);
     let (sources, sinks) = (1, 2);
-    // a request (its first byte follows the addresses), and an ACK of it
+    // a request, whose first byte follows the addresses, and the ACK of the request
     let request = packets::tcp(client, server, 400);
     let mut ack = packets::tcp(server, client, 40);
     ack[33] = 0x10;
@@ -540,7 +543,7 @@ fn connections_of_the_web_go_by_flows_of_their_own_both_ways() {
         let flow = flow_of(&own, 0, Carrier::Tcp, number, leaves);
         assert_eq!(read, Some((flow, kind, sources + sinks - from)));
     }
-    // from the node of the other side, and to another port
+    // packets without a flow: from the node of the other host, and to another port
     assert!(network.read(sources, &request).is_none());
     let other = packets::tcp(client, (SOURCES + 2, FIRST_PORT), 400);
     assert!(network.read(sinks, &other).is_none());
@@ -575,7 +578,7 @@ fn users_of_a_conflict_graph_are_flows_between_wired_nodes() {
         .iter()
         .map(|delivery| (delivery.node, delivery.bytes.len()))
         .collect();
-    // with ACK priority, ACKs take no time on the air
+    // with ACK priority, ACKs use no air time
     assert_eq!(nodes, [(1, 40), (2, 1500)]);
     assert_eq!(
         (network.lost, network.foreign, network.carried()),

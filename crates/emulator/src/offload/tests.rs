@@ -4,8 +4,8 @@ use crate::places::{FIRST_PORT, SERVER, STATIONS};
 
 const HEADERS: usize = 40;
 
-/// Returns a header as the kernel writes it: flags, kind, segment size, start of the checksummed
-/// bytes, and offset of the checksum.
+/// Returns a `virtio_net_hdr` as the kernel writes it: flags, segmentation type, segment size,
+/// start of the checksummed bytes, and offset of the checksum.
 fn header(flags: u8, kind: u8, size: u16, start: u16, offset: u16) -> [u8; HEADER] {
     let mut header = WHOLE;
     (header[0], header[1]) = (flags, kind);
@@ -15,8 +15,8 @@ fn header(flags: u8, kind: u8, size: u16, start: u16, offset: u16) -> [u8; HEADE
     header
 }
 
-/// Returns a TCP packet as the kernel leaves it to a device, with `data` bytes whose values count
-/// up.
+/// Returns a TCP packet with `data` bytes, as the kernel leaves it to a device. The value of each
+/// byte is its index modulo 256.
 fn large(data: usize, sequence: u32, flags: u8) -> Vec<u8> {
     let bytes = (HEADERS + data) as u16;
     let mut packet = packets::tcp((SERVER, FIRST_PORT), (STATIONS + 1, 40_000), bytes);
@@ -41,8 +41,8 @@ fn number(packet: &[u8]) -> u32 {
     u32::from_be_bytes([packet[24], packet[25], packet[26], packet[27]])
 }
 
-/// Returns whether the checksums are right: with the pseudo-header, all words add up to ones (RFC
-/// 1071).
+/// Returns whether the checksums are correct: the words of each checksummed range, with the
+/// pseudo-header, have a sum of all ones (RFC 1071).
 fn is_whole(packet: &[u8]) -> bool {
     let sum = |bytes: &[u8]| -> u32 {
         let words = bytes.chunks(2);

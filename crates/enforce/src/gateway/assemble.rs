@@ -1,4 +1,4 @@
-//! Assembles the [`Gateway`] from a decoded table without problems.
+//! Assembles the [`Gateway`] from a decoded `[gateway]` table that has no problems.
 
 use std::net::SocketAddr;
 
@@ -16,7 +16,7 @@ use super::settings::{
 };
 use crate::forms::{self, Which};
 
-/// Returns the gateway of a file without problems.
+/// Returns the gateway of a decoded table.
 ///
 /// # Errors
 /// A value has been refused.
@@ -47,7 +47,7 @@ pub(crate) fn assemble(gateway: &Section, context: &Context) -> Result<Gateway, 
         discipline: keys.discipline,
         flow_leaves: keys.flow_leaves,
         udp_uplink_bps: keys.udp_uplink_bps,
-        // "off" is not an address
+        // the value "off" does not parse as an address and becomes `None`
         metrics: keys.metrics.parse().ok().map(SocketAddr::into),
         discovery: discovery(gateway)?,
         aps,
@@ -56,7 +56,8 @@ pub(crate) fn assemble(gateway: &Section, context: &Context) -> Result<Gateway, 
     })
 }
 
-/// Returns an access point from `its` table, or the only access point if the file lists none.
+/// Returns an access point from the table `its`, or the only access point if the file lists none
+/// (`None`).
 fn access_point(
     name: &str,
     its: Option<&Section>,
@@ -66,7 +67,8 @@ fn access_point(
     let layers = Layers(&tables);
     let keys = AccessPointTable::read(&Layers(its.as_slice()))?;
     let shared = BottleneckKeys::read(&layers)?;
-    let wce = layers.inside(GatewayTable::wce); // both tables use the same name for it
+    // the table of an access point and the gateway's table have the same name for `wce`
+    let wce = layers.inside(GatewayTable::wce);
     let asked = its.and_then(|ap| ap.inside(AccessPointTable::snmp));
     Ok(AccessPoint {
         name: name.to_owned(),
@@ -99,7 +101,7 @@ fn snmp(section: &Section) -> Result<Snmp, Refused> {
     })
 }
 
-/// Returns how stations are discovered.
+/// Returns the settings of the discovery of stations.
 ///
 /// # Errors
 /// A required value has been refused.
@@ -141,7 +143,7 @@ fn station(
     })
 }
 
-/// Returns a group, and records the group in the listed stations that it names.
+/// Returns a group. Also sets the group of each listed station that the group names.
 fn group(name: &str, section: &Section, listed: &mut [GatewayStation]) -> Result<Group, Refused> {
     let keys = GroupTable::read(&Layers(&[section]))?;
     let (mut macs, mut subnets) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The checked gateway: all defaults are filled in, and all values are in range.
+//! The checked gateway settings, with all defaults filled in.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -33,7 +33,7 @@ impl From<SocketAddr> for Endpoint {
 /// A virtual shared bottleneck in front of access points.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gateway {
-    /// Title of the scenario file.
+    /// Title in the scenario file.
     pub name: String,
     /// Interface towards the Internet.
     pub wan: String,
@@ -44,26 +44,26 @@ pub struct Gateway {
     /// Queue discipline of each leaf.
     #[serde(serialize_with = "setting")]
     pub discipline: LeafQueue,
-    /// Number of leaves into which the flows of an access point are hashed.
+    /// Number of leaves of an access point into which its flows are hashed.
     pub flow_leaves: u64,
     /// Rate of uplink UDP above which a station is not pinged. [bit/s]
     pub udp_uplink_bps: u64,
     /// Address and port at which metrics are served.
     pub metrics: Option<Endpoint>,
-    /// Sources by which stations are discovered.
+    /// Settings of the discovery of stations.
     pub discovery: Discovery,
     /// Access points, at least one.
     pub aps: Vec<AccessPoint>,
     /// Stations that the file lists.
     pub stations: Vec<GatewayStation>,
-    /// Groups of stations, each with one share.
+    /// Groups of stations, each with one common share.
     pub groups: Vec<Group>,
 }
 
-/// A group of stations with one share.
+/// A group of stations with one common share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
-    /// Unique name; `unlisted` has the stations that the file does not name.
+    /// Unique name. The group `unlisted` contains the stations that the file does not name.
     pub name: String,
     /// Share of the group, relative to other groups.
     pub share: f64,
@@ -75,25 +75,26 @@ pub struct Group {
     pub subnets: Vec<IpNet>,
 }
 
-/// The sources by which stations are discovered.
+/// Settings of the discovery of stations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Discovery {
-    /// Whether stations are looked up in the kernel's table of neighbours.
+    /// Whether stations are discovered in the kernel's neighbour table.
     pub neighbours: bool,
-    /// Leases file in which stations are looked up.
+    /// Lease file from which stations are discovered.
     pub leases: Option<String>,
-    /// Addresses that do not belong to stations.
+    /// Addresses of devices that are not stations.
     pub ignore: Vec<IpAddr>,
-    /// Time between two look-ups.
+    /// Time between two readings of the sources.
     #[serde(rename = "interval_s", serialize_with = "seconds")]
     pub interval: Span,
-    /// Time without a sign of a discovered station after which the station has left.
+    /// Time after which a discovered station is removed if no source has listed it.
     #[serde(rename = "absence_s", serialize_with = "seconds")]
     pub absence: Span,
-    /// Time that a new MAC address waits before it gets a separate leaf.
+    /// Time for which a new MAC address shares the leaf for unclassified packets before it gets a
+    /// leaf of its own.
     #[serde(rename = "quarantine_s", serialize_with = "seconds")]
     pub quarantine: Span,
-    /// Maximum number of new MAC addresses that get a leaf within one minute.
+    /// Maximum number of new MAC addresses that get a leaf of their own within one minute.
     pub new_per_minute: u64,
 }
 
@@ -106,38 +107,40 @@ pub struct AccessPoint {
     pub interface: String,
     /// Subnets of the access point's stations.
     pub subnets: Vec<IpNet>,
-    /// Entities that get equal shares.
+    /// Quantity that is shared equally: bytes per station, per station and rate, per flow, or per
+    /// direction.
     #[serde(serialize_with = "setting")]
     pub fairness: Fairness,
-    /// Directions of UDP that are shaped.
+    /// UDP traffic that is shaped: downlink only, or both directions.
     #[serde(serialize_with = "setting")]
     pub udp: ShapedUdp,
-    /// Fixed rate; `None` if the rate is estimated. [bit/s]
+    /// Fixed rate of the bottleneck; `None` if the rate is estimated. [bit/s]
     pub rate_bps: Option<u64>,
-    /// Settings of the estimator.
+    /// Settings of the wireless capacity estimator.
     #[serde(serialize_with = "wce")]
     pub wce: WceSettings,
-    /// Whether the estimator's largest rate is the paper's default, because the file sets none.
+    /// Whether the file does not set the estimator's largest rate, so that the default of the paper
+    /// applies.
     pub max_by_default: bool,
-    /// SNMP access to the access point's table of stations.
+    /// SNMP query for the access point's stations.
     pub snmp: Option<Snmp>,
-    /// Sources of the rates of the access point's stations.
+    /// Sources of the data rates of the access point's stations.
     pub station_rates: Vec<RateSource>,
 }
 
-/// SNMP settings for reading an access point's table of stations.
+/// SNMP settings for reading an access point's stations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Snmp {
     /// Address and port of the SNMP agent.
     #[serde(flatten)]
     pub agent: Endpoint,
-    /// Community with read access.
+    /// SNMP community with read access.
     pub community: String,
-    /// Column of addresses.
+    /// SNMP column of station addresses.
     pub table: String,
-    /// Column of data rates.
+    /// SNMP column of data rates.
     pub rates: Option<String>,
-    /// Data rate that the value 1 represents. [bit/s]
+    /// Data rate that the value 1 means in the column `rates`. [bit/s]
     pub rates_unit_bps: u64,
 }
 
@@ -146,7 +149,8 @@ pub struct Snmp {
 pub struct GatewayStation {
     /// Unique name.
     pub name: String,
-    /// Access point of the station; `None`: the access point at which the station is found.
+    /// Access point of the station, or `None` for the access point at which the station is
+    /// discovered.
     pub ap: Option<String>,
     /// Addresses of the station.
     pub addresses: Vec<IpAddr>,
@@ -161,14 +165,14 @@ pub struct GatewayStation {
 }
 
 impl Gateway {
-    /// Returns the gateway as a JSON object, whose keys contain the units.
+    /// Returns the gateway as a JSON object. Its keys contain the units.
     pub fn to_json(&self) -> Value {
         json!(self)
     }
 }
 
 impl GatewayStation {
-    /// Returns whether a reference means this station.
+    /// Returns whether `which` refers to this station.
     pub(crate) fn is(&self, which: &Which) -> bool {
         match which {
             Which::Mac(mac) => self.mac.as_ref() == Some(mac),

@@ -1,5 +1,5 @@
-//! Checks of several values of the table together. A value that was refused earlier is not checked
-//! again.
+//! Checks of `[gateway]` that concern several values together. A value that was refused before is
+//! not checked again.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -19,11 +19,11 @@ use crate::forms::{self, Range};
 
 /// Maximum number of access points of a gateway.
 const MOST_ACCESS_POINTS: usize = 64;
-/// Maximum number of stations in the file. More stations may be discovered.
+/// Maximum number of stations in the file. Discovered stations do not count.
 const MOST_STATIONS: usize = 10_000;
 /// Maximum number of groups of stations.
 const MOST_GROUPS: usize = 256;
-/// Minimum rate of a bottleneck: one full packet per 12 s. [bit/s]
+/// Minimum rate of a bottleneck, at which a full packet takes 12 s. [bit/s]
 const LEAST_BPS: u64 = 1_000;
 
 /// Checks the conditions that several values must satisfy together.
@@ -48,7 +48,7 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
     effect::check(gateway, problems);
 }
 
-/// Checks that the rate of each bottleneck is high enough.
+/// Checks that the rate of each bottleneck is at least [`LEAST_BPS`].
 fn check_rates(gateway: &Section, problems: &mut Problems) {
     let own = gateway.inside(GatewayTable::wce);
     check_rates_of(gateway, own, problems);
@@ -76,8 +76,8 @@ fn refuse_low(rate: Option<Said<Option<u64>>>, problems: &mut Problems) {
     }
 }
 
-/// Checks that the rates of an access point's stations have one source: the machine itself or SNMP,
-/// not both.
+/// Checks that the data rates of an access point's stations come from this machine or from SNMP,
+/// but not from both.
 fn check_rate_sources(gateway: &Section, problems: &mut Problems) {
     for (name, ap) in gateway.tables(GatewayTable::ap) {
         let snmp = ap.inside(AccessPointTable::snmp);
@@ -200,7 +200,8 @@ struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Adds the problem that another station has an overlapping address.
+    /// Adds the problem that the address of this station overlaps with an address of station
+    /// `other`.
     fn refuse(&self, other: &str, problems: &mut Problems) {
         let message = format!(
             "`{}` is also in `gateway.station.{}`; expected each address in one station only",
@@ -211,11 +212,11 @@ impl Claim<'_> {
     }
 }
 
-/// Refuses overlapping addresses and subnets of two stations. The problem is reported at the
+/// Refuses overlapping addresses and subnets of two stations. The problem is reported for the
 /// station that is later in the file.
 fn check_overlaps(claims: Vec<(Range, Claim<'_>)>, problems: &mut Problems) {
     let mut sorted: Vec<(Range, usize)> = claims.iter().map(|claim| claim.0).zip(0..).collect();
-    // a subnet is sorted before the subnets and addresses that it contains
+    // a subnet is sorted before the subnets and addresses inside it
     sorted.sort_by_key(|&((is_v4, first, last), order)| (is_v4, first, Reverse(last), order));
     let mut around: Vec<(Range, usize)> = Vec::new();
     let mut twins: Vec<(usize, usize)> = Vec::new();
@@ -268,14 +269,14 @@ fn check_subnets(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Returns whether a table of stations, or of their sources, has been refused.
+/// Returns whether a table of access points, of stations or of their discovery has been refused.
 fn lacks_sources(gateway: &Section) -> bool {
     gateway.lacks(GatewayTable::ap)
         || gateway.lacks(GatewayTable::discover)
         || gateway.lacks(GatewayTable::station)
 }
 
-/// Checks that the gateway has a source of stations.
+/// Checks that the gateway lists a station or has a source from which stations are discovered.
 fn check_sources(gateway: &Section, problems: &mut Problems) {
     if lacks_sources(gateway) || !gateway.tables(GatewayTable::station).is_empty() {
         return;
@@ -298,7 +299,7 @@ fn check_sources(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that each discovered station belongs to an access point.
+/// Checks that the access point of each discovered station can be determined.
 fn check_discovery(gateway: &Section, problems: &mut Problems) {
     let aps = gateway.tables(GatewayTable::ap);
     if aps.len() < 2 || lacks_sources(gateway) {
@@ -308,7 +309,8 @@ fn check_discovery(gateway: &Section, problems: &mut Problems) {
     let mut stations = gateway.tables(GatewayTable::station).iter();
     let unplaced = |(_, station): &(String, Section)| {
         station.said(GatewayStationTable::ap).is_none()
-            || station.said(GatewayStationTable::address).is_none() // found by its MAC address
+            // the station's addresses are discovered with its MAC address
+            || station.said(GatewayStationTable::address).is_none()
     };
     if !finds && !stations.any(unplaced) {
         return;

@@ -1,6 +1,5 @@
-//! Checks for settings that have no effect because of other settings. These settings are refused,
-//! since a user expects an effect. A value of the file is not refused if an override removed its
-//! effect.
+//! Refuses settings of `[gateway]` that have no effect because of other settings. A value in the
+//! file is accepted if only an override (`KEY=VALUE`) removes its effect.
 
 use lasthop_engine::notation::decode::{Entry, Section};
 use lasthop_engine::notation::layers::Layers;
@@ -34,17 +33,17 @@ const SOURCES: &[&str] = &[
 ];
 const NOTHING: Keys = (&[], &[]);
 
-/// Tables, and names of keys in these tables.
+/// Tables, and the names of keys in these tables.
 type Keys<'a> = (&'a [&'a Section], &'a [&'a str]);
 
-/// A rule about settings that may have no effect.
+/// A rule about settings that have no effect under a condition.
 struct Rule<'a> {
-    /// Whether the rule's settings have no effect.
+    /// Whether the condition is met, so that the settings have no effect.
     idle: bool,
     settings: Keys<'a>,
-    /// Keys that remove the effect of the rule's settings.
+    /// Keys whose values cause the condition.
     causes: Keys<'a>,
-    /// The setting that would give the rule's settings an effect.
+    /// Change after which the settings have an effect, as text for the message.
     needed: &'a str,
 }
 
@@ -61,20 +60,22 @@ fn rule<'a>(idle: bool, settings: Keys<'a>, causes: Keys<'a>, needed: &'a str) -
 struct Known {
     /// Whether the rate of some access point is estimated.
     estimates: bool,
-    /// Whether some access point with an estimated rate does not shape uplink UDP.
+    /// Whether some access point has an estimated rate and shapes downlink UDP only.
     spares: bool,
     /// Whether some access point has fairness "flow".
     by_flow: bool,
     by_rate: bool,
-    /// Whether the queue discipline of a leaf does not separate flows.
+    /// Whether the queue discipline of a leaf has one queue for all flows.
     plain_leaves: bool,
-    /// Whether stations can be discovered that the file does not list.
+    /// Whether a source can discover stations that the file does not list.
     finds: bool,
-    /// Whether stations can be discovered whose access point is not known otherwise.
+    /// Whether the access point of some station must be found: discovered stations, or listed
+    /// stations without `ap`.
     places: bool,
 }
 
-/// Checks `[gateway]`, unless a value that decides on an effect has been refused.
+/// Checks the rules for `[gateway]`. Does nothing if a value on which the rules depend has been
+/// refused.
 pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
     let Ok(known) = known(gateway) else { return };
     let own = [gateway];
@@ -143,7 +144,8 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks the rates of stations, which have an effect only with fairness "rate".
+/// Checks the settings for the stations' data rates, which have an effect only with fairness
+/// "rate".
 fn check_station_rates(gateway: &Section, name: &str, ap: &Section, problems: &mut Problems) {
     let Ok(shared) = BottleneckKeys::read(&Layers(&[ap, gateway])) else {
         return;
@@ -172,7 +174,7 @@ impl Rule<'_> {
         }
         let overruled = given(self.causes).any(is_setting);
         for entry in given(self.settings) {
-            // a value that is already refused is not refused again
+            // a value that was refused before is not refused again
             if (!overruled || is_setting(entry)) && !problems.concern(&entry.path) {
                 let fault = format!("has no effect; expected {}", self.needed);
                 entry.refuse_value(fault, problems);
@@ -216,8 +218,8 @@ fn known(gateway: &Section) -> Result<Known, Refused> {
     })
 }
 
-/// Returns the tables of each bottleneck in order of priority: the table of the access point, then
-/// that of the gateway.
+/// Returns, for each bottleneck, the tables with its settings. The table of the access point
+/// precedes that of the gateway, which has the lower priority.
 pub(super) fn bottlenecks(gateway: &Section) -> Vec<Vec<&Section>> {
     match gateway.tables(GatewayTable::ap) {
         [] => vec![vec![gateway]],
@@ -234,7 +236,7 @@ fn each(tables: &[(String, Section)]) -> Vec<&Section> {
     tables.iter().map(|(_, table)| table).collect()
 }
 
-/// Returns the values that the file or an override gives for these keys.
+/// Returns the values of these keys that the file or an override sets.
 fn given<'a>((tables, keys): Keys<'a>) -> impl Iterator<Item = &'a Entry> {
     let places = tables
         .iter()

@@ -1,4 +1,4 @@
-//! Checks of groups: a station is in at most one group, and every group has stations.
+//! Checks of groups: a station is in at most one group, and every group has a station.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use super::settings::{
 };
 use crate::forms::{self, Which};
 
-/// The list of stations that a group claims.
+/// The stations listed in `gateway.group.NAME.stations`.
 struct Claim<'a> {
     group: &'a str,
     list: Said<'a, String>,
@@ -73,7 +73,7 @@ fn check_listed(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that every group has stations, and that no two groups have the same station.
+/// Checks that every group has a station, and that no station is in two groups.
 fn check_members(gateway: &Section, problems: &mut Problems) {
     let stations = gateway.tables(GatewayTable::station);
     let listed: Vec<&str> = stations.iter().map(|(name, _)| name.as_str()).collect();
@@ -120,7 +120,7 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
         for word in forms::words(&list.value) {
             let shown = one_line(word, 40);
             let Ok(which) = forms::station(word) else {
-                continue; // its form was refused already
+                continue; // the syntax of the word was refused before
             };
             let other = match &which {
                 Which::Mac(mac) => macs.insert(mac.clone(), group),
@@ -163,7 +163,8 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that each station has a separate leaf, because groups share the bytes of stations.
+/// Checks that every station has a separate leaf (fairness "station"), because a group shares the
+/// bytes of stations.
 fn check_fairness(gateway: &Section, problems: &mut Problems) {
     if gateway.tables(GatewayTable::group).is_empty() {
         return;
@@ -180,9 +181,9 @@ fn check_fairness(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that the maximum rate of a group is below the fixed rate of some access point.
+/// Checks that the maximum rate of each group is below the fixed rate of at least one access point.
 ///
-/// A fixed rate that an override replaces does not make the file wrong.
+/// Does nothing if the rate of some access point is estimated or set by an override.
 fn check_largest_rates(gateway: &Section, problems: &mut Problems) {
     let mut largest_bps = 0;
     for tables in &bottlenecks(gateway) {
@@ -208,7 +209,7 @@ fn check_largest_rates(gateway: &Section, problems: &mut Problems) {
     }
 }
 
-/// Returns the list of stations of each group that has one.
+/// Returns the listed stations of each group.
 fn claims(gateway: &Section) -> impl Iterator<Item = Claim<'_>> {
     let groups = gateway.tables(GatewayTable::group).iter();
     groups.filter_map(|(group, section)| {
@@ -217,7 +218,7 @@ fn claims(gateway: &Section) -> impl Iterator<Item = Claim<'_>> {
     })
 }
 
-/// Returns whether a word of a list refers to this station of the file.
+/// Returns whether `word` refers to station `name` of the file.
 fn means(word: &str, name: &str, station: &Section) -> bool {
     let text = |key| station.said(key).and_then(Said::present);
     match forms::station(word) {

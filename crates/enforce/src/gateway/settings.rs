@@ -1,4 +1,4 @@
-//! Tables of `lasthop gateway`, which runs on Linux.
+//! Tables of a scenario file for `lasthop gateway`, which runs on Linux.
 
 use lasthop_engine::control::WceKeys;
 use lasthop_engine::kernel::time::Span;
@@ -12,10 +12,10 @@ use crate::forms::{
     RATES_OID, STATIONS, SUBNETS,
 };
 
-/// Name of the access point if the gateway lists none.
+/// Name of the only access point if the gateway lists none.
 pub(crate) const ONLY: &str = "wlan";
 
-/// Name of the group of all stations that the file does not name.
+/// Name of the group that contains all stations not named in the file.
 pub(crate) const UNLISTED: &str = "unlisted";
 
 words! {

@@ -1,4 +1,4 @@
-//! Assembles the [`Interface`] from a decoded table without problems.
+//! Assembles the [`Interface`] from a decoded `[interface]` table that has no problems.
 
 use lasthop_engine::notation::decode::Section;
 use lasthop_engine::notation::layers::Layers;
@@ -15,12 +15,13 @@ use super::checks::sharing;
 use super::settings::{InterfaceTable, MembersTable};
 use crate::forms;
 
-/// Value of `interface.link` that refers to the queue of the access point.
+/// Value of `interface.link` that means the queue of the access point.
 const AP: &str = "ap";
-/// Maximum number of packets in a queue that classes share (`PLACES` of crates/bpf/sharing.h).
+/// Maximum number of packets in a queue with virtual buffer sharing (`PLACES` of
+/// crates/bpf/sharing.h).
 const MOST_SHARED: u32 = 4_095;
 
-/// Properties of the link in the scenario.
+/// Properties of the scenario's link that the interface represents.
 struct There {
     link: String,
     rate_bps: Option<u64>,
@@ -28,7 +29,7 @@ struct There {
     classes: Vec<SharingClass>,
 }
 
-/// Returns the interface of a file without problems.
+/// Returns the interface of a decoded table.
 ///
 /// # Errors
 /// A value has been refused, or does not fit the scenario.
@@ -84,7 +85,8 @@ pub(crate) fn assemble(
     })
 }
 
-/// Returns the properties of the named link, or of the only link with a rate if no link is named.
+/// Returns the properties of the named link. If no link is named, returns those of the only link
+/// with a rate.
 fn link_of_scenario(
     interface: &Section,
     scenario: &Scenario,
@@ -134,7 +136,7 @@ fn link_of_scenario(
     Err(problems.add_with_hint(link.origin, &link.path, message, hint))
 }
 
-/// Returns the classes in the interface's own table.
+/// Returns the classes listed in the interface's own queue table.
 fn shares(sharing: &Section) -> Result<Vec<SharingClass>, Refused> {
     let mut classes = Vec::new();
     for (name, class) in sharing.tables(SharingSetting::class) {
@@ -149,7 +151,7 @@ fn shares(sharing: &Section) -> Result<Vec<SharingClass>, Refused> {
     Ok(classes)
 }
 
-/// Refuses a queue that Linux cannot have.
+/// Refuses a queue that a Linux qdisc cannot represent.
 fn check_queue(
     interface: &Section,
     queue: &QueueSetting,
@@ -176,7 +178,7 @@ fn check_queue(
     Ok(())
 }
 
-/// Returns the classes with their members.
+/// Returns the classes, each with its members.
 fn members(
     interface: &Section,
     shares: &[SharingClass],

@@ -1,5 +1,5 @@
-//! Checks of several values of the table together. A value that was refused earlier is not checked
-//! again.
+//! Checks of `[interface]` that concern several values together. A value that was refused before is
+//! not checked again.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use crate::forms;
 
 /// Maximum number of classes (`MOST_CLASSES` of crates/bpf/sharing.h).
 const MOST_CLASSES: usize = 63;
-/// Maximum number of members of one kind in all classes (`MOST_MEMBERS` of
+/// Maximum number of addresses of one type, or of marks, in all classes (`MOST_MEMBERS` of
 /// crates/bpf/sharing.bpf.c).
 const MOST_MEMBERS: usize = 4_096;
-/// Minimum rate: one full packet per 12 s. [bit/s]
+/// Minimum rate of an interface, at which a full packet takes 12 s. [bit/s]
 const LEAST_BPS: u64 = 1_000;
 
 /// Checks the conditions that several values must satisfy together.
@@ -30,7 +30,7 @@ pub(crate) fn check(interface: &Section, problems: &mut Problems) {
     check_members(interface, problems);
 }
 
-/// Returns the table of virtual buffer sharing in the table of the interface.
+/// Returns the table of virtual buffer sharing (`vbs`) in the interface's queue.
 pub(super) fn sharing(interface: &Section) -> Option<&Section> {
     interface
         .inside(InterfaceTable::queue)?
@@ -57,7 +57,7 @@ fn check_from(interface: &Section, problems: &mut Problems) {
     }
 }
 
-/// Refuses keys that cannot identify a class of an interface.
+/// Refuses keys of virtual buffer sharing that have no meaning for an interface.
 fn check_sharing(sharing: &Section, problems: &mut Problems) {
     if let Some(by) = sharing.said(SharingSetting::by)
         && by.value.is_some()
@@ -83,7 +83,7 @@ fn check_sharing(sharing: &Section, problems: &mut Problems) {
     }
 }
 
-/// Checks that every class has members, by which its packets are identified.
+/// Checks that every class has members, by which its packets are recognised.
 fn check_members(interface: &Section, problems: &mut Problems) {
     let classes = interface.tables(InterfaceTable::class);
     if let Some((_, last)) = classes.last()

@@ -1,4 +1,4 @@
-//! Tables of `lasthop queue`, which runs on Linux.
+//! Tables of a scenario file for `lasthop queue`, which runs on Linux.
 
 use lasthop_engine::notation::setting::{count, formed, name, rate, tables};
 use lasthop_engine::queue::{ApQueue, ap_queue};

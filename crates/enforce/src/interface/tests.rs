@@ -1,4 +1,4 @@
-//! Tests from the text of a file to the interface.
+//! Tests that parse the text of a file and check the resulting interface.
 
 use crate::{EXTENSION, Interface, NEEDS_INTERFACE};
 use lasthop_engine::scenario::{Files, Format, Problem};

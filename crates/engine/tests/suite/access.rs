@@ -32,7 +32,7 @@ fn result(scenario: &Scenario) -> RunResult {
     }
 }
 
-/// Returns start [ns], sender and flow of each data frame.
+/// Returns the start [ns], the sender and the flow of each data frame.
 fn data_frames(result: &RunResult) -> Vec<(u64, u32, u32)> {
     let data = |frame: &FrameRecord| {
         let flow = frame.packet?.flow;
@@ -41,7 +41,7 @@ fn data_frames(result: &RunResult) -> Vec<(u64, u32, u32)> {
     result.frames.iter().filter_map(data).collect()
 }
 
-/// Returns the starts of the first frames of a saturated station with these TXOP limits. [ns]
+/// Returns the start times of the first frames of a saturated station with these TXOP limits. [ns]
 fn burst(txop_packets: Option<u32>, txop_limit_ns: Option<u64>) -> Vec<u64> {
     let mut scenario = without_backoff();
     let access = &mut scenario.stations[0].node.best_effort;
@@ -52,8 +52,8 @@ fn burst(txop_packets: Option<u32>, txop_limit_ns: Option<u64>) -> Vec<u64> {
     frames[..5].iter().map(|frame| frame.0).collect()
 }
 
-/// Returns the starts of five frames: SIFS after the previous MAC ACK where `sifs` is true, otherwise DIFS after it.
-/// [ns]
+/// Returns the start times of five frames. Frame k starts SIFS after the previous MAC ACK if `sifs[k - 1]` is true, and
+/// DIFS after it if not. [ns]
 fn starts(sifs: [bool; 4]) -> Vec<u64> {
     let mut starts = vec![0];
     for follows in sifs {
@@ -126,7 +126,8 @@ fn voice_wins_internal_collisions_and_best_effort_is_given_up_at_its_limit() {
     add_flow(&mut scenario, 0, Direction::Up, greedy());
     scenario.flows[1].category = Category::Voice;
     let result = result(&scenario);
-    // Best effort has the first packet. Afterwards both categories are always ready simultaneously.
+    // Best effort sends the first packet. Afterwards both categories always have a packet and end their backoff
+    // simultaneously.
     let frames = data_frames(&result);
     for (index, frame) in frames.iter().enumerate() {
         let start = index as u64 * (EXCHANGE_NS + 50_000);
@@ -137,7 +138,8 @@ fn voice_wins_internal_collisions_and_best_effort_is_given_up_at_its_limit() {
         station["collision_rate"]["mean"], 0.0,
         "nothing collides on the air"
     );
-    // each datagram of best effort has three internal collisions with voice and is then discarded: 1 in 4
+    // each datagram of best effort has three internal collisions with voice frames and is then discarded: 1 of 4
+    // packets
     let given_up = station["discard_probability"]["mean"]
         .as_f64()
         .expect("a mean");

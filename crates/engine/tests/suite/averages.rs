@@ -22,7 +22,8 @@ fn fractions(result: &RunResult) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// A download stops 50 ms after the warm-up. Its queued packets are lost later, so that all losses are measured.
+/// A download stops 50 ms after the warm-up. The packets still in the queue are lost after the warm-up, so that the
+/// measurement includes all losses.
 #[test]
 fn losses_after_a_flow_has_stopped_count_with_its_arrivals() {
     let text = r#"
@@ -39,13 +40,13 @@ station.a.udp_down = { rate = "3 Mbps", stop = "1.05 s" }
     ]
     .map(|(list, name, quantity)| mean(&result, list, name, quantity));
     assert!(loss > 0.3 && loss < 1.0, "{loss}");
-    // No other loss occurs and no packet is in flight at the end. The packet that is in service when the warm-up ends
-    // was counted as delivered before.
+    // No other packet is lost, and no packet is in flight at the end. The packet in service at the end of the warm-up
+    // was counted as delivered during the warm-up.
     assert!((drops / loss - 1.0).abs() < 0.02, "{drops} {loss}");
 }
 
-/// Windows of 2 ms mostly lie within one frame of 12 ms and its ACK. The medium is busy during all of such a window:
-/// its busy fraction is 1, and neither 6 nor 0.
+/// Most measurement windows of 2 ms lie within one frame of 12 ms and its ACK. The medium is busy during the whole
+/// window, so that its busy fraction must be 1, not 6 (12 ms / 2 ms) or 0.
 #[test]
 fn a_window_within_an_exchange_is_busy_all_the_while() {
     let text = r#"
@@ -70,7 +71,7 @@ station.b.udp_up = "greedy"
 }
 
 /// The access point and its only station always collide, so that PPDUs to and from the station are on the air
-/// simultaneously. Its air time is all of the time except gaps; the overlap is counted once.
+/// simultaneously. The station's air time is the whole time except gaps, with the overlap counted once.
 #[test]
 fn ppdus_that_collide_take_a_stations_air_time_once() {
     let text = r#"
@@ -86,7 +87,7 @@ station.a = { udp_down = "greedy", udp_up = "greedy" }
     assert_eq!(mean(&result, "stations", "a", "collision_rate"), 1.0);
 }
 
-/// A path without a queue, on which windows stay constant.
+/// A path without a queue, on which TCP windows stay constant.
 const PATH: &str = r#"
 duration = "20 s"
 warmup = "5 s"
@@ -104,16 +105,16 @@ fn a_window_is_averaged_over_the_life_of_its_flow() {
         assert_eq!(of("flows"), of("classes"));
         of("flows")
     };
-    // The flow has the same age in both runs: its windows are equal, whatever its start time.
+    // The flow has the same age in both runs, so that its average windows are equal for both start times.
     let early = window(&[("duration", "5 s"), ("warmup", "0 s")]);
     assert_eq!(early, window(&[("flow.one.start", "15 s")]));
-    // the window grows within the first of five seconds
+    // the window reaches its limit within the first of five seconds
     assert!(early > 35.0 && early <= 42.0, "{early}");
     assert_eq!(window(&[]), 42.0);
 }
 
-/// A flow that has sent all its data, or was stopped, no longer has a window. Neither later measurements nor the length
-/// of the run change its average.
+/// A TCP flow that has sent all its data, or was stopped, no longer has a window. Its average window does not change if
+/// the measurement or the run lasts longer.
 #[test]
 fn a_window_is_averaged_until_all_is_acknowledged() {
     for end in [("flow.one.segments", "1000"), ("flow.one.stop", "4 s")] {
@@ -147,13 +148,13 @@ fn a_series_has_a_window_while_its_flow_exists() {
         .flat_map(|track| track["values"].as_array().into_iter().flatten())
         .map(Value::is_number)
         .collect();
-    // A sample is taken before a start or a stop at the same instant: the flow is absent from the sample at 2 s and
-    // present in the sample at 4 s.
+    // A sample is taken before a start or stop at the same instant. Therefore the sample at 2 s does not contain the
+    // flow, and the sample at 4 s contains it.
     let expected: Vec<bool> = (1..=12).map(|k| (5..=8).contains(&k)).collect();
     assert_eq!(known, expected);
 }
 
-/// All datagrams have the same delay: percentile and mean are the same number, to the last bit.
+/// All datagrams have the same delay. The percentile and the mean are equal to the last bit.
 #[test]
 fn percentiles_of_equal_delays_are_exactly_their_mean() {
     let text = r#"
@@ -173,7 +174,7 @@ udp = { rate = "64 kbps", packet = "200 B" }
     }
 }
 
-/// Calls with the same rate and the same loss begin at different times. A late start does not count as worse service.
+/// Calls with the same rate and the same loss begin at different times. A late start must not lower the fairness index.
 #[test]
 fn fairness_within_a_class_is_of_rates_while_flows_exist() {
     let text = r#"
@@ -194,7 +195,7 @@ udp = { rate = "64 kbps", packet = "100 B" }
     assert_eq!(of("starved_flows"), 0.0);
 }
 
-/// Files with equal completion times: the mean is exact, and no larger than the percentile.
+/// Files with equal completion times: their mean is exact and does not exceed their percentile.
 #[test]
 fn a_mean_of_equal_completion_times_is_their_percentile() {
     let file = [

@@ -112,7 +112,7 @@ fn the_kinds_of_fairness_share_what_they_say() {
 #[test]
 fn a_rate_of_its_own_needs_no_pings() {
     let result = simulate("[station.a]\ndownload = 2\n[vsb]\nrate = \"2 Mbps\"");
-    // 1460 of 1500 bytes are payload; ACKs of 40 bytes take some of the capacity
+    // 1460 of 1500 bytes are payload; TCP ACKs of 40 bytes also use capacity
     let goodput = goodput(&result, "a");
     assert!((1.88e6..1.95e6).contains(&goodput), "{goodput}");
     assert_eq!(mean(&result, "links", "vsb", "capacity_bps"), 2e6);
@@ -147,8 +147,8 @@ fn uplink_datagrams_pass_beside_it_if_asked_to_and_are_counted() {
     assert!(leaf("vsb/a") && !leaf("vsb/b"));
 }
 
-/// Two downloads and 4 Mbit/s of calls through a bottleneck of 2 Mbit/s. Each station gets half of the capacity; calls
-/// that bypass the bottleneck get all that they send.
+/// Two downloads and 4 Mbit/s of calls through a bottleneck of 2 Mbit/s. With `udp = "both"` each station gets half of
+/// the capacity. With `udp = "down"` calls bypass the bottleneck and are not limited.
 #[test]
 fn uplink_datagrams_have_the_share_of_their_station() {
     let of = |udp: &str| {
@@ -157,8 +157,8 @@ fn uplink_datagrams_have_the_share_of_their_station() {
         simulate(&vsb)
     };
     let (both, down) = (of("both"), of("down"));
-    // Half of 2 Mbit/s: 1460 of 1500 bytes of TCP and 1472 of 1500 bytes of UDP are payload. The ACKs of two downloads
-    // are subtracted.
+    // Goodput of half of 2 Mbit/s: 1460 of 1500 bytes are payload with TCP, and 1472 of 1500 bytes with UDP. The TCP
+    // ACKs of two downloads use part of the capacity.
     let (tcp, udp) = (goodput(&both, "a"), goodput(&both, "b"));
     assert!((0.93e6..0.98e6).contains(&tcp), "{tcp}");
     assert!((0.97e6..0.99e6).contains(&udp), "{udp}");
@@ -181,7 +181,8 @@ fn a_sensors_datagrams_pass_it_as_calls_do() {
     }
 }
 
-/// A call of 64 kbit/s runs together with downloads: its station is pinged, and C stays just below the capacity.
+/// A call of 64 kbit/s runs together with downloads. The station of the call is pinged, and the rate C of the
+/// bottleneck stays just below the capacity of the cell.
 #[test]
 fn c_settles_where_uplink_datagrams_pass_it_too() {
     let stations = "[station.a]\ndownload = 4\n[station.b]\nudp_up = \"64 kbps\"\ndownload = 1\n";
@@ -195,7 +196,7 @@ fn c_settles_where_uplink_datagrams_pass_it_too() {
 
 #[test]
 fn stations_that_do_not_answer_leave_c_where_it_is() {
-    // the only station also sends UDP that bypasses the bottleneck, so that no station is pinged
+    // the only station also sends UDP that bypasses the bottleneck, so that no station is pinged and C is not estimated
     let result =
         simulate("[station.b]\nudp_up = \"greedy\"\nudp_down = \"1 Mbps\"\n[vsb]\nudp = \"down\"");
     assert_eq!(mean(&result, "links", "vsb", "capacity_bps"), 6e6);

@@ -3,7 +3,7 @@
 use crate::queues::{mean, simulate};
 use lasthop_engine::RunResult;
 
-/// Two classes of five downloads each: Table II, drop-tail.
+/// Two classes of five downloads each (paper 000, Table II) through a drop-tail queue.
 const CLASSES: &str = r#"
 duration = "60 s"
 warmup = "10 s"
@@ -34,8 +34,8 @@ fn shared(more: &[(&str, &str)]) -> RunResult {
     simulate(CLASSES, &all)
 }
 
-/// With four attempts and frame error rate p_w = 0.3, drop-tail gives the near class 1.5 times the goodput of the far
-/// class.
+/// With four attempts and frame error rate 0.3 for the far class, drop-tail gives the near class 1.5 times the goodput
+/// of the far class.
 #[test]
 fn shares_hold_classes_and_occupancy_where_drop_tail_lets_go_of_both() {
     let plain = simulate(CLASSES, &[]);
@@ -63,12 +63,13 @@ fn shares_hold_classes_and_occupancy_where_drop_tail_lets_go_of_both() {
         let [a, b] = ["near", "far"].map(|name| mean(&result, "classes", name, "queue_share"));
         assert!((a + b - 1.0).abs() < 1e-12);
         let held = ["near", "far"].map(|name| mean(&result, "classes", name, "occupancy_packets"));
-        // the sums differ only by the packet whose MAC ACK is on the air at the end: 0.3 ms of 50 s
+        // the sum of the classes and the queue differ only by the packet whose MAC ACK is on the air at the end: 0.3 ms
+        // of 50 s
         assert!((held[0] + held[1] - occupancy).abs() < 1e-5);
     }
 }
 
-/// Algorithm 1 as printed blocks a class that has its share, even if the queue is not full.
+/// Tests Algorithm 1 as printed in the paper: it blocks a class that has its share, even if the queue is not full.
 #[test]
 fn algorithm_1_as_printed_collapses_the_cell() {
     let plain = simulate(CLASSES, &[]);
@@ -76,7 +77,7 @@ fn algorithm_1_as_printed_collapses_the_cell() {
     let total = |result| mean(result, "cells", "cell", "goodput_bps");
     assert!(total(&printed) < 0.4 * total(&plain));
     assert!(mean(&printed, "queues", "ap", "empty_fraction") > 0.5);
-    // the corrected rule costs only the additional air time of serving the far class
+    // the corrected algorithm loses only the additional air time of serving the far class
     assert!(total(&shared(&[])) > 0.93 * total(&plain));
 }
 
@@ -88,7 +89,8 @@ fn what_an_absent_class_leaves_is_used() {
     assert!((gone / alone - 1.0).abs() < 0.02, "{gone} {alone}");
 }
 
-/// With drop-tail the commands to a sensor find a full queue; with buffer shares there is room for them.
+/// With drop-tail the commands to a sensor find a full queue. With virtual buffer sharing the queue accepts these
+/// commands.
 #[test]
 fn reports_get_through_a_shared_queue() {
     let sensor = "station.sensor.sensor_down = { every = \"100 ms\", deadline = \"2 s\" }";
@@ -105,7 +107,7 @@ fn reports_get_through_a_shared_queue() {
     assert!(of(&held, "report_delay_p95_s") > of(&held, "report_delay_s"));
 }
 
-/// Reports over TCP arrive in order, and TCP retransmits lost reports.
+/// Checks that reports over TCP are retransmitted after a loss and delivered in order.
 #[test]
 fn tcp_repeats_a_sensors_reports() {
     let text = r#"
@@ -131,16 +133,16 @@ sensor_up = { every = "500 ms", deadline = "30 s" }
     assert_eq!(of("a", "report_delivery"), 1.0);
     assert!(of("a", "retransmissions") > 20.0);
     let lost = 1.0 - of("b", "report_delivery");
-    assert!((lost - 0.2).abs() < 0.07, "{lost}"); // 3 standard deviations of 320 reports
+    assert!((lost - 0.2).abs() < 0.07, "{lost}"); // tolerance: 3 standard deviations of 320 reports
 }
 
-/// Frames with data and frames with TCP ACKs have separate error rates.
+/// Checks that data frames and frames with TCP ACKs have separate error rates.
 #[test]
 fn channel_errors_tell_data_from_acks() {
     let settings = |key| [("station.far.error_down", "0"), (key, "0.5")];
     let data = simulate(CLASSES, &settings("station.far.error_up"));
     let acks = simulate(CLASSES, &settings("station.far.ack_error_up"));
-    // downloads send only ACKs upwards
+    // stations with downloads send only TCP ACKs, so that the error rate of their data frames has no effect
     assert_eq!(data.summary["flows"], acks.summary["flows"]);
     let failures = |result| mean(result, "stations", "far-1", "frame_failure_rate");
     assert!(failures(&acks) > 0.45);
@@ -151,8 +153,8 @@ fn channel_errors_tell_data_from_acks() {
     assert!(failures(&simulate(CLASSES, &spared)) < 0.4);
 }
 
-/// At a signal-to-noise ratio of 16 dB half of all frames of 1000 bytes at 36 Mb/s are lost, and a larger fraction of
-/// longer frames.
+/// At a signal-to-noise ratio of 16 dB and 36 Mb/s, half of the frames of 1000 bytes are lost. Longer frames are lost
+/// more often.
 #[test]
 fn a_signal_to_noise_ratio_says_errors_by_rate_and_length() {
     let noisy = |snr: &str, rate: &str| {

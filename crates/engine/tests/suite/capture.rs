@@ -1,4 +1,4 @@
-//! The frame log of a complete run, and the packet capture made from it.
+//! The frame log of a complete run, and the capture file made from the frame log.
 
 use std::ops::ControlFlow;
 
@@ -9,8 +9,8 @@ use lasthop_engine::scenario::{Direction, QueueSetting, Scenario, Transport};
 
 use crate::support;
 
-/// A cell with downloads, an upload and a greedy source, with RTS for data frames, channel errors and a small queue:
-/// every kind and outcome of a frame occurs.
+/// Returns a cell with downloads, an upload and a greedy source. With RTS, channel errors and a small queue, every type
+/// of frame and every outcome of a frame occurs.
 fn busy_cell(frames: u64) -> Scenario {
     let mut scenario = support::downloads(3, 42, 4);
     scenario.bss[0].cell.rts_threshold_bytes = Some(500);
@@ -100,7 +100,7 @@ fn the_capture_has_every_frame_at_the_size_it_had_on_the_air() {
     assert_eq!(sizes, expected);
 }
 
-/// Two saturated stations count every idle slot after DIFS or EIFS.
+/// Checks that the logged backoff equals the idle slots after DIFS or EIFS, with two saturated stations.
 #[test]
 fn backoff_of_a_frame_is_the_idle_slots_since_its_senders_last_one() {
     let mut scenario = support::dot11b(2, 2);

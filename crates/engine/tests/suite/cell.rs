@@ -1,4 +1,4 @@
-//! The DCF cell from end to end.
+//! Complete runs of a DCF cell.
 
 use std::ops::ControlFlow;
 
@@ -21,8 +21,8 @@ fn cell_goodput_bps(scenario: &Scenario) -> f64 {
         .expect("a mean")
 }
 
-/// Paper 003, Fig. 5a, gives 4.46 Mb/s at CWmin 31. An independent simulation gives 4.45 Mb/s there, and 4.50 Mb/s at
-/// CWmin 15.
+/// Paper 003, Fig. 5a, gives a goodput of 4.46 Mb/s at CWmin 31. An independent simulation gives 4.45 Mb/s at CWmin 31,
+/// and 4.50 Mb/s at CWmin 15.
 #[test]
 fn seven_downloads_with_window_four() {
     for (cwmin, expected_mbps) in [(31, 4.45), (15, 4.50)] {

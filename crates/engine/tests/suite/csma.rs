@@ -26,7 +26,7 @@ fn simulated(text: &str) -> RunResult {
     result(&scenario(text), 1)
 }
 
-/// Returns the means of one quantity for all items of a list, in the order of the list.
+/// Returns the mean of `quantity` for each item of a list, in the order of the list.
 fn means(result: &RunResult, list: &str, quantity: &str) -> Vec<f64> {
     let Some(items) = result.summary[list].as_array() else {
         panic!("no list {list}");
@@ -38,7 +38,8 @@ fn means(result: &RunResult, list: &str, quantity: &str) -> Vec<f64> {
     items.iter().map(mean).collect()
 }
 
-/// Returns a scenario of saturated links with packets of 1 ms and the given `csma` settings and tables of links.
+/// Returns a scenario of saturated links with packets of 1 ms. The arguments are settings for `[csma]`, and name and
+/// settings of each link.
 fn saturated(csma: &str, links: &[(&str, &str)]) -> String {
     let mut text = format!(
         "duration = \"20 s\"\nwarmup = \"1 s\"\nreplications = 2\n\
@@ -54,7 +55,7 @@ fn saturated(csma: &str, links: &[(&str, &str)]) -> String {
 
 #[test]
 fn one_link_is_on_the_air_for_the_part_that_its_backoff_leaves() {
-    // constant times: backoff exp(-1) ms, packet 1 ms
+    // constant times: a backoff of exp(-beta r) = exp(-1) ms, and a packet of 1 ms
     let text = saturated("beta = 100\nbackoff = \"constant\"", &[("a", "r = 0.01")]);
     let fraction = means(&simulated(&text), "links", "airtime_fraction")[0];
     let expected = 1.0 / (1.0 + libm::exp(-1.0));
@@ -66,21 +67,21 @@ fn one_link_is_on_the_air_for_the_part_that_its_backoff_leaves() {
 
 #[test]
 fn an_interrupted_backoff_goes_on_where_it_stood() {
-    // Constant times: link a waits 0.25 ms for a packet of 1 ms, link b waits 1 ms in all. In a round of 6 ms link a
-    // sends four packets and link b sends one.
+    // Constant times: link a has a backoff of 0.25 ms before a packet of 1 ms, link b has a backoff of 1 ms. Link a
+    // sends four packets and link b sends one packet in each round of 6 ms.
     let legacy = "access = \"legacy\"\nbackoff = \"constant\"\naccess_intensity = 4";
     let mut text = saturated(legacy, &[("a", "conflicts = [\"b\"]"), ("b", "")]);
     let [a, b] = means(&simulated(&text), "links", "airtime_fraction")[..] else {
         panic!("two links");
     };
-    // Both links wait equally long: they share the air time of a round of 0.25 + 2 ms.
+    // Both links have the same backoff and send one packet each in a round of 0.25 + 2 ms.
     assert!(
         (a - b).abs() < 1e-3 && (a + b - 2.0 / 2.25).abs() < 1e-3,
         "{a} {b}"
     );
     text = text.replace(legacy, "backoff = \"constant\"").replace(
         "conflicts = [\"b\"]",
-        "conflicts = [\"b\"]\nr = 0.006931471805599453", // exp(-200 r) = 1/4
+        "conflicts = [\"b\"]\nr = 0.006931471805599453", // exp(-beta r) = exp(-200 r) = 1/4
     );
     let [a, b] = means(
         &simulated(&text.replace("[csma.link.b]", "[csma.link.b]\nr = 0")),
@@ -106,7 +107,7 @@ fn shorter_packets_take_less_time_down_to_the_overhead() {
         "route = [\"b\"]\nudp = { rate = \"greedy\", packet = \"500 B\" }",
     );
     let goodput = means(&simulated(&text), "flows", "goodput_bps");
-    // 1 ms for 1000 bytes, 0.7 ms for 500 bytes; the backoff is negligible
+    // 1 ms for 1000 bytes, 0.7 ms for 500 bytes; the backoff times are negligible
     assert!((goodput[0] / 8e6 - 1.0).abs() < 1e-3, "{goodput:?}");
     assert!(
         (goodput[1] / (4e3 / 0.7e-3) - 1.0).abs() < 1e-3,
@@ -134,7 +135,7 @@ fn a_link_that_cannot_be_heard_destroys_what_it_disturbs() {
 fn channel_errors_cost_attempts() {
     let text = saturated("attempts = 3", &[("a", "error = 0.2")]);
     let result = simulated(&text);
-    // about 19,000 attempts: a standard deviation of 0.003
+    // about 19,000 attempts: the standard deviation is 0.003
     let failed = means(&result, "links", "frame_failure_rate")[0];
     assert!((failed - 0.2).abs() < 0.012, "{failed}");
     let lost = means(&result, "flows", "loss_probability")[0];
@@ -154,12 +155,12 @@ fn dummy_packets_keep_an_idle_link_on_the_air() {
     );
 }
 
-/// A complete conflict graph is equivalent to one cell: five saturated stations, compared with five links that all hear
-/// each other and have the frame times of the cell.
+/// A complete conflict graph is equivalent to one cell. The test compares five saturated stations with five links that
+/// hear each other and have the frame times of the cell.
 #[test]
 fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
     let mut cell = dot11b(5, 40);
-    cell.bss[0].cell.phy.eifs_rate_bps = 2_000_000; // EIFS contains a MAC ACK at this rate, as in a conflict graph
+    cell.bss[0].cell.phy.eifs_rate_bps = 2_000_000; // EIFS contains a MAC ACK at 2 Mb/s, as in a conflict graph
     for node in cell.stations.iter_mut().map(|station| &mut station.node) {
         node.attempts_long = 7;
     }
@@ -167,7 +168,7 @@ fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
         add_flow(&mut cell, station, Direction::Up, greedy());
     }
     let cell = result(&cell, 1);
-    // 1472 + 28 bytes: 1310.545 us of data, SIFS, 248 us of MAC ACK
+    // exchange of 1472 + 28 bytes: 1310.545 us of data, SIFS, 248 us of MAC ACK
     let rate = 1.0 / (1_310.545e-6 + 10e-6 + 248e-6);
     let links: Vec<String> = ["a", "b", "c", "d", "e"].map(String::from).into();
     let mut text = format!(
@@ -188,13 +189,13 @@ fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
     let goodput = |result| means(result, "flows", "goodput_bps").iter().sum::<f64>();
     let rate = |result, list| means(result, list, "collision_rate").iter().sum::<f64>() / 5.0;
     let (there, here) = (goodput(&cell), goodput(&graph));
-    // about 20,000 exchanges each: 0.5 % accuracy
+    // about 20,000 exchanges per link: 0.5 % accuracy
     assert!(
         (here / there - 1.0).abs() < 0.01,
         "goodput {here} for {there}"
     );
     let (there, here) = (rate(&cell, "stations"), rate(&graph, "links"));
-    // about 23,000 attempts each, a quarter of which collide: a standard deviation of 0.003
+    // about 23,000 attempts per link, of which a quarter collide: the standard deviation is 0.003
     assert!(
         (here - there).abs() < 0.015,
         "collisions {here} for {there}"
@@ -203,8 +204,8 @@ fn the_dcf_on_a_complete_graph_is_that_of_a_cell() {
 
 #[test]
 fn who_cannot_read_a_frame_waits_for_eifs_after_it() {
-    // Without backoff, two conflicting links always begin simultaneously, unless one link has heard the other link
-    // last.
+    // Without backoff, two links in conflict always begin simultaneously. With EIFS, the link that heard the other
+    // link's frame waits longer and never sends.
     let windows = "access = \"dcf\"\ncwmin = 0\ncwmax = 0\nattempts = 1\n";
     let links = [("a", "conflicts = [\"b\"]"), ("b", "")];
     let late = |text: String| text.replace("[flow.fb]", "[flow.fb]\nstart = \"2 s\"");
@@ -246,7 +247,7 @@ fn links_between_near_nodes_read_each_other() {
             .sum()
     };
     let (near, far) = (used(200), used(700));
-    // half of the exchanges follow an exchange of the other link, and wait for 314 us more
+    // half of the exchanges follow an exchange of the other link, and begin 314 us later than after an own exchange
     assert!(near > 1.1 * far, "{near} {far}");
     assert_eq!(near, {
         let same = placed(700).replace("eifs = \"364 us\"", "eifs = \"50 us\"");
@@ -256,7 +257,7 @@ fn links_between_near_nodes_read_each_other() {
     });
 }
 
-/// A network in which all features are combined; each run checks conservation.
+/// A network that combines all features of `[csma]`. Each run checks the conservation of packets.
 const MIXED: &str = r#"
 duration = "30 s"
 warmup = "2 s"
@@ -284,7 +285,7 @@ down = { route = ["wire", "3"] }
 noise = { route = ["3"], udp = { rate = "300 kbps", arrivals = "poisson" } }
 "#;
 
-/// Settings that exist only for adaptive access.
+/// Settings that are accepted only with adaptive access.
 const PRICES: &str = "r_per_packet = 2e-4\nconnections_interval = \"1 s\"\n";
 
 #[test]
@@ -307,7 +308,7 @@ fn a_network_of_everything_keeps_its_laws_and_its_bytes() {
         let (single, double) = (result(&scenario, 1), result(&scenario, 2));
         assert_eq!(single.samples_json(), double.samples_json(), "{setting}");
         let goodput = means(&single, "flows", "goodput_bps");
-        // together with a hidden node that is always on the air, the first flow loses seven of ten packets
+        // with dummy packets, the hidden node always sends, and the first flow loses seven of ten packets
         let starves = usize::from(setting.contains("dummy"));
         assert!(
             goodput.iter().skip(starves).all(|&bps| bps > 0.0),
@@ -332,7 +333,7 @@ fn a_series_of_one_interval_has_the_round_trip_times_of_the_table() {
     for item in run.summary["flows"].as_array().into_iter().flatten() {
         let of_table = item["rtt_s"]["mean"].as_f64();
         let in_series = in_series(item["name"].as_str().unwrap_or_default());
-        // the same sum, divided in another order
+        // both values are the same sum of round-trip times, divided by different operations: the last bits may differ
         let same = match (in_series.as_deref(), of_table) {
             (Some([sample]), Some(mean)) => (sample / mean - 1.0).abs() < 1e-15,
             (None, None) => true,
@@ -360,7 +361,8 @@ fn connections_are_opened_and_closed_and_counted() {
         Some(opened),
         "all are closed at its stop"
     );
-    // The flow has at least one connection from 3 s to 20 s. The link's mean also includes the time before and after.
+    // The flow has at least one connection from 3 s to 20 s. The mean over a link also includes the time before 3 s and
+    // after 20 s.
     let mean = of("connections").unwrap_or(0.0);
     assert!((1.0..opened).contains(&mean), "{mean}");
     let links = run.summary["links"].as_array();

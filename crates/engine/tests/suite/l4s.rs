@@ -1,8 +1,8 @@
-//! L4S: DCTCP with a marking threshold compared with theory, and Prague together with CUBIC through DualPI2.
+//! L4S: DCTCP with a marking threshold compared with theory, and Prague competing with CUBIC through DualPI2.
 
 use crate::queues::{mean, simulate};
 
-/// One sender through 100 Mb/s; every packet that has waited for 2 ms is marked.
+/// One sender through a link of 100 Mb/s that marks every packet with a queueing delay above 2 ms.
 const THRESHOLD: &str = r#"
 duration = "60 s"
 warmup = "20 s"
@@ -12,10 +12,11 @@ queue.codel = { target = "5 s", interval = "60 s", ce_threshold = "2 ms" }
 flow.one = { count = 1, congestion = "dctcp", window = 4000, delayed_ack = false }
 "#;
 
-/// Returns the fraction alpha of marked packets (M. Alizadeh et al., SIGCOMM 2010, section 3.3). Marks come in one
-/// round trip per sawtooth. Therefore alpha^2 (1 - alpha/4) = (2 W + 1)/(W + 1)^2, where W is the window at which
-/// marking begins; alpha is near sqrt(2/W). The formula holds while g is less than 1.386/sqrt(2 W). For g = 1/16 this
-/// means W < 246; at larger W alpha decays between two marks (section 3.4).
+/// Returns the fraction alpha of marked packets (M. Alizadeh et al., SIGCOMM 2010, section 3.3). Packets are marked
+/// during one round trip per sawtooth of the window. Therefore alpha^2 (1 - alpha/4) = (2 W + 1)/(W + 1)^2, where W is
+/// the window at which marking begins; alpha is near sqrt(2/W). The formula is valid if the gain g of DCTCP is less
+/// than 1.386/sqrt(2 W). With g = 1/16 the condition is W < 246. At larger W, alpha decays between two round trips with
+/// marks (section 3.4).
 fn alpha(w: f64) -> f64 {
     let right = (2.0 * w + 1.0) / ((w + 1.0) * (w + 1.0));
     let mut alpha = right.sqrt();
@@ -49,7 +50,7 @@ fn above_a_threshold_dctcp_is_marked_as_theory_has_it() {
     }
 }
 
-/// Bulk transfers through DualPI2.
+/// Bulk transfers of Prague and CUBIC through DualPI2.
 const BESIDE: &str = r#"
 duration = "40 s"
 warmup = "15 s"
@@ -99,10 +100,10 @@ fn a_prague_flow_gets_what_a_cubic_flow_gets_within_a_factor_of_two() {
     }
 }
 
-/// Loads at which both algorithms reach their limits. With ten flows at 12 Mb/s and 10 ms a flow has one packet in
+/// Tests loads up to the limits of both algorithms. With ten flows at 12 Mb/s and 10 ms a flow has one packet in
 /// flight, but the smallest window of Prague is two. At 200 Mb/s and 50 ms CUBIC sends bursts of 6 ms once per round
-/// trip. Then p' oscillates between 0 and five times its mean, and CUBIC's losses follow the mean of its square. The
-/// bursts disappear if every flow has an access link that spreads its packets.
+/// trip. Then the base probability p' of DualPI2 oscillates between 0 and five times its mean, and CUBIC's loss rate is
+/// the mean of p'^2. The bursts disappear if every flow has an access link that spreads its packets.
 #[test]
 #[ignore = "half a minute"]
 fn a_prague_flow_beside_cubic_over_all_loads() {

@@ -1,4 +1,4 @@
-//! Invariants of every scenario: no panic, conservation (checked inside each run), and the same bytes in each
+//! Invariants of every scenario. No run panics, each run conserves packets, and results are the same bytes in each
 //! repetition with any number of threads.
 //!
 //! `LASTHOP_RANDOM_SCENARIOS` sets the number of random scenarios (1,000 in `make check` and `make test`, two million
@@ -47,8 +47,8 @@ fn access() -> impl Strategy<Value = Access> {
     )
 }
 
-/// Draws a queue discipline: drop-tail in half of the cases, otherwise a discipline with thresholds and targets so low
-/// that it drops or marks packets.
+/// Draws a queue discipline: drop-tail in half of the cases. The other disciplines have thresholds and targets so low
+/// that they drop or mark packets.
 fn discipline() -> impl Strategy<Value = Discipline> {
     let codel = |ecn| CoDelSetting {
         target: Span(2 * MS),
@@ -274,7 +274,7 @@ fn station() -> impl Strategy<Value = Station> {
         changes
     });
     let echoes = (echo(), echo_changes);
-    // asleep until the beacon, awake for a limited time, or always awake
+    // power save: asleep until the beacon, awake for a limited time, or always awake
     let awake = prop_oneof![1 => Just(Some(0)), 1 => (0..150 * MS).prop_map(Some), 4 => Just(None)];
     (
         node(),
@@ -318,7 +318,7 @@ fn loss() -> impl Strategy<Value = Loss> {
     ]
 }
 
-/// Draws a link rate: unlimited, constant or from a trace, with opportunities at the start and with long gaps.
+/// Draws a link rate: unlimited, constant or from a trace, with sending opportunities at the start and with long gaps.
 fn rate() -> impl Strategy<Value = LinkRate> {
     let constant = prop::sample::select(vec![500_000_u64, 5_000_000, 100_000_000]);
     let gap = prop_oneof![2 => Just(0_u32), 3 => 1..9_u32, 1 => 9..200_u32];
@@ -349,7 +349,7 @@ fn wire() -> impl Strategy<Value = Wire> {
     })
 }
 
-/// Draws two groups of stations, or none. Groups of stations that the scenario lacks are removed later.
+/// Draws two groups of stations, or none. Groups whose stations do not exist in the scenario are removed later.
 fn groups() -> impl Strategy<Value = Vec<BottleneckGroup>> {
     let group = || (0.05..20.0_f64, prop::option::of(50_000..4_000_000_u64));
     let named = |name: &str, (share, max_bps): (f64, Option<u64>), stations: &[usize]| {
@@ -438,7 +438,7 @@ fn shares() -> impl Strategy<Value = SharingSetting> {
     )
 }
 
-/// Returns the classes of the flows; every third flow has no class.
+/// Returns a class for each flow; every third flow has no class.
 fn classes(flows: u32) -> Vec<SharingClass> {
     let class = |number: u32| SharingClass {
         name: format!("class-{number}"),
@@ -543,9 +543,10 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     (&mut flow.transport, flow.ends)
                     && (udp.arrivals, direction) == (Arrivals::Greedy, Direction::Down)
                 {
-                    // small datagrams over a fast wire take long to simulate
+                    // the simulation of small datagrams over a fast wire is slow
                     udp.payload_bytes = udp.payload_bytes.max(1_000);
-                    scenario.stations[station].power_save = None; // the check of scenarios refuses power save here
+                    // the check of scenarios refuses power save in this case
+                    scenario.stations[station].power_save = None;
                 }
             }
             scenario
@@ -571,7 +572,7 @@ struct Change {
     access: Access,
     limit: u32,
     rate_bps: u64,
-    /// Simulated time between two steps. [ns]
+    /// Simulated time between two calls that step the run. [ns]
     stride: u64,
 }
 
@@ -585,7 +586,7 @@ fn change() -> impl Strategy<Value = Change> {
     (access(), 1..150_u32, 100_000..20_000_000_u64, MS..300 * MS).prop_map(change)
 }
 
-/// Returns the scenario after a change.
+/// Returns the scenario with the changed settings.
 fn changed(scenario: &Scenario, change: Change) -> Scenario {
     let mut other = scenario.clone();
     let nodes = other.stations.iter_mut().map(|station| &mut station.node);
@@ -622,8 +623,8 @@ fn unbroken(scenario: &Scenario) -> String {
     }
 }
 
-/// Checks that steps and readings change no bit of the result, that a change at the start is equivalent to the changed
-/// scenario, and that the invariants hold after changes during the run.
+/// Checks stepped runs. Steps and readings change no bit of the result, and a change at the start is equivalent to the
+/// changed scenario. The invariants hold after changes during the run.
 fn check_stepping(scenario: &Scenario, change: Change) {
     let session = |scenario| match Session::new(scenario, 0, Detail::Tails) {
         Ok(session) => session,

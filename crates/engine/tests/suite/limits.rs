@@ -1,8 +1,8 @@
-//! Limit of a TCP flow: its congestion window, its receive window, or its application.
+//! Time in which a TCP flow is limited by its congestion window, its receive window, or its application.
 
 use super::queues::{mean, simulate};
 
-/// One flow over 100 Mb/s and 100 ms without losses: 833 packets fill the path.
+/// One flow over 100 Mb/s with a round-trip time of 100 ms, without losses. 833 packets fill the path.
 const PATH: &str = r#"
 duration = "20 s"
 warmup = "0 s"
@@ -12,7 +12,7 @@ queue = 2000
 tcp = { congestion = "newreno", delayed_ack = false, initial_window = 2, handshake = false }
 "#;
 
-/// Returns the fractions of the time in which each limit applies to flow `name`: cwnd, rwnd, application.
+/// Returns the fractions of time in which cwnd, rwnd and the application limit flow `name`, in this order.
 fn limits(text: &str, settings: &[(&str, &str)], name: &str) -> [f64; 3] {
     let result = simulate(text, settings);
     ["cwnd", "rwnd", "app"].map(|limit| {
@@ -23,7 +23,8 @@ fn limits(text: &str, settings: &[(&str, &str)], name: &str) -> [f64; 3] {
 
 #[test]
 fn a_window_below_the_path_is_the_limit_once_slow_start_has_reached_it() {
-    // Windows of 2, 4, 8, 16: the ACK of the 14th segment makes the window 16, after three round trips.
+    // The congestion window is 2, 4, 8 and 16 packets. The ACK of the 14th segment increases the window to 16, after
+    // three round trips.
     let [cwnd, rwnd, app] = limits(PATH, &[("tcp.window", "16")], "flow-1");
     assert!((cwnd - 3.0 * 0.1 / 20.0).abs() < 2e-4, "{cwnd}");
     assert!((cwnd + rwnd - 1.0).abs() < 1e-12 && app == 0.0);
@@ -49,7 +50,8 @@ fn a_window_above_path_and_queue_is_never_the_limit() {
 
 #[test]
 fn a_finite_flow_has_nothing_to_send_in_its_last_round_trip_and_no_limit_afterwards() {
-    // Windows of 2, 4, 8, 16, 32: 62 segments in five round trips; in the last round trip the sender only waits.
+    // The congestion window is 2, 4, 8, 16 and 32 packets: 62 segments in five round trips. In the last round trip the
+    // sender only waits for ACKs.
     let text = r#"
 duration = "20 s"
 warmup = "0 s"
@@ -84,5 +86,5 @@ station.meter.sensor_up = { every = "2 s", transport = "tcp" }
 fn a_handshake_belongs_to_no_limit() {
     let [cwnd, rwnd, app] = limits(PATH, &[("tcp.handshake", "true")], "flow-1");
     let sum = cwnd + rwnd + app;
-    assert!((1.0 - sum - 0.1 / 20.0).abs() < 2e-4, "{sum}"); // one round trip
+    assert!((1.0 - sum - 0.1 / 20.0).abs() < 2e-4, "{sum}"); // 0.1 s of 20 s is one round trip
 }

@@ -1,8 +1,8 @@
-//! Losses on links: the effect on the window if every N-th segment is lost.
+//! Effect on the TCP window if a link loses every N-th segment.
 
 use crate::queues::{mean, simulate};
 
-/// One connection over 100 ms without a queue.
+/// One TCP connection with a round-trip time of 100 ms, without a queue.
 const PATH: &str = r#"
 duration = "400 s"
 warmup = "100 s"
@@ -12,7 +12,8 @@ link.path = { from = "a", to = "b", delay = "50 ms" }
 flow.one = { from = "a", to = "b" }
 "#;
 
-/// The window grows from W/2 to W = sqrt(8N/3) in W/2 round trips (Mathis et al. 1997): 3/4 W on average.
+/// Compares Reno with Mathis et al. (1997): if every N-th segment is lost, the window W grows from W/2 to W =
+/// sqrt(8N/3) in W/2 round trips. Its average is 3/4 W.
 #[test]
 fn every_nth_segment_lost_gives_reno_the_sawtooth_of_mathis() {
     for n in [300, 1_000, 4_000] {
@@ -22,8 +23,9 @@ fn every_nth_segment_lost_gives_reno_the_sawtooth_of_mathis() {
         let window = goodput * 0.1 / (8.0 * 1_460.0);
         let largest = (8.0 * f64::from(n) / 3.0).sqrt();
         let published = 0.75 * largest;
-        // A cycle has one round trip of recovery in addition to W/2 round trips of growth. Three roundings to whole
-        // packets cost half a packet each: of the window used, of the flight that is halved, and of the growth.
+        // A sawtooth lasts one round trip of recovery and W/2 round trips of growth, where W is the largest window.
+        // Three values are rounded to whole packets and lose half a packet each: the window in use, the flight that is
+        // halved, and the growth.
         let least = published / (1.0 + 2.0 / largest) - 1.5;
         assert!(
             (least..1.01 * published).contains(&window),
@@ -32,8 +34,8 @@ fn every_nth_segment_lost_gives_reno_the_sawtooth_of_mathis() {
     }
 }
 
-/// 50 Mb/s and 100 ms correspond to 416 packets; independent losses keep Reno far below. Only the direction of the
-/// difference is checked.
+/// The path of 50 Mb/s and 100 ms holds 416 packets. Independent losses keep the window of Reno far below. The test
+/// checks only that Westwood gets more.
 #[test]
 fn westwood_gets_more_than_newreno_of_a_long_fat_path_that_loses_packets() {
     let goodput = |congestion| {

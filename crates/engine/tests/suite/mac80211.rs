@@ -1,4 +1,4 @@
-//! The queue of a Linux access point in complete cells.
+//! The queue of a Linux access point (mac80211) in complete cells.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ fn result(scenario: &Scenario) -> RunResult {
     lasthop_engine::run(scenario, 1, &|_| ControlFlow::Continue(())).expect("it runs")
 }
 
-/// Returns the mean of a quantity of an item in the summary.
+/// Returns the mean of `quantity` for item `name` in a list of the summary.
 fn value(result: &RunResult, table: &str, name: &str, quantity: &str) -> f64 {
     let items = result.summary[table].as_array().expect("a table");
     let item = items.iter().find(|item| item["name"] == name);
@@ -23,7 +23,7 @@ fn value(result: &RunResult, table: &str, name: &str, quantity: &str) -> f64 {
         .expect("a value")
 }
 
-/// Simulates three saturated stations at HT20: two stations with two streams, and one station at the lowest rate.
+/// Simulates three saturated stations at HT20: two with two spatial streams, and one at the lowest rate.
 fn three(queue: &str) -> RunResult {
     result(&scenario(&format!(
         r#"
@@ -72,8 +72,8 @@ fn a_device_that_holds_two_aggregates_sends_whole_ones() {
     let queue = "{ mac80211 = { aql = false, airtime_fairness = false } }, txop_limit = \"none\"";
     let result = three(queue);
     let of = |name| value(&result, "stations", name, "downlink_mpdus_per_ppdu");
-    // 65,535 bytes hold 42 packets, and 5.484 ms hold 2 packets at 6.5 Mb/s. Few aggregates begin in the turn of a
-    // station that was idle.
+    // 65,535 bytes contain 42 packets, and 5.484 ms at 6.5 Mb/s contain 2 packets. Only the few aggregates that begin
+    // after the station was idle have fewer packets.
     assert!(
         of("fast-1") > 41.0 && of("slow") > 1.95,
         "{} {}",
@@ -94,7 +94,7 @@ fn who_asks_for_little_hardly_waits() {
         "1000",
     ]
     .map(delay);
-    // a device that holds two aggregates, and a device that holds 24 ms
+    // `exact`: the driver holds two aggregates; `fair`: the driver holds 24 ms of air time
     assert!(
         exact < fair && exact < 0.02 && fair < 0.05,
         "{exact} {fair}"
@@ -102,7 +102,7 @@ fn who_asks_for_little_hardly_waits() {
     assert!(fair < fifo / 10.0, "{fair} {fifo}");
 }
 
-/// Simulates a cell with one attempt per frame, in which two categories of the access point have internal collisions.
+/// Simulates a cell with one attempt per frame. Two categories of the access point have internal collisions.
 fn given_up(queue: &str) -> RunResult {
     result(&scenario(&format!(
         r#"
@@ -127,7 +127,7 @@ udp_down = {{ rate = "200 Mbps", packet = "1472 B", category = "video" }}
 
 #[test]
 fn packets_given_up_inside_the_node_leave_the_device_and_nobody_waits_for_them() {
-    // the category contends once, and the air time charged for its discarded packet is returned
+    // the category contends once per packet, and the air time charged for a discarded packet is returned to the station
     let goodput = |queue| value(&given_up(queue), "stations", "old", "goodput_bps");
     let fifo = goodput("8192");
     for queue in [
@@ -141,7 +141,7 @@ fn packets_given_up_inside_the_node_leave_the_device_and_nobody_waits_for_them()
     }
 }
 
-/// Draws cells in which all traffic is within a fifth of a second.
+/// Draws cells in which all packets arrive within 0.2 s.
 fn cell() -> impl Strategy<Value = String> {
     let queue = (1..40_u32, 1..60_u32, any::<[bool; 4]>(), 10_000..60_000_u32);
     let stations = prop::collection::vec((0..6_u32, 0..3_u32, any::<[bool; 3]>()), 1..6);
@@ -173,7 +173,7 @@ fn cell() -> impl Strategy<Value = String> {
     })
 }
 
-/// Draws the same cells with disciplines that decide when packets leave, with one queue per contender.
+/// Draws cells with queue disciplines that drop when packets leave, with one queue per contender.
 fn other_disciplines() -> impl Strategy<Value = String> {
     let queues = [
         "codel = \"1 ms\"",
@@ -202,7 +202,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_or_made_in_random_cells(text in cell()) {
-        // every run checks conservation
+        // every run checks the conservation of packets
         let scenario = scenario(&text);
         let mut recorded = scenario.clone();
         recorded.record.frames = Some(10_000);

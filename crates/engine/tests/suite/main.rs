@@ -1,4 +1,5 @@
-//! Tests of complete engine runs in one binary: it is linked once, and its tests run in parallel.
+//! Tests of complete engine runs in one binary, so that it is linked once and its tests run in
+//! parallel.
 
 mod access;
 mod averages;

@@ -1,4 +1,4 @@
-//! Stations in power save, and stations that answer pings late or never, compared with theory.
+//! Stations in power save, and stations that answer pings late or never. Results are compared with theory.
 
 use std::ops::ControlFlow;
 
@@ -40,10 +40,10 @@ fn assert_near(value: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// Returns statistics of pings to the only station in a cell without other traffic: mean round-trip time, 95th
-/// percentile, and fraction of pings without answer.
+/// Returns statistics of pings to the only station of a cell without other traffic. They are the mean round-trip time,
+/// its 95th percentile, and the fraction of pings without an answer.
 fn pings(station: &str) -> [f64; 3] {
-    // 97.3 ms and 102.4 ms have no small common multiple: pings are spread uniformly between two beacons.
+    // 97.3 ms and 102.4 ms have no small common multiple, so that the pings are spread uniformly between two beacons.
     let result = simulate(&format!(
         "duration = \"310 s\"\ncell.phy = \"802.11g\"\nvsb.wce = {{ rule = \"paper\", interval = \"97.3 ms\" }}\n\
          [station.a]\ndownload = {{ start = \"309.999 s\" }}\n{station}\n"
@@ -65,17 +65,18 @@ fn a_ping_to_a_station_that_sleeps_is_answered_after_the_next_beacon() {
     assert_near(asleep - awake, BEACON / 2.0, 0.0005);
     assert_near(most - awake, 0.95 * BEACON, 0.001);
     assert!(lost < 0.001, "{lost}");
-    // the next ping arrives before 100 ms have passed since the last answer: the station stays awake
+    // the next ping arrives within 100 ms of the last answer, so that the station stays awake
     let [phone, _, _] = pings("power_save = \"100 ms\"");
     assert_near(phone, awake, 0.0001);
-    // Time-out of 90 ms: a ping that is answered immediately finds the station asleep 97.3 ms later. A ping that waited
-    // for more than 7.3 ms finds it awake.
+    // Time-out of 90 ms: a ping that is answered immediately finds the station asleep 97.3 ms later. If a ping waited
+    // for more than 7.3 ms, the next ping finds the station awake.
     let [drowsy, _, _] = pings("power_save = \"90 ms\"");
     let asleep = 1.0 / (2.0 - 0.0073 / BEACON);
     assert_near(drowsy - awake, asleep * BEACON / 2.0, 0.0005);
 }
 
-/// Returns the goodput of the only station, with this window of packets and this round-trip time of the wire. [bit/s]
+/// Returns the goodput of the only station, with a TCP window of `window` packets and a round-trip time of `wire_ms` on
+/// the wire. [bit/s]
 fn goodput(flow: &str, window: u32, wire_ms: u32, station: &str) -> f64 {
     let result = simulate(&format!(
         "duration = \"60 s\"\ncell = {{ phy = \"802.11b\", ap_queue = 200 }}\nwire.delay = \"{} ms\"\n\
@@ -93,15 +94,15 @@ fn a_window_passes_with_each_beacon_while_it_takes_less_time_than_the_round_trip
         for window in [4, 8, 12] {
             let expected = f64::from(window) * 1460.0 * 8.0 / BEACON;
             let measured = goodput(flow, window, 40, "power_save = \"0 s\"");
-            // the run is not a whole number of beacon intervals: an error of one window in 488
+            // the duration is not a multiple of the beacon interval, which causes an error of one window in 488
             assert_near(measured / expected, 1.0, 0.004);
         }
     }
 }
 
-/// Krashinsky and Balakrishnan (MobiCom 2002): if the window exceeds the rate of the air times the round-trip time of
-/// the wire, there is always more data, so that the station never sleeps. Here it sleeps rarely, when the complete
-/// window waits as ACKs in its queue.
+/// Tests the case of Krashinsky and Balakrishnan (MobiCom 2002). If the window exceeds the air rate times the
+/// round-trip time of the wire, there is always more data, and the station never sleeps. In this test the station
+/// sleeps rarely, when all packets of the window have arrived and their ACKs are in its queue.
 #[test]
 fn a_window_that_fills_the_air_keeps_the_station_awake() {
     let asleep = goodput("download", 42, 10, "power_save = \"0 s\"");
@@ -127,8 +128,8 @@ fn datagrams(cell: &str, rate: &str) -> RunResult {
 
 const EACH_40_MS: &str = "19.95 kbps";
 
-/// Datagrams wait for half a beacon interval on average, and the number that waits follows from Little's law. The few
-/// datagrams that arrive during transmissions after a beacon do not wait.
+/// Datagrams for a sleeping station wait for half a beacon interval on average. The mean number of waiting datagrams
+/// follows from Little's law. The few datagrams that arrive during transmissions after a beacon do not wait.
 #[test]
 fn what_is_kept_is_counted() {
     let result = datagrams("", EACH_40_MS);
@@ -140,8 +141,8 @@ fn what_is_kept_is_counted() {
     assert_near(delay, BEACON / 2.0, 0.0005);
 }
 
-/// 10.24 datagrams arrive per beacon interval, 0.1 of them during the transmissions after a beacon, which take 1 ms;
-/// the last 5 are kept.
+/// 10.24 datagrams arrive per beacon interval, 0.1 of them during the transmissions after a beacon, which take 1 ms.
+/// The buffer keeps the last 5 datagrams.
 #[test]
 fn a_full_buffer_loses_the_oldest() {
     let result = datagrams("power_save_queue = 5", "80 kbps");
@@ -149,7 +150,7 @@ fn a_full_buffer_loses_the_oldest() {
     assert_near(lost, 1.0 - 5.0 / 10.14, 0.002);
     let lost = mean(&result, "flows", "a/udp-down/1", "loss_probability");
     assert_near(lost, 5.14 / 10.24, 0.002);
-    // the waits of the datagrams that are not lost are uniform over 50 ms
+    // the waits of the delivered datagrams are uniform between 0 and 50 ms
     let delay = mean(&result, "flows", "a/udp-down/1", "one_way_delay_s");
     assert_near(delay, 0.025, 0.001);
 }
@@ -182,16 +183,16 @@ fn a_station_that_only_sends_is_not_touched() {
 fn answers_come_as_late_as_is_said_and_not_always() {
     let [awake, _, _] = pings("");
     let [late, most, lost] = pings("ping_delay = \"300 ms\"");
-    // an immediate answer waits for up to 15 slots of 9 us; a late answer finds the medium idle
+    // an immediate answer has a backoff of up to 15 slots of 9 us; a late answer finds the medium idle
     assert_near(late - awake, 0.3, 0.0002);
     assert!(most < 0.32, "{most}");
     assert_near(lost, 0.0, 0.002); // three pings are in flight at the end
     let [rtt, _, lost] = pings("ping_loss = 0.3");
     assert_near(rtt, awake, 0.0001);
-    assert_near(lost, 0.3, 0.025); // a tolerance of three standard deviations
+    assert_near(lost, 0.3, 0.025); // the tolerance is three standard deviations
     let [_, _, lost] = pings("ping_loss = 1");
     assert_near(lost, 1.0, 0.0);
-    // the station answers late between 110 s and 210 s, a third of the measured time
+    // the station answers late between 110 s and 210 s, which is a third of the measured time
     let [flapping, most, _] = pings(
         "pings.late = { at = \"110 s\", ping_delay = \"300 ms\" }\n\
          pings.well = { at = \"210 s\", ping_delay = \"0 s\" }",

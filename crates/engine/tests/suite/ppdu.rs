@@ -1,5 +1,5 @@
-//! Durations of PPDUs compared with a second implementation, whose author had not seen the first. The second
-//! implementation was checked against ns-3 3.44 (`ns3`) and against a chip maker's driver.
+//! Durations of PPDUs compared with a second, independent implementation. The second implementation was checked against
+//! ns-3 3.44 (`ns3`) and against a chip maker's driver.
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::mac::ppdu::{Coding, Departures, Generation, Modulation};

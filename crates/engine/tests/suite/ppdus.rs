@@ -10,7 +10,8 @@ use lasthop_engine::scenario::{Format, Scenario, parse};
 
 use super::queues::{mean, simulate};
 
-/// A cell with losses, collisions, a legacy station, A-MSDUs and short reorder time-outs: every kind of frame occurs.
+/// A cell with losses, collisions, a legacy station, A-MSDUs and short reorder time-outs, in which every type of frame
+/// occurs.
 const BUSY: &str = r#"
 duration = "1 s"
 warmup = "0.1 s"
@@ -150,7 +151,7 @@ fn each_exchange_is_answered_sifs_later_by_what_its_mpdus_ask_for() {
     assert!(pairs > 500, "{pairs}");
 }
 
-/// Known state of an MPDU.
+/// State of an MPDU, as far as the log shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mpdu {
     Received,
@@ -160,7 +161,7 @@ enum Mpdu {
 
 #[test]
 fn mpdus_come_back_until_they_are_received_or_given_up() {
-    // after a failed RTS MPDUs would be discarded without being visible in the log
+    // after a failed RTS, MPDUs would be discarded without an entry in the log
     let text = BUSY.replace("rts_threshold = \"8000 B\"", "");
     assert_ne!(text, BUSY);
     let mut ways = BTreeMap::new();
@@ -241,7 +242,8 @@ fn backoffs_are_known_and_lie_in_their_windows() {
     assert!(counted.iter().any(|slots| *slots > 15));
 }
 
-/// An aggregate counts as one frame per MPDU, and is logged completely or not at all.
+/// Checks the limit of the frame log. An aggregate counts as one frame per MPDU, and is logged completely or not at
+/// all.
 #[test]
 fn the_log_ends_before_the_frame_for_which_there_is_no_room() {
     let (_, all) = frames();
@@ -273,8 +275,8 @@ fn columns_have_mpdus_by_their_sequence_numbers() {
     }
 }
 
-/// Linux starts no block acknowledgement session for voice, so that each voice packet has a separate exchange. A
-/// category aggregates if it has an aggregation table.
+/// Linux starts no BlockAck session for voice, so that each voice packet has a separate exchange. A category aggregates
+/// if its table has aggregation settings.
 #[test]
 fn voice_has_an_mpdu_in_a_ppdu_unless_its_table_says_otherwise() {
     let mpdus = |category: &str, settings: &[(&str, &str)]| {
@@ -288,7 +290,7 @@ fn voice_has_an_mpdu_in_a_ppdu_unless_its_table_says_otherwise() {
             .map(|(list, name)| mean(&result, list, name, "mpdus_per_ppdu"))
     };
     assert_eq!(mpdus("voice", &[]), [1.0; 2]);
-    // the setting of the node does not apply to voice
+    // the aggregation setting of the node does not apply to voice
     assert_eq!(
         mpdus("voice", &[("cell.aggregation.mpdus", "32")]),
         [1.0; 2]

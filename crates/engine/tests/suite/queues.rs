@@ -1,4 +1,5 @@
-//! Queue disciplines in a cell and on a link: effect of a threshold, wait of a sparse flow, resulting delay and loss.
+//! Queue disciplines in a cell and on a link: effect of a threshold, queueing delay of a sparse flow, resulting delay
+//! and loss.
 
 use std::ops::ControlFlow;
 
@@ -16,7 +17,7 @@ station.down.download = 2
 station.phone.udp_down = { rate = "64 kbps", packet = "160 B" }
 "#;
 
-/// Twenty flows through 10 Mb/s and 40 ms.
+/// Twenty flows through a link of 10 Mb/s with a round-trip time of 40 ms.
 const DUMBBELL: &str = r#"
 duration = "40 s"
 warmup = "10 s"
@@ -40,7 +41,7 @@ pub(crate) fn simulate(text: &str, settings: &[(&str, &str)]) -> RunResult {
     }
 }
 
-/// Returns the mean of `quantity` of the item `name` of `list`.
+/// Returns the mean of `quantity` for item `name` in a list of the summary.
 pub(crate) fn mean(result: &RunResult, list: &str, name: &str, quantity: &str) -> f64 {
     let items = result.summary[list].as_array();
     let item = items.and_then(|items| items.iter().find(|item| item["name"] == name));
@@ -67,7 +68,7 @@ fn a_trickle_does_not_wait_behind_bulk_transfers_under_fq_codel() {
     };
     let behind_all = delay(&[]);
     let first = delay(&[("cell.ap_queue.fq_codel", "{}")]);
-    // at most the frame on the air, its contention and one packet of another flow
+    // a datagram waits at most for the frame on the air, its contention and one packet of another flow
     assert!(first < 0.02 && behind_all > 0.1, "{first} {behind_all}");
 }
 
@@ -78,7 +79,8 @@ fn pie_holds_the_delay_of_a_link_at_its_target() {
         let result = simulate(DUMBBELL, &[("queue", "500"), ("queue.pie", &pie)]);
         mean(&result, "queues", "bottleneck", "sojourn_s")
     };
-    // Twenty windows with sawteeth: the discipline holds the mean delay, and its integral term leaves no offset.
+    // Twenty flows with sawtooth windows. The discipline keeps the mean delay at its target, and its integral term
+    // leaves no offset.
     for (target, seconds) in [("15 ms", 0.015), ("40 ms", 0.040)] {
         let delay = sojourn(target);
         assert!(
@@ -88,7 +90,7 @@ fn pie_holds_the_delay_of_a_link_at_its_target() {
     }
 }
 
-/// The case of Hollot et al. 2001: 60 flows over 15 Mb/s in packets of 500 B, 160 to 240 ms of propagation.
+/// Tests the example of Hollot et al. 2001: 60 flows over 15 Mb/s in packets of 500 B, 160 to 240 ms of propagation.
 #[test]
 fn pi_holds_the_queue_of_sixty_flows_at_its_target() {
     const ROUTER: &str = r#"
@@ -103,8 +105,9 @@ dumbbell = { flows = 60, bottleneck = "15 Mbps", rtt = "160 ms", rtt_spread = "8
         let pi = format!("{{ limit = 800, pi = {target} }}");
         let result = simulate(ROUTER, &[("queue", &pi)]);
         let occupancy = mean(&result, "queues", "bottleneck", "occupancy_packets");
-        // p changes by (a - b) times the sum of the distances to the target. If p had changed by as much as 0.01 over
-        // the 34,000 steps measured, the mean would be off by 5 packets.
+        // The drop probability p of the PI controller changes by (a - b) times the sum of the differences from the
+        // target. The gains are a and b. If p had changed by 0.01 over the 34,000 measured steps, the mean queue would
+        // differ from the target by 5 packets.
         assert!(
             (occupancy - packets).abs() < 5.0,
             "{occupancy} for {packets}"
@@ -144,7 +147,7 @@ fn a_queue_that_may_mark_says_how_many_it_did() {
         bottleneck.map(|queue| queue["mark_probability"]["mean"].clone())
     };
     assert_eq!(marks("false"), Some(serde_json::Value::Null));
-    // these flows are not ECN-capable: their packets are lost and not marked
+    // these flows are not ECN-capable: the queue drops their packets and marks none
     assert_eq!(marks("true"), Some(0.0.into()));
 }
 
@@ -162,7 +165,7 @@ fn ecn_capable_flows_are_marked_and_hardly_lose_anything() {
         let measured = |quantity| mean(&result, "queues", "bottleneck", quantity);
         let (marks, drops) = (measured("mark_probability"), measured("drop_probability"));
         assert!(marks > 0.02, "{discipline}: {marks} marked");
-        // PIE drops packets if the probability is 0.1 or more, which it sometimes reaches
+        // PIE drops packets instead of marking them if its probability is 0.1 or more, which occurs sometimes
         let most = if discipline.starts_with("pie") {
             0.04
         } else {
@@ -180,7 +183,7 @@ fn proportional_drops_lose_the_slope_times_the_queue() {
     let result = simulate(DUMBBELL, &table);
     let measured = |quantity| mean(&result, "queues", "bottleneck", quantity);
     let expected = slope * measured("occupancy_packets");
-    // arrivals come in bursts, and so find a longer queue than the average over time
+    // arrivals come in bursts, which meet a longer queue than the time average
     let ratio = measured("drop_probability") / expected;
     assert!((0.9..1.25).contains(&ratio), "{ratio}");
 }

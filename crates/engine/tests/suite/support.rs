@@ -1,4 +1,4 @@
-//! Scenarios for tests, built by hand.
+//! Scenarios for tests, built in code.
 #![allow(dead_code, reason = "the examples use a part of it")]
 
 use lasthop_engine::kernel::time::Span;

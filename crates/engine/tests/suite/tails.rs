@@ -21,8 +21,8 @@ station.c.download = { connections = 1, start = "9.5 s" }
 station.phone.udp_down = { rate = "64 kbps", packet = "160 B" }
 "#;
 
-/// PIFS for the access point and contention windows of 1 for seven stations: a station that lost the medium keeps
-/// waiting.
+/// A cell in which the access point has PIFS and seven stations have contention windows of 1. A station that lost the
+/// medium waits for a long time.
 const CAPTURE: &str = r#"
 duration = "66 s"
 warmup = "6 s"
@@ -32,7 +32,7 @@ tcp.congestion = "reno"
 station.sta = { count = 7, upload = 1 }
 "#;
 
-/// Flows whose endpoints are simulated ahead of the global clock.
+/// Flows whose endpoints are simulated ahead of the global clock (lookahead).
 const ROUTER: &str = r#"
 duration = "12 s"
 warmup = "3 s"
@@ -102,8 +102,8 @@ fn asking_for_tails_moves_no_other_value() {
     }
 }
 
-/// The series has the data that each flow got in each second; the second smallest Jain's index of 26 windows is the 5th
-/// percentile. A station without demand is left out.
+/// Recomputes the statistics from the series, which has the data of each flow in each second. The second smallest
+/// Jain's index of 26 windows is the 5th percentile. A station whose demand is met is left out.
 #[test]
 fn windows_are_those_of_the_series() {
     let result = with_tails(CELL, Detail::Tails, "1 s");
@@ -121,7 +121,8 @@ fn windows_are_those_of_the_series() {
     let mut indices: Vec<f64> = (0..26)
         .map(|k| {
             let mut shares = vec![a[k]];
-            // windows from 5 s on: the stop at 20 s ends the 15th window, the start at 9.5 s is in the 5th window
+            // windows of 1 s from 5 s on: the stop at 20 s ends the 15th window, the start at 9.5 s is in the 5th
+            // window
             shares.extend((k < 15).then_some(b[k]));
             shares.extend((k >= 5).then_some(c[k]));
             let sum: f64 = shares.iter().sum();
@@ -160,7 +161,8 @@ fn capture_starves_stations_for_seconds() {
     assert!(captured > 2.0 && shared < 0.5, "{captured} {shared}");
 }
 
-/// The distribution has the same samples as the mean, in each replication and in all replications together.
+/// Checks that the distribution and the mean of the round-trip times are computed from the same samples, in each
+/// replication and in all replications together.
 #[test]
 fn round_trip_times_are_those_of_the_mean() {
     for (text, user) in [(CELL, "a/down/1"), (ROUTER, "flow-1"), (USERS, "far")] {
@@ -199,7 +201,7 @@ fn round_trip_times_are_those_of_the_mean() {
     }
 }
 
-/// Datagrams every 100 ms after a wire of 30 ms: no datagram waits long, and all have the same delay.
+/// Datagrams every 100 ms after a wire of 30 ms. No datagram waits for another, so that all delays are equal.
 #[test]
 fn percentiles_of_equal_delays_are_their_mean() {
     let text = "duration = \"20 s\"\nreplications = 1\n[cell]\nphy = \"802.11b\"\n[wire]\n\
@@ -209,7 +211,7 @@ fn percentiles_of_equal_delays_are_their_mean() {
     let flow = |quantity| mean(&result, "flows", "a/udp-down/1", quantity);
     let [delay, p99] = ["one_way_delay_s", "one_way_delay_p99_s"].map(flow);
     assert!(delay > 0.03, "{delay}");
-    assert_eq!(delay, p99); // no other node contends, and the backoff is over when a datagram arrives
+    assert_eq!(delay, p99); // no other node contends, and the post-backoff is over when a datagram arrives
     let queue = |quantity| mean(&result, "queues", "ap", quantity);
     let [sojourn, p99] = ["sojourn_s", "sojourn_p99_s"].map(queue);
     assert!(sojourn < 2e-3, "{sojourn}");

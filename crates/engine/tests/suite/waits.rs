@@ -1,8 +1,8 @@
-//! Waits of the datagrams of each flow in each queue on their path.
+//! Queueing delays of the datagrams of each flow, for each queue on their path.
 
 use super::queues::{mean, simulate};
 
-/// One flow with exponential gaps, through two queues with service times of 12 ms and 6 ms per packet.
+/// One flow with exponential gaps between packets, through two queues with service times of 12 ms and 6 ms per packet.
 const WIRED: &str = r#"
 duration = "200 s"
 warmup = "20 s"
@@ -16,7 +16,7 @@ to = "c"
 udp = { rate = "800 kbps", packet = "1500 B", arrivals = "poisson" }
 "#;
 
-/// A call in both directions among bulk flows.
+/// A call in both directions that competes with bulk flows.
 const CELL: &str = r#"
 duration = "12 s"
 warmup = "2 s"
@@ -79,7 +79,7 @@ fn waits_and_propagation_add_up_to_the_one_way_delay() {
     let at = |link: &str| mean(&result, "waits", &format!("f at {link}"), "wait_s");
     let delay = mean(&result, "flows", "f", "one_way_delay_s");
     let parts = at("a-b") + at("b-c") + 0.015;
-    // few packets of 12,000 leave only one of the queues in the measured time
+    // few of 12,000 packets leave only one of the two queues during the measured time
     assert!((parts / delay - 1.0).abs() < 2e-3, "{parts} {delay}");
 }
 

@@ -6,7 +6,7 @@ use lasthop_engine::RunResult;
 use lasthop_engine::scenario::{Format, parse};
 use serde_json::Value;
 
-/// One greedy source over a link without errors.
+/// One greedy source over a wireless link without errors.
 const LINK: &str = r#"
 duration = "20 s"
 warmup = "10 s"
@@ -31,7 +31,7 @@ fn simulate(settings: &[(&str, &str)]) -> RunResult {
     }
 }
 
-/// Returns all measured quantities except the number of events, which includes the change.
+/// Returns all measured quantities except the number of events, because the change of the channel is itself an event.
 fn measured(result: &RunResult) -> Vec<&Value> {
     let lists = ["flows", "stations", "aps", "queues", "cells"];
     lists.iter().map(|list| &result.summary[list]).collect()
@@ -61,14 +61,15 @@ fn nothing_is_different_before_a_change() {
         "{ end = { at = \"12 s\", snr = \"-20 dB\" } }",
     );
     let plain = simulate(&before);
-    // the change is at the end of the shorter run, 8 s before the end of the longer run
+    // the change is at the end of the shorter run and 8 s before the end of the longer run
     let longer = simulate(&[change]);
     let changed = simulate(&[("duration", "12.000001 s"), change]);
     assert_eq!(failures(&plain), failures(&changed));
     assert!(failures(&longer) > 3.0 * failures(&plain));
 }
 
-/// Measured over the last ten seconds, in about 20,000 frames; frames of `b` are lost at the given rates.
+/// Checks the frame failure rates of the last ten seconds, over about 20,000 frames. Frames of station `b` are lost at
+/// the given rates.
 #[test]
 fn from_its_time_on_the_channel_is_as_if_it_had_always_been_so() {
     let changes =
@@ -77,7 +78,7 @@ fn from_its_time_on_the_channel_is_as_if_it_had_always_been_so() {
     let always = failures(&simulate(&[("station.b.error_down", "0.3")]));
     assert!((changed - always).abs() < 0.01, "{changed} {always}");
     assert!((failures(&simulate(&[])) - always).abs() > 0.05);
-    // the order in the file does not matter
+    // the order of the changes in the file does not matter
     let other =
         "{ then = { at = \"8 s\", error_down = 0.3 }, worse = { at = \"4 s\", error_down = 0.6 } }";
     assert_eq!(
@@ -86,7 +87,7 @@ fn from_its_time_on_the_channel_is_as_if_it_had_always_been_so() {
     );
 }
 
-/// Every frame ends after the change, so that no waiting frame of `b` gets through.
+/// Every frame ends after the change to an SNR of -20 dB, so that no frame that waits for `b` is received.
 #[test]
 fn frames_that_wait_meet_the_new_channel() {
     let settings = [

@@ -6,7 +6,7 @@ use super::{Cause, Remedy, remedy};
 use crate::edits::{Setting, distinct, set};
 use crate::facts::{Facts, list, mean, percent, rounded, text};
 
-/// Fraction of busy time from which air time may be scarce. [-]
+/// Fraction of busy time above which air time may limit flows. [-]
 const BUSY: f64 = 0.3;
 
 pub fn narrow_channel(facts: &Facts<'_>) -> Option<Cause> {
@@ -33,8 +33,8 @@ pub fn narrow_channel(facts: &Facts<'_>) -> Option<Cause> {
     Some(Cause::new("air", sentence, weight, edits).with(vec![remedy]))
 }
 
-/// Returns the settings of the SNR in a channel of twice the width. The signal power is the same
-/// and the noise power doubles, so the SNR falls by 3 dB.
+/// Returns the settings that lower the SNR of all stations by 3 dB. In a channel of twice the
+/// width, the signal power is unchanged and the noise power doubles.
 fn weaker_signals(facts: &Facts<'_>) -> Vec<Setting> {
     let stations = list(facts.scenario, "stations").iter();
     distinct(stations.filter_map(|station| {
@@ -53,7 +53,7 @@ pub fn no_aggregation(facts: &Facts<'_>) -> Option<Cause> {
     })
 }
 
-/// Returns the access points and stations of the result.
+/// Returns the items of access points and stations in the result.
 fn nodes<'a>(facts: &Facts<'a>) -> impl Iterator<Item = &'a Value> {
     let stations = list(facts.answer, "stations");
     list(facts.answer, "aps").iter().chain(stations)
@@ -89,7 +89,7 @@ fn longer_txop_of_ap() -> Remedy {
     remedy(label, "cell.ap.txop_packets", "4")
 }
 
-/// Returns the node with the highest collision rate, and this rate.
+/// Returns the node with the highest collision rate, and its collision rate.
 fn most_collisions<'a>(facts: &Facts<'a>) -> Option<(&'a str, f64)> {
     nodes(facts)
         .filter_map(|node| Some((text(node, "name"), mean(node, "collision_rate")?)))

@@ -5,13 +5,14 @@ use super::{Cause, remedy};
 use crate::edits::{queue_key, tcp_settings};
 use crate::facts::{Facts, Flow, Kind, list, mean, named, percent, text};
 
-/// Receive window of the edit, enough for 1.2 Gb/s over 100 ms. [packets]
+/// Receive window that the edit sets, which is enough for 1.2 Gb/s over 100 ms. [packets]
 const LARGE_WINDOW: &str = "10000";
 
-/// Ratio of congestion window to receive window from which the receive window may be the limit. [-]
+/// Ratio of congestion window to receive window above which the receive window may be the limit.
+/// [-]
 const FILLED: f64 = 0.6;
 
-/// Returns the largest mean of a quantity among some flows; 0 if no flow has the quantity.
+/// Returns the largest mean of a quantity among these flows, or 0 if no flow has the quantity.
 fn largest(flows: &[&Flow<'_>], quantity: &str) -> f64 {
     let means = flows.iter().filter_map(|flow| mean(flow.answer, quantity));
     means.fold(0.0, f64::max)

@@ -5,16 +5,16 @@ use crate::edits::{link_rate_bps, queue_key, queue_place, rate, set};
 use crate::facts::{Facts, list, mean, named, rounded, text};
 use crate::limits::FULL;
 
-/// Mean queue length from which a queue may be a cause. [packets]
+/// Mean queue length above which a queue may be a cause. [packets]
 const MIN_PACKETS: f64 = 1.0;
 
-/// Limit up to which a drop-tail queue may be too small. [packets]
+/// Capacity below which a drop-tail queue may be too small. [packets]
 const MAX_SHORT_PACKETS: f64 = 250.0;
 
-/// Size of a full segment, headers included. [bit]
+/// Size of a full TCP segment, including headers. [bit]
 const SEGMENT_BITS: f64 = 12_000.0;
 
-/// A queue of the result, with its settings.
+/// A queue of the result and its settings.
 struct Queue<'a> {
     name: &'a str,
     key: String,
@@ -81,7 +81,7 @@ pub fn standing_aqm_queues(facts: &Facts<'_>) -> Vec<Cause> {
     })
 }
 
-/// Returns causes for the queues that hold packets and whose discipline `has_discipline` accepts.
+/// Returns a cause for each long queue whose discipline satisfies `has_discipline`.
 fn long_queues(facts: &Facts<'_>, has_discipline: fn(&str) -> bool) -> Vec<Cause> {
     configurable_queues(facts)
         .into_iter()
@@ -125,16 +125,17 @@ fn long_queue(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
         .with(gateway(facts).filter(|_| is_ap))
 }
 
-/// Returns the queue of mac80211 at the access point as a remedy, for a cell that aggregates.
+/// Returns the remedy of an mac80211 queue at the access point, for a cell that uses aggregation.
 pub fn mac80211() -> Remedy {
     let label = "fair queue with equal air time (mac80211)";
     remedy(label, "cell.ap_queue", "{ mac80211 = {} }").at("at the access point")
 }
 
-/// Returns the virtual shared bottleneck as a remedy, for a cell without one.
+/// Returns the remedy of a virtual shared bottleneck, for a cell that has none.
 ///
 /// If the line is full, the rate of the bottleneck is 10 % below the rate of the line, so that
-/// packets wait in the bottleneck. Otherwise the bottleneck estimates the capacity of the cell.
+/// packets wait in the bottleneck. If the line is not full, the bottleneck estimates the capacity
+/// of the cell.
 pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
     if facts.cell().is_none() || !facts.scenario["vsb"].is_null() {
         return None;
@@ -156,7 +157,8 @@ pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
     Some(Remedy::new(label, settings))
 }
 
-/// Returns the label of FQ-CoDel. At the line, the label includes its name in home routers.
+/// Returns the label of the remedy FQ-CoDel. For a queue at the line, the label includes the name
+/// that home routers use.
 fn fair_queue(key: &str) -> &'static str {
     match key {
         "wire.queue" => "fair queue (FQ-CoDel; in home routers SQM)",
@@ -195,7 +197,7 @@ fn short_buffer(queue: Queue<'_>) -> Cause {
         .with(remedies.map(|remedy| remedy.at(&place)))
 }
 
-/// Returns a time in milliseconds as text, with at most three significant digits. [s]
+/// Returns a time [s] as text in milliseconds, with at most three significant digits.
 pub fn milliseconds(time_s: f64) -> String {
     let time_ms = 1e3 * time_s;
     let parts = if time_ms < 10.0 { 10.0 } else { 1.0 };

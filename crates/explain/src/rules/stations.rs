@@ -1,4 +1,4 @@
-//! Causes at single stations of a cell.
+//! Causes at individual stations of a cell.
 
 use serde_json::Value;
 
@@ -7,13 +7,15 @@ use super::{Cause, Remedy, remedy};
 use crate::edits::{Setting, set};
 use crate::facts::{Facts, Flow, list, mean, named, percent, text};
 
-/// Ratio of a station's rate to the highest rate of its PHY below which the station is slow. [-]
+/// Ratio of a station's rate to the highest rate of its PHY, below which the station is considered
+/// slow. [-]
 const SLOW: f64 = 0.7;
 
-/// Fraction of transmissions that fail without a collision, from which a channel is noisy. [-]
+/// Fraction of transmissions that fail without a collision, above which a channel is considered
+/// noisy. [-]
 const NOISY: f64 = 0.01;
 
-/// Rates of an 802.11n, ac or ax station by MCS, relative to MCS 0. [-]
+/// Data rate of each MCS of 802.11n, ac and ax, divided by the rate of MCS 0. [-]
 const BITS_BY_MCS: [f64; 12] = [
     1.0,
     2.0,
@@ -29,7 +31,7 @@ const BITS_BY_MCS: [f64; 12] = [
     50.0 / 3.0,
 ];
 
-/// Returns the first station of each table whose stations have traffic.
+/// Returns the first station of each station table that has traffic.
 fn groups<'a>(facts: &Facts<'a>) -> Vec<&'a Value> {
     let mut groups: Vec<&Value> = Vec::new();
     for station in list(facts.scenario, "stations") {
@@ -141,7 +143,8 @@ fn noisy_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
     Some(cause.with([better]).with(slower))
 }
 
-/// Returns the next lower rate of an older PHY. At the same SNR, it loses fewer frames.
+/// Returns the next lower rate of a station with a PHY before 802.11n. At the same SNR, fewer
+/// frames are lost at the lower rate.
 fn slower_rate(facts: &Facts<'_>, station: &Value) -> Option<&'static str> {
     let rate_bps = station["rate_bps"].as_f64()?;
     let by_snr = !station["snr_db"].is_null() && station["mcs"].is_null();

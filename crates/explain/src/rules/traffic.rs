@@ -32,7 +32,7 @@ pub fn not_prioritised(facts: &Facts<'_>) -> Option<Cause> {
     Some(cause.remedied_by(voice).with([video]))
 }
 
-/// Returns the number of TCP connections of a station in a direction, by table and key.
+/// Returns station, station table, traffic key and number of TCP connections, for each key.
 fn connections<'a>(facts: &Facts<'a>) -> Vec<(&'a str, &'a str, String, usize)> {
     let mut counts: Vec<(&str, &str, String, usize)> = Vec::new();
     for flow in facts.tcp_flows() {

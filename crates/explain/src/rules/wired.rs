@@ -8,10 +8,10 @@ use crate::edits::{
 };
 use crate::facts::{Facts, list, mean, named, percent, rounded, text};
 
-/// Utilisation from which a line may be a bottleneck. [-]
+/// Utilisation above which a line may be a bottleneck. [-]
 const USED: f64 = 0.3;
 
-/// One-way propagation time from which a path may be too long. [s]
+/// One-way propagation time above which a path may be too long. [s]
 const LONG_S: f64 = 0.005;
 
 pub fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
@@ -73,7 +73,7 @@ pub fn long_paths(facts: &Facts<'_>) -> Vec<Cause> {
     causes
 }
 
-/// Returns whether the links of a class's hosts have a propagation time.
+/// Returns whether the links between the hosts of a class and the network have a propagation time.
 fn has_host_delay(facts: &Facts<'_>, class: &str) -> bool {
     let links = list(facts.scenario, "links");
     let flows = list(facts.scenario, "flows");
@@ -85,8 +85,8 @@ fn has_host_delay(facts: &Facts<'_>, class: &str) -> bool {
     path.any(|link| link["of_host"] == true && link["delay_s"].as_f64() > Some(0.0))
 }
 
-/// Returns the classes of TCP flows between wired nodes, with their mean one-way propagation time.
-/// [s]
+/// Returns the classes of TCP flows between wired nodes, each with its mean one-way propagation
+/// time. [s]
 fn classes<'a>(facts: &Facts<'a>) -> Vec<(&'a str, f64)> {
     let mut classes: Vec<(&str, f64, f64)> = Vec::new();
     for flow in facts.flows.iter().filter(|flow| flow.station.is_none()) {
@@ -132,7 +132,7 @@ pub fn link_losses(facts: &Facts<'_>) -> Vec<Cause> {
     causes
 }
 
-/// Returns the settings of CUBIC with SACK for all TCP flows.
+/// Returns the settings that give all TCP flows CUBIC and SACK.
 pub fn cubic(facts: &Facts<'_>) -> Vec<Setting> {
     let all = facts.tcp_flows();
     let mut settings = tcp_settings(facts, &all, "congestion", "cubic");

@@ -1,5 +1,4 @@
-//! The probes that a server answers: only probes of its sessions, each once, and a limited number
-//! per address.
+//! Answers to probes at a server: each probe of a known session is answered once, with a limited rate per address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,41 +11,41 @@ use super::packet::{
 };
 use crate::callers::subscriber;
 
-/// Limit of answers to one IPv4 address or IPv6 network of 64 bits: rate of the token bucket [1/s], and its size.
+/// Token bucket for answers to one IPv4 address or one IPv6 /64 network: rate [1/s] and size.
 const ANSWER_LIMIT: (f64, f64) = (100.0, 100.0);
-/// Largest number of addresses with a token bucket. Full buckets are removed when the table is full.
+/// Maximum number of addresses with a token bucket. If the maximum is reached, full buckets are removed.
 const MAX_ADDRESSES: usize = 256;
 
-/// Numbers of datagrams at the probes' port, by outcome.
+/// Number of datagrams at the UDP port for probes, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct ProbeCounters {
     pub(crate) answered: u64,
-    /// Datagrams that belong to no session, have a wrong tag, or are not probes.
+    /// Datagrams without a known session, with a wrong tag, or in another format.
     pub(crate) forged: u64,
-    /// Probes whose number was received before, or is too old to be checked.
+    /// Probes whose sequence number was received before, or is too old to check.
     pub(crate) repeated: u64,
-    /// Authentic probes that exceeded the limit of answers.
+    /// Authentic probes above the rate limit.
     pub(crate) too_many: u64,
 }
 
-/// A session with the key of its probes.
+/// A session, with the key of its probes.
 struct Session<S> {
     key: ProbeKey,
     window: ReplayWindow,
-    /// Pool of the session's client.
+    /// Owner of the session: the pool of its client.
     owner: S,
 }
 
-/// Sessions, addresses that were answered, and counters.
+/// State of the answers: sessions, token buckets and counters.
 pub(crate) struct Answerer<S> {
     sessions: HashMap<SessionTag, Session<S>>,
-    /// Token bucket of each address: the answers that are left, and the time of the last update.
+    /// Token bucket of each address: remaining answers, and time of the last update.
     buckets: HashMap<IpAddr, (f64, Duration)>,
     pub(crate) answers: ProbeCounters,
 }
 
 impl<S> Answerer<S> {
-    /// Returns an answerer without sessions.
+    /// Returns a state without sessions.
     pub(crate) fn new() -> Answerer<S> {
         Answerer {
             sessions: HashMap::new(),
@@ -55,21 +54,21 @@ impl<S> Answerer<S> {
         }
     }
 
-    /// Adds a session, so that its probes are answered.
+    /// Adds a session, whose probes are answered from now on.
     pub(crate) fn admit(&mut self, key: ProbeKey, owner: S) {
         let window = ReplayWindow::default();
         let session = Session { key, window, owner };
         self.sessions.insert(session.key.session, session);
     }
 
-    /// Removes the sessions of all owners except those that `is_kept` accepts.
+    /// Removes the sessions whose owner `is_kept` does not accept.
     pub(crate) fn retain(&mut self, is_kept: impl Fn(&S) -> bool) {
         self.sessions.retain(|_, session| is_kept(&session.owner));
     }
 
-    /// Returns the answer to a datagram, the owner of its session, and the round-trip time that the
-    /// client reports. Returns `None` if the datagram gets no answer. A forged datagram costs one
-    /// look-up, and one HMAC if it names a session.
+    /// Returns the answer to a datagram, the owner of its session, and the round-trip time that the client has
+    /// measured. Returns `None` if the datagram gets no answer. A forged datagram costs one look-up, and one HMAC if it
+    /// contains the tag of a known session.
     pub(crate) fn answer(
         &mut self,
         received: &[u8],
@@ -98,7 +97,7 @@ impl<S> Answerer<S> {
     }
 }
 
-/// Returns an authentic request and its session.
+/// Returns the request in a datagram and its session, if the request is authentic.
 fn read<'a, S>(
     sessions: &'a mut HashMap<SessionTag, Session<S>>,
     received: &[u8],
@@ -109,8 +108,8 @@ fn read<'a, S>(
     (probe.kind == Kind::Request).then_some((probe, session))
 }
 
-/// Takes a token from the bucket of an address, if there is one. Only senders of authentic probes
-/// get a bucket.
+/// Removes a token from the token bucket of an address. Returns whether there was a token. Only senders of authentic
+/// probes get a bucket.
 fn may_answer(
     buckets: &mut HashMap<IpAddr, (f64, Duration)>,
     address: IpAddr,

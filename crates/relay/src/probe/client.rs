@@ -1,4 +1,4 @@
-//! Sends probes from a client to its server, and reads the answers.
+//! Task of a client that sends probes to its server and reads the answers.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
@@ -15,20 +15,19 @@ use super::socket::open;
 use crate::client::Client;
 use crate::pool::Pool;
 
-/// Pause before the next attempt if no probe can be sent, for example because there is no
-/// connection.
+/// Pause before the next attempt after no probe could be sent, such as without a connection.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Counters of a client's probes.
+/// Number of probes and answers of a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClientProbeCounters {
     pub(crate) sent: u64,
     pub(crate) answered: u64,
-    /// Whether probes are answered, as last reported.
+    /// Last report: whether probes are answered. `None` before the first report.
     reported: Option<bool>,
 }
 
-/// Measures the round-trip time of the current session, indefinitely.
+/// Measures the round-trip time of the current session. Never returns.
 pub(crate) async fn run(client: Rc<Client>) {
     let interval = Duration::from_secs_f64(client.settings.terms.rule.interval_s);
     loop {
@@ -51,7 +50,7 @@ pub(crate) async fn run(client: Rc<Client>) {
     }
 }
 
-/// Measures the round-trip time while a session has connections to an address.
+/// Measures the round-trip time while the session has connections to one server address.
 async fn measure(
     client: &Client,
     pool: &Rc<Pool>,
@@ -91,8 +90,8 @@ async fn measure(
     }
 }
 
-/// Reads answers. Returns whether the caller must pause: more answers may be waiting, or reading
-/// has failed.
+/// Reads a batch of answers. Returns whether the caller must pause, because more answers may be
+/// waiting or reading has failed.
 fn receive(client: &Client, pool: &Rc<Pool>, socket: &UdpSocket, prober: &mut Prober) -> bool {
     let mut bytes = [0; LENGTH + 1];
     let mut read = 0;
@@ -115,7 +114,7 @@ fn count(client: &Client, add: impl FnOnce(&mut ClientProbeCounters)) {
     client.probes.set(probes);
 }
 
-/// Reports once that probes are answered, or that they are not answered.
+/// Reports each change between answered and unanswered probes once.
 fn report(client: &Client, state: State) {
     let answered = match state {
         State::Waiting { .. } => return,

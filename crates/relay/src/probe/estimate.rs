@@ -1,19 +1,19 @@
-//! The round-trip time T of the probes that were answered in an interval.
+//! Estimate of the round-trip time T from the probes that were answered in an interval.
 
 use std::time::Duration;
 
-/// Time after the last answer for which probes are considered answered, and its minimum in
-/// round-trip times. The value was chosen in emulations of paper 001. With 5 s, links that waited
-/// for the air were considered blocked 40 % of the time.
+/// Time after the last answer until probes are considered unanswered, and its minimum in round-trip
+/// times. The values were chosen in emulations of paper 001. With 5 s, links that waited for the
+/// air were considered blocked 40 % of the time.
 const SILENCE: (Duration, u32) = (Duration::from_secs(20), 3);
 
-/// Mean round-trip time of the probes since the last step, and the time until which the mean is
-/// valid.
+/// Mean round-trip time of the probes since the last step, and the time at which this estimate
+/// expires.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Estimate {
     sum: Duration,
     count: u32,
-    /// Mean round-trip time of the last interval with an answer.
+    /// Mean round-trip time of the last interval in which a probe was answered.
     mean: Option<Duration>,
     until: Duration,
 }
@@ -26,8 +26,8 @@ impl Estimate {
         self.until = now + SILENCE.0.max(rtt * SILENCE.1);
     }
 
-    /// Ends an interval. Returns the mean round-trip time of the interval, if a probe was answered
-    /// in it.
+    /// Ends an interval. Returns the mean round-trip time of the probes answered in the interval,
+    /// if any.
     pub(crate) fn step(&mut self) -> Option<Duration> {
         let mean = (self.count > 0).then(|| self.sum / self.count);
         self.mean = mean.or(self.mean);
@@ -35,12 +35,13 @@ impl Estimate {
         mean
     }
 
-    /// Returns whether probes are answered.
+    /// Returns whether probes are considered answered at `now`.
     pub(crate) fn is_valid(&self, now: Duration) -> bool {
         now < self.until
     }
 
-    /// Returns the newest mean round-trip time, while probes are answered.
+    /// Returns the newest mean round-trip time, or `None` if probes are considered unanswered at
+    /// `now`.
     pub(crate) fn rtt(&self, now: Duration) -> Option<Duration> {
         let so_far = (self.count > 0).then(|| self.sum / self.count);
         self.mean.or(so_far).filter(|_| self.is_valid(now))

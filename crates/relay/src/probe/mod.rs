@@ -25,11 +25,10 @@ pub(crate) use socket::listen;
 
 use std::time::Duration;
 
-/// Number of datagrams that are read before other tasks run, and the pause after a full batch.
-/// During a flood, at most 64 datagrams are read per millisecond, and the kernel drops the rest.
+/// Maximum number of datagrams read before other tasks run, and the pause after this number. During a flood, at most 64
+/// datagrams are read per millisecond, and the kernel drops the remaining datagrams.
 const BATCH: (usize, Duration) = (64, Duration::from_millis(1));
 
-/// Size of a socket's receive buffer, for about as many datagrams as a batch has. A probe behind a
-/// flood is then lost, or waits only a few milliseconds. Linux doubles this size and counts about
-/// 768 bytes per datagram. [bytes]
+/// Size of a socket's receive buffer, enough for about one batch of datagrams. During a flood, a probe is then lost or
+/// waits only a few milliseconds. Linux doubles this size and counts about 768 bytes per datagram. [bytes]
 const RECEIVE_BUFFER: usize = 24 * 1024;

@@ -17,51 +17,52 @@
 //! key     = HMAC(psk, "lasthop relay probe 1 key " + name)
 //! ```
 //!
-//! An answer repeats sequence and rtt, and is as long as its request. A datagram with another
-//! length, version, session or tag gets no answer. A request that was answered before gets no
-//! second answer.
+//! An answer contains the sequence and rtt of its request, and has the same length. A datagram with
+//! another length, version, session or tag gets no answer. A request that was answered before gets
+//! no second answer.
 
 use crate::noise::{Key, Mac, NoiseError};
 
-/// Version of this format.
+/// Version of this wire format.
 const VERSION: u8 = 1;
 /// Length of a probe and of its answer. [bytes]
 pub(crate) const LENGTH: usize = 34;
-/// Length of the part that the tag covers. [bytes]
+/// Length of the bytes that the tag authenticates. [bytes]
 const COVERED: usize = 18;
 
-/// Name of a session on the wire.
+/// Identifier of a session in its probes.
 pub(crate) type SessionTag = [u8; 8];
-/// One datagram.
+/// Datagram of a probe or its answer.
 pub(crate) type Datagram = [u8; LENGTH];
 
-/// Sender of a datagram.
+/// Type of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// A client.
+    /// Datagram from a client.
     Request = 1,
-    /// A server.
+    /// Datagram from a server.
     Answer = 2,
 }
 
-/// Contents of a datagram.
+/// Contents of a probe or its answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Probe {
     pub(crate) kind: Kind,
     pub(crate) sequence: u32,
-    /// Round-trip time that the client has measured; 0 without a measurement. [us]
+    /// Round-trip time that the client has measured, or 0 without a measurement. [us]
     pub(crate) rtt_us: u32,
 }
 
-/// Name and key of the probes of a session.
+/// Session identifier and key of the probes of a session.
 pub(crate) struct ProbeKey {
     pub(crate) session: SessionTag,
     mac: Mac,
 }
 
 impl ProbeKey {
-    /// Derives the name and the key from the relays' key and the name of the session.
+    /// Derives the session identifier and the key of the probes from the pre-shared key and the
+    /// name of the session.
     pub(crate) fn new(key: &Key, name: &str) -> Result<ProbeKey, NoiseError> {
         let label = |purpose: &str| format!("lasthop relay probe {VERSION} {purpose} {name}");
         let mut of_both = Mac::of(key)?;
@@ -75,7 +76,7 @@ impl ProbeKey {
         })
     }
 
-    /// Returns the datagram of a probe.
+    /// Encodes a probe as a datagram.
     pub(crate) fn write(&mut self, probe: Probe) -> Datagram {
         let mut datagram = [0; LENGTH];
         datagram[0] = VERSION;
@@ -88,11 +89,11 @@ impl ProbeKey {
         datagram
     }
 
-    /// Returns the probe in a datagram of this session, if its tag is correct.
+    /// Decodes the probe in a datagram of this session. Returns `None` if the tag is wrong.
     pub(crate) fn read(&mut self, datagram: &Datagram) -> Option<Probe> {
         let (covered, tag) = datagram.split_at(COVERED);
         let right = self.mac.tag(covered);
-        // all bytes are compared, so that the time does not depend on the number of correct bytes
+        // all bytes are compared, so that the duration does not reveal the number of correct bytes
         let differences = tag.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b));
         if differences != 0 || session_of(datagram) != Some(self.session) {
             return None;
@@ -110,29 +111,29 @@ impl ProbeKey {
     }
 }
 
-/// Returns received bytes as a datagram, if their length and version are correct.
+/// Returns the received bytes as a datagram, if their length and version are correct.
 pub(crate) fn datagram(received: &[u8]) -> Option<&Datagram> {
     let datagram: &Datagram = received.try_into().ok()?;
     (datagram[0] == VERSION).then_some(datagram)
 }
 
-/// Returns the session that a datagram names.
+/// Returns the session identifier in a datagram.
 pub(crate) fn session_of(datagram: &Datagram) -> Option<SessionTag> {
     datagram[2..10].try_into().ok()
 }
 
-/// The last 64 sequence numbers, each received or not (RFC 4303, section 3.4.3).
+/// Record of which of the last 64 sequence numbers were received (RFC 4303, section 3.4.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReplayWindow {
     /// Highest sequence number plus 1.
     next: u64,
-    /// Bit i: whether `next - 1 - i` has been received.
+    /// Bit i: whether the sequence number `next - 1 - i` was received.
     received: u64,
 }
 
 impl ReplayWindow {
-    /// Records a sequence number. Returns whether it is new. A number more than 63 below the
-    /// highest is considered old.
+    /// Records a sequence number. Returns whether the number is new. A number more than 63 below
+    /// the highest number counts as received.
     pub(crate) fn admit(&mut self, sequence: u32) -> bool {
         let sequence = u64::from(sequence);
         if sequence >= self.next {
@@ -177,8 +178,8 @@ mod tests {
         rtt_us: 150_000,
     };
 
-    /// The expected bytes were computed in Python by `hmac.digest(psk, label, hashlib.blake2s)`,
-    /// with `psk = bytes(range(32))`, for the session, the key and the tag.
+    /// The expected bytes were computed by an independent Python program, with `hmac.digest(psk,
+    /// label, hashlib.blake2s)` and `psk = bytes(range(32))`.
     #[test]
     fn a_request_has_the_documented_bytes() {
         let hex: String = key(0)
@@ -229,7 +230,7 @@ mod tests {
             }
         }
 
-        /// Compares the window with a set of all admitted numbers.
+        /// Compares the window with a set of all received numbers.
         #[test]
         fn each_number_is_admitted_once(numbers in proptest::collection::vec(0_u32..200, 0..200)) {
             let mut window = ReplayWindow::default();

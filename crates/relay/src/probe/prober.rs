@@ -1,4 +1,5 @@
-//! The client's probe requests that wait for answers.
+//! The client's probes: requests in flight, and whether the server answers. (T is the round-trip
+//! time.)
 //!
 //! ```text
 //! Waiting --answer--> Answered --no answer for 20 s, or 3 T--> Silent --answer--> Answered
@@ -11,47 +12,47 @@ use std::time::Duration;
 
 use super::packet::{Datagram, Kind, Probe, ProbeKey, datagram};
 
-/// Probes per interval of the rule.
+/// Number of probes per interval of the rule.
 const PER_INTERVAL: u32 = 10;
 /// Shortest and longest mean time between two probes.
 const PROBE_INTERVAL: (Duration, Duration) =
     (Duration::from_millis(100), Duration::from_millis(500));
-/// Mean time between two probes while none is answered.
+/// Mean time between two probes while the server does not answer.
 const SILENT_INTERVAL: Duration = Duration::from_secs(10);
-/// Time without any answer after which a new session's server is considered silent.
+/// Time without an answer after which the server of a new session is considered silent.
 const FIRST_SILENCE: Duration = Duration::from_secs(5);
 /// Age at which a probe is considered lost.
 const MAX_AGE: Duration = Duration::from_secs(60);
 
-/// Whether probes are answered.
+/// State of the probes: whether the server answers them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum State {
     /// No probe was answered yet.
     Waiting {
-        /// Time at which the first unanswered probe was sent; `None` if no probe was sent.
+        /// Time at which the first unanswered probe was sent, or `None` if no probe was sent.
         since: Option<Duration>,
     },
-    /// Probes are answered, and T is their round-trip time.
+    /// Probes are answered, and the rule uses their round-trip time.
     Answered,
-    /// Probes are not answered, and T is the round-trip time of the TCP connections.
+    /// Probes are not answered, and the rule uses the round-trip time of the TCP connections.
     Silent,
 }
 
-/// The probes of one session, as the client sends them.
+/// The probes of one session at the client.
 pub(crate) struct Prober {
     key: ProbeKey,
     probe_interval: Duration,
     state: State,
     /// Sequence number of the next request.
     next: u32,
-    /// Send times of requests; `None` for answered requests. The last entry is the request before
-    /// `next`.
+    /// Send times of the last requests, `None` for answered requests. The last element is the
+    /// request before `next`.
     sent: VecDeque<Option<Duration>>,
 }
 
 impl Prober {
-    /// Returns the prober of a new session. `was_silent` is true if the server did not answer the
-    /// probes of the previous session.
+    /// Returns the state of a new session without probes. `was_silent` is true if the server did
+    /// not answer the probes of the previous session.
     pub(crate) fn new(key: ProbeKey, interval: Duration, was_silent: bool) -> Prober {
         let state = match was_silent {
             true => State::Silent,
@@ -70,7 +71,7 @@ impl Prober {
         self.state
     }
 
-    /// Returns the next request. It reports the last measured round-trip time.
+    /// Returns the next request, which contains the last measured round-trip time.
     pub(crate) fn request(&mut self, rtt: Option<Duration>, now: Duration) -> Datagram {
         let is_over =
             |sent: &Option<Duration>| sent.is_none_or(|at| now.saturating_sub(at) > MAX_AGE);
@@ -90,8 +91,8 @@ impl Prober {
         self.key.write(probe)
     }
 
-    /// Returns the round-trip time of the request that is answered. Only the first answer to a
-    /// request is used.
+    /// Returns the round-trip time of an answered request. Only the first answer to a request
+    /// counts.
     pub(crate) fn answer(&mut self, received: &[u8], now: Duration) -> Option<Duration> {
         let probe = self.key.read(datagram(received)?)?;
         if probe.kind != Kind::Answer {
@@ -104,15 +105,14 @@ impl Prober {
         Some(now.saturating_sub(sent))
     }
 
-    /// Records that no probes are sent at present.
+    /// Records that the client sends no probes at present.
     pub(crate) fn pause(&mut self) {
         if self.state != State::Silent {
             self.state = State::Waiting { since: None };
         }
     }
 
-    /// Updates whether the server is silent. `is_valid` is true if the last answer is recent
-    /// enough.
+    /// Updates the state. `is_valid` is true if the last answer is recent enough.
     pub(crate) fn update_state(&mut self, is_valid: bool, now: Duration) {
         let is_silent = match self.state {
             State::Waiting { since } => {
@@ -126,7 +126,8 @@ impl Prober {
         }
     }
 
-    /// Returns the time until the next request: 0.5 to 1.5 times the mean, by a random number.
+    /// Returns the time until the next request. Depending on `random`, it is 0.5 to 1.5 times the
+    /// mean.
     pub(crate) fn pause_before_next(&self, random: u32) -> Duration {
         let mean = match self.state {
             State::Silent => SILENT_INTERVAL,

@@ -1,4 +1,4 @@
-//! The server's task that answers probes.
+//! Task of a server that answers probes.
 
 use std::rc::Rc;
 
@@ -10,10 +10,10 @@ use super::BATCH;
 use super::socket::{answer, receive};
 use crate::server::Server;
 
-/// Answers probes, indefinitely.
+/// Answers probes. Never returns.
 pub(crate) async fn run(server: Rc<Server>, socket: UdpSocket) {
     let began = Instant::now();
-    let (mut since, mut count) = (began, 0); // number of datagrams since `since`
+    let (mut since, mut count) = (began, 0); // `count` is the number of datagrams since `since`
     while socket.readable().await.is_ok() {
         if since.elapsed() >= BATCH.1 {
             (since, count) = (Instant::now(), 0);
@@ -41,7 +41,8 @@ pub(crate) async fn run(server: Rc<Server>, socket: UdpSocket) {
             }
         }
         match count {
-            _ if count == before => sleep(BATCH.1).await, // reading failed
+            // no datagram was read, because reading failed
+            _ if count == before => sleep(BATCH.1).await,
             count if count < BATCH.0 => yield_now().await,
             _ => sleep_until(since + BATCH.1).await,
         }

@@ -1,5 +1,5 @@
-//! UDP sockets of probes. A server with several addresses answers from the address that the request
-//! was sent to.
+//! UDP sockets for probes. A server with several addresses answers from the destination address of
+//! the request.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
@@ -17,7 +17,7 @@ use tokio::net::UdpSocket;
 use super::RECEIVE_BUFFER;
 use super::packet::{Datagram, LENGTH};
 
-/// Listens for probes.
+/// Opens the socket at which a server receives probes.
 pub(crate) fn listen(at: SocketAddr) -> io::Result<std::net::UdpSocket> {
     let socket = std::net::UdpSocket::bind(at)?;
     socket.set_nonblocking(true)?;
@@ -29,7 +29,7 @@ pub(crate) fn listen(at: SocketAddr) -> io::Result<std::net::UdpSocket> {
     Ok(socket)
 }
 
-/// Opens the socket of a client's probes to a server.
+/// Opens the socket from which a client sends probes to its server.
 pub(crate) fn open(from: Option<IpAddr>, to: SocketAddr) -> io::Result<UdpSocket> {
     let any: IpAddr = match to.is_ipv4() {
         true => std::net::Ipv4Addr::UNSPECIFIED.into(),
@@ -41,7 +41,7 @@ pub(crate) fn open(from: Option<IpAddr>, to: SocketAddr) -> io::Result<UdpSocket
     UdpSocket::from_std(socket)
 }
 
-/// The destination address of a datagram.
+/// Destination address of a received datagram.
 enum Destination {
     V4(libc::in_pktinfo),
     V6(libc::in6_pktinfo),
@@ -57,20 +57,20 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// Returns the datagram. A datagram that is too long is cut off one byte after the length of a
-    /// probe.
+    /// Returns the received bytes. A datagram that is too long is cut to one byte more than the
+    /// length of a probe.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
-    /// Returns the sender, if its address is an IP address.
+    /// Returns the IP address of the sender, if its address is an IP address.
     pub(crate) fn from(&self) -> Option<IpAddr> {
         let v4 = self.from.as_sockaddr_in().map(|from| from.ip().into());
         v4.or_else(|| self.from.as_sockaddr_in6().map(|from| from.ip().into()))
     }
 }
 
-/// Receives a datagram, if one is waiting.
+/// Receives a datagram if one has arrived.
 pub(crate) fn receive(socket: &UdpSocket) -> io::Result<Received> {
     socket.try_io(Interest::READABLE, || {
         let mut bytes = [0; LENGTH + 1];
@@ -101,19 +101,19 @@ pub(crate) fn receive(socket: &UdpSocket) -> io::Result<Received> {
     })
 }
 
-/// Answers a received datagram from its destination address. The answer is lost if the socket has
-/// no room.
+/// Sends an answer from the destination address of the received datagram. The answer is lost if the
+/// send buffer is full.
 pub(crate) fn answer(socket: &UdpSocket, received: &Received, answer: &Datagram) -> io::Result<()> {
     let (mut v4, mut v6);
     let control = match received.destination {
         Destination::V4(info) => {
             v4 = info;
-            v4.ipi_ifindex = 0; // the answer may leave by another interface
+            v4.ipi_ifindex = 0; // the answer may leave through another interface
             Some(ControlMessage::Ipv4PacketInfo(&v4))
         }
         Destination::V6(info) => {
             v6 = info;
-            // a link-local address can only be used with its interface
+            // a link-local address is valid only on its interface
             if v6.ipi6_addr.s6_addr[0] != 0xfe {
                 v6.ipi6_ifindex = 0;
             }
@@ -139,6 +139,7 @@ mod tests {
     #[test]
     fn a_server_buffers_about_a_batch_of_datagrams() {
         let socket = listen((std::net::Ipv4Addr::LOCALHOST, 0).into()).unwrap();
-        assert_eq!(getsockopt(&socket, RcvBuf).unwrap(), 2 * RECEIVE_BUFFER); // Linux doubles it
+        // Linux doubles the requested size
+        assert_eq!(getsockopt(&socket, RcvBuf).unwrap(), 2 * RECEIVE_BUFFER);
     }
 }

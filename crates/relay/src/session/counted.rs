@@ -1,15 +1,16 @@
-//! Counters of a session, and the reasons for which it refuses streams.
+//! Counters of a session, and the reasons for refused streams.
 
 use serde::Serialize;
 
-/// Reason for which a stream was refused.
+/// Reason why a stream was refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lack {
-    /// The maximum number of streams is open.
+    /// The maximum number of streams is open. The field is this maximum.
     Streams(usize),
     /// The memory budget is used up.
     Memory,
-    /// The server has no room.
+    /// The server has refused the stream for lack of memory or because of its maximum number of
+    /// streams.
     Server,
 }
 
@@ -23,32 +24,32 @@ impl std::fmt::Display for Lack {
     }
 }
 
-/// Counters of a session.
+/// Counters of a session since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Counted {
-    /// Streams that were opened.
+    /// Number of streams opened.
     #[serde(rename = "streams_total")]
     pub streams: u64,
-    /// Streams that were refused for lack of room.
+    /// Number of streams refused for lack of memory or because of the maximum number of streams.
     #[serde(rename = "streams_refused")]
     pub refused: u64,
-    /// Streams to targets that the server does not allow.
+    /// Number of streams whose target the server does not allow.
     #[serde(rename = "streams_denied")]
     pub denied: u64,
-    /// Streams that were reset.
+    /// Number of streams that were reset.
     #[serde(rename = "streams_reset")]
     pub resets: u64,
-    /// Payload given to links for the first time. [bytes]
+    /// Payload sent over links, without retransmissions. [bytes]
     pub sent_bytes: u64,
     /// Payload delivered to programs. [bytes]
     pub taken_bytes: u64,
-    /// Messages sent again over another link, because their link was lost or stuck.
+    /// Number of messages retransmitted over another link, because their link was lost or stuck.
     #[serde(rename = "messages_again")]
     pub again: u64,
-    /// Links that joined.
+    /// Number of links that joined the session.
     #[serde(rename = "connections_total")]
     pub links: u64,
-    /// Links that were lost with unacknowledged messages.
+    /// Number of links lost with unacknowledged messages.
     #[serde(rename = "connections_lost")]
     pub lost_links: u64,
 }

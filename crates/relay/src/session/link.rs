@@ -1,4 +1,4 @@
-//! The state of one connection of a pool, as a session sees it.
+//! State of a link: one TCP connection of a pool, as the session uses it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -6,20 +6,20 @@ use std::time::Duration;
 use super::{Message, Violation, violation};
 use crate::frame::Frame;
 
-/// Number of a link in its session.
+/// Number of a link, unique in its session.
 pub type LinkId = u32;
 
 /// Maximum number of unacknowledged messages per link.
 const MOST_KEPT: usize = 256;
-/// When messages of a link are acknowledged: immediately after this number of messages or bytes, or
-/// else after this time.
+/// Condition under which received messages of a link are acknowledged: after this number of
+/// messages, after this number of bytes, or after this time, whichever is first.
 const ACKNOWLEDGE: (u64, usize, Duration) = (64, 131_072, Duration::from_millis(500));
 
-/// A message that was sent and is not yet acknowledged.
+/// A message that was sent but not acknowledged yet.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) message: Message,
-    /// Bytes charged to the memory budget for the message.
+    /// Number of bytes for the message that are reserved in the memory budget.
     pub(super) charged: usize,
     /// Whether the message was also sent over another link.
     pub(super) copied: bool,
@@ -28,30 +28,32 @@ pub(super) struct Kept {
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) unacknowledged: VecDeque<Kept>,
-    /// Number of messages that the other end has acknowledged.
+    /// Number of messages of this link that the other relay has acknowledged.
     acknowledged: u64,
-    /// Number of kept messages that have arrived, and the number that this end has acknowledged.
+    /// Number of received messages that need an acknowledgement, and the number of these that were
+    /// acknowledged.
     came: u64,
     reported: u64,
-    /// Bytes that have arrived since the last acknowledgement.
+    /// Number of bytes received since the last acknowledgement.
     untold_bytes: usize,
-    /// Whether an acknowledgement of this end may have been lost.
+    /// Whether an acknowledgement sent by this relay may have been lost.
     pub(super) is_doubtful: bool,
-    /// Whether the other end has asked for an acknowledgement.
+    /// Whether the other relay has requested an acknowledgement.
     pub(super) answers: bool,
-    /// Control messages that are due, each once.
+    /// Control messages that must be sent once.
     pings: bool,
     pub(super) wish: Option<u32>,
     pub(super) says_drain: bool,
     says_rest: bool,
-    /// Whether the link does not deliver its messages.
+    /// Whether the link currently delivers no messages.
     pub(super) is_stuck: bool,
-    /// Time since which the link has carried no messages because it is not needed.
+    /// Time since which the link has been resting (open but unused), if it is resting.
     pub(super) rests: Option<Duration>,
-    /// Whether the link accepts no new messages at this end, and at the other end.
+    /// Whether this relay, and whether the other relay, sends no new messages over the link
+    /// (draining).
     pub(super) drains: bool,
     pub(super) is_drained: bool,
-    /// Time of the first unanswered request for an acknowledgement.
+    /// Time of the first request for an acknowledgement that was not answered.
     pub(super) asked: Option<Duration>,
     heard: Duration,
 }
@@ -66,7 +68,9 @@ impl Link {
             untold_bytes: 0,
             is_doubtful: false,
             answers: false,
-            pings: true, // the server knows its client only after the first message
+            // the server is sure that its client is not a replay only after the client's first
+            // message
+            pings: true,
             wish: None,
             says_drain: false,
             says_rest: false,
@@ -79,7 +83,7 @@ impl Link {
         }
     }
 
-    /// Returns whether the link accepts kept messages.
+    /// Returns whether data and other acknowledged messages may be sent over the link.
     pub(super) fn takes(&self) -> bool {
         !self.drains
             && self.rests.is_none()
@@ -87,19 +91,19 @@ impl Link {
             && self.unacknowledged.len() < MOST_KEPT
     }
 
-    /// Makes the link rest from `since` on, or carry messages again if `since` is `None`, and tells
-    /// the other end.
+    /// Makes the link rest from `since` on, or ends the rest if `since` is `None`. Notifies the
+    /// other relay.
     pub(super) fn rest(&mut self, since: Option<Duration>) {
         self.rests = since;
         self.says_rest = true;
     }
 
-    /// Returns whether the link has control messages of its own to send.
+    /// Returns whether the link has control messages to send that belong to this link only.
     pub(super) fn says(&self) -> bool {
         self.pings || self.answers || self.wish.is_some() || self.says_drain || self.says_rest
     }
 
-    /// Returns the next control message of the link.
+    /// Returns the next control message of the link, if there is one.
     pub(super) fn passing(&mut self, id: LinkId, now: Duration) -> Option<Vec<u8>> {
         if std::mem::take(&mut self.answers) {
             let counts = vec![(id, self.tell())];
@@ -131,7 +135,8 @@ impl Link {
         });
     }
 
-    /// Records the arrival of a kept message. Returns the time at which it must be acknowledged.
+    /// Records the arrival of a message that needs an acknowledgement. Returns the latest time for
+    /// the acknowledgement.
     pub(super) fn came(&mut self, bytes: usize, now: Duration) -> Duration {
         self.came += 1;
         self.untold_bytes += bytes;
@@ -140,12 +145,13 @@ impl Link {
         if is_due { now } else { now + ACKNOWLEDGE.2 }
     }
 
-    /// Returns whether some arrived messages have not been acknowledged.
+    /// Returns whether received messages have not been acknowledged.
     pub(super) fn has_untold(&self) -> bool {
         self.came > self.reported || self.is_doubtful
     }
 
-    /// Returns the number of arrived messages, and records that the other end gets this number now.
+    /// Returns the number of received messages for an acknowledgement, and records that it is sent
+    /// now.
     pub(super) fn tell(&mut self) -> u64 {
         self.reported = self.came;
         self.untold_bytes = 0;
@@ -153,10 +159,10 @@ impl Link {
         self.came
     }
 
-    /// Records that `count` messages have arrived at the other end. Returns the budget bytes of the
-    /// newly acknowledged messages.
+    /// Records that `count` messages have arrived at the other relay. Returns the number of budget
+    /// bytes of the newly acknowledged messages.
     pub(super) fn acknowledged(&mut self, count: u64) -> Result<usize, Violation> {
-        // of two acknowledgements over two links, the newer may arrive first
+        // if two acknowledgements are sent over two links, the newer may arrive first
         let new = usize::try_from(count.saturating_sub(self.acknowledged));
         let Some(new) = new.ok().filter(|&new| new <= self.unacknowledged.len()) else {
             return violation("acknowledges what was not sent");

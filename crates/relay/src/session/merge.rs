@@ -1,31 +1,32 @@
-//! The reassembly of a stream from blocks that arrive in any order, and possibly more than once.
+//! Reassembly of a stream from blocks that arrive in any order, some of them repeatedly.
 
 use std::collections::BTreeMap;
 
-/// Maximum length of a block that is appended to an adjacent block. [bytes]
+/// Maximum length of a block that is merged with an adjacent block. [bytes]
 const SMALL: usize = 4096;
 
-/// The data of a stream that have arrived and are not yet taken.
+/// Data of a stream that have arrived and were not delivered to the program yet.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
-    /// Blocks by their offsets. They do not overlap, and none is below `taken`.
+    /// Blocks that have arrived, keyed by offset. The blocks do not overlap, and none begins below
+    /// `taken`.
     blocks: BTreeMap<u64, Vec<u8>>,
-    /// Offset up to which all data have been taken.
+    /// Offset up to which all data were delivered to the program.
     taken: u64,
-    /// Number of bytes of the first block that have been taken.
+    /// Number of delivered bytes of the first block.
     used: usize,
-    /// Highest offset seen.
+    /// Highest offset received.
     highest: u64,
-    /// Offset of the end of the stream, if it is known.
+    /// Offset at which the stream ends, if known.
     end: Option<u64>,
 }
 
-/// The error for a block that contradicts earlier blocks.
+/// Error for a block that contradicts earlier blocks.
 #[derive(Debug, PartialEq)]
 pub(super) struct Contradiction;
 
 impl Merge {
-    /// Adds a block. Data that have arrived before are ignored.
+    /// Adds a block. Data that arrived before are ignored.
     pub(super) fn add(
         &mut self,
         offset: u64,
@@ -46,7 +47,7 @@ impl Merge {
         self.highest = self.highest.max(until);
         let mut at = offset.max(self.taken);
         while at < until {
-            // the block that covers `at`, or ends at it
+            // the block that contains the offset `at`, or ends at it
             let before = self.blocks.range_mut(..=at).next_back();
             if let Some((&begin, block)) = before {
                 let end = begin + block.len() as u64;
@@ -73,14 +74,14 @@ impl Merge {
         Ok(())
     }
 
-    /// Returns the next bytes in order, if they have arrived.
+    /// Returns the next bytes to deliver to the program, if they have arrived.
     pub(super) fn next(&self) -> Option<&[u8]> {
         let (&begin, block) = self.blocks.first_key_value()?;
         let next = &block[self.used..];
         (begin + self.used as u64 == self.taken && !next.is_empty()).then_some(next)
     }
 
-    /// Records that the program has taken this number of the next bytes.
+    /// Records that the program has accepted `count` of the next bytes.
     pub(super) fn take(&mut self, count: usize) {
         self.taken += count as u64;
         self.used += count;
@@ -92,27 +93,27 @@ impl Merge {
         }
     }
 
-    /// Returns the offset up to which all data have been taken.
+    /// Returns the offset up to which all data were delivered to the program.
     pub(super) fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Returns the highest offset seen.
+    /// Returns the highest offset received.
     pub(super) fn highest(&self) -> u64 {
         self.highest
     }
 
-    /// Returns whether all data have been taken up to the end of the stream.
+    /// Returns whether all data of the stream were delivered to the program.
     pub(super) fn is_over(&self) -> bool {
         self.end == Some(self.taken)
     }
 
-    /// Returns the offset of the end of the stream, if it is known.
+    /// Returns the offset at which the stream ends, if known.
     pub(super) fn end(&self) -> Option<u64> {
         self.end
     }
 
-    /// Returns the number of blocks that wait.
+    /// Returns the number of blocks that were not delivered completely.
     pub(super) fn len(&self) -> usize {
         self.blocks.len()
     }
@@ -126,7 +127,7 @@ mod tests {
     fn rest(merge: &mut Merge) -> Vec<u8> {
         let mut all = Vec::new();
         while let Some(next) = merge.next() {
-            // small pieces, as a socket accepts them
+            // at most 7 bytes, because a socket may accept only a few bytes
             let count = next.len().min(7);
             all.extend(&next[..count]);
             merge.take(count);
@@ -159,7 +160,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the blocks with an array that marks which bytes have arrived.
+        /// Compares the reassembly with an array that marks the bytes that have arrived.
         #[test]
         fn blocks_in_any_order_give_the_stream(
             stream in proptest::collection::vec(any::<u8>(), 1..400),

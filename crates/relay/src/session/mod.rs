@@ -1,5 +1,6 @@
-//! A session of two relays, without sockets and clocks. It cuts the streams of one relay into
-//! blocks, gives the blocks to connections, and reassembles them at the other relay.
+//! A session between two relays, without sockets and clocks. The session divides each stream into
+//! blocks, sends the blocks over links (TCP connections), and reassembles the stream at the other
+//! relay.
 //!
 //! ```text
 //!  readable, take, ... --> Session --> events          (streams: the programs' sockets)
@@ -7,9 +8,9 @@
 //!               next_message v  | receive              (links: the pool's connections)
 //! ```
 //!
-//! If a link is lost, the messages that its other end has not acknowledged are sent over another
-//! link. Blocks carry their offset and are merged. Every other frame has the same effect if it
-//! arrives twice.
+//! If a link is lost, its unacknowledged messages are retransmitted over another link. A message
+//! may therefore arrive twice. A block contains its offset, so that repeated data are ignored. Any
+//! other repeated frame has no further effect.
 
 mod counted;
 mod link;
@@ -37,29 +38,29 @@ use stream::Stream;
 pub use counted::{Counted, Lack};
 pub use link::LinkId;
 
-/// A message before encryption, which several links may share.
+/// A message before encryption. Several links may share it.
 pub type Message = Rc<Vec<u8>>;
 
-/// Longest block of data. [bytes]
+/// Maximum length of a data block. [bytes]
 pub const MOST_BLOCK: usize = 32_768;
-/// Smallest window of a stream, however little memory is free. [bytes]
+/// Minimum window of a stream, even if little memory is free. [bytes]
 const LEAST_WINDOW: u64 = 4_096;
-/// Largest first window of a stream, when enough memory is free. [bytes]
+/// Maximum initial window of a stream. [bytes]
 const FIRST_WINDOW: u64 = 65_536;
-/// Number by which the free memory without its reserve is divided to get the first window of a
-/// stream.
+/// Divisor for the initial window of a stream: the window is the free memory, without its reserve,
+/// divided by this number.
 const FIRST_SHARE: u64 = 256;
-/// Number of bytes after which a stream's program is known to read. It is more than the kernel
-/// buffers of a socket that nobody reads. [bytes]
+/// Number of delivered bytes after which a program certainly reads its data. The number exceeds the
+/// kernel buffers of a socket that is never read. [bytes]
 const READ_BYTES: u64 = 262_144;
-/// Maximum number of out-of-order blocks of a session.
+/// Maximum number of blocks of a session that wait for an earlier block.
 const MOST_BLOCKS: usize = 40_000;
-/// Time without a block after which a stream gives back credit. [ns]
+/// Time without a block after which a stream returns unused credit.
 const IDLE: Duration = Duration::from_secs(5);
-/// Window that an idle stream keeps. [bytes]
+/// Credit that an idle stream keeps. [bytes]
 const IDLE_WINDOW: u64 = 16_384;
 
-/// One of the two relays.
+/// Role of a relay in the session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Side {
     /// The relay that opens streams.
@@ -68,46 +69,47 @@ pub enum Side {
     Server,
 }
 
-/// Limits of one session.
+/// Limits of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Maximum number of streams at the same time.
     pub streams: usize,
     /// Largest window of a stream. [bytes]
     pub window: u64,
-    /// Time of silence after which a link, and finally the session, is considered dead.
+    /// Time without a message after which a link, and then the session, is considered dead.
     pub timeout: Duration,
 }
 
-/// Memory of a relay, shared by all its sessions.
+/// Memory budgets of a relay, which all its sessions share.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    /// Budget for data that senders may send and readers have not yet taken.
+    /// Budget for data that senders may send or that programs have not read yet.
     pub merging: Budget,
-    /// Budget for data that are sent and not yet acknowledged.
+    /// Budget for data that were sent and not acknowledged yet.
     pub unacknowledged: Budget,
 }
 
-/// The result of reading from a program's socket.
+/// Result of a read from a program's socket.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Read {
-    /// Number of bytes that were appended.
+    /// Number of bytes read and appended.
     Some(usize),
-    /// No data at present.
+    /// The socket has no data at present.
     Nothing,
-    /// End of the data.
+    /// The program has ended its data.
     End,
-    /// The socket is broken.
+    /// The socket was reset or has failed.
     Broken,
 }
 
-/// Function that reads at most this number of bytes of a stream, and appends them to a message.
+/// Function that reads at most the given number of bytes from a stream's socket and appends them to
+/// a message.
 pub type Reader<'a> = &'a mut dyn FnMut(StreamId, &mut Vec<u8>, usize) -> Read;
 
-/// An event that a session reports to the task that moves its bytes.
+/// Event of a session that the pool must process.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The client asks for a connection to a target.
+    /// The client requests a connection to a target.
     Asked {
         /// Stream for the connection.
         stream: StreamId,
@@ -116,18 +118,19 @@ pub enum Event {
         /// Port of the target.
         port: u16,
     },
-    /// The server has connected a stream, or has failed to connect it.
+    /// The server has connected a stream to its target, or could not connect it.
     Opened {
         /// Stream that was to be connected.
         stream: StreamId,
         /// [`frame::OK`], or the code of the failure.
         code: u8,
     },
-    /// The stream has data to take, or has ended.
+    /// The stream has data for the program, or has ended.
     Data(StreamId),
-    /// The last read of the stream's socket found no data: wait until there are data.
+    /// The last read from the stream's socket found no data. The pool must call `readable` when
+    /// there are data.
     Empty(StreamId),
-    /// One of the relays has reset the stream.
+    /// This relay or the other relay has reset the stream.
     Reset {
         /// Stream that was reset.
         stream: StreamId,
@@ -136,11 +139,11 @@ pub enum Event {
     },
     /// Both directions of the stream have ended normally.
     Over(StreamId),
-    /// The other relay's rule asks for this number of links.
+    /// The rule of the other relay requests this number of links.
     Wish(u32),
 }
 
-/// The other relay has violated the protocol.
+/// Error: the other relay has violated the protocol.
 #[derive(Debug, Error, PartialEq)]
 #[error("{0}")]
 pub struct Violation(pub String);
@@ -155,14 +158,14 @@ fn violation<T>(what: &str) -> Result<T, Violation> {
     Err(Violation(what.into()))
 }
 
-/// A message that no link carries, and the bytes charged to the budget for it.
+/// A message that is not assigned to a link, with the number of budget bytes reserved for it.
 #[derive(Debug)]
 struct Waiting {
     message: Message,
     charged: usize,
 }
 
-/// A session: streams that are carried over links.
+/// A session: streams whose data are sent over links.
 #[derive(Debug)]
 pub struct Session {
     side: Side,
@@ -171,25 +174,26 @@ pub struct Session {
     streams: HashMap<StreamId, Stream>,
     links: BTreeMap<LinkId, Link>,
     next_stream: StreamId,
-    /// Streams that the client has requested, at the server.
+    /// Streams that the client has requested so far (server only).
     seen: Seen,
     waiting: VecDeque<Waiting>,
-    /// Streams that may have to announce credit.
+    /// Streams that may have to send new credit to the other relay.
     due: VecDeque<StreamId>,
-    /// Streams that have credit and a readable socket.
+    /// Streams that have credit and a readable socket, in the order of service.
     turn: VecDeque<StreamId>,
     events: VecDeque<Event>,
-    /// Bytes of this session charged to the budget for unacknowledged data.
+    /// Number of bytes that this session has reserved in the budget for unacknowledged data.
     kept_bytes: usize,
-    /// Number of blocks that wait to be merged.
+    /// Number of received blocks that were not delivered completely.
     blocks: usize,
-    /// Latest time at which arrived messages must be acknowledged.
+    /// Latest time for the acknowledgement of received messages, if there are any.
     ack_at: Option<Duration>,
-    /// Time of the last received message, or the first time at which a message could be expected.
+    /// Time of the last received message. Before the first message, the time from which messages
+    /// are expected.
     heard: Duration,
     has_heard: bool,
     counted: Counted,
-    /// The reason why the last stream was refused for lack of room.
+    /// Reason why the last stream was refused.
     lack: Option<Lack>,
 }
 
@@ -220,13 +224,13 @@ impl Session {
 
     // -- links ---------------------------------------------------------------------------------
 
-    /// Adds a link, whose number must be new.
+    /// Adds a link. The number of the link must be new.
     pub fn join(&mut self, id: LinkId, now: Duration) {
         self.links.insert(id, Link::new(now));
         self.counted.links += 1;
     }
 
-    /// Removes a lost link. Messages that may not have arrived are sent over other links.
+    /// Removes a lost link. Its unacknowledged messages are retransmitted over other links.
     pub fn lose(&mut self, id: LinkId) {
         let Some(link) = self.links.remove(&id) else {
             return;
@@ -239,7 +243,7 @@ impl Session {
         for entry in link.unacknowledged.into_iter().rev() {
             if entry.copied {
                 self.release(entry.charged);
-                continue; // another link carries it
+                continue; // another link carries the same message
             }
             self.counted.again += 1;
             self.waiting.push_front(Waiting {
@@ -249,8 +253,8 @@ impl Session {
         }
     }
 
-    /// Stops giving messages to a link. The link can be closed once [`Session::is_empty`] returns
-    /// true.
+    /// Stops sending new messages over a link. The link can be closed when [`Session::is_empty`]
+    /// returns true.
     pub fn drain(&mut self, id: LinkId) {
         if let Some(link) = self.links.get_mut(&id)
             && !link.drains
@@ -260,16 +264,16 @@ impl Session {
         }
     }
 
-    /// Stops giving messages to a link for the time being. The link stays open and can be used
-    /// again immediately.
+    /// Stops sending new messages over a link. The link stays open and can be used again
+    /// immediately.
     pub fn rest(&mut self, id: LinkId, now: Duration) {
         if let Some(link) = self.links.get_mut(&id) {
             link.rest(Some(now));
         }
     }
 
-    /// Makes a resting link carry messages again: the link that has rested for the shortest time
-    /// and is not stuck. Returns whether there was one.
+    /// Ends the rest of one link, so that the link is used again. Chooses the link that has rested
+    /// for the shortest time and is not stuck. Returns whether there was such a link.
     pub fn rouse(&mut self) -> bool {
         let resting = self
             .links
@@ -279,15 +283,15 @@ impl Session {
         latest.map(|link| link.rest(None)).is_some()
     }
 
-    /// Sets whether a link is stuck. A stuck link gets no messages, and its messages are also sent
-    /// over other links.
+    /// Sets whether a link is stuck. A stuck link gets no new messages, and its messages are also
+    /// sent over other links.
     pub fn tell_stuck(&mut self, id: LinkId, is_stuck: bool) {
         if let Some(link) = self.links.get_mut(&id) {
             link.is_stuck = is_stuck;
         }
     }
 
-    /// Returns the links that have rested for longer than `time`.
+    /// Returns the links that have been resting for longer than `time`.
     pub fn rested(&self, now: Duration, time: Duration) -> Vec<LinkId> {
         let is_long = |link: &Link| {
             link.rests
@@ -300,13 +304,13 @@ impl Session {
         links.map(|(&id, _)| id).collect()
     }
 
-    /// Returns whether a link carries messages: it neither drains nor rests.
+    /// Returns whether new messages are sent over a link: the link is neither draining nor resting.
     pub fn carries(&self, id: LinkId) -> bool {
         let link = self.links.get(&id);
         link.is_some_and(|link| !link.drains && link.rests.is_none())
     }
 
-    /// Returns whether a link drains and both ends know that all its messages have arrived.
+    /// Returns whether a link is draining and both relays know that all its messages have arrived.
     pub fn is_empty(&self, id: LinkId) -> bool {
         self.links.get(&id).is_none_or(|link| {
             link.is_drained
@@ -316,7 +320,7 @@ impl Session {
         })
     }
 
-    /// Returns the links that have been silent for too long.
+    /// Returns the links over which no message arrived for too long.
     pub fn silent(&self, now: Duration) -> Vec<LinkId> {
         let late = |link: &&Link| {
             link.asked
@@ -326,29 +330,29 @@ impl Session {
         late.map(|(&id, _)| id).collect()
     }
 
-    /// Tells the other relay the number of links that the rule of this relay asks for.
+    /// Sends the other relay the number of links that the rule of this relay requests.
     pub fn wish(&mut self, connections: u32) {
         if let Some(link) = self.links.values_mut().find(|link| !link.drains) {
             link.wish = Some(connections);
         }
     }
 
-    /// Returns whether a link has a message to send at present.
+    /// Returns whether a message can be sent over the link at present.
     pub fn wants(&self, id: LinkId, now: Duration) -> bool {
         self.says(id) || self.acknowledges(now) || self.may_carry(id)
     }
 
-    /// Returns whether a link has control messages of its own to send.
+    /// Returns whether the link has control messages to send that belong to this link only.
     pub fn says(&self, id: LinkId) -> bool {
         self.links.get(&id).is_some_and(Link::says)
     }
 
-    /// Returns whether an acknowledgement is due, over any link.
+    /// Returns whether an acknowledgement is due, which can be sent over any link.
     pub fn acknowledges(&self, now: Duration) -> bool {
         self.ack_at.is_some_and(|at| at <= now)
     }
 
-    /// Returns whether there are data or other kept messages that a link could carry.
+    /// Returns whether data or other acknowledged messages wait that could be sent over the link.
     pub fn may_carry(&self, id: LinkId) -> bool {
         let free = self.memory.unacknowledged.free();
         let has_memory = free >= self.kept_bytes.max(MOST_BLOCK + DATA_HEAD);
@@ -357,17 +361,18 @@ impl Session {
         is_asked && self.links.get(&id).is_some_and(Link::takes)
     }
 
-    /// Returns the time at which an acknowledgement is due, if one can be sent.
+    /// Returns the time at which an acknowledgement is due. Returns `None` if no acknowledgement is
+    /// due or there is no link.
     pub fn deadline(&self) -> Option<Duration> {
         self.ack_at.filter(|_| !self.links.is_empty())
     }
 
-    /// Returns whether a link was reported as stuck.
+    /// Returns whether a link is marked as stuck.
     pub fn is_stuck(&self, id: LinkId) -> bool {
         self.links.get(&id).is_some_and(|link| link.is_stuck)
     }
 
-    /// Returns whether any message has ever arrived.
+    /// Returns whether the session has ever received a message.
     pub fn has_heard(&self) -> bool {
         self.has_heard
     }
@@ -385,7 +390,7 @@ impl Session {
             return false;
         }
         if self.streams.is_empty() {
-            self.heard = now; // from now on a message is expected
+            self.heard = now; // messages are expected from now on
         }
         self.streams.insert(id, Stream::new(window, credit, now));
         self.counted.streams += 1;
@@ -397,7 +402,7 @@ impl Session {
         self.lack = Some(lack);
     }
 
-    /// Returns the reason why the last stream was refused for lack of room.
+    /// Returns the reason why the last stream was refused.
     pub fn lack(&self) -> Option<Lack> {
         self.lack
     }
@@ -416,12 +421,12 @@ impl Session {
 
     // -- streams -------------------------------------------------------------------------------
 
-    /// Sets the maximum number of streams at the same time.
+    /// Sets the maximum number of simultaneous streams.
     pub fn allow(&mut self, streams: usize) {
         self.limits.streams = streams;
     }
 
-    /// Asks the server for a connection. Returns `None` if there are too many streams.
+    /// Requests a connection to a target from the server. Returns `None` if the stream is refused.
     pub fn open(&mut self, host: &str, port: u16, now: Duration) -> Option<StreamId> {
         let id = self.next_stream;
         if !self.begin(id, 0, now) {
@@ -438,7 +443,7 @@ impl Session {
         Some(id)
     }
 
-    /// Replies to the request of an [`Event::Asked`].
+    /// Sends the server's reply to the request of an [`Event::Asked`].
     pub fn answer(&mut self, id: StreamId, code: u8) {
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
@@ -456,7 +461,7 @@ impl Session {
         }
     }
 
-    /// Records that a program's socket may have data, or has ended.
+    /// Records that a program's socket may have data, or that its data may have ended.
     pub fn readable(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.readable = true;
@@ -474,7 +479,7 @@ impl Session {
         }
     }
 
-    /// Returns the next bytes of a stream in order.
+    /// Returns the next bytes of a stream for its program, if they have arrived.
     pub fn next(&self, id: StreamId) -> Option<&[u8]> {
         self.streams.get(&id)?.merge.next()
     }
@@ -484,7 +489,7 @@ impl Session {
         self.streams.contains_key(&id)
     }
 
-    /// Records that the program has taken this number of bytes of a stream.
+    /// Records that the program has accepted `count` bytes of a stream.
     pub fn take(&mut self, id: StreamId, count: usize) {
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
@@ -497,7 +502,7 @@ impl Session {
         self.look_at_credit(id);
     }
 
-    /// Schedules an announcement of credit, if the sender of a stream should get more.
+    /// Schedules a credit frame if the sender of a stream should get more credit.
     fn look_at_credit(&mut self, id: StreamId) {
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
@@ -509,13 +514,13 @@ impl Session {
         }
     }
 
-    /// Returns whether all data of the other relay have been taken, up to the end of the stream.
+    /// Returns whether all data of a stream from the other relay were delivered to the program.
     pub fn is_over(&self, id: StreamId) -> bool {
         let stream = self.streams.get(&id);
         stream.is_none_or(|stream| stream.merge.is_over())
     }
 
-    /// Records that the program knows that no more data will come.
+    /// Records that the program was notified of the end of its data.
     pub fn ended(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.told_end = true;
@@ -531,7 +536,7 @@ impl Session {
         }
     }
 
-    /// Resets a stream.
+    /// Resets a stream at both relays.
     pub fn reset(&mut self, id: StreamId, code: u8) {
         if self.has(id) {
             self.forget(id);
@@ -558,7 +563,7 @@ impl Session {
         self.counted
     }
 
-    /// Returns the present number of streams.
+    /// Returns the number of open streams.
     pub fn streams(&self) -> usize {
         self.streams.len()
     }

@@ -1,4 +1,4 @@
-//! The handling of received frames.
+//! Processing of received frames.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::{Event, Lack, LinkId, MOST_BLOCKS, Session, Side, Violation, violatio
 use crate::frame::{self, Frame, StreamId, is_kept};
 
 impl Session {
-    /// Processes a message that has arrived over a link.
+    /// Processes a message received over a link.
     ///
     /// # Errors
     ///
@@ -30,7 +30,8 @@ impl Session {
         Ok(())
     }
 
-    /// Sets the latest time at which arrived messages must be acknowledged.
+    /// Sets the latest time for the acknowledgement of received messages to `at`, if this is
+    /// earlier.
     fn acknowledge_by(&mut self, at: Duration) {
         self.ack_at = Some(self.ack_at.map_or(at, |known| known.min(at)));
     }
@@ -126,7 +127,8 @@ impl Session {
                 if has_next {
                     self.events.push_back(Event::Data(id));
                 } else {
-                    // a missing block on a slower link limits the sender, not the reader
+                    // a block that is late on a slow link limits the sender, although the program
+                    // reads
                     self.look_at_credit(id);
                 }
             }
@@ -145,7 +147,7 @@ impl Session {
             }
             Frame::Reset { stream: id, code } => {
                 if self.side == Side::Server && self.seen.add(id)? {
-                    return Ok(()); // it arrived before the request
+                    return Ok(()); // the reset arrived before the request
                 }
                 if self.known(id)?.is_some() {
                     self.forget(id);
@@ -168,7 +170,7 @@ impl Session {
                     }
                     stream.their_epoch = epoch;
                     stream.give_back(until, &merging);
-                    // all blocks within the remaining credit may have arrived before this frame
+                    // all blocks of the remaining credit may have arrived before this frame
                     self.look_at_credit(id);
                 }
             }
@@ -177,7 +179,7 @@ impl Session {
     }
 
     /// Returns a stream of this session, or `None` if the stream has ended. A stream that never
-    /// existed is a violation.
+    /// existed violates the protocol.
     fn known(&mut self, id: StreamId) -> Result<Option<&mut Stream>, Violation> {
         let was = match self.side {
             Side::Client => id < self.next_stream,

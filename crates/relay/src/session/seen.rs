@@ -1,17 +1,17 @@
-//! The streams that a client has requested, in little memory: all numbers below a limit, and some
-//! above it.
+//! Set of the streams that a client has requested. To save memory, it consists of all numbers below
+//! a limit and some numbers above the limit.
 
 use std::collections::BTreeSet;
 
 use super::{Violation, violation};
 use crate::frame::StreamId;
 
-/// Maximum number of seen streams above the first missing number.
+/// Maximum number of requested streams above the first missing number.
 const MOST_ABOVE: usize = 65_536;
 
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Number below which all streams are seen.
+    /// Number below which all streams were requested.
     below: StreamId,
     above: BTreeSet<StreamId>,
 }
@@ -21,7 +21,7 @@ impl Seen {
         id < self.below || self.above.contains(&id)
     }
 
-    /// Adds a stream. Returns whether it is new.
+    /// Adds a stream. Returns whether the stream is new in the set.
     pub(super) fn add(&mut self, id: StreamId) -> Result<bool, Violation> {
         if self.has(id) {
             return Ok(false);

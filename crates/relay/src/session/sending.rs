@@ -1,4 +1,4 @@
-//! The choice of the messages that a link sends.
+//! Choice of the next message to send over a link.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -7,7 +7,8 @@ use super::{Event, LinkId, MOST_BLOCK, Message, Read, Reader, Session};
 use crate::frame::{self, DATA_HEAD, Flags, Frame};
 
 impl Session {
-    /// Returns the next message for a link with this much room, which fits at least one block.
+    /// Returns the next message for a link. `room` is the number of bytes that the link accepts,
+    /// enough for one block.
     pub fn next_message(
         &mut self,
         id: LinkId,
@@ -40,7 +41,7 @@ impl Session {
         Some(message)
     }
 
-    /// Returns an acknowledgement of arrived messages, if one is due.
+    /// Returns an acknowledgement of received messages, if one is due.
     fn acknowledgement(&mut self, now: Duration) -> Option<Vec<u8>> {
         if !self.acknowledges(now) {
             return None;
@@ -51,11 +52,11 @@ impl Session {
         (!counts.is_empty()).then(|| Frame::Acknowledge { counts }.message())
     }
 
-    /// Returns a block of the stream that is next in turn.
+    /// Returns a data block of the next stream in the order of service.
     fn block(&mut self, room: usize, now: Duration, read: Reader) -> Option<Message> {
         let most = room.clamp(1, MOST_BLOCK);
         let reserved = DATA_HEAD + most;
-        // a session never holds more than the budget leaves for the other sessions
+        // a session uses at most the memory that it leaves free for other sessions
         if self.kept_bytes > self.memory.unacknowledged.free()
             || !self.memory.unacknowledged.take(reserved)
         {
@@ -114,7 +115,7 @@ impl Session {
         None
     }
 
-    /// Returns the next announcement of credit.
+    /// Returns the next credit frame, if a stream needs one.
     fn credit(&mut self, now: Duration) -> Option<Message> {
         while let Some(id) = self.due.pop_front() {
             let Some(stream) = self.streams.get_mut(&id) else {

@@ -1,4 +1,4 @@
-//! The state of one stream of a session.
+//! State of one stream of a session.
 
 use std::time::Duration;
 
@@ -6,49 +6,49 @@ use super::merge::Merge;
 use super::{LEAST_WINDOW, READ_BYTES};
 use crate::budget::Budget;
 
-/// First pause after which announced credit is repeated while the other relay waits for it, and how
-/// often the pause doubles.
+/// First time after which a credit frame is repeated while the other relay waits for credit, and
+/// maximum number of doublings of this time.
 const REPEAT: Duration = Duration::from_secs(1);
 const MOST_DOUBLINGS: u32 = 4;
 
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) is_open: bool,
-    // outgoing data
+    // outgoing data: offset up to which data were sent
     pub(super) sent: u64,
-    /// Offset up to which the other relay allows this relay to send.
+    /// Offset up to which this relay may send.
     pub(super) credit: u64,
-    /// Number of times that this relay gave credit back.
+    /// Number of times that this relay has returned credit.
     pub(super) epoch: u32,
     pub(super) readable: bool,
     pub(super) in_turn: bool,
     pub(super) last_sent: bool,
     pub(super) sent_at: Duration,
-    // incoming data
+    // incoming data that the program has not read
     pub(super) merge: Merge,
-    /// Maximum distance that the other relay may send ahead of the program, if memory allows.
-    /// [bytes]
+    /// Maximum distance between the program's read offset and the offset up to which the other
+    /// relay may send, if memory allows. [bytes]
     pub(super) window: u64,
     /// Offset up to which the other relay may send.
     pub(super) granted: u64,
     pub(super) their_epoch: u32,
-    /// Whether a lack of credit has stopped the other relay since the last announcement.
+    /// Whether the other relay has used up its credit since the last credit frame.
     pub(super) wants_more: bool,
     /// Last known offset at which the other relay had used up its credit.
     pub(super) spent_at: Option<u64>,
-    /// Time of the last announcement of credit, and the number of its repetitions.
+    /// Time of the last credit frame, and number of its repetitions.
     pub(super) announced_at: Duration,
     pub(super) repeats: u32,
-    /// Whether the stream is in the queue of streams that may have to announce credit.
+    /// Whether the stream is in the queue of streams that may have to send credit.
     pub(super) is_due: bool,
-    /// Whether the program knows that no more data will come.
+    /// Whether the program was notified that no more data will come.
     pub(super) told_end: bool,
-    /// Bytes charged to the memory budget.
+    /// Number of bytes that the stream has reserved in the memory budget.
     pub(super) charged: usize,
 }
 
 impl Stream {
-    /// Returns a new stream. The budget must already be charged for its window.
+    /// Returns a new stream. Its window must have been reserved in the budget before.
     pub(super) fn new(window: u64, credit: u64, now: Duration) -> Stream {
         Stream {
             is_open: false,
@@ -77,10 +77,10 @@ impl Stream {
         self.is_open && self.readable && !self.last_sent && self.sent < self.credit
     }
 
-    /// Returns the offset up to which the other relay should be allowed to send, if the change is
-    /// worth an announcement.
+    /// Returns the new offset up to which the other relay may send, if the increase is large enough
+    /// for a credit frame.
     ///
-    /// Streams whose programs are known to read have priority. Other streams get credit only while
+    /// Streams whose programs certainly read have priority. Other streams get credit only while
     /// much memory is free.
     pub(super) fn to_grant(&self, budget: &Budget, most: u64) -> Option<u64> {
         let is_read = self.merge.taken() >= READ_BYTES;
@@ -95,14 +95,14 @@ impl Stream {
             self.window
         };
         let ahead = self.granted - self.merge.taken();
-        // at most half of the spare memory, in addition to the credit that the stream already has
+        // the stream gets at most half of the spare memory in addition to its present credit
         let window = window.min(most).min(ahead + spare / 2).max(LEAST_WINDOW);
         let until = self.merge.taken() + window;
         (!self.merge.is_over() && until >= self.granted + window / 2).then_some(until)
     }
 
-    /// Returns whether the other relay has waited for long for credit that was announced. The
-    /// announcement may have been lost.
+    /// Returns whether the other relay has waited for a long time for credit that was sent. The
+    /// credit frame may have been lost.
     pub(super) fn lacks_credit(&self, now: Duration) -> bool {
         let pause = REPEAT * 2_u32.pow(self.repeats.min(MOST_DOUBLINGS));
         self.spent_at == Some(self.merge.highest())
@@ -110,7 +110,8 @@ impl Stream {
             && now.saturating_sub(self.announced_at) > pause
     }
 
-    /// Announces credit, if there is memory for it. Returns whether there was.
+    /// Grants credit up to the offset `until` if the budget has enough memory. Returns whether it
+    /// had.
     pub(super) fn grant(&mut self, until: u64, now: Duration, budget: &Budget) -> bool {
         let before = self.granted;
         self.granted = until;
@@ -130,7 +131,7 @@ impl Stream {
         self.recharge(budget);
     }
 
-    /// Charges the budget for all data that may still arrive or have not been taken. Returns
+    /// Reserves memory in the budget for all data that may still arrive or were not read. Returns
     /// whether there was enough memory.
     pub(super) fn recharge(&mut self, budget: &Budget) -> bool {
         let until = self.merge.end().unwrap_or(self.granted);

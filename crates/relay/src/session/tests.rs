@@ -1,4 +1,4 @@
-//! Tests of two sessions whose links lose the messages in flight, slow down and end.
+//! Tests of two sessions whose links lose messages in flight, become slow, and end.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::frame::Flags;
 mod links;
 mod room;
 
-/// An xorshift generator of random numbers.
+/// Random numbers from an xorshift generator.
 struct Random(u64);
 
 impl Random {
@@ -22,7 +22,7 @@ impl Random {
     }
 }
 
-/// A program at one end of a stream.
+/// A program at one of the two relays, connected to a stream.
 #[derive(Default)]
 struct Program {
     says: Vec<u8>,
@@ -76,7 +76,7 @@ impl End {
         self.session.next_message(link, room, now, &mut read)
     }
 
-    /// Processes the events of the session. Each requested stream gets a program.
+    /// Processes the events of the session. Creates a program for each requested stream.
     fn act(&mut self, random: &mut Random) {
         while let Some(event) = self.session.next_event() {
             match event {
@@ -103,7 +103,7 @@ impl End {
         }
     }
 
-    /// Lets programs take some of the arrived data.
+    /// Lets each program read some of the arrived data.
     fn take(&mut self, random: &mut Random) {
         let Self { session, programs } = self;
         for (&id, program) in programs {
@@ -132,7 +132,7 @@ fn bytes(random: &mut Random) -> Vec<u8> {
         .collect()
 }
 
-/// A link, with the messages in flight from each end.
+/// A link between the two sessions, with the messages in flight in both directions.
 struct Pair {
     id: LinkId,
     way: [VecDeque<Message>; 2],
@@ -192,7 +192,7 @@ impl World {
         }
     }
 
-    /// Lets a link take a message or deliver one.
+    /// Sends or delivers one message of a random link.
     fn step(&mut self) {
         let index = self.random.below(self.pairs.len() as u64) as usize;
         let side = self.random.below(2) as usize;
@@ -246,8 +246,8 @@ impl World {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Every message arrives and all memory is released, although links lose messages, rest and
-    /// end.
+    /// Checks that every message arrives and all memory is released, although links lose messages,
+    /// rest and end.
     #[test]
     fn nothing_is_lost_doubled_or_reordered(seed in any::<u64>(), links in 1usize..6, kills in 0u64..40) {
         let mut world = World::new(seed, links);
@@ -275,7 +275,7 @@ proptest! {
             prop_assert!(program.is_over && other.is_over);
             prop_assert!(program.heard == other.says && other.heard == program.says);
         }
-        // unacknowledged messages are released with the last link
+        // unacknowledged messages are released when the last link is removed
         while !world.pairs.is_empty() {
             world.kill(0);
         }
@@ -287,7 +287,8 @@ proptest! {
         }
     }
 
-    /// Random messages are reported as violations, and take no more memory than the budget has.
+    /// Checks that random messages are reported as violations, and use at most the memory of the
+    /// budget.
     #[test]
     fn any_message_is_borne(seed in any::<u64>()) {
         let mut random = Random(seed | 1);
@@ -312,7 +313,7 @@ proptest! {
     }
 }
 
-/// Returns bytes that resemble a message.
+/// Returns random bytes, most of which resemble a message.
 fn odd(random: &mut Random) -> Vec<u8> {
     let stream = random.below(4) as StreamId;
     let until = [0, 5, 5_000, 70_000, u64::MAX][random.below(5) as usize];
@@ -473,7 +474,7 @@ fn a_window_grows_where_it_holds_its_sender_up_and_is_given_back_when_idle() {
     };
     let messages = messages(&mut client, link, Duration::from_secs(6));
     assert!(holds(&messages, &expected));
-    // an earlier announcement is no longer valid
+    // this credit frame is older than the credit that was returned
     let late = Frame::Credit {
         stream: id,
         until: 900_000,
@@ -504,12 +505,12 @@ fn a_silent_link_and_a_silent_relay_are_told() {
     assert_eq!(client.next_event(), Some(reset));
 }
 
-/// Reads nothing.
+/// A [`Reader`] that finds no data.
 fn nothing(_: StreamId, _: &mut Vec<u8>, _: usize) -> Read {
     Read::Nothing
 }
 
-/// Returns all messages that a session sends over a link at a time.
+/// Returns all messages that a session can send over a link now.
 fn messages(session: &mut Session, link: LinkId, now: Duration) -> Vec<Message> {
     std::iter::from_fn(|| session.next_message(link, 1_000, now, &mut nothing)).collect()
 }

@@ -1,4 +1,4 @@
-//! The periodic check of timeouts.
+//! Periodic check of all timeouts of a session.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{Event, FIRST_WINDOW, IDLE, IDLE_WINDOW, Session, Waiting};
 use crate::frame::{self, Frame, StreamId};
 
 impl Session {
-    /// Checks all timeouts. It must be called a few times per second.
+    /// Checks all timeouts. Must be called a few times per second.
     pub fn tick(&mut self, now: Duration) {
         let every = self.limits.timeout / 3;
         if !self.streams.is_empty() {
@@ -48,16 +48,17 @@ impl Session {
         self.free_the_stuck();
     }
 
-    /// Returns whether a stream has used up its credit, or the session its memory for
+    /// Returns whether a stream has used up its credit, or the session has used up its memory for
     /// unacknowledged data.
     pub fn is_held_up(&self) -> bool {
         let spent = |stream: &Stream| stream.is_open && stream.sent == stream.credit;
         self.kept_bytes > self.memory.unacknowledged.free() || self.streams.values().any(spent)
     }
 
-    /// Sends one message of a stuck link also over another link, if there is one. The message that
-    /// is the furthest behind is chosen, because a reader waits for it first. Only one message is
-    /// sent at a time, because a message that is only slow then arrives twice.
+    /// Sends one message of a stuck link also over another link, if there is another link. The
+    /// message whose data are the farthest behind the sent data of its stream is chosen, because a
+    /// reader waits for these data. Only one message is sent at a time, since messages that are
+    /// late but not lost arrive twice.
     fn free_the_stuck(&mut self) {
         if !self.links.values().any(Link::takes) {
             return;
@@ -83,13 +84,14 @@ impl Session {
         }
     }
 
-    /// Returns whether the other relay has been silent so long that the session is dead.
+    /// Returns whether no message arrived from the other relay for so long that the session is
+    /// dead.
     pub fn is_dead(&self, now: Duration) -> bool {
         let is_waited_for = !self.streams.is_empty() || self.links.is_empty();
         is_waited_for && now.saturating_sub(self.heard) > self.limits.timeout
     }
 
-    /// Resets every stream. The session has ended.
+    /// Resets every stream because the session has ended.
     pub fn abandon(&mut self) {
         let ids: Vec<StreamId> = self.streams.keys().copied().collect();
         for id in ids {

@@ -1,4 +1,4 @@
-/** Answers of Python on the page. */
+/** Tests that the page shows the results of Python's commands. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

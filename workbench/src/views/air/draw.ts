@@ -1,4 +1,4 @@
-/** The lanes: frames as boxes, failures by shape and colour, backoffs as slots. */
+/** Draws the lanes of the nodes: frames as boxes, failures by shape and colour, backoffs as slots. */
 
 import { firstFrom, type Frame } from "./frames";
 import { fitted, type Segment, strokeLines } from "../chart/canvas";
@@ -9,7 +9,7 @@ import { BOX_PX, LANE_PX, colorOf, framesIn, heightOf, isDense, lanesTop, xOf, t
 import { shortKindOf } from "./words";
 
 const FONT = "system-ui, sans-serif";
-/** Number of frames after the view whose countdowns may begin within the view. */
+/** Number of frames after the visible interval whose countdowns are drawn, because they may begin in the interval. */
 const BEYOND = 80;
 
 export function draw(ctx: CanvasRenderingContext2D, scene: Scene): void {
@@ -56,7 +56,7 @@ function drawLanes(ctx: CanvasRenderingContext2D, scene: Scene): void {
   });
 }
 
-/** The rectangle of a frame, `BOX_PX` high. */
+/** Position and width of a frame's rectangle. Its height is `BOX_PX`. */
 interface Box {
   left: number;
   top: number;
@@ -81,13 +81,13 @@ function drawFrame(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, la
   drawWords(ctx, scene, frame, box);
 }
 
-/** Draws the two diagonals of a rectangle. */
+/** Draws a cross over a rectangle. */
 function cross(ctx: CanvasRenderingContext2D, color: string, left: number, top: number, wide: number, high: number, width: number) {
   const [right, bottom] = [left + wide, top + high];
   strokeLines(ctx, color, [[left, top, right, bottom], [left, bottom, right, top]], width);
 }
 
-/** Draws parallel lines over a box. */
+/** Draws a hatch pattern over a rectangle. */
 function hatch(ctx: CanvasRenderingContext2D, { left, top, wide }: Box) {
   const lines: Segment[] = [];
   for (let x = left - BOX_PX; x < left + wide; x += 6) lines.push([x, top + BOX_PX, x + BOX_PX, top]);
@@ -99,7 +99,7 @@ function hatch(ctx: CanvasRenderingContext2D, { left, top, wide }: Box) {
   ctx.restore();
 }
 
-/** Draws the lost MPDUs of an aggregate, each in its place. */
+/** Draws the lost MPDUs of an aggregate at their positions in the aggregate. */
 function drawLost(ctx: CanvasRenderingContext2D, frame: Frame, { left, top, wide }: Box) {
   if (frame.lost.length === 0 || !frame.mpdus) return;
   const each = wide / frame.mpdus;
@@ -112,10 +112,10 @@ function drawLost(ctx: CanvasRenderingContext2D, frame: Frame, { left, top, wide
   }
 }
 
-/** Writes kind and receiver into a box, or only the kind if there is less room. */
+/** Writes type and receiver of a frame into its rectangle, or only the type if there is less room. */
 function drawWords(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, { left, top, wide }: Box) {
   if (wide < 16) return;
-  // texts are centred in the visible part of a box
+  // the text is centred in the visible part of the rectangle
   const from = Math.max(left, scene.gutter_px);
   const room = Math.min(left + wide, scene.width_px) - from - 4;
   ctx.font = `11px ${FONT}`;
@@ -135,7 +135,7 @@ function drawWords(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, { 
   ctx.fillText(text, from + room / 2 + 2, y);
 }
 
-/** Draws the slots of countdowns in idle gaps, and a thin line while a countdown was frozen. */
+/** Draws the backoff slots that nodes count in idle gaps. A thin line shows that a countdown is frozen. */
 function drawBackoffs(ctx: CanvasRenderingContext2D, scene: Scene): void {
   const slot_px = xOf(scene, scene.from_s + scene.slot_s) - xOf(scene, scene.from_s);
   if (!(slot_px > 0.15)) return;
@@ -168,7 +168,7 @@ function drawBackoffs(ctx: CanvasRenderingContext2D, scene: Scene): void {
   }
 }
 
-/** Writes the number of slots where the countdown begins, unless another frame of the sender is there. */
+/** Writes the number of backoff slots at the start of the countdown, unless another frame of the sender is there. */
 function drawSlots(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, start_s: number, base: number) {
   const text = String(frame.backoff_slots);
   const left = Math.max(xOf(scene, start_s), scene.gutter_px) + 1;
@@ -182,7 +182,7 @@ function drawSlots(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, st
   ctx.fillText(text, left, base - 14);
 }
 
-/** Draws the load of each column as its height, and failures from the top in another colour. */
+/** Draws the load of each pixel column as a bar, and failures from the top of the bar in another colour. */
 function drawColumns(ctx: CanvasRenderingContext2D, scene: Scene): void {
   const count = Math.floor(scene.width_px - scene.gutter_px);
   const { from_s, to_s } = scene;

@@ -1,4 +1,4 @@
-/** The axis of time, and the lengths of queues above the lanes. */
+/** Draws the time axis, and the queue lengths above the lanes. */
 
 import type { Series, Track } from "../../engine/answers";
 import { looks } from "../chart/lines";
@@ -10,7 +10,7 @@ import { AXIS_PX, QUEUE_PX, xOf, type Scene } from "./scene";
 
 const FONT = "system-ui, sans-serif";
 
-/** Draws the time axis. Instants have as many decimals as are necessary to distinguish them. */
+/** Draws the time axis. Its labels have enough decimals to differ from each other. */
 export function drawAxis(ctx: CanvasRenderingContext2D, scene: Scene, height_px: number): void {
   const { from_s, to_s, gutter_px, width_px } = scene;
   const marks = ticks(to_s, Math.max(2, (width_px - gutter_px) / 90), from_s);
@@ -77,12 +77,12 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   });
 }
 
-/** Number of queues that have different line styles. */
+/** Number of different line styles for queues. */
 const MOST_LOOKS = 15;
 
 /**
- * Returns the number of a queue's line style. It stays constant while other queues appear and disappear, unless there
- * are too many queues.
+ * Returns the number of a queue's line style. The number does not change when other queues appear or disappear, unless
+ * there are too many queues.
  */
 function placeOf({ tracks }: Series, queue: Track, at: number): number {
   const all = tracks.filter(({ quantity }) => quantity === queue.quantity);
@@ -106,7 +106,7 @@ function drawLevels(
   }
 }
 
-/** Draws a line through the samples. Several samples of one pixel become one vertical stroke. */
+/** Draws a line through the samples. Several samples in one pixel column are drawn as one vertical line. */
 function drawLine(
   ctx: CanvasRenderingContext2D,
   scene: Scene,

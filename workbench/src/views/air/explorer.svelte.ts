@@ -1,4 +1,4 @@
-/** The state of the view of the air: the interval in view, the selected frame, and the fetched frames. */
+/** State of the view of the air: visible interval, selected frame, and fetched frames. */
 
 import type { Scenario } from "../../engine/answers";
 import { plain } from "../digits";
@@ -8,17 +8,17 @@ import { accessOf, countdownOf, type Access, type Countdown } from "./idle";
 import { Store } from "./store";
 import { tellFrame } from "./words";
 
-/** Shortest interval in view [s], and number of frames in view at the start. */
+/** Shortest visible interval [s], and number of frames that are visible at first. */
 const LEAST_S = 20e-6;
 const AT_FIRST = 36;
 
 export class Explorer {
   view = $state.raw<[number, number]>([0, 1]);
   selected = $state.raw<Frame | null>(null);
-  /** Description of the selected frame in one sentence. */
+  /** Sentence about the selected frame, for screen readers. */
   announcement = $state("");
   failure = $state("");
-  /** Number of changes of the fetched frames; it grows with each block that arrives. */
+  /** Number of times that fetched frames have arrived. */
   arrived = $state(0);
   readonly access: Access | null;
   readonly store: Store;
@@ -30,7 +30,7 @@ export class Explorer {
   ) {
     this.access = accessOf(scenario);
     this.store = new Store(air, this.access, () => {
-      // countdowns change when earlier frames arrive
+      // the countdown of a frame may change when earlier frames arrive
       this.known.clear();
       this.arrived += 1;
       this.follow();
@@ -51,14 +51,14 @@ export class Explorer {
   };
 
   /**
-   * Shows a few dozen frames from the requested instant, or from the start of the recording. If the recording starts
-   * with the run, its middle is shown, since the air is idle at the start.
+   * Shows a few dozen frames from the requested time on, or from the start of the recording. A recording from the start
+   * of the run is shown from its middle, because the air is idle at the start.
    */
   async start(asked_s: number | null): Promise<void> {
     const { from_s, to_s } = this.air;
     const isInside = asked_s !== null && asked_s >= from_s && asked_s < to_s;
     const at_s = isInside ? asked_s : from_s > 0 ? from_s : (from_s + to_s) / 2;
-    // frames of aggregates are long: a few blocks may contain very few of them
+    // aggregates are long, so that a few blocks may contain very few frames
     let reach_s = this.store.span_s;
     do {
       reach_s *= 2;
@@ -77,7 +77,7 @@ export class Explorer {
     this.look(begin.start_s - 0.04 * span_s, begin.start_s + span_s);
   }
 
-  /** Moves the view within the recording. */
+  /** Sets the visible interval, within the recording. */
   look = (from_s: number, to_s: number): void => {
     const { air } = this;
     const whole_s = Math.max(air.to_s - air.from_s, LEAST_S);
@@ -89,13 +89,13 @@ export class Explorer {
     void this.load(begin_s, begin_s + span_s);
   };
 
-  /** Moves the middle of the view. */
+  /** Sets the middle of the visible interval. */
   turnTo = (middle_s: number): void => {
     const span_s = this.view[1] - this.view[0];
     this.look(middle_s - span_s / 2, middle_s + span_s / 2);
   };
 
-  /** Selects the first frame in view after it has arrived, if the selected frame is no longer in view. */
+  /** Selects the first visible frame, after it has arrived, if the selected frame is no longer visible. */
   private follow(): void {
     const { selected, store, view } = this;
     if (!selected || this.isInView(selected) || !store.has(...view)) return;
@@ -108,12 +108,12 @@ export class Explorer {
     this.announcement = frame ? tellFrame(frame, this.countdown(frame)) : "";
   }
 
-  /** Moves the view by its own length. */
+  /** Moves the visible interval by its own length. */
   page = (by: 1 | -1): void => {
     this.turnTo((this.view[0] + this.view[1]) / 2 + by * (this.view[1] - this.view[0]));
   };
 
-  /** Zooms around the selected frame if it is in view. */
+  /** Zooms around the selected frame if it is visible, or else around the middle. */
   zoom = (factor: number): void => {
     const [from_s, to_s] = this.view;
     const frame = this.selected;
@@ -132,7 +132,7 @@ export class Explorer {
     this.look(middle_s - span_s / 2, middle_s + span_s / 2);
   };
 
-  /** Selects the next or the previous frame. Missing frames are fetched. */
+  /** Selects the next or previous frame. Frames that are missing are fetched. */
   step = async (by: 1 | -1): Promise<void> => {
     const { air, store, selected, view } = this;
     if (!selected || !this.isInView(selected)) {
@@ -144,7 +144,7 @@ export class Explorer {
       await this.load(low_s, high_s);
       const { frames } = store;
       const next = frames[frames.indexOf(selected, firstFrom(frames, selected.start_s)) + by];
-      // a frame beyond the fetched blocks is not the next frame
+      // frames between the fetched blocks may be missing, so that the next fetched frame need not be the next frame
       if (next && store.has(Math.min(next.start_s, low_s), Math.max(next.start_s, high_s))) {
         return this.choose(next);
       }
@@ -154,14 +154,14 @@ export class Explorer {
     }
   };
 
-  /** Selects the first frame of the record, or the last. */
+  /** Selects the first or the last frame of the recording. */
   end = async (isLast: boolean): Promise<void> => {
     const at_s = isLast ? this.air.to_s : this.air.from_s;
     await this.load(at_s, at_s);
     this.choose(this.store.frames.at(isLast ? -1 : 0) ?? null);
   };
 
-  /** Goes to an instant. If the instant is outside the recording, a new recording starts from it. */
+  /** Shows a time. If the time is outside the recording, a new recording starts at this time. */
   go(at_s: number): void {
     const span_s = this.view[1] - this.view[0];
     if (at_s >= this.air.from_s && at_s < this.air.to_s) this.look(at_s, at_s + span_s);
@@ -175,7 +175,8 @@ export class Explorer {
 
   private async load(from_s: number, to_s: number): Promise<void> {
     try {
-      // countdowns begin before their frames, and countdowns of later frames extend into the view
+      // fetches more than the visible interval, because countdowns begin before their frames, and countdowns of later
+      // frames may be visible
       await this.store.load(from_s - this.store.span_s, to_s + this.store.span_s);
       this.failure = "";
     } catch (error) {

@@ -1,9 +1,9 @@
-/** Recorded frames, and counts over an interval. */
+/** Recorded frames, and sums over an interval. */
 
 import type { FrameKind, Frames } from "../../engine/answers";
 import { firstIndex } from "../search";
 
-/** Kinds of frames that have different colours. */
+/** Types of frames that have different colours. */
 export type Look =
   "segment" | "tcp-ack" | "rts" | "mac-ack" | "block-ack" | "block-ack-req" | "cf-end";
 
@@ -17,23 +17,23 @@ export const LOOKS: Record<Look, string> = {
   "cf-end": "CF-End",
 };
 
-/** The values of one row of columns. */
+/** One row of a table that is stored as columns. */
 type Row<Columns> = { [Name in keyof Columns]: Columns[Name] extends (infer Value)[] ? Value : never };
 
 export interface Frame extends Omit<Row<Frames>, "duration_s"> {
   end_s: number;
   look: Look;
-  /** Positions of lost MPDUs in the aggregate, if they were recorded. */
+  /** Positions of lost MPDUs in the aggregate, if recorded. */
   lost: number[];
 }
 
-/** Columns that the engine gives in addition to those of `Frames`: numbers of all MPDUs and of the lost MPDUs. */
+/** Columns of the engine that `Frames` lacks: sequence numbers of all MPDUs and of the lost MPDUs. */
 interface Numbered {
   sequence?: (number[] | null)[];
   lost?: (number[] | null)[];
 }
 
-/** Returns the frames of columns, in order of their starts. */
+/** Converts columns to frames, in the order of their start times. */
 export function framesOf({ sequence, lost, ...columns }: Frames & Numbered): Frame[] {
   const order = columns.start_s.map((_, at) => at);
   order.sort((a, b) => columns.start_s[a]! - columns.start_s[b]! || a - b);
@@ -61,7 +61,7 @@ export function firstFrom(frames: readonly Frame[], from_s: number): number {
   return firstIndex(frames, ({ start_s }) => start_s < from_s);
 }
 
-/** Counts of an interval. */
+/** Sums over the frames of an interval. */
 export interface Busy {
   frames: number;
   senders: number;
@@ -72,7 +72,8 @@ export interface Busy {
 }
 
 /**
- * Counts the frames of an interval. `longest_s` is the length of the longest frame that may extend into the interval.
+ * Returns the sums over the frames of an interval. `longest_s` is the duration of the longest frame that may begin
+ * before the interval.
  */
 export function busyOf(
   frames: readonly Frame[],

@@ -1,43 +1,45 @@
-/** Idle times of the medium, and the slots that a sender counted down before a frame.
+/**
+ * Idle times of the medium, and the slots that a sender counted down before a frame.
  *
- * As in python/lasthop/plot/countdown.py, a countdown is followed backwards from the frame's start
- * through idle gaps. In each gap the sender waits for AIFS, or for EIFS after a frame that failed, and
- * then counts. Frames of other nodes freeze the countdown. */
+ * A countdown is traced backwards from the frame's start through idle gaps, as in python/lasthop/plot/countdown.py. In
+ * each gap the sender waits for AIFS, or for EIFS after a failed frame, and then counts slots. Frames of other nodes
+ * freeze the countdown.
+ */
 
 import type { Scenario } from "../../engine/answers";
 import { numberOf, tableOf, tablesOf, textOf } from "../answer";
 import { firstIndex } from "../search";
 import type { Frame } from "./frames";
 
-/** Largest distance of two instants that are considered equal. [s] */
+/** Largest difference between two times that are considered equal. [s] */
 const ROUNDING_S = 1e-7;
 const ACK_BYTES = 14;
 const OFDM_SYMBOL_S = 4e-6;
 const OFDM_SERVICE_AND_TAIL_BITS = 22;
 const EXTENSIONS_S: Record<string, number> = { "802.11g": 6e-6, "802.11a": 0 };
 
-/** Rules of access to the medium. */
+/** Rules for the access to the medium. */
 export interface Access {
   slot_s: number;
-  /** Returns the time that a node waits before it counts, by its name and its category. [s] */
+  /** Returns the AIFS of a node for an access category. [s] */
   aifs_s: (node: string, flow: string | null) => number;
-  /** Returns the time that all nodes wait in addition to AIFS after the last frames. [s] */
+  /** Returns the time that EIFS adds to AIFS for all nodes after the last frames. [s] */
   lead_s: (last: readonly Frame[]) => number;
-  /** Whether a slot in which another node begins to send is counted (EDCA). */
+  /** Whether a slot counts in which another node begins to send (EDCA). */
   countsBusy: boolean;
 }
 
-/** Idle time, including SIFS between the frames of an exchange. */
+/** A time interval in which the medium is idle, including SIFS between the frames of an exchange. */
 export interface Gap {
   start_s: number;
   end_s: number;
-  /** Time that all nodes wait in addition to AIFS. [s] */
+  /** Time that EIFS adds to AIFS in this gap. [s] */
   lead_s: number;
-  /** False if the frames before the gap were not fetched. */
+  /** Whether the frames before the gap were fetched. */
   isKnown: boolean;
 }
 
-/** Interval in which slots were counted. */
+/** Time interval in which a node counted slots. */
 export interface Counted {
   start_s: number;
   end_s: number;
@@ -45,13 +47,13 @@ export interface Counted {
 }
 
 export interface Countdown {
-  /** Intervals of the countdown, the last interval first. */
+  /** Time intervals of the countdown; the last interval is first. */
   stretches: Counted[];
-  /** Number of slots before the beginning of the recording. */
+  /** Number of slots that were counted before the recording began. */
   missing: number;
 }
 
-/** Returns the access rules of a scenario with a cell; null without a cell. */
+/** Returns the access rules of a scenario, or null without a cell. */
 export function accessOf(scenario: Scenario): Access | null {
   const cell = tableOf(scenario, "cell");
   const slot_s = numberOf(cell, "slot_s");
@@ -80,7 +82,7 @@ export function accessOf(scenario: Scenario): Access | null {
   return { slot_s, aifs_s, lead_s, countsBusy: textOf(cell, "countdown") === "edca" };
 }
 
-/** Returns the duration of a frame on the air, preamble included. [s] */
+/** Returns the duration of a frame on the air, including the preamble. [s] */
 function frame_s(cell: Scenario, bytes: number, rate_bps: number): number {
   const preamble_s = numberOf(cell, "preamble_s") ?? 0;
   const extension_s = EXTENSIONS_S[textOf(cell, "phy") ?? ""];
@@ -90,7 +92,7 @@ function frame_s(cell: Scenario, bytes: number, rate_bps: number): number {
   return preamble_s + symbols * OFDM_SYMBOL_S + extension_s;
 }
 
-/** Returns the duration of the response that EIFS includes (IEEE 802.11-2020, table 10-8). [s] */
+/** Returns the duration of the response that is part of EIFS (IEEE 802.11-2020, table 10-8). [s] */
 function expectedResponse_s({ mcs, rate_bps }: Frame): number {
   if (mcs !== null) return mcs === 0 ? 68e-6 : mcs <= 2 ? 44e-6 : 32e-6;
   const known: Record<number, number> = {
@@ -106,7 +108,9 @@ function expectedResponse_s({ mcs, rate_bps }: Frame): number {
   return (known[rate_bps / 1e6] ?? 28) * 1e-6;
 }
 
-/** Returns the idle gaps in order. `isFirst` returns whether the frames before a frame are missing. */
+/**
+ * Returns the idle gaps between frames in order. `isFirst` returns whether the frames before a frame were not fetched.
+ */
 export function gapsOf(
   frames: readonly Frame[],
   access: Access,
@@ -136,7 +140,7 @@ export function gapsOf(
   return gaps;
 }
 
-/** Returns the countdown of the sender before a frame. */
+/** Returns the countdown that the sender made before a frame. */
 export function countdownOf(frame: Frame, gaps: readonly Gap[], access: Access): Countdown {
   let missing = frame.backoff_slots ?? 0;
   const stretches: Counted[] = [];

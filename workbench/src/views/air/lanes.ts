@@ -1,19 +1,19 @@
-/** The nodes that have a lane, and the queues above the lanes. */
+/** Nodes that have a lane in the picture, and queues above the lanes. */
 
 import type { Scenario, Series, Track } from "../../engine/answers";
 import { tablesOf, textOf } from "../answer";
 import { firstIndex } from "../search";
 import { firstFrom, type Frame } from "./frames";
 
-/** Largest number of nodes that all have a lane. With more nodes, only those that send have a lane. */
+/** Largest number of nodes for which every node has a lane. With more nodes, only sending nodes have a lane. */
 export const ALL_LANES = 10;
 
-/** Returns all nodes of the cell, the access point first. */
+/** Returns all nodes of the cell. The access point is first. */
 export function nodesOf(scenario: Scenario): string[] {
   return ["ap", ...tablesOf(scenario, "stations").map((station) => textOf(station, "name") ?? "")];
 }
 
-/** Returns the nodes that have a lane while an interval is in view. */
+/** Returns the nodes that have a lane in the visible interval. */
 export function lanesOf(
   nodes: readonly string[],
   frames: readonly Frame[],
@@ -21,7 +21,7 @@ export function lanesOf(
   to_s: number,
 ): string[] {
   if (nodes.length <= ALL_LANES) return [...nodes];
-  // nodes that send shortly before or after the view keep their lanes, so that lanes do not jump when the view moves
+  // nodes that send shortly before or after the visible interval also have lanes, so that lanes do not jump
   const around_s = to_s - from_s;
   const senders = new Set<string>();
   for (let at = firstFrom(frames, from_s - around_s); at < frames.length; at += 1) {
@@ -32,13 +32,13 @@ export function lanesOf(
   return nodes.filter((node) => senders.has(node));
 }
 
-/** Largest number of queues that are drawn above the lanes. */
+/** Largest number of queues drawn above the lanes. */
 export const MOST_QUEUES = 5;
 
-/** Fraction of the longest queue below which a queue is not drawn, since it would be only a line at the bottom. [-] */
+/** Fraction of the longest queue length below which a queue is not drawn, because its line would be flat. [-] */
 const LEAST_SEEN = 0.02;
 
-/** Returns the longest queues of an interval, in the order of nodes. */
+/** Returns the queues with the longest lengths in an interval, in the order of the nodes. */
 export function queuesOf(
   series: Series | null,
   nodes: readonly string[],
@@ -64,24 +64,21 @@ export function queuesOf(
   return tracks.filter((track) => chosen.includes(track));
 }
 
-/**
- * Returns the index range of the samples of an interval, with one more sample on each side: the first index, and the
- * end.
- */
+/** Returns the index range of the samples in an interval, extended by one sample on each side: first index and end. */
 export function sampledIn(series: Series, from_s: number, to_s: number): [number, number] {
   const [first, end] = [from_s, to_s].map((limit_s) => firstIndex(series.time_s, (time_s) => time_s < limit_s)) as [number, number];
   return [Math.max(0, first - 1), Math.min(series.time_s.length, end + 1)];
 }
 
-/** The load of each column of pixels of each lane, for frames that are thinner than a pixel. */
+/** Load of each pixel column in each lane, for frames narrower than a pixel. */
 export interface Columns {
-  /** Time on the air, and time on the air that was not received, by lane and column. [fraction of a column] */
+  /** Time on the air per lane and pixel column, and part of this time in which frames failed. [fraction of a column] */
   busy: Float32Array;
   failed: Float32Array;
   count: number;
 }
 
-/** Adds up the frames of an interval over `count` columns for each lane. */
+/** Returns the load of `count` pixel columns for each lane. */
 export function columnsOf(
   frames: readonly Frame[],
   laneOf: ReadonlyMap<string, number>,

@@ -1,12 +1,12 @@
-/** Moves the view of the air over time, at a chosen speed. */
+/** Playback: moves the visible interval over time at a chosen speed. */
 
 import type { Explorer } from "./explorer.svelte";
 
 /** Simulated time per second of playback. [s] */
 export const SPEEDS = [0.0002, 0.001, 0.005, 0.02, 0.1] as const;
-/** Time between two frames if the user prefers reduced motion. [ms] */
+/** Time between two steps if the user prefers reduced motion. [ms] */
 const STEP_MS = 1200;
-/** Longest time between two pictures for which the view moves. [s] */
+/** Longest time between two pictures that is considered in the movement. [s] */
 const MOST_S = 0.1;
 
 export class Player {
@@ -15,7 +15,7 @@ export class Player {
   #request = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Plays from the interval in view; with reduced motion it steps from frame to frame. */
+  /** Starts playback from the visible interval. With reduced motion, the playback steps from frame to frame. */
   play(explorer: Explorer, isStill: boolean): void {
     this.pause();
     this.isPlaying = true;

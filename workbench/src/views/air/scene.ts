@@ -1,4 +1,4 @@
-/** The contents of a picture of the air, and the positions of frames. */
+/** Content of a picture of the air, and positions of frames in the picture. */
 
 import type { Series, Track } from "../../engine/answers";
 import { firstFrom, type Frame } from "./frames";
@@ -11,7 +11,7 @@ export const QUEUE_PX = 98;
 
 export interface Scene {
   width_px: number;
-  /** Width of the area for names on the left. [px] */
+  /** Width of the area at the left that contains names. [px] */
   gutter_px: number;
   from_s: number;
   to_s: number;
@@ -23,18 +23,18 @@ export interface Scene {
   queues: readonly Track[];
   series: Series | null;
   selected: Frame | null;
-  /** Numbers of nodes if frames are coloured by station; null if they are coloured by kind. */
+  /** Number of each node, if colours show stations; null if colours show types of frames. */
   stations: ReadonlyMap<string, number> | null;
 }
 
-/** Number of colours for stations. More stations repeat them. */
+/** Number of colours for stations. Further stations repeat the colours. */
 export const COLORS = 5;
 
-/** Returns the name of a frame's colour. */
+/** Returns the name of the colour of a frame. */
 export function colorOf({ stations }: Pick<Scene, "stations">, frame: Frame): string {
   if (frame.fate !== "delivered") return frame.fate;
   if (!stations) return frame.look;
-  // the access point is the sender or receiver of every frame
+  // the access point sends or receives every frame, so that the other node determines the colour
   const isFromAp = stations.get(frame.sender) === 0 && frame.receiver !== null;
   const number = stations.get(isFromAp ? (frame.receiver as string) : frame.sender) ?? 0;
   return String(1 + ((number + COLORS - 1) % COLORS));
@@ -44,7 +44,7 @@ export function heightOf(scene: Pick<Scene, "lanes" | "queues">): number {
   return lanesTop(scene) + scene.lanes.length * LANE_PX + 4;
 }
 
-/** Returns the top of the first lane. */
+/** Returns the vertical position of the first lane's top. [px] */
 export function lanesTop({ queues }: Pick<Scene, "queues">): number {
   return AXIS_PX + (queues.length > 0 ? QUEUE_PX : 0);
 }
@@ -59,7 +59,7 @@ export function timeOf(scene: Scene, x_px: number): number {
   return from_s + ((x_px - gutter_px) / (width_px - gutter_px)) * (to_s - from_s);
 }
 
-/** Returns whether columns are drawn because a pixel column contains several frames. */
+/** Returns whether the load of pixel columns must be drawn, because a pixel column contains several frames. */
 export function isDense(scene: Scene): boolean {
   const { frames, from_s, to_s } = scene;
   return (
@@ -67,7 +67,7 @@ export function isDense(scene: Scene): boolean {
   );
 }
 
-/** Yields the frames that are at least partly in view, in order. */
+/** Yields the visible frames in order. */
 export function* framesIn(scene: Scene): Generator<Frame> {
   const { frames, from_s, to_s, longest_s } = scene;
   for (let at = firstFrom(frames, from_s - longest_s); at < frames.length; at += 1) {
@@ -79,7 +79,7 @@ export function* framesIn(scene: Scene): Generator<Frame> {
 
 const REACH_PX = 5;
 
-/** Returns the frame at a point, or the nearest frame within a few pixels. */
+/** Returns the frame at a point of the picture, or the nearest frame within a few pixels. */
 export function frameAt(scene: Scene, x_px: number, y_px: number): Frame | null {
   const lane = scene.lanes[Math.floor((y_px - lanesTop(scene)) / LANE_PX)];
   let best: Frame | null = null;

@@ -1,11 +1,11 @@
-/** Fetched frames: blocks of the recording, and the idle gaps between frames. */
+/** Store of fetched frames: blocks of the recording, and the idle gaps between frames. */
 
 import type { Air } from "../shown";
 import { framesOf, type Frame } from "./frames";
 import { gapsOf, type Access, type Gap } from "./idle";
 
 const BLOCKS = 64;
-/** Largest number of blocks per call, so that no call takes long. */
+/** Largest number of blocks per request, so that a request does not take long. */
 const AT_ONCE = 8;
 
 interface Block {
@@ -15,7 +15,7 @@ interface Block {
 }
 
 export class Store {
-  /** All fetched frames in order. */
+  /** All fetched frames, in order. */
   frames: Frame[] = [];
   gaps: Gap[] = [];
   longest_s = 0;
@@ -31,7 +31,7 @@ export class Store {
     this.span_s = Math.max(air.to_s - air.from_s, 1e-6) / BLOCKS;
   }
 
-  /** Returns the busy fraction and the failed fraction of each block; null for a block that was not fetched. */
+  /** Returns the busy fraction and the failed fraction of each block, or null for a block that was not fetched. */
   overview(): ({ busy: number; failed: number } | null)[] {
     return this.blocks;
   }
@@ -40,7 +40,7 @@ export class Store {
     return this.numbers(from_s, to_s).every((at) => this.blocks[at]);
   }
 
-  /** Fetches the missing blocks of an interval. */
+  /** Fetches the missing blocks of a time interval. */
   async load(from_s: number, to_s: number): Promise<void> {
     const lacking = this.numbers(from_s, to_s).filter((at) => !this.asked.has(at));
     const runs: number[][] = [];
@@ -55,7 +55,7 @@ export class Store {
 
   private async fetch(run: number[]): Promise<void> {
     const start_s = this.start_s(run[0]!);
-    // the last block includes frames that begin exactly at its end
+    // the last block must include frames that begin exactly at its end
     const isEnd = run.at(-1) === BLOCKS - 1;
     const end_s = isEnd ? Infinity : this.start_s(run.at(-1)! + 1);
     try {

@@ -22,7 +22,7 @@ const PACKETS: Record<NonNullable<Frame["packet"]>, string> = {
   "syn-ack": "TCP SYN-ACK",
 };
 
-/** Short names that differ from the name in capitals. */
+/** Short names of frame types that are not the full name in capitals. */
 const SHORT: Record<string, string> = {
   data: "data",
   segment: "data",
@@ -32,12 +32,12 @@ const SHORT: Record<string, string> = {
   "block-ack-req": "BAR",
 };
 
-/** Returns the kind of a frame in one or two words. */
+/** Returns the type of a frame in one or two words. */
 export function kindOf(frame: Frame): string {
   return frame.packet ? PACKETS[frame.packet] : KINDS[frame.kind];
 }
 
-/** Returns the short kind of a frame for its box in the picture. */
+/** Returns the type of a frame as a short text for its rectangle. */
 export function shortKindOf(frame: Frame): string {
   if ((frame.mpdus ?? 0) > 1) return `×${frame.mpdus}`;
   const word = frame.packet ?? frame.kind;
@@ -66,12 +66,12 @@ export function backoffOf(frame: Frame, countdown: Countdown | null): string | n
   return parts > 1 ? `${slots} in ${parts} parts, because it froze while others sent` : slots;
 }
 
-/** Returns whether a frame may be sent again; responses are not. */
+/** Returns whether a frame has attempts. Responses are never retransmitted. */
 function hasAttempts({ kind }: Frame): boolean {
   return kind === "data" || kind === "rts";
 }
 
-/** Returns all recorded fields of a frame: titles and texts. */
+/** Returns all recorded fields of a frame, each as title and text. */
 export function fieldsOf(frame: Frame, countdown: Countdown | null): [string, string][] {
   const fields: [string, string | null][] = [
     ["start", `${frame.start_s.toFixed(6)} s`],
@@ -98,7 +98,7 @@ export function fieldsOf(frame: Frame, countdown: Countdown | null): [string, st
   return fields.filter((field): field is [string, string] => field[1] !== null);
 }
 
-/** Returns the description of a frame as a sentence for screen readers. */
+/** Returns a sentence about a frame for screen readers. */
 export function tellFrame(frame: Frame, countdown: Countdown | null): string {
   const backoff = backoffOf(frame, countdown);
   const aggregate = (frame.mpdus ?? 0) > 1 ? ` with ${frame.mpdus} MPDUs` : "";

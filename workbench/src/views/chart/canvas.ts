@@ -1,8 +1,11 @@
-/** Helpers for drawing on a canvas. */
+/** Functions for drawing on a canvas. */
 
 import { shortened } from "../names";
 
-/** Returns a context that draws in CSS pixels at the resolution of the screen; null before the canvas has a size. */
+/**
+ * Returns a context with CSS pixels as units and the resolution of the screen. Returns null before the canvas has a
+ * size.
+ */
 export function sharp(
   canvas: HTMLCanvasElement | undefined,
   width_px: number,
@@ -21,7 +24,7 @@ export function sharp(
 /** A straight line from one point to another. */
 export type Segment = readonly [from_x: number, from_y: number, to_x: number, to_y: number];
 
-/** Strokes straight lines. */
+/** Draws straight lines. */
 export function strokeLines(ctx: CanvasRenderingContext2D, color: string, segments: readonly Segment[], width = 1): void {
   ctx.strokeStyle = color;
   ctx.lineWidth = width;
@@ -33,7 +36,7 @@ export function strokeLines(ctx: CanvasRenderingContext2D, color: string, segmen
   ctx.stroke();
 }
 
-/** Returns a text, shortened in its middle if it does not fit. */
+/** Returns a text. The middle of a text that is too long is removed. */
 export function fitted(ctx: CanvasRenderingContext2D, text: string, room_px: number): string {
   if (ctx.measureText(text).width <= room_px) return text;
   let most = [...text].length - 1;

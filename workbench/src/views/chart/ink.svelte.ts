@@ -1,7 +1,7 @@
-/** Colours of the theme for drawings on a canvas, which cannot use custom properties. */
+/** Colours of the theme for drawings on a canvas, which cannot use CSS custom properties. */
 
 let version = $state(0);
-/** Colours of the present theme by name. */
+/** Colours of the present theme, keyed by name. */
 const inks = new Map<string, string>();
 
 if (typeof window !== "undefined") {
@@ -16,12 +16,12 @@ if (typeof window !== "undefined") {
   });
 }
 
-/** Returns a number that grows with each change of the theme. An effect that reads it draws again. */
+/** Returns a number that increases when the theme changes. A Svelte effect that reads the number draws again. */
 export function themeVersion(): number {
   return version;
 }
 
-/** Returns the colour `--view-NAME` in the present theme. */
+/** Returns the colour `--view-NAME` of the present theme. */
 export function inkOf(name: string): string {
   let ink = inks.get(name);
   if (ink === undefined) {

@@ -3,29 +3,29 @@
 export interface Line {
   label: string;
   values: (number | null)[];
-  /** Name of the colour: `--view-NAME`. */
+  /** Name of the colour, for the CSS property `--view-NAME`. */
   color: string;
   dash?: number[];
   width?: number;
   shown: boolean;
-  /** Opacity of a line in the background. [-] */
+  /** Opacity of the line, for lines in the background. [-] */
   alpha?: number;
-  /** Whether the line continues over unknown values. */
+  /** Whether the line is drawn across unknown values. */
   spansGaps?: boolean;
-  /** Direction of steps: after each point (1) or before it (-1). */
+  /** Type of a stepped line: the step is after each point (1) or before it (-1). */
   isStepped?: 1 | -1;
 }
 
-/** A level (`y`) or an instant (`x`) with its name. */
+/** A named mark at a vertical value (`y`) or at a time (`x`). */
 export interface Mark {
   y?: number;
   x?: number;
   label: string;
   color: string;
   dash: number[];
-  /** Whether the name of a level is on the left. */
+  /** Whether the name of a mark at a vertical value is on the left. */
   isLeft?: boolean;
-  /** Row of the name of an instant above the plot. */
+  /** Row above the plot that contains the name of a mark at a time. */
   row?: number;
 }
 
@@ -37,19 +37,19 @@ export interface Place {
   most: number;
 }
 
-/** Returns one of fifteen line styles: five solid colours, then the same colours dashed, then dash-dotted. */
+/** Returns one of fifteen line styles: five colours, each solid, dashed or dash-dotted. */
 export function looks(at: number): { color: string; dash?: number[] } {
   const color = String(1 + (at % 5));
   const dash = [undefined, [6, 4], [9, 3, 2, 3]][Math.floor(at / 5) % 3];
   return dash ? { color, dash } : { color };
 }
 
-/** Returns the name of a kept run's line. */
+/** Returns the name of a line of the kept run. */
 export function ghostName(name: string): string {
   return `${name} (kept)`;
 }
 
-/** Returns the line of a kept run, paler and wider than the line of the present run. */
+/** Returns a line of the kept run, which is paler and wider than the corresponding line of the present run. */
 export function ghostOf<L extends Pick<Line, "label">>(line: L): L & { alpha: number; width: number } {
   return { ...line, label: ghostName(line.label), alpha: 0.45, width: 4 };
 }

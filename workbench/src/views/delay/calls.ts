@@ -1,4 +1,4 @@
-/** The choice of the first tab, and descriptions of calls. */
+/** Texts and tables about calls, and the choice of the tab that is shown first. */
 
 import type { Answer, Call, Estimate, Item, Scenario } from "../../engine/answers";
 import { estimateOf, itemsOf, numberOf, tableOf, tablesOf, textOf } from "../answer";
@@ -6,8 +6,8 @@ import { estimate, short } from "../digits";
 import { type Table, tableOfList } from "../numbers/tables";
 
 /**
- * Returns whether a scenario has flows for which delay matters more than goodput: paced datagrams, sensors, web and
- * finite flows.
+ * Returns whether a scenario has flows for which delay is more important than goodput: paced datagrams, sensors, web
+ * and finite flows.
  */
 export function wantsDelay(scenario: Scenario): boolean {
   const flows = [scenario, tableOf(scenario, "csma")].flatMap((part) => tablesOf(part, "flows"));
@@ -19,7 +19,7 @@ export function wantsDelay(scenario: Scenario): boolean {
   });
 }
 
-/** Returns the delay and loss of a direction in one sentence, with their intervals. */
+/** Returns a sentence with delay and loss of a call's direction, and their confidence intervals. */
 export function sentenceOf({ delay_p99_s, loss, waits_at, wait_share }: Call): string {
   const delay = scaled(delay_p99_s, 1e3);
   const within = delay === null ? "no packet arrives" : `99 % of packets arrive within ${delay} ms`;
@@ -36,7 +36,7 @@ function scaled(value: Estimate | null, scale: number): string | null {
 const OF_FLOWS = /^(one_way_delay|rtt|report_|completion)|^loss_probability$/;
 const OF_CLASSES = /^completion/;
 
-/** Returns tables of the flows and classes that have a delay, only with their delays and losses. */
+/** Returns tables with the delays and losses of flows and classes that have a delay. */
 export function delayTables(answer: Answer | null): Table[] {
   const wanted = { flows: OF_FLOWS, classes: OF_CLASSES };
   return Object.entries(wanted).flatMap(([list, keys]) => {
@@ -46,7 +46,7 @@ export function delayTables(answer: Answer | null): Table[] {
     const delays = items.map(
       (item) => Object.fromEntries(Object.entries(item).filter(([key]) => key === "name" || keys.test(key))) as Item,
     );
-    // datagrams come first, and their columns also come first
+    // datagrams come first, so that their columns also come first
     delays.sort((a, b) => Number("one_way_delay_s" in b) - Number("one_way_delay_s" in a));
     return delays.length ? [{ ...tableOfList(list, delays), title: `Delay and loss of ${list}` }] : [];
   });

@@ -1,8 +1,8 @@
-/** Distributions and quantiles of histograms. */
+/** Cumulative distributions and quantiles of histograms. */
 
 import type { Distribution } from "../../engine/answers";
 
-/** Edges and counts of one distribution, or of several that were merged. */
+/** Edges and counts of one histogram, or of several merged histograms. */
 export interface Histogram {
   name: string;
   edges_s: number[];
@@ -14,7 +14,7 @@ export function histogramOf({ name, edges_s, counts }: Distribution): Histogram 
   return { name, edges_s, counts, total: counts.reduce((sum, count) => sum + count, 0) };
 }
 
-/** Merges histograms. The values of a cell are spread evenly over the cell. */
+/** Merges histograms. The values in a bucket are assumed to be uniform over the bucket. */
 export function merged(name: string, parts: readonly Histogram[]): Histogram {
   const edges_s = unionOf(parts);
   const counts = new Array<number>(Math.max(0, edges_s.length - 1)).fill(0);
@@ -30,7 +30,7 @@ export function unionOf(parts: readonly Histogram[]): number[] {
   return [...new Set(parts.flatMap(({ edges_s }) => edges_s))].sort((a, b) => a - b);
 }
 
-/** Returns the fraction of the values below a value, interpolated within a cell. [-] */
+/** Returns the fraction of the values below `value_s`, interpolated within a bucket. [-] */
 export function partBelow({ edges_s, counts, total }: Histogram, value_s: number): number {
   if (total === 0) return 0;
   let below = 0;
@@ -46,7 +46,7 @@ export function partBelow({ edges_s, counts, total }: Histogram, value_s: number
   return below / total;
 }
 
-/** Returns the quantile at a fraction; null without values. [s] */
+/** Returns the quantile at the fraction `part`, or null without values. [s] */
 export function quantile_s({ edges_s, counts, total }: Histogram, part: number): number | null {
   if (total === 0) return null;
   const rank = part * total;
@@ -62,7 +62,7 @@ export function quantile_s({ edges_s, counts, total }: Histogram, part: number):
   return edges_s.at(-1) ?? null;
 }
 
-/** Returns the limits of the axis: the smallest and the largest value. [s] */
+/** Returns the smallest and the largest value, which limit the axis. [s] */
 export function extent_s(parts: readonly Histogram[]): [number, number] {
   const known = parts.filter(({ total }) => total > 0);
   const low = Math.min(...known.map((part) => quantile_s(part, 0)!));
@@ -70,7 +70,7 @@ export function extent_s(parts: readonly Histogram[]): [number, number] {
   return [low, high];
 }
 
-/** Returns the density: the fraction of all values in each of `count` equal steps of the logarithm. */
+/** Returns the density: the fraction of the values in each of `count` steps of equal length on a logarithmic axis. */
 export function densityOf(
   part: Histogram,
   [low_s, high_s]: [number, number],

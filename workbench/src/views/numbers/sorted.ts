@@ -1,4 +1,4 @@
-/** Rows of a table in the order of a column. */
+/** Sorts the rows of a table by a column. */
 
 export interface Order {
   column: number;
@@ -6,14 +6,14 @@ export interface Order {
 }
 
 export interface Sorted {
-  /** Rows with their row numbers in the table. */
+  /** Sorted rows, each with its original row number. */
   rows: { row: string[]; number: number }[];
   isFalling: boolean;
 }
 
 /**
- * Sorts rows by a column; null keeps the table's order. Numbers begin with the largest, texts with A. Cells without a
- * value come last in both directions.
+ * Sorts rows by a column, or keeps the original order if `order` is null. Numbers are sorted from the largest, texts
+ * from A. Cells without a value are last in both directions.
  */
 export function sorted(rows: readonly string[][], order: Order | null): Sorted {
   const numbered = rows.map((row, number) => ({ row, number }));
@@ -36,7 +36,7 @@ function isEmpty(cell: string): boolean {
   return cell === "" || cell === "-";
 }
 
-/** Returns the number at the beginning of a cell such as "3.1 ± 0.2". */
+/** Returns the number at the start of a cell such as "3.1 ± 0.2". */
 function valueOf(cell: string): number {
   const match = /^[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?=$|\s|%)/i.exec(cell.replace(/^\u2212/, "-"));
   return match ? Number(match[0].replaceAll(",", "")) : NaN;

@@ -1,4 +1,4 @@
-/** Answers and pictures as tables of texts, which screen readers can read. */
+/** Results and pictures as tables of text, which screen readers can read. */
 
 import type { Answer, Item } from "../../engine/answers";
 import { estimateOf, listsOf } from "../answer";
@@ -13,11 +13,11 @@ export interface Column {
 export interface Table {
   title: string;
   columns: Column[];
-  /** Rows of cells; the first cell is the row's name. */
+  /** Rows of cells; the first cell is the name of the row. */
   rows: string[][];
 }
 
-/** Returns the columns for some heads. Each head is a title, followed by its unit in brackets if it has one. */
+/** Returns the columns for these headings. A heading is a title, followed by its unit in brackets if it has one. */
 export function columnsOf(...heads: string[]): Column[] {
   return heads.map((head) => {
     const [, title = head, unit = ""] = /^(.*) \[(.*)\]$/.exec(head) ?? [];
@@ -25,10 +25,10 @@ export function columnsOf(...heads: string[]): Column[] {
   });
 }
 
-/** Keys of items that are not quantities. */
+/** Keys of items that are not measured quantities. */
 const NOT_QUANTITIES = new Set(["name"]);
 
-/** Returns a table for each list of an answer. */
+/** Returns a table for each list of a result. */
 export function tablesOfAnswer(answer: Answer): Table[] {
   return listsOf(answer).map(([list, items]) => tableOfList(list, items));
 }
@@ -61,7 +61,7 @@ export function tableOfList(list: string, items: Item[]): Table {
   return { title: list, columns, rows };
 }
 
-/** Returns at most `most` rows, spread evenly, including both ends. */
+/** Returns at most `most` rows at equal distances, including the first and the last row. */
 export function thinned<T>(rows: readonly T[], most: number): T[] {
   if (rows.length <= most) return [...rows];
   const step = (rows.length - 1) / (most - 1);

@@ -1,21 +1,21 @@
 /**
  * Drop curves: the drop probability of a packet as a function of the queue length.
  *
- * They agree with crates/engine/src/queue: red.rs (`base_probability`, `spread`), proportional.rs, settings.rs
- * (`most_packets`). A packet that finds `limit` packets is always lost.
+ * The curves are those of crates/engine/src/queue: red.rs (`base_probability`, `spread`), proportional.rs, settings.rs
+ * (`most_packets`). A packet that arrives when the queue has `limit` packets is always lost.
  */
 
 import type { Scenario } from "../../engine/answers";
 import { numberOf, textOf } from "../answer";
 import { short } from "../digits";
 
-/** A point of a curve. */
+/** A point of a drop curve. */
 export interface Point {
   packets: number;
   probability: number;
 }
 
-/** A queue length with a name, such as a threshold. */
+/** A named queue length, such as a threshold. */
 export interface Level {
   packets: number;
   name: string;
@@ -23,16 +23,21 @@ export interface Level {
 
 export interface Law {
   title: string;
-  /** Drop probability as a function of the length; empty if it does not depend on the length. */
+  /**
+   * Drop probability as a function of the queue length; empty if the probability does not depend on the queue length.
+   */
   curve: Point[];
-  /** Fraction of packets dropped at a constant length if drops are spaced; otherwise empty. */
+  /**
+   * Fraction of dropped packets at a constant queue length, if the discipline spaces its drops. Empty for other
+   * disciplines.
+   */
   spaced: Point[];
   levels: Level[];
-  /** The quantity that the discipline controls, and a note on the picture. */
+  /** Note on the picture, such as the quantity that the discipline controls. */
   note: string;
 }
 
-/** Returns RED's drop probability p_b at an average queue length. */
+/** Returns RED's base probability p_b at an average queue length. */
 export function redProbability(red: Scenario, average: number): number {
   const { min_th, max_th, max_p, gentle } = redOf(red);
   if (average < min_th) return 0;
@@ -41,7 +46,7 @@ export function redProbability(red: Scenario, average: number): number {
   return Math.min(1, max_p + ((1 - max_p) * (average - max_th)) / max_th);
 }
 
-/** Returns RED's drop probability p_a of the packet that is `count` packets after the last drop. */
+/** Returns RED's drop probability p_a from p_b, for the packet `count` packets after the last drop. */
 function spread(p_b: number, wait: boolean, count: number): number {
   const expected = count * p_b;
   if (wait) return expected < 1 ? 0 : expected < 2 ? Math.min(1, p_b / (2 - expected)) : 1;
@@ -49,7 +54,8 @@ function spread(p_b: number, wait: boolean, count: number): number {
 }
 
 /**
- * Returns the fraction of packets that RED drops at a constant p_b. Drops are spaced evenly, not independent.
+ * Returns the fraction of packets that RED drops at a constant base probability p_b. RED spaces its drops, so that they
+ * are not independent.
  *
  * The fraction is the inverse of the mean distance between drops (Floyd and Jacobson 1993, section VII). The first
  * packet after a drop has the count one.
@@ -75,7 +81,7 @@ function redOf(red: Scenario) {
   };
 }
 
-/** Returns the drop curve of a queue with room for `limit` packets, which drains at `rate_bps`. */
+/** Returns the drop curve of a queue for `limit` packets, which drains at `rate_bps`. */
 export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): Law {
   const discipline = textOf(queue, "discipline") ?? "drop_tail";
   const full: Level = { packets: limit, name: "limit" };
@@ -121,7 +127,7 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
   }
 }
 
-/** Empty curves for a discipline that is not a function of the queue length. */
+/** Empty curves, for a discipline whose drop probability does not depend on the queue length. */
 const NO_CURVE: Pick<Law, "curve" | "spaced"> = { curve: [], spaced: [] };
 
 function at(packets: number, probability: number): Point {
@@ -141,7 +147,7 @@ function red(queue: Scenario, full: Level): Law {
   for (let k = 1; k <= STEPS; k += 1) averages.push(min_th + ((max_th - min_th) * k) / STEPS);
   if (gentle) for (let k = 1; k <= STEPS; k += 1) averages.push(max_th + (max_th * k) / STEPS);
   const just = (average: number) =>
-    // the value just below max_th, where the curve jumps without gentle
+    // drop probability just below max_th, where the curve jumps unless `gentle` is set
     average === max_th && !gentle ? max_p : redProbability(queue, average);
   const curve = averages.map((average) => at(average, just(average)));
   const end = 2 * Math.max(full.packets, last);
@@ -174,7 +180,7 @@ function delayed(discipline: string, queue: Scenario, full: Level, rate_bps: num
   return { ...NO_CURVE, title, levels: [full], note };
 }
 
-/** Returns the curves of two queues that are coupled by the base probability of a controller. */
+/** Returns the curves of DualPI2, whose two queues are coupled by the base probability of a controller. */
 function coupled(queue: Scenario, full: Level): Law {
   const target_s = numberOf(queue, "target_s") ?? 0;
   const k = numberOf(queue, "coupling") ?? 2;
@@ -184,7 +190,7 @@ function coupled(queue: Scenario, full: Level): Law {
   return { ...NO_CURVE, title: "DualPI2", levels: [full], note };
 }
 
-/** Returns the probability of the curve at a queue length. */
+/** Returns the drop probability of a curve at a queue length. */
 export function probabilityAt(curve: readonly Point[], packets: number): number {
   let before = curve[0];
   for (const point of curve) {
@@ -198,7 +204,7 @@ export function probabilityAt(curve: readonly Point[], packets: number): number 
   return before?.probability ?? 0;
 }
 
-/** Returns the end of the vertical axis. It includes all measured lengths, and all levels slightly above them. */
+/** Returns the end of the axis of queue lengths. The axis includes all measured lengths and all marked lengths. */
 export function axisEnd(law: Law, longest: number): number {
   const inner = law.levels.filter(({ name }) => name !== "limit").map(({ packets }) => packets);
   const needed = Math.max(longest, ...inner, 1) * 1.12;
@@ -206,7 +212,7 @@ export function axisEnd(law: Law, longest: number): number {
   return limit <= 1.8 * needed ? Math.max(needed, limit * 1.08) : needed;
 }
 
-/** Returns the end of the probability axis: 1 for a step, otherwise the largest probability in view. */
+/** Returns the end of the probability axis: 1 for a curve that is a step, or else the largest visible probability. */
 export function probabilityEnd(law: Law, end_packets: number, measured: number): number {
   const inView = law.curve.filter(
     ({ packets, probability }) => packets <= end_packets && probability < 1,

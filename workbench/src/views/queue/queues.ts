@@ -1,19 +1,19 @@
-/** Queues of a scenario with their disciplines and their measured values. */
+/** Queues of a scenario, with their disciplines and measurements. */
 
 import type { Answer, Scenario, Series, Track } from "../../engine/answers";
 import { itemsOf, meanOf, numberOf, tableOf, tablesOf, textOf } from "../answer";
 
 export interface Queue {
-  /** Name of the queue in the answer's list. */
+  /** Name of the queue in the result's list. */
   name: string;
-  /** Discipline and parameters of the checked scenario. */
+  /** Settings of the queue in the checked scenario, including its discipline. */
   setting: Scenario;
   limit_packets: number;
-  /** Rate at which the queue drains; null if unknown. [bit/s] */
+  /** Rate at which the queue drains, or null if unknown. [bit/s] */
   rate_bps: number | null;
 }
 
-/** Returns the queues with a limit; queues with a discipline come first. */
+/** Returns the queues that have a limit. Queues with a discipline are first. */
 export function queuesOf(scenario: Scenario): Queue[] {
   const queues: Queue[] = [];
   const add = (name: string | null, from: Scenario | null, rate_bps: number | null) => {
@@ -38,12 +38,12 @@ export function queuesOf(scenario: Scenario): Queue[] {
   return [...queues.filter((queue) => !isPlain(queue)), ...queues.filter(isPlain)];
 }
 
-/** Largest number of queues in the list of choices. */
+/** Largest number of queues from which the user can choose. */
 const MOST = 60;
 
 /**
- * Returns the queues for which an answer has values. Among drop-tail queues, those with drops come first, then the
- * longest.
+ * Returns the queues for which a result has measurements. Among drop-tail queues, queues with drops are first, then the
+ * longest queues.
  */
 export function measuredQueues(queues: Queue[], answer: Answer | null): Queue[] {
   const weights = new Map(
@@ -62,11 +62,11 @@ export function measuredQueues(queues: Queue[], answer: Answer | null): Queue[] 
     .slice(0, MOST);
 }
 
-/** Measured values of a queue. */
+/** Measurements of a queue. */
 export interface Operating {
-  /** Mean queue length over time. [packets] */
+  /** Time average of the queue length. [packets] */
   packets: number | null;
-  /** Fraction of the packets that were dropped or marked. [-] */
+  /** Fraction of packets that the queue dropped or marked. [-] */
   probability: number | null;
   sojourn_s: number | null;
 }
@@ -87,7 +87,7 @@ export function trackOf(series: Series | null, name: string): Track | null {
   return series?.tracks.find(isIt) ?? null;
 }
 
-/** Returns the 5th and the 95th percentile of samples; null without samples. */
+/** Returns the 5th and the 95th percentile of samples, or null without samples. */
 export function swingOf(values: (number | null)[]): [number, number] | null {
   const sorted = values.filter((each) => each !== null).sort((a, b) => a - b);
   const at = (part: number) => sorted[Math.round(part * (sorted.length - 1))];

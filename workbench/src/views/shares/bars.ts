@@ -1,4 +1,4 @@
-/** Bars of goodput, with intervals, parts by direction and predictions. */
+/** Bars of goodput, with confidence intervals, parts by direction, and predictions. */
 
 import type { Answer, Item, Scenario } from "../../engine/answers";
 import { estimateOf, itemsOf, meanOf, tablesOf, textOf } from "../answer";
@@ -15,29 +15,29 @@ export interface Part {
 
 export interface Bar {
   name: string;
-  /** The station of a flow. The bars of one station form a group under its name. */
+  /** Station of a flow, or null. The bars of a station's flows form a group with its name. */
   group: string | null;
   goodput_bps: number;
-  /** Half width of the confidence interval; null if there is none. [bit/s] */
+  /** Half width of the confidence interval, or null if there is none. [bit/s] */
   half_bps: number | null;
-  /** Parts of the bar; their sum is its goodput. */
+  /** Parts of the bar by direction. Their sum is the goodput. */
   parts: Part[];
-  /** The predicted goodput, or the predicted share of the total of this run. [bit/s] */
+  /** Predicted goodput. If only shares are predicted, the predicted share of this run's total. [bit/s] */
   predicted_bps: number | null;
-  /** Goodput of the same item in the kept run; null if the kept run does not have the item. [bit/s] */
+  /** Goodput of this item in the kept run, or null if the kept run lacks it. [bit/s] */
   kept_bps: number | null;
-  /** Whether the item sends only reports, like sensors, and therefore needs no share. */
+  /** Whether the item is a sensor, which sends only reports and does not need an equal share. */
   isReporter: boolean;
 }
 
-/** Returns the lists whose items have a goodput, the most useful list first. */
+/** Returns the lists whose items have a goodput. The most useful list is first. */
 export function waysOf(answer: Answer): By[] {
   const has = (list: By) =>
     itemsOf(answer, list).some((item) => estimateOf(item, "goodput_bps") !== null);
   return (["stations", "flows", "classes"] as const).filter(has);
 }
 
-/** Returns the bars of a list; flows are ordered by their stations. */
+/** Returns the bars of a list. Bars of flows are sorted by station. */
 export function barsOf(
   answer: Answer,
   by: By,
@@ -80,7 +80,7 @@ function reportersOf(scenario: Scenario, by: By): Set<string> {
   return new Set([...reporting].filter((name) => !others.has(name)));
 }
 
-/** Returns whether the prediction of a list has only shares, and no goodput. */
+/** Returns whether the prediction contains only shares for a list, and no goodput. */
 export function saysSharesAlone(by: By, prediction: Answer | null): boolean {
   const items = itemsOf(prediction, by);
   const says = (quantity: string) => items.some((item) => meanOf(item, quantity) !== null);
@@ -114,7 +114,7 @@ function flowsByStation(answer: Answer): Map<string, Item[]> {
   return flows;
 }
 
-/** Returns the goodput by direction. Goodput of unknown direction is in "other". */
+/** Returns the goodput by direction. Goodput whose direction is unknown has the direction "other". */
 function partsOf(item: Item, whole_bps: number, flows: Item[] | undefined): Part[] {
   const sums = { down: 0, up: 0, other: 0 };
   for (const flow of flows ?? [item]) {
@@ -133,20 +133,23 @@ function directionOf(flow: Item): Direction {
   return word === "down" || word === "up" ? word : "other";
 }
 
-/** Returns the bars with those of one group side by side; groups are in the order of their first bar. */
+/** Sorts the bars so that the bars of a group are adjacent. Groups are in the order of their first bars. */
 function together(bars: Bar[]): Bar[] {
   const groups = new Map<string | null, Bar[]>();
   for (const bar of bars) groups.set(bar.group, [...(groups.get(bar.group) ?? []), bar]);
   return [...groups.values()].flat();
 }
 
-/** Returns some of many bars, spread evenly over their ranks from highest to lowest. */
+/** Returns `count` of many bars, at equal distances in the ranking from highest to lowest. */
 export function sampleOf(bars: Bar[], count: number): Bar[] {
   const ranked = [...bars].sort((a, b) => b.goodput_bps - a.goodput_bps);
   return thinned(ranked, count).map((bar) => ({ ...bar, group: null }));
 }
 
-/** Returns the equal share without sensors; null for fewer than two bars. [bit/s] */
+/**
+ * Returns the mean goodput of the bars without sensors, which is the equal share. Returns null for fewer than two bars.
+ * [bit/s]
+ */
 export function equalShare_bps(bars: Bar[]): number | null {
   const sharing = bars.filter((bar) => !bar.isReporter);
   return sharing.length < 2 ? null : total_bps(sharing) / sharing.length;
@@ -157,14 +160,12 @@ export function total_bps(bars: Bar[]): number {
 }
 
 /**
- * Limit of drawn intervals, as a multiple of the longest bar. Intervals of two replications may be ten times as long as
- * the bar. [-]
+ * Largest length of a drawn interval, as a multiple of the longest bar. With two replications, an interval may be ten
+ * times as long as its bar. [-]
  */
 const BEYOND = 1.5;
 
-/**
- * Returns the end of the axis: all bars and predictions are below it, and intervals unless they are very long. [bit/s]
- */
+/** Returns the end of the axis. The axis includes all bars and predictions, and intervals up to `BEYOND`. [bit/s] */
 export function axisEnd_bps(bars: Bar[]): number {
   const longest = Math.max(
     ...bars.map((bar) => Math.max(bar.goodput_bps, bar.predicted_bps ?? 0, bar.kept_bps ?? 0)),
@@ -177,7 +178,7 @@ export function axisEnd_bps(bars: Bar[]): number {
 
 const NAMED = 6;
 
-/** Returns a description of the picture in one sentence. */
+/** Returns a sentence that describes the chart. */
 export function sentence(bars: Bar[]): string {
   const [first, ...rest] = [...bars].sort((a, b) => b.goodput_bps - a.goodput_bps);
   if (!first) return "No goodput has been measured.";

@@ -1,4 +1,4 @@
-/** Facts above the bars: the sum of goodputs, and its fairness. */
+/** Facts above the bars: sum of the goodputs, and fairness. */
 
 import type { Answer, Item } from "../../engine/answers";
 import { estimateOf, itemsOf, meanOf } from "../answer";
@@ -7,7 +7,7 @@ import { estimate, plain } from "../digits";
 /** Largest number of classes that are listed. */
 const MOST_CLASSES = 3;
 
-/** Returns titles and texts of the cell, otherwise of classes, otherwise of all flows. */
+/** Returns titles and texts for the cell. Without a cell, returns those for classes, or else for all flows. */
 export function factsOf(answer: Answer | null): [string, string][] {
   const facts: [string, string][] = [];
   const tell = (title: string, item: Item, quantity: string, scale = 1, unit = "") => {

@@ -1,27 +1,27 @@
-/** Positions of bars. */
+/** Vertical positions of bars. */
 
 import type { Bar } from "./bars";
 
-/** Height of the area above the first bar, height of a bar, and height of a row. [px] */
+/** Heights of the area above the first bar, of a bar, and of a row. [px] */
 export const HEAD_PX = 24;
 export const BAR_PX = 15;
 const ROW_PX = 26;
-/** Height of a row with the name above its bar. [px] */
+/** Height of a row if the name is above the bar. [px] */
 const NARROW_ROW_PX = 40;
 const HEADING_PX = 20;
 
 export interface Row {
   bar: Bar;
-  /** Name of a group, at its first bar. */
+  /** Name of the group, at the first bar of a group; null at other bars. */
   heading: string | null;
   heading_y: number;
-  /** Vertical positions: top of the bar, base line of its name, and end of the row. [px] */
+  /** Vertical positions: top of the bar, base line of the name, end of the row. [px] */
   y: number;
   text_y: number;
   bottom: number;
 }
 
-/** Returns the rows of bars. The flows of a station are below its name. */
+/** Returns the rows of the bars. The flows of a station are below the station's name. */
 export function rowsOf(bars: Bar[], isNarrow: boolean): Row[] {
   const groups = new Set(bars.map((bar) => bar.group));
   const isGrouped = groups.size > 1 && groups.size < bars.length;

@@ -1,4 +1,4 @@
-/** Frames on the air: countdowns compared with python/lasthop/plot/countdown.py, and lanes. */
+/** Tests of the view of the air: countdowns compared with python/lasthop/plot/countdown.py, and lanes. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

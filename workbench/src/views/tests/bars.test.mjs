@@ -1,4 +1,4 @@
-/** Bars of goodput. */
+/** Tests of the bars of goodput. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

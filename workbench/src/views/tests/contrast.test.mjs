@@ -1,4 +1,4 @@
-/** Contrast of all colours with the background, light and dark: 4.5 for text, 3 for drawings. */
+/** Tests of the contrast of all colours with the light and dark background: 4.5 for text, 3 for drawings. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,7 +17,7 @@ function contrast(color, other) {
   return (high + 0.05) / (low + 0.05);
 }
 
-/** Returns the colours by name, of the light or the dark theme. */
+/** Returns the colours of the light or the dark theme, by name. */
 function palette(theme) {
   const at = { light: 2, dark: 3 }[theme];
   const pairs = css.matchAll(/--view-([\w-]+): light-dark\((#\w{6}), (#\w{6})\);/g);

@@ -1,4 +1,4 @@
-/** Drop curves compared with the engine's definitions and tests (queue/red/tests.rs). */
+/** Tests that compare drop curves with the engine's definitions and tests (queue/red/tests.rs). */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

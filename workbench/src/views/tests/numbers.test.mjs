@@ -1,4 +1,4 @@
-/** Digits, units and tables. */
+/** Tests of number formats, units and tables. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

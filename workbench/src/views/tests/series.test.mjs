@@ -1,4 +1,4 @@
-/** Lines over time, and distributions. */
+/** Tests of lines over time and of distributions. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,11 +1,11 @@
-/** Time series: their quantities, and the choice of lines if there are many. */
+/** Quantities of time series, and the choice of lines if there are many items. */
 
 import type { Series, Track } from "../../engine/answers";
 
-/** Largest number of items with a line each. */
+/** Largest number of items that have lines. */
 export const MOST_LINES = 12;
 
-/** A quantity of the items of a list. */
+/** A quantity of the items of one list. */
 export interface Sort {
   list: string;
   quantity: string;
@@ -16,7 +16,7 @@ export interface Choice extends Sort {
   count: number;
 }
 
-/** The items that have lines: those with the highest or lowest means, or twelve items from an index on. */
+/** Choice of the items that have lines: the highest means, the lowest means, or twelve items from an index on. */
 export type Pick = "most" | "least" | number;
 
 export interface Sampled {
@@ -25,10 +25,10 @@ export interface Sampled {
   values: (number | null)[];
 }
 
-/** Quantities in the order in which they are offered. */
+/** Quantities in the order of the menu. */
 const ORDER = ["goodput_bps", "occupancy_packets", "cwnd_packets", "one_way_delay_s", "rtt_s", "utilisation"];
 
-/** Returns the sampled quantities: a choice for each quantity of a list. */
+/** Returns the sampled quantities, one choice for each quantity of a list. */
 export function choicesOf(series: Series): Choice[] {
   const choices = new Map<string, Choice>();
   for (const { list, quantity } of series.tracks) {
@@ -48,7 +48,9 @@ export function tracksOf(series: Series, choice: Sort): Track[] {
   );
 }
 
-/** Returns the lines of a quantity: at most twelve items, the mean of all items, and their sum. */
+/**
+ * Returns the lines of a quantity: at most twelve items, the mean of all items, and their sum if a sum is meaningful.
+ */
 export function sampledOf(series: Series, choice: Choice, pick: Pick, from_s: number): Sampled[] {
   const tracks = tracksOf(series, choice);
   const lines: Sampled[] = picked(series, tracks, pick, from_s).map(({ name, values }) => ({
@@ -64,7 +66,9 @@ export function sampledOf(series: Series, choice: Choice, pick: Pick, from_s: nu
   return lines;
 }
 
-/** Returns the lines of another run with the same names, sampled at given times; null outside that run. */
+/**
+ * Returns lines of another run with these names, sampled at the given times. Samples outside the other run are null.
+ */
 export function resampled(
   series: Series,
   choice: Sort,
@@ -84,7 +88,7 @@ export function resampled(
   });
 }
 
-/** Returns running means over `count` samples around each sample. Unknown values are left out. */
+/** Returns running means over `count` samples. Unknown values are left out. */
 export function smoothed(values: (number | null)[], count: number): (number | null)[] {
   if (count <= 1) return values;
   const sums = [0];
@@ -102,7 +106,7 @@ export function smoothed(values: (number | null)[], count: number): (number | nu
   });
 }
 
-/** Returns whether a sum over items is meaningful. */
+/** Returns whether the sum of a quantity over items is meaningful. */
 function isAdditive(quantity: string): boolean {
   return /_bps$|_packets$|^connections$/.test(quantity);
 }
@@ -119,7 +123,7 @@ function picked(series: Series, tracks: Track[], pick: Pick, from_s: number): Tr
   return tracks.filter((track) => chosen.has(track));
 }
 
-/** Returns the index of the first sample at or after an instant; 0 if there is none. */
+/** Returns the index of the first sample at or after a time, or 0 if there is none. */
 export function firstAfter(series: Series, from_s: number): number {
   return Math.max(
     0,
@@ -127,7 +131,7 @@ export function firstAfter(series: Series, from_s: number): number {
   );
 }
 
-/** Returns the mean of the known values from a sample on. */
+/** Returns the mean of the known values from index `first` on. */
 export function meanFrom(values: (number | null)[], first: number): number | null {
   const known = values.slice(first).filter((value) => value != null);
   return known.length ? sumOf(known) / known.length : null;
@@ -137,7 +141,7 @@ function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Returns the sum or the mean at each instant over the items whose values are known then. */
+/** Returns the sum or the mean over items at each time. Items whose values are unknown at this time are left out. */
 function combined(tracks: Track[], isMean: boolean): (number | null)[] {
   const count = Math.max(0, ...tracks.map(({ values }) => values.length));
   return Array.from({ length: count }, (_, k) => {
@@ -146,7 +150,7 @@ function combined(tracks: Track[], isMean: boolean): (number | null)[] {
   });
 }
 
-/** Returns the choices of items that have a line, if there are more than a dozen. */
+/** Returns the choices of items that have lines, if there are more than twelve items. */
 export function picksOf(count: number): [Pick, string][] {
   if (count <= MOST_LINES) return [];
   const pages: [Pick, string][] = [];

@@ -11,7 +11,7 @@ fn two_interfaces_are_enough() {
     let ap = &gateway.aps[0];
     assert_eq!((ap.name.as_str(), ap.interface.as_str()), ("wlan", "eth1"));
     assert_eq!((ap.fairness, ap.rate_bps), (Fairness::Station, None));
-    // the defaults of the paper: queue and largest rate
+    // queue and largest rate have the defaults of paper 002
     assert_eq!(gateway.queue_packets, 200);
     let wce = ap.wce;
     assert_eq!((wce.max_bps, ap.max_by_default), (6_000_000, true));
@@ -22,7 +22,7 @@ fn two_interfaces_are_enough() {
     ]
     .map(|span| span.0 / 1_000_000);
     assert_eq!(thresholds, [5, 40, 100]);
-    // no station is listed, so stations are discovered
+    // the file lists no station, so that stations are discovered
     assert!(gateway.discovery.neighbours);
 }
 
@@ -377,7 +377,8 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
         "rate = \"5 Mbps\"\nwce.max = \"9 Mbps\"\nap.a.subnets = \"10.0.0.0/8\"\n\
          ap.b = { subnets = \"::/0\", rate = \"estimated\" }",
         "wce.max = \"9 Mbps\"\nap.a.rate = \"5 Mbps\"\nap.a.interface = \"eth2\"\nap.b.interface = \"eth3\"",
-        "rate = \"5 Mbps\"\nap.a.wce.max = \"9 Mbps\"", // inherits: with or without another word
+        // access point a inherits the fixed rate of the gateway
+        "rate = \"5 Mbps\"\nap.a.wce.max = \"9 Mbps\"",
         "ap.a.interface = \"eth2\"\nap.b = { interface = \"eth3\", fairness = \"flow\" }\nflow_leaves = 9",
         "udp_uplink = \"1 Mbps\"\nap.a.udp = \"down\"",
         "fairness = \"flow\"\ndiscipline = \"codel\"\nflow_leaves = 300",
@@ -385,7 +386,8 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
          group.unlisted.max = \"6 Mbps\"",
         "ap.a.fairness = \"rate\"\nstation.a = { address = \"10.0.0.1\", rate = \"2 Mbps\" }",
         "station.a.mac = \"02:00:5e:10:00:01\"\ndiscover.absence = \"2 s\"",
-        "station.a.address = \"10.0.0.1\"\ndiscover.absence = \"2 s\"", // its MAC is looked up
+        // discovery finds the station's MAC address
+        "station.a.address = \"10.0.0.1\"\ndiscover.absence = \"2 s\"",
     ] {
         assert_eq!(said_of(more), "", "{more}");
     }
@@ -418,7 +420,7 @@ fn a_name_ends_where_it_ends() {
         let message = said_of(more);
         assert!(message.contains("is not a plain name"), "{more}: {message}");
     }
-    // blanks around a path are not part of it
+    // blanks before and after a path are removed
     let file = format!("{LEAST}discover.leases = \" /a\\n\"\n");
     let leases = gateway(&file).unwrap().discovery.leases;
     assert_eq!(leases.as_deref(), Some("/a"));

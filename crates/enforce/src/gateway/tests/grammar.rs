@@ -1,4 +1,4 @@
-//! Tests of the tables against the decoder and against the schema.
+//! Tests that compare the tables with the decoder and with the JSON schema.
 
 use lasthop_engine::notation::setting::FileTable;
 use lasthop_engine::notation::table::{Default, Key, Kind, Table};
@@ -7,7 +7,7 @@ use super::{complaints, gateway_with};
 use crate::gateway::settings::GatewayTable;
 use crate::{EXTENSION, Gateway};
 
-/// A gateway whose values can be combined with the values of [`sample`].
+/// A gateway file in which most keys can be set to the values of [`sample`].
 const FULL: &str = r#"
 duration = "100 s"
 dumbbell = { bottleneck = "5 Mbps", flows = 1 }
@@ -24,7 +24,7 @@ interface = "eth2"
 address = "192.0.2.2"
 "#;
 
-/// A file with groups, which need `fairness = "station"`.
+/// A gateway file with groups, which require `fairness = "station"`.
 const GROUPS: &str = r#"
 [gateway]
 wan = "eth0"
@@ -37,8 +37,8 @@ stations = "02:00:5e:10:00:02"
 stations = "02:00:5e:10:00:03"
 "#;
 
-/// Values that are allowed in [`FULL`] and differ from the defaults, by the end of their path.
-/// Values of other paths follow from the kind of the key.
+/// Values that are accepted in [`FULL`] and differ from the defaults, keyed by the end of the path.
+/// Other keys get a value that depends on the type of the key.
 const SAMPLES: &[(&str, &str)] = &[
     ("wan", "wan0"),
     ("lan", "lan0"),
@@ -117,7 +117,7 @@ fn with(path: &str, settings: &[(&str, &str)]) -> Result<Gateway, String> {
     gateway_with(base, "x.toml", &settings).map_err(|problems| complaints::<()>(Err(problems)))
 }
 
-/// Returns the settings without which the key at `path` has no effect, with their values.
+/// Returns the settings (with values) without which the key at `path` has no effect.
 fn needed(path: &str) -> Vec<(&str, &str)> {
     let steps = ["increase", "decrease", "speed_up", "back_off"];
     if steps
@@ -171,7 +171,7 @@ fn every_default_is_a_value_of_its_kind() {
                 continue;
             }
         };
-        // a default may conflict with other values of FULL; such a problem is reported for the
+        // a default may conflict with other values of FULL, but this problem is reported for the
         // table
         let own = (path.as_str(), default.as_str());
         let settings: Vec<_> = needed(&path).into_iter().chain([own]).collect();

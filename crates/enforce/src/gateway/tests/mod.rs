@@ -1,4 +1,4 @@
-//! Tests from the text of a file to the gateway.
+//! Tests that parse the text of a file and check the resulting gateway.
 
 mod files;
 mod grammar;
@@ -7,14 +7,14 @@ mod properties;
 use crate::{EXTENSION, Gateway, NEEDS_GATEWAY};
 use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
 
-/// A valid scenario whose text ends inside the table of station `a`.
+/// A valid scenario. The text ends inside the table of station `a`, so that keys can be added.
 const SMALL: &str = r#"duration = "10 s"
 cell = { phy = "802.11b" }
 [station.a]
 upload = 1
 "#;
 
-/// The smallest gateway, in a file without a scenario.
+/// The shortest gateway file, without a scenario.
 const LEAST: &str = "[gateway]\nwan = \"eth0\"\nlan = \"eth1\"\n";
 
 /// Returns the gateway of a file.
@@ -22,7 +22,7 @@ fn gateway(text: &str) -> Result<Gateway, Vec<Problem>> {
     gateway_with(text, "cafe.toml", &[])
 }
 
-/// Returns the gateway of a file with settings over its text.
+/// Returns the gateway of a file with overrides (`KEY=VALUE`).
 fn gateway_with(
     text: &str,
     source: &str,
@@ -31,7 +31,7 @@ fn gateway_with(
     parse(text.as_bytes(), Format::Toml, source, settings)
 }
 
-/// Returns the gateway of bytes in either format.
+/// Returns the gateway of a TOML or JSON file.
 fn parse(
     bytes: &[u8],
     format: Format,
@@ -51,12 +51,12 @@ fn scenario(text: &str) -> Result<(Scenario, Option<Gateway>), Vec<Problem>> {
     parsed.map(|(scenario, tables)| (scenario, tables.gateway))
 }
 
-/// Returns the messages about [`LEAST`] followed by `more`. Hints are on separate lines.
+/// Returns the messages about the file [`LEAST`] followed by `more`. Hints are on separate lines.
 fn said_of(more: &str) -> String {
     complaints(gateway(&format!("{LEAST}{more}")))
 }
 
-/// Returns the problems as printed, with hints on separate lines; empty without problems.
+/// Returns the problems as they are printed, with hints on separate lines, or an empty text.
 fn complaints<T>(result: Result<T, Vec<Problem>>) -> String {
     let problems = result.err().unwrap_or_default();
     let lines = problems.iter().flat_map(|problem| {

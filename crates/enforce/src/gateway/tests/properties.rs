@@ -1,4 +1,4 @@
-//! Any sequence of bytes gives a gateway or problems, and never a panic.
+//! Checks with random bytes that parsing returns a gateway or problems, and never panics.
 
 use lasthop_engine::scenario::{Files, Format, Problem};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::{LEAST, SMALL, parse};
 use crate::EXTENSION;
 
-/// Fragments of gateway files, valid and invalid, that are inserted into files.
+/// Fragments of gateway files, valid and invalid, from which random files are made.
 const PIECES: &[&str] = &[
     "\n",
     "\"",

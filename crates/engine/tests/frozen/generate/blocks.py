@@ -1,4 +1,4 @@
-"""Blocks of a file, and tables as TOML."""
+"""Blocks of a frozen file, and functions that write tables as TOML."""
 
 import json
 import re
@@ -15,13 +15,13 @@ LINE = re.compile(r"^(\s*)([\w.-]+)\s*=\s*(.*?)\s*$")
 
 @dataclass(frozen=True)
 class Block:
-    """A scenario, or a file with a gateway."""
+    """A block of a frozen file: a scenario, or a gateway file."""
 
     name: str
     text: str
     settings: Sequence[str] = ()
     words: str = ""
-    #: Lines that say how its text follows from another, instead of a text of its own.
+    #: Edits that make the text of this block from the text of another block. `text` is empty then.
     edits: Sequence[str] = ()
 
     def __str__(self) -> str:
@@ -32,7 +32,7 @@ class Block:
 
 
 def toml(value: Value) -> str:
-    """A value as TOML has it."""
+    """Return a value as TOML text."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -46,7 +46,7 @@ def toml(value: Value) -> str:
 
 
 def sections(table: Table, path: str = "") -> Iterator[str]:
-    """The lines of a file: a key a line, a section a table."""
+    """Yield the lines of a TOML file: one line for each key, one section for each table."""
     tables = {key: value for key, value in table.items() if isinstance(value, dict)}
     plain = [f"{key} = {toml(value)}" for key, value in table.items() if key not in tables]
     if path and (plain or not tables):
@@ -57,7 +57,7 @@ def sections(table: Table, path: str = "") -> Iterator[str]:
 
 
 def refused(block: Block) -> bool:
-    """Whether a block is refused as a scenario or as a gateway."""
+    """Return whether lasthop refuses the block as a scenario or as a gateway file."""
     pairs = [setting.partition("=") for setting in block.settings]
     settings = [(path, value) for path, _, value in pairs]
     content, form = block.text.encode(), "json" if "json" in block.words else "toml"

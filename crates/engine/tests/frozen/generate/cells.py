@@ -1,4 +1,6 @@
-"""Random cells: their nodes, stations and flows; shares of the queue, a shared bottleneck."""
+"""Random cells with nodes, stations and flows, some with shares of the queue or a shared
+bottleneck.
+"""
 
 from dice import Dice, Table, Value, ms
 from parts import estimator, head, queue, tcp
@@ -21,13 +23,13 @@ BASIC = {
 
 
 def window(d: Dice) -> Table:
-    """Contention windows that fit each other."""
+    """Draw CWmin and a CWmax that is not smaller."""
     least = d.one((0, 1, 3, 7, 15, 31, d.whole(2, 63)))
     return {"cwmin": least, "cwmax": least + d.one((0, 100, 1023 - least))}
 
 
 def access(d: Dice, part: float, *, ap: bool = False) -> Table:
-    """Access parameters of best effort."""
+    """Draw EDCA parameters of best effort; each key occurs with probability `part`."""
     table = d.some(
         part,
         {
@@ -40,13 +42,13 @@ def access(d: Dice, part: float, *, ap: bool = False) -> Table:
 
 
 def categories(d: Dice, part: float, *, ap: bool = False) -> Table:
-    """Tables of the access categories."""
+    """Draw tables for the access categories other than best effort."""
     names = ("voice", "video", "background")
     return {name: access(d, 0.5, ap=ap) or {"aifsn": 3} for name in names if d.chance(part)}
 
 
 def node(d: Dice, phy: str, part: float, *, ap: bool = False) -> Table:
-    """What cell, access point and stations can say of a node."""
+    """Draw the settings that a cell, an access point and a station have in common."""
     table = access(d, part, ap=ap) | categories(d, part, ap=ap)
     return table | d.some(
         part,
@@ -59,7 +61,7 @@ def node(d: Dice, phy: str, part: float, *, ap: bool = False) -> Table:
 
 
 def channel(d: Dice, part: float) -> Table:
-    """Channel errors."""
+    """Draw channel errors: a signal-to-noise ratio, or frame error rates."""
     if d.chance(part / 2):
         return {"snr": f"{d.number(4, 25):g} dB"}
     error = lambda: d.number(0, 0.5)  # noqa: E731
@@ -68,7 +70,7 @@ def channel(d: Dice, part: float) -> Table:
 
 
 def when(d: Dice) -> Table:
-    """Start and stop of a flow."""
+    """Draw start and stop of a flow."""
     start = d.whole(0, 300)
     table: Table = {"start": f"{start} ms"} if d.chance(0.3) else {}
     if d.chance(0.2):
@@ -79,7 +81,7 @@ def when(d: Dice) -> Table:
 
 
 def connections(d: Dice) -> Value:
-    """TCP of a station, one way."""
+    """Draw the TCP connections of a station in one direction."""
     if d.chance(0.4):
         return d.whole(1, 3)
     table = {"connections": d.whole(1, 3), **when(d), **tcp(d, 0.15)}
@@ -89,7 +91,7 @@ def connections(d: Dice) -> Value:
 
 
 def datagrams(d: Dice) -> Value:
-    """UDP of a station."""
+    """Draw the UDP traffic of a station in one direction."""
     rate = f"{d.whole(100, 4000)} kbps"
     if d.chance(0.3):
         return d.one((rate, "greedy"))
@@ -113,7 +115,7 @@ def datagrams(d: Dice) -> Value:
 
 
 def sensor(d: Dice) -> Value:
-    """Small reports."""
+    """Draw a sensor that sends small reports."""
     every = ms(d, 20, 400)
     if d.chance(0.3):
         return every
@@ -130,7 +132,7 @@ def sensor(d: Dice) -> Value:
 
 
 def station(d: Dice, phy: str) -> Table:
-    """A station with flows."""
+    """Draw a station with flows."""
     table = d.some(
         0.25,
         {
@@ -162,7 +164,7 @@ def station(d: Dice, phy: str) -> Table:
 
 
 def cell(d: Dice, phy: str, part: float) -> Table:
-    """The cell."""
+    """Draw the `[cell]` table."""
     table = node(d, phy, part / 2) | d.some(
         part,
         {
@@ -200,7 +202,7 @@ def cell(d: Dice, phy: str, part: float) -> Table:
 
 
 def wire(d: Dice) -> Table:
-    """The wire of a cell."""
+    """Draw the `[wire]` table: the wire between a cell and the server."""
     table = d.some(
         0.6,
         {
@@ -216,7 +218,7 @@ def wire(d: Dice) -> Table:
 
 
 def hot_spot(d: Dice, part: float = 0.25) -> Table:
-    """A cell with its stations."""
+    """Draw a cell with its stations."""
     phy = d.one(tuple(PHYS))
     table = head(d) | {"cell": cell(d, phy, part)}
     if d.chance(0.4):
@@ -231,14 +233,14 @@ def hot_spot(d: Dice, part: float = 0.25) -> Table:
 
 
 def stations(table: Table) -> list[str]:
-    """Names of the tables of stations."""
+    """Return the names of the station tables."""
     inner = table["station"]
     assert isinstance(inner, dict)
     return list(inner)
 
 
 def without_categories(table: Table) -> None:
-    """Takes the categories of flows away."""
+    """Remove the access categories of all flows."""
     table.pop("category", None)
     for inner in table.values():
         if isinstance(inner, dict):
@@ -246,7 +248,7 @@ def without_categories(table: Table) -> None:
 
 
 def sharing(d: Dice) -> Table:
-    """Virtual buffer sharing in a cell."""
+    """Draw a cell with virtual buffer sharing."""
     table = hot_spot(d, 0.12)
     if d.chance(0.9):
         without_categories(table)
@@ -291,7 +293,7 @@ def sharing(d: Dice) -> Table:
 
 
 def bottleneck(d: Dice) -> Table:
-    """A virtual shared bottleneck in front of a cell."""
+    """Draw a cell with a virtual shared bottleneck."""
     table = hot_spot(d, 0.12)
     vsb = d.some(
         0.4,

@@ -1,4 +1,4 @@
-"""Draws from one seed, and what tables are made of."""
+"""Random numbers from one seed, and the types of TOML tables."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -7,42 +7,42 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-#: Whatever TOML has.
+#: Any TOML value.
 Value = Any
 Table = dict[str, Any]
 
 
 class Dice:
-    """Draws; everything follows from one seed."""
+    """Random numbers that depend only on the seed."""
 
     def __init__(self, seed: str) -> None:
         self.random = Random(seed)
 
     def whole(self, low: int, high: int) -> int:
-        """From low to high."""
+        """Return a random integer from `low` to `high`."""
         return low + int(self.random.random() * (high + 1 - low))
 
     def number(self, low: float, high: float) -> float:
-        """From low to high, with few digits."""
+        """Return a random number from `low` to `high` with few digits."""
         return round(low + self.random.random() * (high - low), 4)
 
     def one(self, values: Sequence[T]) -> T:
-        """One of some."""
+        """Return one of the values."""
         return values[self.whole(0, len(values) - 1)]
 
     def chance(self, part: float) -> bool:
-        """True with this probability."""
+        """Return true with probability `part`."""
         return self.random.random() < part
 
     def flag(self) -> bool:
-        """True half of the time."""
+        """Return true with probability 1/2."""
         return self.chance(0.5)
 
     def some(self, part: float, makers: dict[str, Callable[[], Value]]) -> Table:
-        """Each key with a probability."""
+        """Return a table that contains each key with probability `part`."""
         return {key: make() for key, make in makers.items() if self.chance(part)}
 
 
 def ms(dice: Dice, low: float, high: float) -> str:
-    """A time."""
+    """Return a random time as text, in milliseconds."""
     return f"{dice.number(low, high):g} ms"

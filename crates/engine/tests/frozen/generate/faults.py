@@ -1,11 +1,11 @@
-"""Scenarios with faults."""
+"""Scenarios with faults, made from correct scenarios."""
 
 from collections.abc import Iterator, Sequence
 
 from blocks import LINE, Block
 from dice import Dice
 
-#: How many mutants; a third of them with several faults at once.
+#: Number of scenarios with faults; a third of these scenarios have several faults.
 MUTANTS = 560
 
 
@@ -74,7 +74,7 @@ SETTINGS = (
 
 
 def mutants(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Scenarios with faults."""
+    """Yield scenarios with faults."""
     for number in range(MUTANTS):
         d = Dice(f"mutant {number}")
         base = d.one([block for block in blocks if len(block.text) < 2500])
@@ -94,7 +94,7 @@ def mutants(blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def misspelt(d: Dice, word: str) -> str:
-    """A letter dropped, doubled or swapped with the next."""
+    """Return the word with one letter dropped, doubled or swapped with the next letter."""
     at = d.whole(0, max(0, len(word) - 2))
     return d.one(
         (
@@ -106,7 +106,7 @@ def misspelt(d: Dice, word: str) -> str:
 
 
 def fault(d: Dice, lines: list[str]) -> None:
-    """One fault somewhere."""
+    """Make one fault at a random line."""
     at = d.whole(0, len(lines) - 1)
     found = LINE.match(lines[at])
     if not found:

@@ -1,4 +1,6 @@
-"""Files of the repository with settings that make them short, and what draws hardly ever give."""
+"""Scenario files of the repository with short durations, and scenarios that the random draws rarely
+produce.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +10,7 @@ from blocks import Block
 ROOT = Path(__file__).parents[5]
 
 
-#: Repository files, with settings that make them short.
+#: Setting of each repository file with which its run is short.
 SHORT = "replications=2"
 
 
@@ -43,7 +45,7 @@ FILES: dict[str, list[str]] = {
 }
 
 
-#: The same with other settings: what examples and guides tell people to try.
+#: Repository files with changed settings that the examples and guides suggest.
 VARIED: list[tuple[str, list[str]]] = [
     ("examples/csma.toml", ["duration=8 s", "warmup=1 s", "csma.access=legacy"]),
     ("examples/csma.toml", ["duration=8 s", "warmup=1 s", "csma.connections=one"]),
@@ -65,7 +67,7 @@ VARIED: list[tuple[str, list[str]]] = [
 RED = "queue={ limit = 1000, red = { min_th = 50, max_th = 100 } }"
 
 
-#: What draws hardly ever give.
+#: Scenarios that the random draws rarely produce, written by hand.
 BY_HAND = {
     "gateway-rate": """
 [gateway]
@@ -127,7 +129,7 @@ rtt = "30 ms"
 
 
 def of_repository() -> Iterator[Block]:
-    """Examples and benchmark cases without their comments."""
+    """Yield the examples and benchmark cases of the repository without their comments."""
     cases = [(file, [*settings, SHORT]) for file, settings in FILES.items()]
     cases += [(file, [*settings, SHORT]) for file, settings in VARIED]
     for number, (file, settings) in enumerate(cases):

@@ -1,4 +1,4 @@
-"""Random gateways, half of them with a scenario."""
+"""Random gateway files; half of them contain a scenario."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ from parts import estimator
 
 
 def gateway(d: Dice) -> Table:
-    """A gateway, half of them with a scenario."""
+    """Draw a gateway file; in half of the cases it contains a scenario."""
     table = hot_spot(d, 0.05) if d.flag() else {}
     own: Table = {"wan": "eth0", "lan": "eth1"} | d.some(
         0.3,

@@ -1,11 +1,11 @@
-"""Random networks by their conflict graph."""
+"""Random networks of wireless links with a conflict graph."""
 
 from dice import Dice, Table, ms
 from parts import head, tcp
 
 
 def conflict_graph(d: Dice) -> Table:
-    """Wireless links by their conflicts."""
+    """Draw wireless links and the conflicts between them."""
     kind = d.one(("adaptive", "adaptive", "legacy", "dcf"))
     csma = d.some(
         0.3,

@@ -1,9 +1,10 @@
-"""Writes scenarios.txt and wrong.txt: what the engine is frozen on.
+"""Write the frozen scenarios (scenarios.txt) and the frozen wrong files (wrong.txt).
 
     python crates/engine/tests/frozen/generate/main.py
 
-Every run gives the same files as long as the grammar stays (lasthop must be installed: what it
-refuses is no scenario, but a wrong file). They were written once; README.md says why they stay.
+Every run writes the same files while the grammar of scenarios stays unchanged. lasthop must be
+installed: scenarios that lasthop refuses are written to wrong.txt. README.md says why the files in
+the repository are not written again.
 """
 
 import re
@@ -36,7 +37,7 @@ KINDS: dict[str, tuple[Callable[[Dice], Table], int]] = {
 
 
 def random_blocks() -> tuple[list[Block], list[Block]]:
-    """Scenarios of every kind, and what was refused on the way."""
+    """Return random scenarios of every kind, and the scenarios that lasthop refused."""
     good: list[Block] = []
     bad: list[Block] = []
     for kind, (make, wanted) in KINDS.items():
@@ -54,12 +55,14 @@ def random_blocks() -> tuple[list[Block], list[Block]]:
     return good, bad
 
 
-#: How many are drawn for each one that is taken.
+#: Number of random scenarios drawn for each scenario that is chosen.
 CANDIDATES = 15
 
 
 def various(texts: list[str], wanted: int) -> list[str]:
-    """As many texts as wanted, each time one that says what few have said so far."""
+    """Return `wanted` of the texts. Each next text is the one with the most keys and words that are
+    rare in the texts chosen before.
+    """
     counts: Counter[str] = Counter()
     left = [(text, said(text)) for text in texts]
     chosen: list[str] = []
@@ -72,17 +75,18 @@ def various(texts: list[str], wanted: int) -> list[str]:
 
 
 def worth(text: str, words: set[str], counts: Mapping[str, int]) -> float:
-    """What is new in a text, less its length."""
+    """Return how rare the keys and words of a text are, minus a penalty for its length."""
     new = sum(1 / (1 + counts[word]) for word in words if counts[word] < ENOUGH)
     return new - len(text) / LENGTH
 
 
-#: A word that so many texts have is not new; so many bytes cost what a new word is worth.
+#: Number of texts after which a word is no longer rare, and number of bytes whose penalty equals
+#: the value of one new word.
 ENOUGH, LENGTH = 4, 800.0
 
 
 def said(text: str) -> set[str]:
-    """Keys and words of a file, each with its section."""
+    """Return the keys and words of a file, each with the name of its section."""
     section, words = "", set[str]()
     for line in text.splitlines():
         if line.startswith("["):
@@ -96,7 +100,7 @@ def said(text: str) -> set[str]:
 
 
 def main() -> None:
-    """Writes both files."""
+    """Write both files."""
     good, bad = random_blocks()
     hand = [
         Block(k, text.strip(), words="gateway" * k.startswith("g")) for k, text in BY_HAND.items()

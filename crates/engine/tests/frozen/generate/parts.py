@@ -1,4 +1,4 @@
-"""Tables that cells and wired networks share: connections, queues, what is recorded."""
+"""Random tables for cells and for wired networks: TCP connections, queues, recorded quantities."""
 
 from dice import Dice, Table, Value, ms
 
@@ -6,7 +6,7 @@ CONGESTION = ("tahoe", "reno", "newreno", "compound", "cubic", "illinois", "afri
 
 
 def compound(d: Dice) -> Table:
-    """Parameters of Compound TCP."""
+    """Draw parameters of Compound TCP."""
     return d.some(
         0.6,
         {
@@ -20,7 +20,7 @@ def compound(d: Dice) -> Table:
 
 
 def tcp(d: Dice, part: float = 0.3) -> Table:
-    """Settings of connections."""
+    """Draw settings of TCP connections."""
     table = d.some(
         part,
         {
@@ -49,7 +49,7 @@ def tcp(d: Dice, part: float = 0.3) -> Table:
 
 
 def delay_queue(d: Dice, *, flows: bool) -> Table | str:
-    """CoDel, alone or for each flow."""
+    """Draw CoDel for the whole queue, or for each flow (fq_codel)."""
     if d.chance(0.2):
         return ms(d, 1, 8)
     table = d.some(
@@ -69,7 +69,7 @@ def delay_queue(d: Dice, *, flows: bool) -> Table | str:
 
 
 def red(d: Dice) -> Table:
-    """RED with low thresholds."""
+    """Draw RED with low thresholds."""
     least = d.number(0, 5)
     table = d.some(
         0.5,
@@ -88,7 +88,7 @@ def red(d: Dice) -> Table:
 
 
 def queue(d: Dice) -> Value:
-    """A queue: mostly with a discipline, and so short that it acts."""
+    """Draw a queue, mostly with a discipline. The queue is so short that it drops packets."""
     if d.chance(0.15):
         return d.whole(1, 60)
     table: Table = {"limit": d.whole(2, 80)} if d.chance(0.7) else {}
@@ -124,7 +124,7 @@ def queue(d: Dice) -> Value:
 
 
 def estimator(d: Dice, part: float) -> Table:
-    """Settings of the capacity estimator."""
+    """Draw settings of the capacity estimator."""
     return d.some(
         part,
         {
@@ -144,7 +144,7 @@ def estimator(d: Dice, part: float) -> Table:
 
 
 def record(d: Dice) -> Table:
-    """What is recorded."""
+    """Draw the quantities to record."""
     return d.some(
         0.5,
         {
@@ -156,7 +156,7 @@ def record(d: Dice) -> Table:
 
 
 def head(d: Dice, low_ms: int = 500, high_ms: int = 1200) -> Table:
-    """Durations and the seed."""
+    """Draw duration, warm-up and seed."""
     duration = d.whole(low_ms, high_ms)
     table: Table = {
         "duration": f"{duration} ms",

@@ -1,4 +1,4 @@
-"""Random wired networks, alone and behind a cell."""
+"""Random wired networks, with or without a cell in front."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -9,7 +9,7 @@ from parts import head, queue, tcp
 
 
 def hosts(d: Dice, part: float) -> Table:
-    """What flows between wired nodes can say."""
+    """Draw settings of flows between wired nodes."""
     table = d.some(
         part,
         {
@@ -27,7 +27,7 @@ def hosts(d: Dice, part: float) -> Table:
 
 
 def web(d: Dice) -> Value:
-    """Web traffic."""
+    """Draw web traffic."""
     if d.chance(0.25):
         return d.whole(2, 40)
     return {"connections": d.whole(2, 60)} | d.some(
@@ -42,7 +42,7 @@ def web(d: Dice) -> Value:
 
 
 def wired_flow(d: Dice, ends: Table, web_part: float) -> Table:
-    """A class of flows between wired nodes."""
+    """Draw a class of flows between wired nodes."""
     table: Table = dict(ends) | hosts(d, 0.35)
     start = d.whole(0, 300)
     table |= d.some(0.2, {"start": lambda: f"{start} ms", "stop": lambda: f"{start + 700} ms"})
@@ -73,7 +73,7 @@ def wired_flow(d: Dice, ends: Table, web_part: float) -> Table:
 
 
 def wired(d: Dice, web_part: float = 0.15) -> Table:
-    """A wired network."""
+    """Draw a wired network."""
     table = head(d, 600, 1500)
     if d.chance(0.6):
         table["tcp"] = tcp(d) or {"window": 60}
@@ -116,7 +116,7 @@ def wired(d: Dice, web_part: float = 0.15) -> Table:
 
 
 def links(d: Dice, nodes: Sequence[str]) -> Table:
-    """Wired links in a row."""
+    """Draw wired links that form a chain."""
     made: Table = {}
     for source, sink in pairwise(nodes):
         made[f"{source}-{sink}"] = link = {"from": source, "to": sink} | d.some(
@@ -139,7 +139,7 @@ FLOWS = ("upload", "download", "udp_up", "udp_down", "sensor_up", "sensor_down")
 
 
 def attached(d: Dice) -> Table:
-    """A cell whose wire ends at a node of a wired network."""
+    """Draw a cell whose wire ends at a node of a wired network."""
     table = hot_spot(d, 0.1)
     table["cell"]["node"] = "b"
     table["link"] = links(d, ("b", "c", "d"))

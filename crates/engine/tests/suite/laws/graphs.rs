@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{cases, change, check_stepping, loss, queue, rate, result, tcp_settings};
 use crate::support::{MS, dot11b};
 
-/// Relation of two links: independent, in conflict, or one link destroys packets of the other link.
+/// Relation of two links: independent, in conflict, or one link destroys packets of the other.
 #[derive(Clone, Copy, Debug)]
 enum Pair {
     Apart,
@@ -64,7 +64,7 @@ fn links() -> impl Strategy<Value = Vec<CsmaLink>> {
     })
 }
 
-/// Draws both directions of a wire; some wires have no delay.
+/// Draws both directions of a wired link; some have no delay.
 fn wires() -> impl Strategy<Value = Vec<LinkSettings>> {
     let wire = (rate(), 0..20_u64, queue(), loss());
     prop::collection::vec(wire, 0..3).prop_map(|wires| {
@@ -145,7 +145,7 @@ fn flow(links: usize, wires: usize) -> impl Strategy<Value = CsmaFlow> {
     let most = hops.len().min(4);
     let route = prop::sample::subsequence(hops, 1..=most).prop_shuffle();
     let tcp = tcp_settings().prop_map(|tcp| {
-        let segments = None; // flows over a route have no end
+        let segments = None; // a flow over a route has no limited length
         Transport::Tcp(TcpSettings { segments, ..tcp })
     });
     let transport = prop_oneof![3 => tcp, 1 => udp().prop_map(Transport::Udp)];
@@ -181,7 +181,7 @@ fn air() -> impl Strategy<Value = CsmaAir> {
     )
 }
 
-/// Removes the settings that the checks of a file would refuse.
+/// Removes the settings that the scenario checks would refuse.
 fn mend(csma: &mut Csma, wires: &[LinkSettings]) {
     let is_adaptive = matches!(csma.access, CsmaAccess::Adaptive(_));
     csma.price.aqm &= is_adaptive;
@@ -204,8 +204,8 @@ fn mend(csma: &mut Csma, wires: &[LinkSettings]) {
         if !flow.route.iter().any(takes_time) {
             flow.route.push(Hop::Wireless(0));
         }
-        // A flow over wires only pays no congestion price. It would open the largest permitted number of connections,
-        // and one such network took a minute.
+        // A flow over wired links only pays no congestion price. Such a flow would open the largest permitted number of
+        // connections, and the run of one such network took a minute.
         let pays = |hop: &Hop| matches!(hop, Hop::Wireless(_));
         if !matches!(csma.connections, Connections::One) && !flow.route.iter().any(pays) {
             flow.route.push(Hop::Wireless(0));
@@ -322,12 +322,11 @@ proptest! {
             CsmaAccess::Dcf { .. } => true,
         };
         if collides {
-            return Ok(()); // neighbours may begin in the same slot
+            return Ok(()); // neighbours may begin to send in the same slot
         }
         let is_double = csma.acks == CsmaAcks::Contend;
         for (one, link) in csma.links.iter().enumerate() {
-            // a link and its return link are never active simultaneously, and neither is active together with a link in
-            // conflict
+            // a link and its return link never send simultaneously, and neither sends together with a link in conflict
             let own = |link: usize| air[link] + if is_double { air[csma.links.len() + link] } else { 0.0 };
             for &other in &link.conflicts {
                 prop_assert!(own(one) + own(other) < 1.0 + 1e-9, "{one} {other}: {air:?}");

@@ -12,7 +12,7 @@ pub const RTS_BYTES: u32 = 20;
 pub fn frame(cell: &Cell, bytes: u32, rate_bps: u64) -> Span {
     let bits = u64::from(bytes) * 8;
     if matches!(cell.phy.kind, PhyKind::Dot11a | PhyKind::Dot11g) {
-        // SERVICE and tail: 22 bits; 4 us symbols; 6 us signal extension at 2.4 GHz.
+        // OFDM frame: 22 bits of SERVICE and tail, symbols of 4 us, and a signal extension of 6 us at 2.4 GHz.
         let symbols = (22 + bits).div_ceil(rate_bps * 4 / 1_000_000);
         let at_2_4_ghz = cell.phy.kind == PhyKind::Dot11g;
         let extension = if at_2_4_ghz { 6_000 } else { 0 };
@@ -27,18 +27,17 @@ pub fn data_bytes(cell: &Cell, ip_bytes: u32) -> u32 {
     ip_bytes + cell.mac_header_bytes + cell.llc_bytes
 }
 
-/// Returns SIFS plus the MAC ACK that EIFS contains: EIFS without AIFS.
+/// Returns EIFS without AIFS: SIFS and a MAC ACK.
 pub fn eifs_lead(cell: &Cell) -> Span {
     cell.phy.sifs + frame(cell, ACK_BYTES, cell.phy.eifs_rate_bps)
 }
 
-/// Returns the AIFS of a node's category.
+/// Returns the AIFS of an access category. [ns]
 pub fn aifs(cell: &Cell, access: &Access) -> Span {
     cell.phy.sifs + cell.phy.slot * u64::from(access.aifsn)
 }
 
-/// Returns the rate of a control frame of a node with largest control rate `most_bps`, for data at `data_bps`; it is
-/// never faster than the data.
+/// Returns the rate of a control frame: at most `most_bps`, and not faster than data at `data_bps`.
 pub fn control_rate(cell: &Cell, most_bps: u64, data_bps: u64) -> u64 {
     let rates_mbps: &[f64] = match cell.phy.kind {
         PhyKind::Dot11b => &[11.0, 5.5, 2.0, 1.0],

@@ -1,4 +1,4 @@
-//! Random small cells with random traffic.
+//! Random small cells without aggregation, with random traffic.
 
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::notation::setting::FileTable;
@@ -12,7 +12,7 @@ use super::node::Packet;
 
 const MBPS: u64 = 1_000_000;
 
-/// Returns the timing of one of three presets.
+/// Returns the PHY timing of one of three presets.
 pub fn phy(kind: PhyKind) -> Phy {
     let (slot, preamble, eifs_mbps) = match kind {
         PhyKind::Dot11g => (9, 20, 6),
@@ -63,7 +63,7 @@ pub fn station(number: usize, node: Node) -> Station {
     }
 }
 
-/// Returns a scenario without flows: the test generates arrivals, in category best effort.
+/// Returns a scenario without flows. The test generates the arrivals, in category best effort.
 pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
     Scenario {
         name: String::from("oracle"),
@@ -110,7 +110,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
     }
 }
 
-/// Lets every node contend in `categories`. The flows only declare the categories and send nothing.
+/// Lets every node contend in `categories`. The added flows only declare the categories and send nothing.
 pub fn use_categories(scenario: &mut Scenario, categories: &[Category]) {
     let silence = Transport::Udp(UdpSettings {
         arrivals: Arrivals::Constant,
@@ -130,7 +130,7 @@ pub fn use_categories(scenario: &mut Scenario, categories: &[Category]) {
     }
 }
 
-/// Draws best effort only, or several of the categories.
+/// Draws the access categories in use: best effort only, or several categories.
 pub fn any_categories() -> impl Strategy<Value = Vec<Category>> {
     prop_oneof![
         1 => Just(vec![Category::BestEffort]),
@@ -176,7 +176,7 @@ pub fn cell() -> impl Strategy<Value = (Scenario, Vec<Arrival>)> {
 }
 
 /// Draws access parameters with small windows, so that draws of 0, collisions and discards are frequent. Control rates
-/// are above or below the EIFS rate, so that the NAV may outlast EIFS.
+/// are above or below the rate of the ACK in EIFS, so that the NAV may last longer than EIFS.
 pub fn any_access() -> impl Strategy<Value = Node> {
     let control = select(vec![MBPS, 6 * MBPS, 24 * MBPS]);
     (
@@ -204,7 +204,7 @@ pub fn any_access() -> impl Strategy<Value = Node> {
         })
 }
 
-/// Draws a category's access parameters; half of the categories send one frame per opportunity.
+/// Draws the access parameters of a category. Half of the categories send one frame per TXOP.
 fn any_category() -> impl Strategy<Value = Access> {
     let contention = (1_u32..5, 0_u32..20, 0_u32..80);
     let limit = || option::of((0_u64..8_000_000).prop_map(Span));
@@ -239,12 +239,12 @@ fn any_station() -> impl Strategy<Value = Station> {
     )
 }
 
-/// An arrival before nodes and categories are known: instant [ns], two numbers for the nodes and one
-/// for the category, size, reply.
+/// A packet arrival as random numbers: time [ns], two numbers that select the nodes and one that selects the category,
+/// packet size, size of the reply.
 type AnyPacket = (u64, [u32; 3], u32, Option<u32>);
 
 /// Draws up to 120 packets within 40 ms. Most instants are whole microseconds, like most frame ends and slot boundaries
-/// of 802.11g, so that simultaneous events occur.
+/// of 802.11g, so that events at the same instant occur.
 fn any_packets() -> impl Strategy<Value = Vec<AnyPacket>> {
     let instant = prop_oneof![
         4 => (0_u64..40_000).prop_map(|us| us * 1_000),

@@ -1,4 +1,4 @@
-//! Contention of one node for the medium in one access category, rule by rule of the standard.
+//! Contention of one node in one access category, modelled as the state machine of the standard.
 
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::scenario::{Access, Category, CountdownRule, Node as Settings};
@@ -19,19 +19,19 @@ pub type Who = (u32, Category);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contention {
-    /// Medium idle for AIFS (EIFS) or longer, counter run out, nothing to send.
+    /// Medium idle for AIFS (EIFS) or longer, backoff counter expired, nothing to send.
     Idle,
     /// Medium idle, but not yet for AIFS (EIFS); the countdown begins at `until`.
     Defer { until: Time, slots: Option<u32> },
-    /// Countdown: at `tick` the counter falls by one slot.
+    /// Countdown of the backoff: at time `tick` the counter falls by one slot.
     Backoff { tick: Time, slots: u32 },
     /// Medium busy; the counter keeps its value.
     Frozen { slots: Option<u32> },
-    /// The node's own exchange is on the air.
+    /// An exchange of the node is on the air.
     Transmit,
-    /// The node's own frame has ended without a response and has failed. The node detects the failure at `until`. By
-    /// default it detects the failure when only AIFS remains of the other nodes' EIFS. `after_cts`: whether the frame
-    /// was a data frame after a CTS.
+    /// The node's frame has ended and no response comes, so that the attempt has failed. The node detects the failure
+    /// at `until`: by default when only AIFS remains of the other nodes' EIFS. `after_cts` says whether the frame was a
+    /// data frame after a CTS.
     AwaitAck {
         until: Option<Time>,
         after_cts: bool,
@@ -41,7 +41,7 @@ pub enum Contention {
 /// Effect of a failed attempt on the contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// Whether the number of attempts has reached its limit.
+    /// Whether the attempt was the last one that the attempt limit allows.
     pub at_limit: bool,
 }
 
@@ -53,7 +53,8 @@ pub trait Draws {
     fn corrupted(&mut self, from: Who, to: u32) -> bool;
 }
 
-/// Contention state of a node in one category: window, attempts, counter, opportunity. The queue is modelled elsewhere.
+/// Contention state of a node in one access category: contention window, attempts, backoff counter, TXOP. The queue is
+/// modelled elsewhere.
 #[derive(Debug)]
 pub struct Contender {
     pub who: Who,
@@ -66,9 +67,9 @@ pub struct Contender {
     cw: u32,
     short_attempts: u32,
     long_attempts: u32,
-    /// Number of packets that may follow in the present transmission opportunity.
+    /// Number of packets that may still be sent in the present TXOP.
     may_follow: u32,
-    /// End of the present transmission opportunity.
+    /// End of the present TXOP.
     opportunity_ends: Time,
     pub state: Contention,
 }
@@ -99,7 +100,7 @@ impl Contender {
         }
     }
 
-    /// Returns the end of the wait or of the slot that the node counts while the medium is idle.
+    /// Returns the end of the AIFS, slot or time-out for which the node waits.
     pub fn deadline(&self) -> Option<Time> {
         match self.state {
             Contention::Defer { until, .. } => Some(until),
@@ -111,25 +112,25 @@ impl Contender {
         }
     }
 
-    /// Returns the end of an opportunity that begins at `now`.
+    /// Returns the end of a TXOP that begins at `now`.
     pub fn limit_from(&self, now: Time) -> Time {
         let limit = self.access.txop_limit;
         limit.map_or(Time::NEVER, |limit| now + limit)
     }
 
-    /// Begins the transmission opportunity at `now`, if no other node has begun to send.
+    /// Begins a TXOP at `now`, if no other node has begun to send.
     pub fn wins(&mut self, now: Time) {
         self.may_follow = self.access.txop_packets.map_or(u32::MAX, |most| most - 1);
         self.opportunity_ends = self.limit_from(now);
     }
 
-    /// Returns the end of the present transmission opportunity.
+    /// Returns the end of the present TXOP.
     pub fn opportunity_ends(&self) -> Time {
         self.opportunity_ends
     }
 
-    /// Returns, after a response, whether the next exchange follows in the same transmission opportunity; `end` is the
-    /// end of its response.
+    /// Returns, after a response, whether the next exchange follows in the same TXOP. `end` is the end of the next
+    /// exchange's response.
     pub fn goes_on(&mut self, end: Time) -> bool {
         if self.may_follow == 0 || end > self.opportunity_ends {
             return false;
@@ -139,15 +140,15 @@ impl Contender {
         true
     }
 
-    /// Returns, after a response with nothing more to send, whether a CF-End frame that would end at `end` ends the
-    /// transmission opportunity.
+    /// Returns whether a CF-End frame may end the TXOP. The frame would end at `end`; there is nothing more to send.
     pub fn closes(&self, end: Time) -> bool {
         self.access.txop_limit.is_some() && end <= self.opportunity_ends
     }
 
-    /// Notes that the node has something to send and had nothing before. Returns whether it is sent immediately.
+    /// Notes that the node has something to send and had nothing before. Returns whether the node transmits
+    /// immediately.
     pub fn has_something(&mut self, draws: &mut dyn Draws) -> bool {
-        // There was nothing to send, so the counter is that of post-backoff, running or expired.
+        // The node had nothing to send, so that its counter is the counter of post-backoff, running or expired.
         match &mut self.state {
             Contention::Idle => {
                 self.state = Contention::Transmit;
@@ -162,14 +163,14 @@ impl Contender {
             } => {
                 *slots = Some(draws.backoff(self.who, self.cw));
             }
-            // Post-backoff continues as the packet's backoff. In the remaining states the node has a packet already.
+            // Post-backoff continues as the packet's backoff. In the remaining states the node had a packet before.
             _ => {}
         }
         false
     }
 
-    /// Handles the arrival of `deadline`; `something`: whether there is something to send. Returns whether the node
-    /// transmits now.
+    /// Handles the time returned by `deadline`. `something` says whether there is something to send. Returns whether
+    /// the node transmits now.
     pub fn count_down(&mut self, something: bool) -> bool {
         let (now, slots) = match self.state {
             Contention::Defer { until, slots } => (until, slots.unwrap_or(0)),
@@ -193,7 +194,7 @@ impl Contender {
             Contention::Idle => Contention::Frozen { slots: None },
             Contention::Defer { slots, .. } => Contention::Frozen { slots },
             Contention::Backoff { slots, .. } => {
-                // `slots` counts slots that have ended; an EDCA counter is decremented at the beginning of a slot
+                // `slots` counts slots that have ended; an EDCA counter is decremented at the start of a slot
                 let begun = u32::from(self.rule == CountdownRule::Edca);
                 let run_out = !something && slots == begun;
                 Contention::Frozen {
@@ -205,8 +206,8 @@ impl Contender {
         };
     }
 
-    /// Notes that the medium falls idle at `now`, after a good frame or after a frame that only its senders could read
-    /// (`eifs_lead`). Returns the failure of the node's own attempt, if it failed.
+    /// Notes that the medium becomes idle at `now`. `eifs_lead` is the time that EIFS adds to AIFS after a frame that
+    /// only its senders could read. Returns the failure of the node's own attempt, if it failed.
     pub fn medium_idle(
         &mut self,
         now: Time,
@@ -216,8 +217,8 @@ impl Contender {
         let eifs = now + eifs_lead.unwrap_or(Span::ZERO);
         let (resume, slots, failed) = match self.state {
             Contention::Frozen { slots } => (eifs, slots, None),
-            // The failure is handled before the node detects it. This affects only the room in the queue after a
-            // discard.
+            // The oracle handles the failure before the node detects it. Only the time at which a discard makes room in
+            // the queue depends on this.
             Contention::AwaitAck { until, after_cts } => {
                 let failed = self.failed(after_cts);
                 (
@@ -235,15 +236,15 @@ impl Contender {
         failed
     }
 
-    /// Handles an internal collision: a higher category of the node sends. The effect is that of a collision, but the
-    /// medium is busy immediately.
+    /// Handles an internal collision, in which a higher category of the node sends. The node acts as after a collision,
+    /// but the medium is busy immediately.
     pub fn yields(&mut self, draws: &mut dyn Draws) -> Failed {
         let failed = self.failed(false);
         self.post_backoff(draws);
         failed
     }
 
-    /// Ends a successful exchange of the node: post-backoff begins, whether or not another packet waits.
+    /// Handles the end of a successful exchange: post-backoff begins, whether or not another packet waits.
     pub fn succeeded(&mut self, draws: &mut dyn Draws) {
         self.start_afresh();
         self.post_backoff(draws);
@@ -255,7 +256,7 @@ impl Contender {
         };
     }
 
-    /// Handles a failed attempt of the node: doubles the window, or resets it at the attempt limit.
+    /// Handles a failed attempt: doubles the contention window, or resets the window at the attempt limit.
     fn failed(&mut self, after_cts: bool) -> Failed {
         let (attempts, limit) = if after_cts {
             (&mut self.long_attempts, self.attempts_long)

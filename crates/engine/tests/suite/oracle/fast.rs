@@ -1,4 +1,5 @@
-//! Driver that runs the engine's cell with separate queues and writes the oracle's trace.
+//! Driver that runs the engine's cell, without the engine's queues, and records a trace in the
+//! format of the oracle.
 
 use std::collections::VecDeque;
 
@@ -12,11 +13,12 @@ use super::contention::Who;
 use super::medium::{Arrival, Attempt, FIRST_REPLY, Outcome, Trace};
 use super::node::Packet;
 
-/// A contender's queue; its head is in the cell.
+/// A contender's queue; the first packet is in the engine's cell.
 struct Queue {
     limit: usize,
     waiting: VecDeque<Packet>,
-    /// Instant of the end of the MAC ACK; until then a delivered packet occupies its place.
+    /// End of the MAC ACK of the last delivered packet, which occupies a position in the queue
+    /// until then.
     leaves: Time,
     failures: u32,
 }
@@ -37,7 +39,7 @@ fn frame(packet: &Packet) -> Frame {
     }
 }
 
-/// Runs the engine's cell with `arrivals` (in order of time) until no packet is left to send.
+/// Runs the engine's cell with `arrivals` (sorted by time) until no packet is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Trace {
     let bss = scenario.only_bss();
     let cell = scenario.hotspot().medium(streams);
@@ -143,7 +145,8 @@ impl Driver {
         }
     }
 
-    /// Removes the head of `contender`'s queue and hands the next packet to the cell.
+    /// Removes the first packet of `contender`'s queue and gives the next packet to the cell.
+    /// Returns the removed packet.
     fn next(&mut self, contender: u32) -> Packet {
         let queue = &mut self.queues[contender as usize];
         queue.failures = 0;

@@ -1,7 +1,8 @@
 //! The medium that every node hears, frame by frame and slot by slot.
 //!
-//! Events at the same instant have this order: frames end; countdowns end, and all nodes with an expired counter send
-//! together; arrivals in the order given. An arrival finds the medium busy if a node has just begun to send.
+//! Events at the same instant are processed in this order: ends of frames, ends of countdowns, arrivals (in the given
+//! order). All nodes whose backoff counter expires at one instant send together. An arrival finds the medium busy if a
+//! node has just begun to send.
 
 use std::collections::VecDeque;
 
@@ -28,7 +29,7 @@ pub enum Outcome {
     Corrupted,
 }
 
-/// One node's attempt to send one packet, RTS/CTS included.
+/// One node's attempt to send one packet, including RTS and CTS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
     pub start: Time,
@@ -43,17 +44,17 @@ pub struct Attempt {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     pub attempts: Vec<Attempt>,
-    /// Deliveries: end of the data frame, receiver, packet.
+    /// Packets delivered, as (end of the data frame, receiver, packet).
     pub deliveries: Vec<(Time, u32, u32)>,
-    /// Packets that found the queue full: instant, sender, packet.
+    /// Packets dropped at a full queue, as (time, sender, packet).
     pub dropped: Vec<(Time, Who, u32)>,
-    /// Packets discarded at the attempt limit: instant, sender, packet. The instant is the end of the last attempt's
-    /// busy period, or after an internal collision the end of the winner's data frame.
+    /// Packets discarded at the attempt limit, as (time, sender, packet). The time is the end of the busy period of the
+    /// last attempt. After an internal collision it is the end of the winner's data frame.
     pub discarded: Vec<(Time, Who, u32)>,
 }
 
 impl Trace {
-    /// Returns the trace with simultaneous events in order of nodes.
+    /// Returns the trace with simultaneous events sorted by node.
     pub fn in_order(mut self) -> Trace {
         self.attempts
             .sort_by_key(|attempt| (attempt.start, attempt.who));
@@ -62,7 +63,7 @@ impl Trace {
     }
 }
 
-/// Kinds of frames on the air.
+/// Types of frames on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Rts,
@@ -76,25 +77,25 @@ enum Kind {
 struct Frame {
     end: Time,
     kind: Kind,
-    /// Sender of the packet to which the frame belongs: an index of the medium's `nodes`.
+    /// Index of the sender of the packet to which the frame belongs, in the medium's `nodes`.
     owner: usize,
     packet: Packet,
 }
 
-/// A cell of nodes; each node occurs once per category.
+/// A cell with one `Node` for each node and access category.
 pub struct Medium<'a> {
     scenario: &'a Scenario,
     draws: &'a mut dyn Draws,
     nodes: Vec<Node>,
     on_air: Vec<Frame>,
-    /// Whether only the senders can read the frames of this busy period.
+    /// Whether the frames of this busy period are unreadable for all nodes except their senders.
     unreadable: bool,
-    /// Whether the data frame on the air follows another in the same transmission opportunity.
+    /// Whether the data frame on the air follows another data frame in the same TXOP.
     following: bool,
-    /// During a SIFS gap: the frame that follows it, and its start.
+    /// Start of the frame after the present SIFS gap, and the frame.
     reply: Option<(Time, Frame)>,
-    /// End of the reservation by the last RTS. The sender of the RTS may send earlier, after a time-out shorter than a
-    /// MAC ACK; the reservation is then cancelled.
+    /// End of the NAV that the last RTS set. The sender of the RTS may send earlier, after a time-out shorter than a
+    /// MAC ACK, which cancels the NAV.
     nav: Time,
     replies: u32,
     trace: Trace,
@@ -103,7 +104,7 @@ pub struct Medium<'a> {
 /// Id of the first packet that a receiver makes as a reply.
 pub const FIRST_REPLY: u32 = 1_000_000;
 
-/// Runs a cell with `arrivals` (in order of time) until no packet is left to send.
+/// Runs a cell with `arrivals` (sorted by time) until no packet is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], draws: &mut dyn Draws) -> Trace {
     let settings =
         std::iter::once(&scenario.bss[0].cell.ap).chain(scenario.stations.iter().map(|s| &s.node));
@@ -163,7 +164,7 @@ impl Medium<'_> {
         self.trace
     }
 
-    /// Returns whether a frame is on the air or follows SIFS after another frame.
+    /// Returns whether a frame is on the air or will follow after SIFS.
     fn busy(&self) -> bool {
         !self.on_air.is_empty() || self.reply.is_some()
     }
@@ -297,8 +298,8 @@ impl Medium<'_> {
         }
     }
 
-    /// Lets the frame's sender wait for a MAC ACK that does not come; `others_end`: whether other frames end now or
-    /// later.
+    /// Lets the frame's sender wait for a MAC ACK that does not come. `others_end` says whether other frames end at
+    /// this instant or later.
     fn await_ack(&mut self, now: Time, frame: Frame, others_end: bool) {
         let cell = &self.scenario.bss[0].cell;
         let until = match cell.collider_wait {
@@ -316,7 +317,7 @@ impl Medium<'_> {
         cell.rts_threshold_bytes.is_some_and(|most| bytes > most)
     }
 
-    /// Ends a frame that did not collide.
+    /// Handles the end of a frame that did not collide.
     fn good_frame(&mut self, now: Time, frame: Frame) {
         let Frame { owner, packet, .. } = frame;
         let next = match frame.kind {
@@ -357,7 +358,7 @@ impl Medium<'_> {
         if let (Kind::Data, Some(ip_bytes)) = (frame.kind, packet.reply_bytes) {
             let id = FIRST_REPLY + self.replies;
             self.replies += 1;
-            // A station replies to the access point, and the access point replies to the station.
+            // The receiver replies: a station to the access point, or the access point to the station.
             let (to, category) = self.nodes[owner].who;
             let reply = Packet {
                 id,
@@ -369,8 +370,8 @@ impl Medium<'_> {
         }
     }
 
-    /// Returns, after the MAC ACK, whether the next packet of `owner` follows SIFS later without RTS. It follows if
-    /// there is a packet and the transmission opportunity lasts long enough.
+    /// Returns, after the MAC ACK, whether the next packet of `owner` follows after SIFS without RTS. The packet
+    /// follows if the TXOP lasts long enough.
     fn goes_on(&mut self, now: Time, owner: usize) -> bool {
         let Some(&packet) = self.nodes[owner].queue.front() else {
             return false;
@@ -395,8 +396,8 @@ impl Medium<'_> {
         true
     }
 
-    /// Sends a CF-End frame after the MAC ACK for `packet`, the last packet of its transmission opportunity, at the
-    /// rate of an RTS to the same receiver.
+    /// Sends a CF-End frame after the MAC ACK for `packet`, the last packet of its TXOP, at the rate of an RTS to the
+    /// same receiver.
     fn close(&mut self, now: Time, owner: usize, packet: Packet) {
         let begins = now + self.scenario.bss[0].cell.phy.sifs;
         let cf_end = self.frame(begins, Kind::CfEnd, owner, packet);

@@ -1,6 +1,6 @@
-//! The fast DCF cell compared with a slow oracle: plain state machines per node that hear every frame (`node`,
-//! `medium`). Both have the same arrivals and the same random streams. Cells with aggregation have a separate oracle
-//! (`aggregates`).
+//! The fast DCF cell of the engine compared with a slow oracle. The oracle is one simple state machine per node
+//! (`node`), and every node hears every frame (`medium`). The engine and the oracle have the same arrivals and the same
+//! random streams. Cells with aggregation have a separate oracle (`aggregates`).
 
 mod aggregates;
 mod air;
@@ -21,8 +21,8 @@ use medium::{Arrival, Trace};
 
 use proptest::prelude::*;
 
-/// Draws from the streams that the engine uses: `NAME/backoff` and `NAME/channel` of the sender, and
-/// `NAME/CATEGORY/...` for categories other than best effort.
+/// Random numbers from the streams that the engine uses: `NAME/backoff` and `NAME/channel` of the sender. Categories
+/// other than best effort have the streams `NAME/CATEGORY/...`.
 struct EngineDraws<'a> {
     scenario: &'a Scenario,
     backoff: HashMap<Who, Stream>,

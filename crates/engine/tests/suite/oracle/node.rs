@@ -20,15 +20,15 @@ pub struct Packet {
     pub reply_bytes: Option<u32>,
 }
 
-/// A node in one category.
+/// A node in one access category.
 #[derive(Debug)]
 pub struct Node {
     pub who: Who,
     pub contender: Contender,
     queue_packets: usize,
-    /// Whether the packet at the head of the queue has been on the air.
+    /// Whether the first packet of the queue has been sent at least once.
     sent: bool,
-    /// Whether the packet at the head of the queue was discarded in an internal collision.
+    /// Whether the first packet of the queue was discarded in an internal collision.
     doomed: bool,
     pub queue: VecDeque<Packet>,
 }
@@ -45,12 +45,13 @@ impl Node {
         }
     }
 
-    /// Sends the head of the queue; returns whether it was sent before.
+    /// Sends the first packet of the queue. Returns whether the packet was sent before.
     pub fn sends(&mut self) -> bool {
         std::mem::replace(&mut self.sent, true)
     }
 
-    /// Adds a packet that arrives; returns whether the queue had room and whether the packet is sent immediately.
+    /// Adds an arriving packet to the queue. Returns whether the queue had room, and whether the packet is sent
+    /// immediately.
     pub fn arrival(&mut self, packet: Packet, draws: &mut dyn Draws) -> (bool, bool) {
         if self.queue.len() >= self.queue_packets {
             return (false, false);
@@ -60,7 +61,7 @@ impl Node {
         (true, at_once)
     }
 
-    /// Handles the contender's deadline; returns whether the node transmits now.
+    /// Handles the contender's deadline. Returns whether the node transmits now.
     pub fn count_down(&mut self) -> bool {
         self.contender.count_down(!self.queue.is_empty())
     }
@@ -70,8 +71,8 @@ impl Node {
         self.contender.medium_busy(!self.queue.is_empty());
     }
 
-    /// Notes that the medium falls idle at `now`, after a good frame or after a frame that only its senders could read
-    /// (`eifs_lead`). Returns the node's packet if it is discarded now.
+    /// Notes that the medium becomes idle at `now`. `eifs_lead` is the time that EIFS adds to AIFS after a frame that
+    /// only its senders could read. Returns the node's packet if it is discarded now.
     pub fn medium_idle(
         &mut self,
         now: Time,
@@ -82,23 +83,24 @@ impl Node {
         failed.at_limit.then(|| self.leave())
     }
 
-    /// Handles an internal collision: a higher category of the node sends.
+    /// Handles an internal collision, in which a higher category of the node sends.
     pub fn yields(&mut self, draws: &mut dyn Draws) {
         self.doomed = self.contender.yields(draws).at_limit;
     }
 
-    /// Ends the exchange of the higher category: returns the packet that was discarded in the internal collision.
+    /// Handles the end of the higher category's exchange. Returns the packet that was discarded in the internal
+    /// collision.
     pub fn settle(&mut self) -> Option<Packet> {
         std::mem::take(&mut self.doomed).then(|| self.leave())
     }
 
-    /// Ends a successful exchange of the node: its packet leaves.
+    /// Handles the end of a successful exchange. Removes the packet from the queue.
     pub fn acknowledged(&mut self, draws: &mut dyn Draws) {
         self.leave();
         self.contender.succeeded(draws);
     }
 
-    /// Removes the head of the queue, delivered or discarded.
+    /// Removes the first packet of the queue, which was delivered or discarded.
     fn leave(&mut self) -> Packet {
         self.sent = false;
         self.queue

@@ -4,12 +4,12 @@ use lasthop_engine::scenario::Category;
 
 use super::contention::{Draws, Who};
 
-/// Scripted draws: backoffs per node, and channel errors in order.
+/// Backoffs and channel errors that a test specifies in place of random draws.
 #[derive(Default)]
 pub struct Script {
-    /// Expected window and number of slots of each draw, per node.
+    /// Expected contention window and backoff slots of each draw, per node.
     pub backoff: Vec<Vec<(u32, u32)>>,
-    /// Expected window and number of slots of each draw for category voice, per node.
+    /// Expected contention window and backoff slots of each draw for category voice, per node.
     pub voice: Vec<Vec<(u32, u32)>>,
     pub corrupted: Vec<bool>,
 }

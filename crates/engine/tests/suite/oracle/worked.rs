@@ -1,6 +1,6 @@
-//! The oracle itself, on timelines worked by hand. 802.11b: slot 20 us, SIFS 10 us, DIFS 50 us, MAC ACK at 2 Mb/s 248
-//! us, EIFS 10 + 304 + 50 us. Packets of 1064 bytes make frames of 1100 bytes, 992 us at 11 Mb/s. Packets of 514 bytes
-//! make frames of 592 us.
+//! Timelines worked by hand that the oracle must reproduce, in microseconds. The cell is 802.11b: slot 20 us, SIFS 10
+//! us, DIFS 50 us, MAC ACK at 2 Mb/s 248 us, EIFS 10 + 304 + 50 us. Packets of 1064 bytes make frames of 1100 bytes,
+//! 992 us at 11 Mb/s. Packets of 514 bytes make frames of 592 us.
 
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::scenario::{
@@ -33,7 +33,7 @@ fn arrival(at_us: u64, node: u32, id: u32, ip_bytes: u32) -> Arrival {
     }
 }
 
-/// Returns start [us], node, packet and outcome of each attempt; checks that every draw of the script is used.
+/// Returns start [us], node, packet and outcome of each attempt. Checks that every draw of the script is used.
 fn attempts(
     scenario: &Scenario,
     arrivals: &[Arrival],
@@ -51,7 +51,7 @@ fn attempts(
 
 #[test]
 fn an_idle_medium_is_used_at_once_and_post_backoff_delays_the_next_packet() {
-    // Data 100..1092, ACK 1102..1350, AIFS until 1400, 3 slots until 1460.
+    // Times in us: the first data frame 100..1092, MAC ACK 1102..1350, AIFS until 1400, 3 slots until 1460.
     let arrivals = [arrival(100, 1, 0, 1064), arrival(1_200, 1, 1, 1064)];
     let script = Script {
         backoff: vec![vec![], vec![(31, 3), (31, 9)], vec![]],
@@ -70,8 +70,8 @@ fn an_idle_medium_is_used_at_once_and_post_backoff_delays_the_next_packet() {
 
 #[test]
 fn a_packet_that_finds_the_medium_busy_draws_and_a_frozen_counter_keeps_its_value() {
-    // Both arrive during node 1's first frame (100..1350 with ACK). From 1400: the AP has 2 slots,
-    // node 2 has 5. The AP sends at 1440, until 2690; node 2 has 3 left, from 2740: 2800.
+    // Both packets arrive during node 1's first exchange (100..1350 us). At 1400 the AP has 2 slots and node 2 has 5
+    // slots. The AP sends at 1440, until 2690. Node 2 has 3 slots left from 2740 and sends at 2800.
     let arrivals = [
         arrival(100, 1, 0, 1064),
         arrival(200, 0, 1, 1064),
@@ -98,9 +98,9 @@ fn a_packet_that_finds_the_medium_busy_draws_and_a_frozen_counter_keeps_its_valu
 
 #[test]
 fn an_edca_counter_falls_when_a_slot_begins_in_which_another_node_sends() {
-    // As before, but node 2 counts at 1400, 1420 and 1440: 2 slots left, from 2740: 2780. The AP's post-backoff of 3
-    // slots falls at 2740, 2760 and 2780, so that its packet of 2900 draws a new backoff. A DCF counter would have one
-    // slot left.
+    // With an EDCA counter, node 2 counts at 1400, 1420 and 1440. It has 2 slots left from 2740 and sends at 2780. The
+    // AP's post-backoff of 3 slots decreases at 2740, 2760 and 2780, so that its packet of 2900 draws a new backoff. A
+    // DCF counter would have one slot left.
     let mut scenario = two_stations();
     scenario.bss[0].cell.countdown = CountdownRule::Edca;
     let arrivals = [
@@ -118,7 +118,7 @@ fn an_edca_counter_falls_when_a_slot_begins_in_which_another_node_sends() {
         ..Script::default()
     };
     let (seen, _) = attempts(&scenario, &arrivals, script);
-    // Node 2: 2780..4030; the AP's 1 slot from 4080.
+    // Node 2 sends 2780..4030 (us); the AP counts its 1 slot from 4080.
     assert_eq!(
         seen,
         [
@@ -130,8 +130,8 @@ fn an_edca_counter_falls_when_a_slot_begins_in_which_another_node_sends() {
     );
 }
 
-/// Runs a scenario in which nodes 1 and 2 draw 4 slots during the AP's frame (100..1350) and collide at 1480; the
-/// frames end at 2072 and 2472.
+/// Runs a scenario in which nodes 1 and 2 draw 4 slots during the AP's exchange (100..1350 us) and collide at 1480 us.
+/// The frames end at 2072 and 2472 us.
 fn collision(scenario: &Scenario, second_draws: (u32, u32)) -> Vec<(u64, u32, u32, Outcome)> {
     let arrivals = [
         arrival(100, 0, 0, 1064),
@@ -151,7 +151,7 @@ fn collision(scenario: &Scenario, second_draws: (u32, u32)) -> Vec<(u64, u32, u3
 
 #[test]
 fn a_collision_lasts_the_longest_frame_and_all_resume_together() {
-    // All resume at 2472 + 364 = 2836. Node 1: 2856..3448, ACK until 3706, AIFS until 3756.
+    // All nodes resume at 2472 + 364 = 2836 us. Node 1 sends 2856..3448, ACK until 3706, AIFS until 3756.
     assert_eq!(
         collision(&two_stations(), (1, 2)),
         [
@@ -166,11 +166,11 @@ fn a_collision_lasts_the_longest_frame_and_all_resume_together() {
 
 #[test]
 fn a_time_out_within_the_longer_frame_ends_with_it() {
-    // Node 1's time-out ends at 2072 + 300, before the medium falls idle: it resumes at
-    // 2472 + 50 = 2522, node 2 at 2472 + 300 + 50 = 2822, the AP at 2472 + 364 = 2836.
+    // Node 1's time-out ends at 2072 + 300 us, before the medium becomes idle at 2472. Node 1 resumes at 2472 + 50 =
+    // 2522, node 2 at 2472 + 300 + 50 = 2822, the AP at 2472 + 364 = 2836.
     let mut scenario = two_stations();
     scenario.bss[0].cell.ack_timeout = Some(Span(300_000));
-    // Node 1: 2722..3314, ACK until 3572, AIFS until 3622.
+    // Node 1 sends 2722..3314 (us), ACK until 3572, AIFS until 3622.
     assert_eq!(
         collision(&scenario, (10, 0))[3..],
         [
@@ -182,8 +182,8 @@ fn a_time_out_within_the_longer_frame_ends_with_it() {
 
 #[test]
 fn a_collider_that_hears_the_longer_frame_end_may_wait_eifs() {
-    // As above, but node 1 resumes with the AP at 2836, when node 2 has begun: 2822..3814, ACK until 4072,
-    // AIFS until 4122, then its 10 slots.
+    // Here node 1 resumes with the AP at 2836 us, after node 2 has begun to send: 2822..3814, ACK until 4072, AIFS
+    // until 4122, then the 10 slots of node 1.
     let mut scenario = two_stations();
     scenario.bss[0].cell.ack_timeout = Some(Span(300_000));
     scenario.bss[0].cell.collider_wait = ColliderWait::Eifs;
@@ -205,7 +205,7 @@ fn colliders_whose_frames_end_together_may_both_wait_eifs() {
     ];
     let mut scenario = two_stations();
     scenario.bss[0].cell.ack_timeout = Some(Span(300_000));
-    // both resume at 2472 + 300 + 50 = 2822, or at 2836 like the AP
+    // both nodes resume at 2472 + 300 + 50 = 2822 us after AIFS, or at 2836 us (like the AP) after EIFS
     for (wait, resumes) in [(ColliderWait::Aifs, 2_822), (ColliderWait::Eifs, 2_836)] {
         scenario.bss[0].cell.collider_wait = wait;
         let script = Script {
@@ -227,8 +227,8 @@ fn colliders_whose_frames_end_together_may_both_wait_eifs() {
 
 #[test]
 fn a_corrupted_frame_makes_the_others_wait_eifs() {
-    // Node 1's frame 100..1092 is lost: node 1 times out at 1406 and resumes at 1456. Node 2 also resumes at 1092 + 364
-    // = 1456, since its packet arrived during the frame.
+    // Node 1's frame 100..1092 us is lost. Node 1 times out at 1406 and resumes at 1456. Node 2 also resumes at 1092 +
+    // 364 = 1456, since its packet arrived during the frame.
     let arrivals = [arrival(100, 1, 0, 1064), arrival(200, 2, 1, 1064)];
     let script = Script {
         backoff: vec![vec![], vec![(63, 5), (31, 9)], vec![(31, 2), (31, 31)]],
@@ -236,7 +236,7 @@ fn a_corrupted_frame_makes_the_others_wait_eifs() {
         ..Script::default()
     };
     let (seen, _) = attempts(&two_stations(), &arrivals, script);
-    // Node 2: 1496..2746; node 1 has 3 slots left from 2796.
+    // Node 2 sends 1496..2746 (us); node 1 has 3 slots left from 2796.
     assert_eq!(
         seen,
         [
@@ -258,7 +258,8 @@ fn the_attempt_limit_discards_and_resets_the_window() {
         ..Script::default()
     };
     let (seen, trace) = attempts(&scenario, &arrivals, script);
-    // 100..1092, again at 1456..2448, discarded; the next packet is sent at 2448 + 364 + 20.
+    // The frame is lost at 100..1092 us and at 1456..2448 us, and discarded. The next packet is sent at 2448 +
+    // 364 + 20.
     assert_eq!(
         seen,
         [
@@ -292,7 +293,7 @@ fn an_arrival_at_the_instant_of_a_transmission_finds_the_medium_busy() {
 
 #[test]
 fn rts_and_cts_go_before_a_long_frame() {
-    // RTS 272 us, CTS 248 us at 2 Mb/s: data begins at 100 + 272 + 10 + 248 + 10 = 640.
+    // RTS takes 272 us and CTS 248 us at 2 Mb/s, so that data begins at 100 + 272 + 10 + 248 + 10 = 640 us.
     let mut scenario = two_stations();
     scenario.bss[0].cell.rts_threshold_bytes = Some(1_000);
     let script = Script {
@@ -335,7 +336,7 @@ fn a_full_queue_drops_and_has_room_again_after_the_mac_ack() {
 fn a_shorter_ack_timeout_gives_the_sender_a_head_start() {
     let mut scenario = two_stations();
     scenario.bss[0].cell.ack_timeout = Some(Span(300_000));
-    // As in the corrupted case, but node 1 resumes at 1092 + 300 + 50 = 1442, 14 us before node 2.
+    // Node 1's frame 100..1092 us is lost. Node 1 resumes at 1092 + 300 + 50 = 1442 us, 14 us before node 2.
     let arrivals = [arrival(100, 1, 0, 1064), arrival(200, 2, 1, 1064)];
     let script = Script {
         backoff: vec![vec![], vec![(63, 2), (31, 9)], vec![(31, 2), (31, 31)]],
@@ -343,7 +344,7 @@ fn a_shorter_ack_timeout_gives_the_sender_a_head_start() {
         ..Script::default()
     };
     let (seen, _) = attempts(&scenario, &arrivals, script);
-    // Node 1 at 1482, until 2732; node 2 has counted 1 of its 2 slots: 2782 + 20.
+    // Node 1 sends at 1482 us, until 2732. Node 2 has counted 1 of its 2 slots, and sends at 2782 + 20.
     assert_eq!(
         seen,
         [
@@ -354,7 +355,7 @@ fn a_shorter_ack_timeout_gives_the_sender_a_head_start() {
     );
 }
 
-/// Returns a scenario with two stations, in which station 1 may send `txop_packets` frames per opportunity.
+/// Returns a scenario with two stations, in which station 1 may send `txop_packets` frames per TXOP.
 fn station_1_may_send(txop_packets: u32) -> Scenario {
     let mut scenario = two_stations();
     scenario.stations[0].node.best_effort.txop_packets = Some(txop_packets);
@@ -363,8 +364,9 @@ fn station_1_may_send(txop_packets: u32) -> Scenario {
 
 #[test]
 fn a_packet_that_comes_before_the_mac_ack_ends_joins_the_transmission_opportunity() {
-    // Data 100..1092, MAC ACK 1102..1350. The packet that arrived at 1349 follows at 1360, until 2610. The packet that
-    // arrives at 2610 is too late for the opportunity: 4 slots from 2660. Post-backoff is drawn after each frame.
+    // First frame 100..1092 us, MAC ACK 1102..1350. The packet that arrived at 1349 follows at 1360, until 2610. The
+    // packet that arrives at 2610 is too late for the TXOP and has 4 slots from 2660. Post-backoff is drawn after each
+    // frame.
     let arrivals = [
         arrival(100, 1, 0, 1064),
         arrival(1_349, 1, 1, 1064),
@@ -387,8 +389,8 @@ fn a_packet_that_comes_before_the_mac_ack_ends_joins_the_transmission_opportunit
 
 #[test]
 fn a_cf_end_truncates_an_opportunity_in_which_it_fits() {
-    // Data 100..1092, MAC ACK 1102..1350, CF-End (272 us) 1360..1632, AIFS until 1682. The packet that arrives at 1350
-    // is too late for the opportunity: 4 slots.
+    // First frame 100..1092 us, MAC ACK 1102..1350, CF-End (272 us) 1360..1632, AIFS until 1682. The packet that
+    // arrives at 1350 is too late for the TXOP and has 4 slots.
     let starts = |limit_us: u64| {
         let mut scenario = two_stations();
         scenario.bss[0].cell.cf_end = true;
@@ -408,7 +410,7 @@ fn a_cf_end_truncates_an_opportunity_in_which_it_fits() {
 
 #[test]
 fn a_lost_frame_ends_the_transmission_opportunity() {
-    // The second frame, 1360..2352, is lost: EIFS until 2716, then 2 slots of the doubled window.
+    // The second frame, 1360..2352 us, is lost: EIFS until 2716, then 2 slots out of the doubled contention window.
     let arrivals = [arrival(100, 1, 0, 1064), arrival(200, 1, 1, 1064)];
     let script = Script {
         backoff: vec![vec![], vec![(31, 31), (63, 2), (31, 9)], vec![]],
@@ -428,8 +430,8 @@ fn a_lost_frame_ends_the_transmission_opportunity() {
 
 #[test]
 fn only_the_first_frame_of_an_opportunity_has_rts_and_cts() {
-    // RTS 272 us, CTS 248 us: data 640..1632, MAC ACK until 1890. The next data frame, at 1900, is lost. Its loss
-    // counts as a short-frame attempt, and it is sent again with RTS.
+    // RTS takes 272 us and CTS 248 us: data 640..1632, MAC ACK until 1890. The next data frame, at 1900, is lost. Its
+    // loss counts as an attempt of a short frame, and the frame is sent again with RTS.
     let mut scenario = station_1_may_send(2);
     scenario.bss[0].cell.rts_threshold_bytes = Some(1_000);
     scenario.stations[0].node.attempts_long = 1;
@@ -448,8 +450,9 @@ fn only_the_first_frame_of_an_opportunity_has_rts_and_cts() {
 
 #[test]
 fn a_category_that_yields_counts_a_failure_but_is_not_on_the_air() {
-    // Both categories of node 1 get a packet during the AP's frame (100..1350) and are ready at 1440. Voice sends until
-    // 2690; best effort doubles its window and has 1 slot from 2740.
+    // Both categories of node 1 get a packet during the AP's exchange (100..1350 us) and are ready at 1440. Voice sends
+    // until
+    // 2690. Best effort doubles its contention window and has 1 slot from 2740.
     let voice = |mut arrival: Arrival| {
         arrival.who.1 = Category::Voice;
         arrival
@@ -476,7 +479,7 @@ fn a_category_that_yields_counts_a_failure_but_is_not_on_the_air() {
         ]
     );
     assert!(!trace.attempts[2].retry);
-    // with a limit of one attempt best effort discards its packet, at the end of the data frame
+    // with a limit of one attempt, best effort discards its packet at the end of the voice data frame
     scenario.stations[0].node.attempts_short = 1;
     let mut given_up = script();
     given_up.backoff[1] = vec![(31, 2), (31, 1)];

@@ -1,4 +1,4 @@
-//! Tests of links that acknowledge for each other, rest, take over messages and wait.
+//! Tests of links that send acknowledgements for other links, rest, or take over messages.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn one_message_acknowledges_what_has_come_over_all_links() {
     assert!(!holds(&early, &all));
     assert!(holds(&messages(&mut server, 3, due), &all));
     assert_eq!(server.deadline(), None);
-    // acknowledgements on a lost link may not have arrived, so they are repeated
+    // an acknowledgement sent over a lost link may be lost, so that it is repeated
     server.lose(3);
     let counts = vec![(8, 1)];
     assert!(holds(
@@ -52,7 +52,7 @@ fn a_link_that_rests_carries_nothing_until_it_is_roused() {
     client.open("target", 80, second(2)).unwrap();
     assert!(messages(&mut client, 0, second(2)).is_empty());
     assert_eq!(client.rested(second(30), second(28)), [0]);
-    // the link that began to rest last is used first
+    // the link whose rest began last is used first
     assert!(client.rouse() && client.carries(1) && !client.carries(0));
     let messages = messages(&mut client, 1, second(3));
     assert!(holds(&messages, &Frame::Rest { rests: false }));
@@ -60,7 +60,7 @@ fn a_link_that_rests_carries_nothing_until_it_is_roused() {
     assert!(client.rouse() && !client.rouse());
 }
 
-/// Returns a server that has stream 0 over link 0.
+/// Returns a server session with stream 0 and link 0.
 fn with_a_stream() -> Session {
     let mut server = session(Side::Server, 4);
     server.join(0, Duration::ZERO);
@@ -79,7 +79,7 @@ fn with_a_stream() -> Session {
 fn a_stream_that_waits_for_a_slower_link_has_more_credit() {
     let mut server = with_a_stream();
     let before = server.streams[&0].granted;
-    // all bytes but the first have arrived, and no credit is left
+    // all bytes except the first have arrived, and the credit is used up
     let bytes = vec![7; before as usize - 1];
     let data = Frame::Data {
         stream: 0,
@@ -93,8 +93,8 @@ fn a_stream_that_waits_for_a_slower_link_has_more_credit() {
     server.receive(0, &data.message(), Duration::ZERO).unwrap();
     messages(&mut server, 0, Duration::ZERO);
     assert_eq!(server.streams[&0].granted, 2 * before);
-    // the announcement is repeated over another link until the credit is used, in case this link is
-    // stuck
+    // the credit frame is repeated over another link until the credit is used, in case the first
+    // link is stuck
     server.join(1, Duration::ZERO);
     let mut repeats = |at: u64| {
         let now = Duration::from_secs(at);
@@ -193,8 +193,8 @@ fn what_a_stuck_link_holds_goes_over_another() {
 fn credit_that_is_given_back_late_stops_no_stream() {
     let mut server = with_a_stream();
     messages(&mut server, 0, Duration::ZERO);
-    // after a pause, all credit but 3000 bytes is given back on a slow link; the 3000 bytes arrive
-    // first, on a fast link
+    // after a pause, all credit except 3000 bytes is returned over a slow link; the 3000 bytes
+    // arrive before that over a fast link
     let data = Frame::Data {
         stream: 0,
         offset: 0,

@@ -1,12 +1,12 @@
-//! Tests of the distribution of scarce memory, and of the refusal of streams without memory.
+//! Tests of the distribution of scarce memory, and of streams refused for lack of memory.
 
 use super::*;
 
 const MIB: usize = 1 << 20;
-/// Data that the kernel's buffers of an unread socket accept. [bytes]
+/// Amount of data that the kernel buffers of an unread socket accept. [bytes]
 const UNREAD: u64 = 200_000;
 
-/// Returns a server that has the default budget of a relay, and link 0.
+/// Returns a server session with link 0, whose memory budget is the default of a relay.
 fn server(streams: usize, merging: usize) -> Session {
     let memory = Memory {
         merging: Budget::new(merging),
@@ -33,8 +33,8 @@ fn open(server: &mut Session, stream: StreamId) {
     server.answer(stream, frame::OK);
 }
 
-/// Uploads as much as the credit allows, one window per round trip, until a program has taken
-/// `most` bytes and stops reading.
+/// Sends as much data as the credit allows, one window per round trip. The program reads `most`
+/// bytes and then stops reading.
 fn upload(server: &mut Session, stream: StreamId, most: u64) {
     let block = vec![7; MOST_BLOCK];
     while server.streams[&stream].granted > server.streams[&stream].merge.highest() {
@@ -62,7 +62,8 @@ fn upload(server: &mut Session, stream: StreamId, most: u64) {
             }
             server.take(stream, count);
         }
-        let _ = messages(server, 0, Duration::ZERO); // credit is also discarded
+        // discards the messages that the server sends, including credit frames
+        let _ = messages(server, 0, Duration::ZERO);
         server.links.get_mut(&0).unwrap().unacknowledged.clear();
     }
 }
@@ -70,7 +71,7 @@ fn upload(server: &mut Session, stream: StreamId, most: u64) {
 #[test]
 fn streams_that_are_read_get_credit_before_those_that_are_not() {
     const STREAMS: StreamId = 400;
-    // equivalent to 1,200 streams and the default of 32 MiB
+    // equivalent to 1,200 streams with the default memory of 32 MiB
     let mut server = server(2_048, 32 * MIB / 3);
     for stream in 0..STREAMS {
         open(&mut server, stream);
@@ -84,7 +85,7 @@ fn streams_that_are_read_get_credit_before_those_that_are_not() {
 
 #[test]
 fn each_stream_that_may_be_open_has_room_whatever_others_hold() {
-    // 24 KiB of memory per stream leave 16 KiB for merging
+    // with 24 KiB of memory per stream, the budget for merging is 16 KiB per stream
     let (streams, merging) = (64, 64 * 16_384);
     let mut server = server(streams, merging);
     open(&mut server, 0);

@@ -1,4 +1,4 @@
-//! Random small cells with aggregation, with random traffic.
+//! Random small cells with aggregation and random traffic.
 
 use lasthop_engine::kernel::time::{Span, Time};
 use lasthop_engine::mac::ppdu::{Generation, Modulation};
@@ -17,8 +17,8 @@ use super::radios::{RADIOS, Radio, any_modulation, in_cell};
 const MBPS: u64 = 1_000_000;
 const US: u64 = 1_000;
 
-/// Draws the aggregation settings. The strategy is boxed: otherwise the trees of all values drawn for a cell would not
-/// fit into a thread's stack.
+/// Draws the aggregation settings. The strategy is boxed, because the value trees of a complete cell do not fit on a
+/// thread's stack.
 fn any_aggregation() -> BoxedStrategy<Aggregation> {
     let most = || Just(u32::MAX);
     (
@@ -46,8 +46,8 @@ fn any_aggregation() -> BoxedStrategy<Aggregation> {
         .boxed()
 }
 
-/// Draws a node's access parameters and its queue size. A node without an attempt limit needs a contention window in
-/// which two nodes do not collide indefinitely.
+/// Draws a node's access parameters and its queue size. A node without an attempt limit has a contention window so
+/// large that two nodes do not collide indefinitely.
 fn any_access() -> impl Strategy<Value = Node> {
     let limit = prop_oneof![2 => 1_u32..8, 3 => 8_u32..100];
     let aggregations = (any_aggregation(), option::of(any_aggregation()));
@@ -75,8 +75,8 @@ fn any_access() -> impl Strategy<Value = Node> {
     })
 }
 
-/// A station before the cell is known: the station, whether it is a legacy station, and numbers from which its
-/// generation, MCS and streams are derived.
+/// A station before the settings of its cell are drawn: the station, and whether it is a legacy station. The random
+/// numbers select its generation, MCS and number of streams.
 type AnyStation = (Station, bool, [u32; 3]);
 
 fn any_station(legacy: f64) -> impl Strategy<Value = AnyStation> {
@@ -157,7 +157,7 @@ pub fn cell_of(radio: Radio, legacy: f64) -> impl Strategy<Value = (Scenario, Ve
         })
 }
 
-/// Returns the station with its modulation in this cell.
+/// Returns the station with a modulation that this cell allows.
 fn settle(station: AnyStation, radio: Radio, own: Modulation, number: usize) -> Station {
     let (station, legacy, [generation, mcs, streams]) = station;
     let name = format!("s{number}");
@@ -183,15 +183,15 @@ fn settle(station: AnyStation, radio: Radio, own: Modulation, number: usize) -> 
     }
 }
 
-/// Packets that arrive together, before nodes and categories are known: instant of the first and gap [ns], two numbers
-/// for the nodes and one for the category, sizes, reply.
+/// Packets that arrive together, as random numbers: first arrival and gap [ns], numbers that select two nodes and a
+/// category, packet sizes, size of the reply.
 type AnyBurst = ((u64, u64), [u32; 3], Vec<u32>, Option<u32>);
 
 /// Largest number of packets that arrive from outside the cell.
 const MOST_PACKETS: usize = 120;
 
 /// Draws bursts within 40 ms. Most instants are whole microseconds, like most frame ends and slot boundaries, so that
-/// simultaneous events occur.
+/// events at the same instant occur.
 fn any_bursts() -> impl Strategy<Value = Vec<AnyBurst>> {
     let instant = prop_oneof![
         4 => (0_u64..38_000).prop_map(|us| us * US),

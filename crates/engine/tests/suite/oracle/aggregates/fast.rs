@@ -1,4 +1,4 @@
-//! Driver that runs the engine's cell and writes the oracle's trace.
+//! Driver that runs the engine's cell and records a trace in the format of the oracle.
 
 use lasthop_engine::app::Flow;
 use lasthop_engine::cell::{Aggregating, Cell, Hotspot, OffAir, Transmission};
@@ -15,7 +15,7 @@ use super::{AggregateTrace, Attempt, Outcome, Sent};
 
 struct Driver {
     cell: Cell<Aggregating>,
-    /// Sender and content of each packet, by packet number.
+    /// Sender and content of each packet, keyed by packet number.
     packets: std::collections::HashMap<u32, (Who, Packet)>,
     categories: Vec<Category>,
     under_way: Vec<(u32, Attempt)>,
@@ -23,7 +23,7 @@ struct Driver {
     trace: AggregateTrace,
 }
 
-/// Returns one flow for each station, direction and category in use.
+/// Returns one flow for each station, direction and access category.
 fn flows(scenario: &Scenario, categories: &[Category]) -> Vec<Flow> {
     let transport = Transport::Udp(scenario.udp);
     let mut flows = Vec::new();
@@ -39,7 +39,7 @@ fn flows(scenario: &Scenario, categories: &[Category]) -> Vec<Flow> {
     flows
 }
 
-/// Runs the engine's cell with `arrivals` (in order of time) until no packet is left to send.
+/// Runs the engine's cell with `arrivals` (sorted by time) until no packet is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> AggregateTrace {
     let categories = Category::ALL.to_vec();
     let flows = flows(scenario, &categories);
@@ -73,7 +73,8 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Agg
     driver.trace
 }
 
-/// Returns the recorded data of a transmission: contender, receiver, and the frame sent.
+/// Returns the part of a transmission that the test records: contender, receiver, and the frame
+/// sent.
 fn kept(transmission: &Transmission) -> (u32, u32, Sent) {
     let mut packets = transmission.packets.iter().map(|packet| packet.number);
     let mpdus = transmission.mpdus.iter().map(|mpdu| {

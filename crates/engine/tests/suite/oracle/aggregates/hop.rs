@@ -1,4 +1,4 @@
-//! The path from a category of one node of the cell to another node: what may be sent, and its duration on the air.
+//! The path from an access category of one node to another node of the cell: limits and durations of its PPDUs.
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::mac::ppdu::Modulation;
@@ -8,7 +8,7 @@ use lasthop_engine::scenario::{self, Category, Cell, Direction, Rates, Scenario,
 use super::super::air::{ACK_BYTES, RTS_BYTES};
 use super::lengths;
 
-/// A sender's category and a receiver. One of the two nodes is the access point (0).
+/// An access category of a sender, and a receiver. One of the two nodes is the access point (0).
 #[derive(Clone, Copy, Debug)]
 pub struct Hop<'a> {
     scenario: &'a Scenario,
@@ -49,7 +49,7 @@ impl<'a> Hop<'a> {
         }
     }
 
-    /// Returns the sender's aggregation settings, if the cell aggregates.
+    /// Returns the aggregation settings of the sender, or `None` in a cell without aggregation.
     fn own(&self) -> Option<&'a Aggregation> {
         let own = self.sender().aggregation.as_ref();
         own.map(|own| own.of(self.category))
@@ -67,7 +67,8 @@ impl<'a> Hop<'a> {
         self.cell().rates(self.station(), direction)
     }
 
-    /// Returns the largest number of MPDUs in a PPDU, which is also the window; 1 without a BlockAck agreement.
+    /// Returns the largest number of MPDUs in a PPDU, which is also the BlockAck window. Without a BlockAck agreement,
+    /// the number is 1.
     pub fn window(&self) -> u32 {
         match (self.modulation(), self.own()) {
             (Some(modulation), Some(own)) => own.mpdus.min(modulation.generation.most_mpdus()),
@@ -75,28 +76,28 @@ impl<'a> Hop<'a> {
         }
     }
 
-    /// Returns whether MPDUs are sent under a BlockAck agreement.
+    /// Returns whether the sender has a BlockAck agreement with the receiver.
     pub fn has_agreement(&self) -> bool {
         self.window() > 1
     }
 
-    /// Returns the attempt limit of an MPDU, or a BlockAckReq, under an agreement.
+    /// Returns the attempt limit of an MPDU or a BlockAckReq under a BlockAck agreement.
     pub fn attempts(&self) -> Option<u32> {
         self.own().and_then(|own| own.attempts)
     }
 
-    /// Returns whether a BlockAckReq follows an aggregate without response.
+    /// Returns whether the sender sends a BlockAckReq after an aggregate that got no response.
     pub fn bar_after_failure(&self) -> bool {
         self.has_agreement() && self.own().is_some_and(|own| own.bar_after_failure)
     }
 
-    /// Returns the longest time for which the receiver holds MPDUs back.
+    /// Returns the longest time for which the receiver keeps MPDUs after a gap in the sequence numbers.
     pub fn reorder_timeout(&self) -> Option<Span> {
         let own = self.receiver().aggregation.as_ref();
         own.and_then(|own| own.of(self.category).reorder_timeout)
     }
 
-    /// Returns whether packets of these lengths may share an MPDU.
+    /// Returns whether packets of these lengths fit into one A-MSDU.
     pub fn may_share(&self, ip_bytes: &[u32]) -> bool {
         let (Some(modulation), Some(own)) = (self.modulation(), self.own()) else {
             return false;
@@ -158,7 +159,7 @@ impl<'a> Hop<'a> {
         self.plain(lengths::BAR_BYTES, self.rates().rts_bps)
     }
 
-    /// Returns the duration of RTS, or of CF-End.
+    /// Returns the duration of an RTS or a CF-End frame, which have equal lengths.
     pub fn rts(&self) -> Span {
         self.plain(RTS_BYTES, self.rates().rts_bps)
     }
@@ -167,21 +168,21 @@ impl<'a> Hop<'a> {
         self.plain(ACK_BYTES, self.rates().response_bps)
     }
 
-    /// Returns the duration of RTS and CTS with the SIFS after each.
+    /// Returns the duration of RTS, SIFS, CTS and SIFS before a PPDU.
     pub fn protection(&self) -> Span {
         let sifs = self.cell().phy.sifs;
         self.rts() + sifs + self.cts() + sifs
     }
 
-    /// Returns the duration of a non-HT OFDM frame: SERVICE and tail are 22 bits, symbols take 4 us.
+    /// Returns the duration of a non-HT OFDM frame. SERVICE and tail are 22 bits, and a symbol lasts 4 us.
     fn plain(&self, bytes: u32, rate_bps: u64) -> Span {
         let phy = &self.cell().phy;
         let symbols = (22 + 8 * u64::from(bytes)).div_ceil(rate_bps * 4 / 1_000_000);
         phy.preamble + Span(4_000 * symbols) + phy.signal_extension
     }
 
-    /// Returns the duration of the response that other nodes expect after an unreadable frame: RTS and BlockAckReq, or
-    /// a PPDU with data.
+    /// Returns the duration of the response that other nodes expect after a frame that they could not read. The frame
+    /// is an RTS or BlockAckReq (`is_control`), or a PPDU with data.
     pub fn expected_response(&self, is_control: bool) -> Span {
         let phy = &self.cell().phy;
         let rule = self.cell().ppdus.as_ref().map(|ppdus| ppdus.eifs);

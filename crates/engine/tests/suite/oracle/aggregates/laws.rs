@@ -1,5 +1,5 @@
-//! Invariants of every cell with aggregation, and a comparison with the oracle of cells without aggregates where both
-//! apply.
+//! Invariants of every cell with aggregation. For cells that never aggregate, a comparison with the oracle of cells
+//! without aggregation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ fn ids<'a, A: 'a, B: 'a>(list: &'a [(A, B, u32)]) -> impl Iterator<Item = u32> +
     list.iter().map(|(_, _, id)| *id)
 }
 
-/// Returns sender and receiver of every packet, both of packets from outside and of replies.
+/// Returns sender and receiver of every packet, including replies.
 fn flows(arrivals: &[Arrival], trace: &AggregateTrace) -> BTreeMap<u32, (Who, u32)> {
     let outside = arrivals
         .iter()
@@ -72,7 +72,7 @@ fn each_packet_ends_in_one_place(
     Ok(())
 }
 
-/// Checks that packets from outside, and replies, are each delivered in the order in which they arrived.
+/// Checks that each flow delivers its packets in the order in which they arrived. Replies count as separate flows.
 fn packets_stay_in_order(
     arrivals: &[Arrival],
     trace: &AggregateTrace,
@@ -87,8 +87,8 @@ fn packets_stay_in_order(
     Ok(())
 }
 
-/// Checks that PPDUs stay within their window and that MPDUs stay unchanged after they are formed. No MPDU is sent
-/// again after it was received, or more often than the attempt limit.
+/// Checks that each PPDU stays within the BlockAck window, and that an MPDU does not change after it is formed. No MPDU
+/// is sent again after it was received, or more often than the attempt limit.
 fn mpdus_keep_to_the_rules(
     scenario: &Scenario,
     trace: &AggregateTrace,
@@ -137,7 +137,8 @@ fn all_laws(scenario: &Scenario, arrivals: &[Arrival], seed: u64) -> Result<(), 
     mpdus_keep_to_the_rules(scenario, &trace)
 }
 
-/// Runs both oracles on the same cell of legacy stations and returns both traces; the older oracle has no PPDU rules.
+/// Runs both oracles on the same cell of legacy stations and returns both traces. The oracle without aggregation has no
+/// PPDU rules.
 fn beside_the_older_oracle(
     mut scenario: Scenario,
     arrivals: &[Arrival],
@@ -161,7 +162,7 @@ fn beside_the_older_oracle(
     (frame_by_frame(here).in_order(), there.in_order())
 }
 
-/// Converts a trace in which each PPDU has one packet into the format of the other oracle.
+/// Converts a trace in which each PPDU contains one packet into the format of the oracle without aggregation.
 fn frame_by_frame(trace: AggregateTrace) -> medium::Trace {
     let mut sent_before = BTreeSet::new();
     let attempt = |attempt: Attempt| {
@@ -243,7 +244,7 @@ proptest! {
     }
 }
 
-/// Returns the number of random cells in which each event occurs; the cells are always the same.
+/// Returns the number of random cells in which each type of event occurs. The cells are the same in each run.
 fn census(cells: u32) -> BTreeMap<&'static str, u32> {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);

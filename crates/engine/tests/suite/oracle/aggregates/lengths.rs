@@ -1,4 +1,4 @@
-//! Lengths of MPDUs and PSDUs (IEEE 802.11-2020, 9.3.2.2 and 9.7), each added up from its fields.
+//! Lengths of MPDUs and PSDUs (IEEE 802.11-2020, 9.3.2.2 and 9.7), as sums over the fields.
 
 use lasthop_engine::mac::ppdu::Generation;
 use lasthop_engine::scenario::Cell;
@@ -7,7 +7,7 @@ use lasthop_engine::scenario::Cell;
 pub const BAR_BYTES: u32 = 24;
 /// Length of the delimiter before an MPDU in an A-MPDU. [bytes]
 const DELIMITER: u32 = 4;
-/// Length of destination, source and length field before an MSDU in an A-MSDU. [bytes]
+/// Length of the subframe header before an MSDU in an A-MSDU: destination, source and length field. [bytes]
 const SUBFRAME_HEADER: u32 = 14;
 
 /// Returns the length of a BlockAck for a window of this many MPDUs. [bytes]
@@ -33,7 +33,7 @@ pub fn mpdu(cell: &Cell, ip_bytes: &[u32]) -> u32 {
     cell.mac_header_bytes + body
 }
 
-/// Returns the length of a PSDU with MPDUs of these lengths, for a generation or for a legacy station. [bytes]
+/// Returns the length of a PSDU with MPDUs of these lengths. A legacy station has no `generation`. [bytes]
 pub fn psdu(generation: Option<Generation>, mpdu_bytes: &[u32]) -> u32 {
     match (generation, mpdu_bytes) {
         (None | Some(Generation::Ht), [alone]) => *alone,
@@ -41,7 +41,7 @@ pub fn psdu(generation: Option<Generation>, mpdu_bytes: &[u32]) -> u32 {
     }
 }
 
-/// Returns the sum of the parts, each but the last padded to a multiple of 4.
+/// Returns the sum of the lengths, each except the last padded to a multiple of 4.
 fn padded_sum(parts: impl Iterator<Item = u32>) -> u32 {
     parts.fold(0, |sum: u32, part| sum.next_multiple_of(4) + part)
 }

@@ -1,8 +1,8 @@
 //! The medium of a cell with aggregation, which every node hears.
 //!
-//! Events at the same instant have this order: frames end; frames begin that follow a SIFS; countdowns end, and all
-//! nodes with an expired counter send together; time-outs of receivers, in order of senders and receivers; arrivals in
-//! the order given.
+//! Events at the same instant are processed in this order: ends of frames, starts of frames after SIFS, ends of
+//! countdowns, reorder time-outs (sorted by sender and receiver), arrivals (in the given order). All nodes whose
+//! backoff counter expires at one instant send together.
 
 mod exchange;
 
@@ -20,7 +20,7 @@ use super::receiver::Reordering;
 use super::sender::{Sender, Sent};
 use super::trace::{AggregateTrace, Attempt, Outcome};
 
-/// Kinds of frames on the air.
+/// Types of frames on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Rts,
@@ -36,19 +36,19 @@ enum Kind {
 struct Frame {
     end: Time,
     kind: Kind,
-    /// Sender of the exchange to which the frame belongs: an index of the medium's `senders`.
+    /// Index of the sender of the exchange to which the frame belongs, in the medium's `senders`.
     owner: usize,
 }
 
-/// Event that begins SIFS after a frame.
+/// Event that occurs SIFS after a frame.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     Frame(Frame),
-    /// The next exchange of the same opportunity, by this sender; it is formed at that instant.
+    /// Start of this sender's next exchange in the same TXOP. The exchange is formed at that instant.
     Exchange(usize),
 }
 
-/// A cell of nodes; each node occurs once per category.
+/// A cell with one sender for each node and access category.
 pub struct Medium<'a> {
     scenario: &'a Scenario,
     draws: &'a mut dyn Draws,
@@ -56,17 +56,17 @@ pub struct Medium<'a> {
     receivers: BTreeMap<(Who, u32), Reordering>,
     now: Time,
     on_air: Vec<Frame>,
-    /// Whether only the senders can read the frames of this busy period.
+    /// Whether the frames of this busy period are unreadable for all nodes except their senders.
     unreadable: bool,
-    /// During a SIFS gap: instant and kind of the event that follows it.
+    /// Time and type of the event after the present SIFS gap, if there is a gap.
     next: Option<(Time, Next)>,
-    /// End of the reservation by the last RTS.
+    /// End of the NAV that the last RTS set.
     nav: Time,
     replies: u32,
     trace: AggregateTrace,
 }
 
-/// Runs a cell with `arrivals` (in order of time) until no packet is left to send.
+/// Runs a cell with `arrivals` (sorted by time) until no packet is left to send.
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], draws: &mut dyn Draws) -> AggregateTrace {
     let settings =
         std::iter::once(&scenario.bss[0].cell.ap).chain(scenario.stations.iter().map(|s| &s.node));
@@ -152,7 +152,7 @@ impl<'a> Medium<'a> {
         self.scenario.bss[0].cell.phy.sifs
     }
 
-    /// Returns whether a frame is on the air or follows SIFS after another frame.
+    /// Returns whether a frame is on the air or will follow after SIFS.
     fn busy(&self) -> bool {
         !self.on_air.is_empty() || self.next.is_some()
     }
@@ -198,8 +198,8 @@ impl<'a> Medium<'a> {
         }
     }
 
-    /// Lets all these senders begin an opportunity, successfully if there is only one; all other nodes hear the medium
-    /// busy.
+    /// Lets all these senders begin a TXOP, which succeeds if there is only one sender. All other nodes hear a busy
+    /// medium.
     fn send(&mut self, sending: &[usize]) {
         self.unreadable = sending.len() > 1;
         self.nav = self.now;
@@ -216,13 +216,14 @@ impl<'a> Medium<'a> {
         }
     }
 
-    /// Begins the next exchange of the same opportunity.
+    /// Begins the next exchange of the same TXOP.
     fn follow(&mut self, owner: usize) {
         let ends = self.senders[owner].contender.opportunity_ends();
         self.begin(owner, false, ends);
     }
 
-    /// Lets a sender form an exchange and begin its first frame.
+    /// Lets a sender form an exchange and begin its first frame. `opens` is true for the first exchange of a TXOP,
+    /// which lasts until `ends`.
     fn begin(&mut self, owner: usize, opens: bool, ends: Time) {
         let hop = self.hop(owner);
         let sender = &mut self.senders[owner];
@@ -263,7 +264,7 @@ impl<'a> Medium<'a> {
             self.on_air.iter().partition(|frame| frame.end == now);
         self.on_air = rest;
         let others_end = ended.len() > 1 || !self.on_air.is_empty();
-        // Frames on the air are examined before exchanges end.
+        // EIFS depends on the frames that are still on the air, so that it is computed before the exchanges end.
         let leads = ended.iter().map(|frame| self.eifs_lead(frame));
         let lead = leads.max().expect("a frame has ended");
         for frame in ended {
@@ -278,10 +279,10 @@ impl<'a> Medium<'a> {
         }
     }
 
-    /// Returns the time that EIFS adds to AIFS if this frame is the last unreadable frame.
+    /// Returns the difference of EIFS and AIFS if this frame is the last frame of an unreadable busy period.
     fn eifs_lead(&self, frame: &Frame) -> Span {
         let Some(exchange) = &self.senders[frame.owner].exchange else {
-            return Span::ZERO; // a CF-End frame, which every node can read
+            return Span::ZERO; // every node can read a CF-End frame
         };
         let is_control = frame.kind == Kind::Rts || exchange.sent == Sent::BlockAckReq;
         self.sifs() + self.hop(frame.owner).expected_response(is_control)
@@ -324,8 +325,8 @@ impl<'a> Medium<'a> {
         self.trace.given_up.extend(given_up);
     }
 
-    /// Lets the frame's sender wait for a response that does not come; `others_end`: whether other frames end now or
-    /// later.
+    /// Lets the frame's sender wait for a response that does not come. `others_end` says whether other frames end at
+    /// this instant or later.
     fn await_ack(&mut self, frame: Frame, others_end: bool) {
         let cell = &self.scenario.bss[0].cell;
         let until = match cell.collider_wait {

@@ -1,6 +1,6 @@
-//! The slow oracle of a cell with aggregation (802.11n, ac, ax). It models the send state of each contender (`sender`),
-//! the reordering at each receiver (`receiver`), and the medium that all nodes hear. It contends like the oracle of a
-//! cell without aggregates (`contention`).
+//! The slow oracle of a cell with aggregation (802.11n, ac, ax). The oracle models the queue and MPDUs of each
+//! contender (`sender`), the reordering at each receiver (`receiver`), and the medium that all nodes hear. Its
+//! contention is that of the oracle without aggregation (`contention`).
 
 pub mod cells;
 mod fast;
@@ -25,7 +25,7 @@ use proptest::prelude::*;
 use super::medium::Arrival;
 use super::{EngineDraws, config};
 
-/// Returns the first difference between two traces.
+/// Returns the first difference between two traces as text, or `None` if they are equal.
 fn difference(fast: &AggregateTrace, slow: &AggregateTrace) -> Option<String> {
     fn first<T: PartialEq + std::fmt::Debug>(what: &str, fast: &[T], slow: &[T]) -> Option<String> {
         let same = fast.iter().zip(slow).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! Physical layers of cells with aggregation, and modulations of their stations.
+//! Physical layers of cells with aggregation, and modulations of the stations.
 
 use lasthop_engine::kernel::time::Span;
 use lasthop_engine::mac::ppdu::{Coding, Departures, Generation, Modulation};
@@ -10,14 +10,14 @@ use proptest::sample::select;
 const MBPS: u64 = 1_000_000;
 const US: u64 = 1_000;
 
-/// Kind and band of a cell.
+/// PHY and band of a cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Radio {
     pub kind: PhyKind,
     pub band: Band,
 }
 
-/// All combinations of kind and band.
+/// All combinations of PHY and band.
 pub const RADIOS: [Radio; 6] = [
     radio(PhyKind::Dot11n, Band::Ghz2_4),
     radio(PhyKind::Dot11n, Band::Ghz5),
@@ -36,7 +36,7 @@ impl Radio {
         self.kind.generation().expect("one that aggregates")
     }
 
-    /// Returns the physical layer of stations that do not aggregate, if the band has one.
+    /// Returns the physical layer of legacy stations in this band, if there is one.
     pub fn legacy(self) -> Option<PhyKind> {
         match self.band {
             Band::Ghz2_4 => Some(PhyKind::Dot11g),
@@ -45,7 +45,7 @@ impl Radio {
         }
     }
 
-    /// Returns the timing of the cell, of its control frames and of legacy stations.
+    /// Returns the timing of the cell, its control frames and its legacy stations.
     pub fn phy(self) -> Phy {
         let at_2_4 = self.band == Band::Ghz2_4;
         Phy {
@@ -101,7 +101,7 @@ impl Radio {
         }
     }
 
-    /// Returns MCS 0 with one stream, a long guard interval, at 20 MHz.
+    /// Returns the modulation MCS 0, one stream, a long guard interval, 20 MHz.
     pub fn plain(self) -> Modulation {
         let he = self.generation() == Generation::He;
         Modulation {
@@ -160,8 +160,8 @@ pub fn any_modulation(radio: Radio) -> impl Strategy<Value = Modulation> {
         })
 }
 
-/// Returns the modulation of a station in a cell with modulation `own`, of the same or an earlier generation. Numbers
-/// that are too high wrap around.
+/// Returns the modulation of a station in a cell with modulation `own`. The station's generation is the same or
+/// earlier. A number above the largest MCS or number of streams wraps around.
 pub fn in_cell(own: Modulation, generation: Generation, mcs: u32, streams: u32) -> Modulation {
     let width_mhz = match generation {
         Generation::Ht => own.width_mhz.min(40),
@@ -178,7 +178,7 @@ pub fn in_cell(own: Modulation, generation: Generation, mcs: u32, streams: u32) 
         (one.guard_interval, one.coding) = (Span(800), Coding::Bcc);
     }
     if !one.is_allowed() {
-        one.streams = 1; // many streams of 802.11ax need another code
+        one.streams = 1; // 802.11ax with many streams requires LDPC instead of the convolutional code
     }
     let highest = one.highest_mcs();
     let mut allowed = (0..=mcs % (highest + 1)).rev();

@@ -1,6 +1,6 @@
 //! Reordering at a receiver of MPDUs from one sender under a BlockAck agreement (IEEE 802.11-2020, 10.25.6.6): the
-//! receiver delivers their packets in order of sequence number. Without an agreement the window is 1, and no MPDU is
-//! held.
+//! receiver delivers their packets in order of sequence number. Without an agreement the window is 1, and no MPDU waits
+//! in the reorder buffer.
 
 use std::collections::BTreeMap;
 
@@ -8,28 +8,28 @@ use lasthop_engine::kernel::time::{Span, Time};
 
 use super::super::node::Packet;
 
-/// An MPDU that is held until an earlier MPDU arrives.
+/// An MPDU in the reorder buffer that waits for an earlier MPDU.
 #[derive(Debug)]
 struct Held {
     since: Time,
     packets: Vec<Packet>,
 }
 
-/// Packets that leave the receiver.
+/// Packets that leave the reorder buffer.
 #[derive(Debug, Default)]
 pub struct Taken {
-    /// Packets delivered, in order.
+    /// Packets delivered to the node, in order of sequence number.
     pub handed_up: Vec<Packet>,
-    /// Packets dropped, since later packets have been delivered already.
+    /// Packets dropped because later packets were delivered before.
     pub too_late: Vec<Packet>,
 }
 
-/// Order of the MPDUs of one contender at one receiver.
+/// Reorder buffer of one receiver for the MPDUs of one contender.
 #[derive(Debug)]
 pub struct Reordering {
     window: u32,
     timeout: Option<Span>,
-    /// Sequence number that is expected next.
+    /// Sequence number that the receiver expects next.
     start: u32,
     held: BTreeMap<u32, Held>,
 }
@@ -48,12 +48,12 @@ impl Reordering {
         self.start
     }
 
-    /// Returns the packets that are held.
+    /// Returns the packets in the reorder buffer.
     pub fn held(&self) -> impl Iterator<Item = &Packet> {
         self.held.values().flat_map(|held| &held.packets)
     }
 
-    /// Receives an MPDU at `now`.
+    /// Handles an MPDU that is received at `now`.
     pub fn take(&mut self, now: Time, number: u32, packets: Vec<Packet>, taken: &mut Taken) {
         if number < self.start {
             taken.too_late.extend(packets);
@@ -68,8 +68,8 @@ impl Reordering {
         }
     }
 
-    /// Moves the start of the window to `start` if it was lower. Delivers all held MPDUs with lower numbers, then those
-    /// from `start` on without a gap.
+    /// Moves the start of the window to `start`, if this is higher. Delivers all buffered MPDUs with lower numbers,
+    /// then the MPDUs from `start` on without a gap.
     pub fn move_to(&mut self, start: u32, taken: &mut Taken) {
         self.start = self.start.max(start);
         while let Some(first) = self.held.first_entry()
@@ -81,13 +81,13 @@ impl Reordering {
         }
     }
 
-    /// Returns the instant at which the hold time of the lowest held sequence number ends.
+    /// Returns the time at which the reorder time-out of the lowest buffered sequence number expires.
     pub fn deadline(&self) -> Option<Time> {
         let (_, first) = self.held.first_key_value()?;
         self.timeout.map(|timeout| first.since + timeout)
     }
 
-    /// Handles the time-out: the receiver no longer waits for the MPDUs that are missing before the first held MPDU.
+    /// Handles the reorder time-out. The receiver no longer waits for the MPDUs missing before the first buffered MPDU.
     pub fn time_out(&mut self, taken: &mut Taken) {
         let first = self.held.keys().next().copied();
         self.move_to(first.expect("something is held"), taken);

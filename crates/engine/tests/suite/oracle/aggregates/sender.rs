@@ -1,5 +1,5 @@
-//! Send state of a contender: packets in order of arrival, the MPDUs made of them, and the sequence numbers in flight
-//! to each receiver.
+//! State of a contender as a sender: its packets in order of arrival, the MPDUs formed from them, and the sequence
+//! numbers in flight to each receiver.
 
 mod forming;
 
@@ -11,40 +11,40 @@ use super::super::contention::{Contender, Failed, Who};
 use super::super::node::Packet;
 use super::hop::Hop;
 
-/// A packet in the queue, and the number of the MPDU that contains it.
+/// A packet in the queue, and the number of its MPDU if the MPDU has been formed.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
     packet: Packet,
     number: Option<u32>,
 }
 
-/// An MPDU that has been formed, and is neither discarded nor known to be received.
+/// An MPDU that has been formed, and is neither discarded nor acknowledged.
 #[derive(Debug)]
 struct Mpdu {
     packets: Vec<Packet>,
     /// Number of failed attempts.
     attempts: u32,
-    /// Whether the receiver has the MPDU and the response acknowledges it.
+    /// Whether the receiver has received the MPDU. The response of the present exchange acknowledges it.
     received: bool,
 }
 
-/// Sequence numbers of MPDUs to one receiver.
+/// Sequence numbers of the MPDUs to one receiver.
 #[derive(Debug, Default)]
 struct Window {
-    /// Number of the next MPDU that is formed.
+    /// Sequence number of the next MPDU to form.
     next: u32,
     under_way: BTreeMap<u32, Mpdu>,
 }
 
 impl Window {
-    /// Returns the lowest number that is neither acknowledged nor discarded.
+    /// Returns the lowest sequence number that is neither acknowledged nor discarded: the start of the window.
     fn start(&self) -> u32 {
         let mut missing = self.under_way.iter().filter(|(_, mpdu)| !mpdu.received);
         missing.next().map_or(self.next, |(&number, _)| number)
     }
 }
 
-/// A BlockAckReq that must be sent.
+/// A BlockAckReq that the sender must send.
 #[derive(Clone, Copy, Debug)]
 struct BlockAckReq {
     to: u32,
@@ -56,7 +56,7 @@ struct BlockAckReq {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sent {
     BlockAckReq,
-    /// Numbers of the MPDUs, and the ids of their packets.
+    /// Sequence numbers of the MPDUs, and ids of their packets.
     Mpdus(Vec<(u32, Vec<u32>)>),
 }
 
@@ -74,7 +74,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Returns the numbers of the MPDUs of the exchange.
+    /// Returns the sequence numbers of the MPDUs of the exchange.
     pub fn numbers(&self) -> Vec<u32> {
         match &self.sent {
             Sent::BlockAckReq => Vec::new(),
@@ -83,7 +83,7 @@ impl Exchange {
     }
 }
 
-/// A node in one category.
+/// A node in one access category.
 #[derive(Debug)]
 pub struct Sender {
     pub who: Who,
@@ -93,7 +93,7 @@ pub struct Sender {
     queue: Vec<Queued>,
     windows: BTreeMap<u32, Window>,
     due: Option<BlockAckReq>,
-    /// Packets that were discarded in an internal collision; they leave when the frame of the other category ends.
+    /// Packets discarded in an internal collision. They leave the queue when the frame of the other category ends.
     doomed: Vec<u32>,
 }
 
@@ -111,12 +111,12 @@ impl Sender {
         }
     }
 
-    /// Returns whether there is something to send.
+    /// Returns whether a packet or a BlockAckReq waits.
     pub fn has_something(&self) -> bool {
         self.due.is_some() || !self.queue.is_empty()
     }
 
-    /// Adds a packet that arrives; returns whether the queue had room.
+    /// Adds an arriving packet to the queue. Returns whether the queue had room.
     pub fn arrival(&mut self, packet: Packet) -> bool {
         let room = self.queue.len() < self.queue_packets;
         if room {
@@ -132,24 +132,24 @@ impl Sender {
         self.due.map(|due| due.to).or_else(of_oldest)
     }
 
-    /// Returns the lowest number to node `to` that is neither acknowledged nor discarded.
+    /// Returns the lowest sequence number to node `to` that is neither acknowledged nor discarded.
     pub fn start(&self, to: u32) -> u32 {
         self.windows.get(&to).map_or(0, Window::start)
     }
 
-    /// Returns the packets of the MPDU with this number.
+    /// Returns the packets of the MPDU with this sequence number.
     pub fn packets(&self, to: u32, number: u32) -> Vec<Packet> {
         self.windows[&to].under_way[&number].packets.clone()
     }
 
-    /// Returns the packets to node `to` that are not yet in an MPDU.
+    /// Returns the packets to node `to` that are in no MPDU yet.
     fn waiting(&self, to: u32) -> impl Iterator<Item = Packet> + '_ {
         let fresh = move |queued: &&Queued| queued.packet.to == to && queued.number.is_none();
         self.queue.iter().filter(fresh).map(|queued| queued.packet)
     }
 
-    /// Ends the PPDU, of which the MPDUs with the numbers `received` arrived and the remaining MPDUs failed once more.
-    /// Returns the packets that are discarded. `expected` is the number that the receiver expects next.
+    /// Handles the end of a PPDU. The MPDUs with the numbers `received` arrived, and the attempts of the other MPDUs
+    /// failed. Returns the packets that are discarded. `expected` is the number that the receiver expects next.
     pub fn answered(&mut self, hop: &Hop, received: &[u32], expected: u32) -> Vec<Packet> {
         let exchange = self.exchange.as_ref().expect("a PPDU");
         let (to, numbers) = (exchange.to, exchange.numbers());
@@ -164,7 +164,7 @@ impl Sender {
         self.count_attempts(hop, to, lost.collect(), expected)
     }
 
-    /// Ends the response: removes and returns the packets that it acknowledges.
+    /// Handles the end of the response. Removes the acknowledged packets from the queue and returns them.
     pub fn acknowledged(&mut self) -> Vec<Packet> {
         let exchange = self.exchange.take().expect("an exchange");
         if exchange.sent == Sent::BlockAckReq {
@@ -183,8 +183,8 @@ impl Sender {
         self.leave(left)
     }
 
-    /// Ends an attempt that failed completely: only its RTS, or also the PPDU (`had_data`). Returns the packets that
-    /// are discarded.
+    /// Handles an attempt without a response, after an RTS only or after the PPDU (`had_data`). Returns the packets
+    /// that are discarded.
     pub fn failed(
         &mut self,
         hop: &Hop,
@@ -219,7 +219,7 @@ impl Sender {
         given_up
     }
 
-    /// Counts one more failed attempt for these MPDUs. Returns the packets that are discarded.
+    /// Adds a failed attempt to these MPDUs. Returns the packets that are discarded.
     fn count_attempts(
         &mut self,
         hop: &Hop,
@@ -248,7 +248,7 @@ impl Sender {
         self.due = Some(BlockAckReq { to, attempts: 0 });
     }
 
-    /// Discards MPDUs and returns their packets.
+    /// Discards MPDUs at the attempt limit and returns their packets.
     fn give_up(&mut self, to: u32, numbers: &[u32]) -> Vec<Packet> {
         let window = self.windows.get_mut(&to).expect("MPDUs to this node");
         let mpdus = numbers.iter().map(|number| {
@@ -265,9 +265,8 @@ impl Sender {
         left
     }
 
-    /// Handles an internal collision: a higher category of the node sends. Without an agreement, the MPDU to be sent
-    /// (or its packet, if no MPDU is formed yet) is discarded at the attempt limit. A BlockAckReq is sent under an
-    /// agreement.
+    /// Handles an internal collision, in which a higher category of the node sends. Without an agreement, the MPDU (or
+    /// the packet, if no MPDU is formed) is discarded at the attempt limit. Under an agreement, nothing is discarded.
     pub fn yields(&mut self, hop: &Hop, failed: Failed) {
         if !failed.at_limit || hop.has_agreement() {
             return;
@@ -286,7 +285,8 @@ impl Sender {
         self.doomed = doomed.collect();
     }
 
-    /// Ends the frame of the higher category: returns the packets that were discarded in the internal collision.
+    /// Handles the end of the higher category's frame. Returns the packets that were discarded in the internal
+    /// collision.
     pub fn settle(&mut self) -> Vec<Packet> {
         let doomed = std::mem::take(&mut self.doomed);
         let gone = |packet: &Packet| doomed.contains(&packet.id);

@@ -9,12 +9,12 @@ use super::sender::Sent;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Collided,
-    /// Numbers of the MPDUs that were received: none after a BlockAckReq, and none of a PPDU that channel errors have
-    /// destroyed.
+    /// Sequence numbers of the MPDUs that were received. The list is empty after a BlockAckReq, or if channel errors
+    /// destroyed the whole PPDU.
     Received(Vec<u32>),
 }
 
-/// One attempt of a contender at an exchange, RTS/CTS included.
+/// One attempt of a contender to send an exchange, including RTS and CTS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     pub start: Time,
@@ -25,27 +25,28 @@ pub struct Attempt {
     pub outcome: Outcome,
 }
 
-/// All events, in order of time.
+/// All events of a run, sorted by time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AggregateTrace {
     pub attempts: Vec<Attempt>,
-    /// Packets delivered: instant, receiver, packet.
+    /// Packets delivered, as (time, receiver, packet).
     pub handed_up: Vec<(Time, u32, u32)>,
-    /// Packets that left the queue because they were acknowledged: end of the response, sender, packet.
+    /// Packets that left the queue because they were acknowledged, as (end of the response, sender, packet).
     pub acknowledged: Vec<(Time, Who, u32)>,
-    /// Packets discarded: instant, sender, packet. The instant is the end of the PPDU of the last attempt. After a
+    /// Packets discarded, as (time, sender, packet). The time is the end of the PPDU of the last attempt. After a
     /// collision it is the end of the busy period, and after an internal collision the end of the winner's frame.
     pub given_up: Vec<(Time, Who, u32)>,
-    /// Packets received and dropped, since the receiver no longer waited for them: end of the PPDU, receiver, packet.
+    /// Packets that were received after the receiver had stopped waiting for them, and were dropped, as (end of the
+    /// PPDU, receiver, packet).
     pub too_late: Vec<(Time, u32, u32)>,
-    /// Packets that found the queue full: instant, sender, packet.
+    /// Packets dropped at a full queue, as (time, sender, packet).
     pub refused: Vec<(Time, Who, u32)>,
-    /// Packets that are still held after the last event: receiver, packet.
+    /// Packets in reorder buffers after the last event, as (receiver, packet).
     pub held: Vec<(u32, u32)>,
 }
 
 impl AggregateTrace {
-    /// Returns the trace with simultaneous events in order of nodes. Packets that one node delivers at one instant keep
+    /// Returns the trace with simultaneous events sorted by node. Packets that one node delivers at one instant keep
     /// their order.
     pub fn in_order(mut self) -> AggregateTrace {
         self.attempts

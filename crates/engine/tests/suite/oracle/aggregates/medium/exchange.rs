@@ -1,4 +1,4 @@
-//! An exchange on the medium, frame by frame: RTS, CTS, the PPDU, its response, and the frames that may follow.
+//! An exchange on the medium, frame by frame: RTS, CTS, PPDU, response, and the frames after them in the TXOP.
 
 use lasthop_engine::kernel::time::Time;
 
@@ -12,7 +12,7 @@ use super::super::trace::Outcome;
 use super::{Frame, Kind, Medium, Next};
 
 impl Medium<'_> {
-    /// Ends a frame that did not collide.
+    /// Handles the end of a frame that did not collide.
     pub(super) fn good_frame(&mut self, frame: Frame) {
         let owner = frame.owner;
         match frame.kind {
@@ -48,7 +48,7 @@ impl Medium<'_> {
         self.next = Some((begins, Next::Frame(frame)));
     }
 
-    /// Ends a PPDU or a BlockAckReq that did not collide: channel errors decide which MPDUs are received.
+    /// Handles the end of a PPDU or BlockAckReq that did not collide. Channel errors decide which MPDUs are received.
     fn data_ends(&mut self, frame: Frame) {
         let hop = self.hop(frame.owner);
         let sender = &self.senders[frame.owner];
@@ -89,7 +89,7 @@ impl Medium<'_> {
         self.receivers.entry((who, to)).or_insert_with(new)
     }
 
-    /// Returns the sequence number that node `to` expects next.
+    /// Returns the sequence number that node `to` expects next from `who`.
     pub(super) fn expected(&self, who: Who, to: u32) -> u32 {
         let receiver = self.receivers.get(&(who, to));
         receiver.map_or(0, Reordering::start)
@@ -116,8 +116,8 @@ impl Medium<'_> {
         }
     }
 
-    /// Returns the first time-out of a receiver (now, if it has expired already), and the sender and receiver of the
-    /// held MPDUs.
+    /// Returns the earliest reorder time-out (now, if it has expired), and the sender and receiver of the MPDUs that
+    /// wait for it.
     pub(super) fn first_time_out(&self) -> Option<(Time, (Who, u32))> {
         let deadlines = self.receivers.iter().filter_map(|(&flow, receiver)| {
             let deadline = receiver.deadline()?;
@@ -133,7 +133,7 @@ impl Medium<'_> {
         self.hand_up(who, to, taken);
     }
 
-    /// Returns, after the response, whether the next exchange of `owner` follows SIFS later.
+    /// Returns, at the end of the response, whether the next exchange of `owner` follows after SIFS.
     fn goes_on(&mut self, owner: usize) -> bool {
         if !self.senders[owner].has_something() {
             return false;
@@ -147,7 +147,7 @@ impl Medium<'_> {
         goes_on
     }
 
-    /// Sends a CF-End frame after the last response of an opportunity, at the rate of an RTS to the same receiver.
+    /// Sends a CF-End frame after the last response of a TXOP, at the rate of an RTS to the same receiver.
     fn close(&mut self, owner: usize, hop: &Hop) {
         let begins = self.now + self.sifs();
         let end = begins + hop.rts();

@@ -8,7 +8,7 @@ use super::super::lengths;
 use super::{Exchange, Mpdu, Sender, Sent};
 
 impl Sender {
-    /// Returns the duration of the smallest possible next exchange, from its start to the end of its response.
+    /// Returns the duration of the shortest possible next exchange, up to the end of its response.
     pub fn smallest(&self, hop: &Hop) -> Span {
         let sifs = hop.cell().phy.sifs;
         if self.due.is_some() {
@@ -25,8 +25,8 @@ impl Sender {
         hop.ppdu(&[mpdu_bytes]) + sifs + hop.response(1)
     }
 
-    /// Forms the exchange that begins at `now` in an opportunity that lasts until `ends`; `opens`: whether it is the
-    /// first exchange of the opportunity.
+    /// Forms the exchange that begins at `now` in a TXOP that lasts until `ends`. `opens` is true for the first
+    /// exchange of the TXOP.
     pub fn form(&mut self, hop: &Hop, now: Time, opens: bool, ends: Time) -> &Exchange {
         let to = self.receiver().expect("something to send");
         let exchange = if self.due.is_some() {
@@ -61,8 +61,8 @@ impl Sender {
         self.exchange.insert(exchange)
     }
 
-    /// Returns numbers and lengths of the MPDUs to node `to` that fit: first MPDUs formed before, then new MPDUs. The
-    /// first MPDU that does not fit ends the PPDU.
+    /// Returns sequence numbers and lengths of the MPDUs to node `to` that fit into a PPDU: first MPDUs that were
+    /// formed before, then new MPDUs. The first MPDU that does not fit ends the PPDU.
     fn aggregate(&mut self, to: u32, room: &Room) -> Vec<(u32, u32)> {
         let hop = room.hop;
         let window = self.windows.entry(to).or_default();
@@ -99,7 +99,7 @@ impl Sender {
         }
     }
 
-    /// Makes the next MPDU of these waiting packets.
+    /// Forms the next MPDU from these packets.
     fn give_number(&mut self, to: u32, packets: Vec<Packet>) {
         let window = self.windows.entry(to).or_default();
         let number = window.next;
@@ -123,25 +123,25 @@ fn mpdu_bytes(hop: &Hop, packets: &[Packet]) -> u32 {
     lengths::mpdu(hop.cell(), &ip_bytes)
 }
 
-/// Limits of a PPDU.
+/// Limits of the PPDU to form.
 struct Room<'a> {
     hop: &'a Hop<'a>,
-    /// Instant at which the exchange begins.
+    /// Time at which the exchange begins.
     now: Time,
-    /// Whether the exchange is the first of its opportunity.
+    /// Whether the exchange is the first exchange of its TXOP.
     opens: bool,
-    /// Instant at which the opportunity ends.
+    /// End of the TXOP.
     ends: Time,
 }
 
 impl Room<'_> {
-    /// Returns whether an MPDU of `bytes` may join `mpdus`. The first MPDU is always allowed: it opens an opportunity,
-    /// or was checked when the opportunity was continued.
+    /// Returns whether an MPDU of `bytes` may join `mpdus` in the PPDU. The first MPDU always fits: it is the first of
+    /// the TXOP, or was checked when the TXOP was continued.
     fn has_for(&self, mpdus: &[(u32, u32)], bytes: u32) -> bool {
         mpdus.is_empty() || self.has_within(mpdus, bytes)
     }
 
-    /// Returns whether an MPDU of `bytes` may join `mpdus` within all limits.
+    /// Returns whether a PPDU with `mpdus` and an MPDU of `bytes` is within all limits.
     fn has_within(&self, mpdus: &[(u32, u32)], bytes: u32) -> bool {
         let before = mpdus.iter().map(|(_, bytes)| *bytes);
         let lengths: Vec<u32> = before.chain([bytes]).collect();

@@ -12,8 +12,8 @@ use super::{AGGREGATION, attempts, cell, of_node_1, packets, see};
 
 #[test]
 fn lengths_are_padded_all_but_the_last() {
-    // Subframes: 14 + 8 + 100 = 122, padded 124, and 14 + 8 + 61 = 83. The A-MSDU has 207 bytes, with 30 bytes of MAC
-    // header 237. With delimiter 241, padded 244; then 4 + 99 for the next MPDU.
+    // Subframes in bytes: 14 + 8 + 100 = 122, padded 124, and 14 + 8 + 61 = 83. The A-MSDU has 207 bytes, or 237 with
+    // its MAC header of 30 bytes. With a delimiter it has 241 bytes, padded 244. The next MPDU adds 4 + 99 bytes.
     let cell = cell(1, AGGREGATION).bss.remove(0).cell;
     assert_eq!(lengths::amsdu(&cell, &[100, 61]), 207);
     assert_eq!(lengths::mpdu(&cell, &[100, 61]), 237);
@@ -27,7 +27,7 @@ fn lengths_are_padded_all_but_the_last() {
     assert_eq!([64, 65].map(lengths::block_ack), [32, 56]);
 }
 
-/// Returns the packets of each MPDU of the first PPDU after six packets have waited.
+/// Returns the packets of each MPDU in the first PPDU, which is formed when six packets wait.
 fn first_of_six(aggregation: Aggregation) -> Vec<Vec<u32>> {
     let arrivals = [packets(100, 1, 0..1), packets(150, 1, 1..7)].concat();
     let mut script = Script {
@@ -52,7 +52,7 @@ fn a_ppdu_is_as_long_as_all_limits_allow() {
     };
     assert_eq!(mpdus(4), alone(&[1, 2, 3, 4]));
     assert_eq!(mpdus(1), alone(&[1]));
-    // two MPDUs with delimiters are 3008 bytes; the first is always allowed
+    // two MPDUs with delimiters have 3008 bytes; the first MPDU is always allowed
     let bytes = |bytes| {
         first_of_six(Aggregation {
             bytes,
@@ -62,7 +62,7 @@ fn a_ppdu_is_as_long_as_all_limits_allow() {
     assert_eq!(bytes(3_008), alone(&[1, 2]));
     assert_eq!(bytes(3_007), alone(&[1]));
     assert_eq!(bytes(100), alone(&[1]));
-    // three take 592 us
+    // a PPDU with three MPDUs takes 592 us
     let time = |us: u64| {
         let time = Span(us * 1_000);
         first_of_six(Aggregation {
@@ -89,7 +89,7 @@ fn a_ppdu_is_as_long_as_all_limits_allow() {
     assert_eq!(amsdu(2_968, 3_000, 407), alone(&[1]));
 }
 
-/// Returns the answer of `ask` for the path from the only station of a cell to the access point.
+/// Returns the result of `ask` for the path from the only station of a cell to the access point.
 fn from_station<T>(scenario: &Scenario, ask: impl Fn(Hop) -> T) -> T {
     ask(Hop::new(scenario, (1, Category::BestEffort), 0))
 }
@@ -102,7 +102,7 @@ fn the_stations_generation_has_limits_too() {
         amsdu_bytes: Some(11_398),
         ..AGGREGATION
     };
-    // At 540 Mb/s the limit is 65,535 bytes: 43 MPDUs have 64,672 bytes, 44 MPDUs have 66,176 bytes.
+    // At 540 Mb/s the PSDU limit is 65,535 bytes: 43 MPDUs have 64,672 bytes, 44 MPDUs have 66,176 bytes.
     let mut scenario = cell(1, aggregation);
     let own = &mut scenario.stations[0].modulation;
     *own = own.map(|own| Modulation {
@@ -113,7 +113,7 @@ fn the_stations_generation_has_limits_too() {
     assert_eq!(from_station(&scenario, |hop| hop.window()), 64);
     let fits = |mpdus| from_station(&scenario, |hop| hop.may_aggregate(&vec![1_500; mpdus]));
     assert_eq!([43, 44].map(fits), [true, false]);
-    // The limit is 7935 bytes: five packets of 1462 bytes make 7420 bytes, six packets make 8904 bytes.
+    // The A-MSDU limit is 7935 bytes: five packets of 1462 bytes make 7420 bytes, six packets make 8904 bytes.
     let shares = |count| from_station(&scenario, |hop| hop.may_share(&vec![1_462; count]));
     assert_eq!([5, 6].map(shares), [true, false]);
     let station = &mut scenario.stations[0];
@@ -130,8 +130,8 @@ fn rts_goes_ahead_of_what_is_longer_in_bytes_or_in_time() {
         scenario.bss[0].cell.rts_threshold_bytes = Some(bytes);
         assert_eq!(needs(&scenario), expected, "{bytes} bytes");
     }
-    // The PPDU takes 224 us here. From a legacy station at 54 Mb/s it has 12,022 bits, 56 symbols of 216 bits, and
-    // takes 20 + 224 = 244 us.
+    // The PPDU takes 224 us at MCS 7. From a legacy station at 54 Mb/s the frame has 12,022 bits, 56 symbols of 216
+    // bits, and takes 20 + 224 = 244 us.
     for (us, expected) in [(223, [true, true]), (224, [false, true]), (244, [false; 2])] {
         if let Some(ppdus) = &mut scenario.bss[0].cell.ppdus {
             ppdus.rts_longer_than = Some(Span(us * 1_000));
@@ -146,11 +146,12 @@ fn rts_goes_ahead_of_what_is_longer_in_bytes_or_in_time() {
 
 #[test]
 fn an_opportunity_goes_on_as_long_as_there_is_time_and_its_ppdus_are_as_long_as_fits() {
-    // A limit of 1600 us from 402 on, until 2002, with RTS before PPDUs longer than 500 us.
+    // A TXOP limit of 1600 us from 402 us on, until 2002, with RTS before PPDUs longer than 500 us. Times in us:
     // 402   RTS until 430, CTS 446..474, packets 1 to 4 490..1270, BlockAck 1286..1318. Packets 1 to 4 leave.
-    // 1334  Packets 5 and 6 would last until 1742, BlockAck 1758..1790. With 7 they last until 1926, BlockAck
-    //       1942..1974, which is within the limit, and needs no RTS. With 8 they would last until 2114.
-    //       Packet 8 alone would begin at 1990 and end at 2214: too late. AIFS until 2008, 0 slots.
+    // 1334  A PPDU of packets 5 and 6 would last until 1742, its BlockAck 1758..1790. With packet 7 the PPDU lasts
+    //       until 1926, and its BlockAck 1942..1974 is within the TXOP. It needs no RTS. With packet 8 the PPDU
+    //       would last until 2114.
+    //       Packet 8 alone would begin at 1990 and end at 2214, after the TXOP. AIFS until 2008, 0 slots.
     // 2008  Packet 8 is sent alone.
     let mut scenario = cell(1, AGGREGATION);
     let access = &mut scenario.stations[0].node.best_effort;
@@ -172,10 +173,10 @@ fn an_opportunity_goes_on_as_long_as_there_is_time_and_its_ppdus_are_as_long_as_
             "2008 node 1: 8 -> 8",
         ]
     );
-    // With a limit of 1571 us (until 1973) the BlockAck of three MPDUs would end 1 us too late. With 1386 us (until
-    // 1788) the BlockAck of two MPDUs would end too late, at 1790, so that 5 is sent alone. With 915 us (until 1317)
-    // the BlockAck of 1 to 4 would end at 1318, so that only three MPDUs are sent: PPDU 490..1082, BlockAck until 1130.
-    // Another exchange would end at 1370.
+    // With a TXOP limit of 1571 us (until 1973) the BlockAck of packets 5 to 7 would end 1 us too late. With 1386 us
+    // (until 1788) the BlockAck of packets 5 and 6 would end too late, at 1790, so that packet 5 is sent alone. With
+    // 915 us (until 1317) the BlockAck of packets 1 to 4 would end at 1318, so that only three MPDUs are sent: PPDU
+    // 490..1082, BlockAck until 1130. Another exchange would end at 1370.
     let with = |limit_us: u64, slots: &[u32]| {
         let mut scenario = scenario.clone();
         scenario.stations[0].node.best_effort.txop_limit = Some(Span(limit_us * 1_000));

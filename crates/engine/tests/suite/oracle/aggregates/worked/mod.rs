@@ -1,14 +1,15 @@
-//! The oracle itself, on timelines worked by hand. 802.11n at 5 GHz, 20 MHz, MCS 7, guard interval 0.8 us:
-//! slot 9 us, SIFS 16 us, AIFS 16 + 2 * 9 = 34 us, control frames at 24 Mb/s (96 bits in 4 us).
+//! Timelines worked by hand that the oracle must reproduce. The cell is 802.11n at 5 GHz, 20 MHz, MCS 7, guard interval
+//! 0.8 us. Slot 9 us, SIFS 16 us, AIFS 16 + 2 * 9 = 34 us, control frames at 24 Mb/s (96 bits in 4 us).
 //!
 //! - Packets of 1462 bytes make MPDUs of 1462 + 8 + 30 = 1500 bytes, with their delimiter 1504, a multiple
 //!   of 4.
-//! - A PPDU has 20 + 8 + 4 + 4 = 36 us of preamble; then 16 + 8 n + 6 bits, 260 in 4 us.
-//!   One MPDU alone: 12,022 bits, 47 symbols, 36 + 188 = 224 us.
-//!   Two in an A-MPDU: 24,086 bits, 93 symbols, 408 us. Three: 36,118, 139, 592 us. Four: 48,150, 186, 780 us.
+//! - A PPDU has 20 + 8 + 4 + 4 = 36 us of preamble. Its n bytes follow as 16 + 8 n + 6 bits, 260 bits in 4 us.
+//!   One MPDU without aggregation: 12,022 bits, 47 symbols, 36 + 188 = 224 us.
+//!   Two MPDUs in an A-MPDU: 24,086 bits, 93 symbols, 408 us. Three: 36,118 bits, 139 symbols, 592 us.
+//!   Four: 48,150 bits, 186 symbols, 780 us.
 //! - MAC ACK and CTS: 20 us of preamble, 22 + 8 * 14 = 134 bits, 2 symbols, 28 us. RTS: 182 bits, 28 us.
 //!   BlockAck: 278 bits, 3 symbols, 32 us. BlockAckReq: 214 bits, 32 us.
-//! - EIFS adds to AIFS: SIFS and a MAC ACK at 6 Mb/s, 134 bits, 6 symbols, 44 us: 60 us.
+//! - EIFS without AIFS is 60 us: SIFS and a MAC ACK at 6 Mb/s (134 bits, 6 symbols, 44 us).
 
 mod exchanges;
 mod limits;
@@ -26,7 +27,7 @@ use super::super::script::Script;
 use super::radios::Radio;
 use super::{AggregateTrace, Attempt, Outcome, Sent, play};
 
-/// Windows of 4 MPDUs, up to 3 attempts, receivers that wait indefinitely.
+/// Aggregation settings: windows of 4 MPDUs, up to 3 attempts, receivers without a reorder time-out.
 const AGGREGATION: Aggregation = Aggregation {
     mpdus: 4,
     bytes: 65_535,
@@ -62,8 +63,8 @@ fn cell(stations: u32, aggregation: Aggregation) -> Scenario {
     scenario
 }
 
-/// Returns packets `ids` of 1462 bytes that arrive at `node` at one instant; packets at the access point are for
-/// station 1.
+/// Returns packets `ids` of 1462 bytes that arrive at `node` at one instant. Packets at the access point have the
+/// destination station 1.
 fn packets(at_us: u64, node: u32, ids: std::ops::Range<u32>) -> Vec<Arrival> {
     let arrival = |id| Arrival {
         at: Time(at_us * 1_000),
@@ -85,7 +86,7 @@ fn see(scenario: &Scenario, arrivals: &[Arrival], mut script: Script) -> Aggrega
     trace
 }
 
-/// Returns the attempts as text: start [us], node, numbers of MPDUs, numbers of received MPDUs.
+/// Returns the attempts as text: start [us], node, numbers of the MPDUs, numbers of the received MPDUs.
 fn attempts(trace: &AggregateTrace) -> Vec<String> {
     let numbers = |numbers: &[u32]| {
         let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
@@ -113,12 +114,12 @@ fn us(at: Time) -> u64 {
     at.0 / 1_000
 }
 
-/// Returns instants [us] and packets of trace entries.
+/// Returns time [us] and packet of each entry of a trace list.
 fn times<Where>(list: &[(Time, Where, u32)]) -> Vec<(u64, u32)> {
     list.iter().map(|(at, _, id)| (us(*at), *id)).collect()
 }
 
-/// Returns a script with draws of node 1 only.
+/// Returns a script that specifies only the draws of node 1.
 fn of_node_1(backoff: Vec<(u32, u32)>, lost: &[u32]) -> Script {
     Script {
         backoff: vec![vec![], backoff, vec![]],
