@@ -2,8 +2,8 @@
 //!
 //! A rule examines a finished run and returns the causes that may apply, each with a subject. The
 //! rule decides whether a cause may be present, not how large its effect is. `lasthop explain`
-//! simulates each edit with the random numbers of the original run, and the gain decides. Therefore
-//! the condition of a rule is broad, and excludes only edits that cannot matter.
+//! simulates the network with and without each edit, with the same random numbers, and the gain
+//! decides. Therefore the condition of a rule is broad, and excludes only edits that cannot matter.
 
 mod cell;
 mod endpoints;
