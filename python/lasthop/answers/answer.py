@@ -27,15 +27,13 @@ A = TypeVar("A", bound="Answer")
 
 
 class Shown:
-    """Base class of answers; the entry of their kind in `KINDS` has the functions that show
-    them.
-    """
+    """Base class of answers. `KINDS` names the functions that print, show and draw each kind."""
 
     kind: ClassVar[str]
-    """Name of the kind in `KINDS`."""
+    """Name of the kind of answer in `KINDS`."""
 
     has_scenario = True
-    """Whether the answer has its scenario."""
+    """Whether the answer includes its scenario."""
 
     def __repr__(self) -> str:
         return str(named(kind_named(self.kind).text)(self))
@@ -63,8 +61,8 @@ class Shown:
 
 
 class _List(cached_property["pd.DataFrame"]):
-    """Property that returns a list of the answer as a data frame; its name is the name of the
-    list.
+    """Cached property that returns a list of the answer as a data frame. The property has the name
+    of the list.
     """
 
     def __init__(self, doc: str) -> None:
@@ -99,7 +97,7 @@ class Answer(Shown):
     """
 
     intervals = True
-    """Whether the estimates have intervals."""
+    """Whether the estimates of the answer have confidence intervals."""
 
     def __init__(
         self,
@@ -128,7 +126,7 @@ class Answer(Shown):
         return self._scenario
 
     @property
-    def has_scenario(self) -> bool:  # type: ignore[override] # A loaded answer may have none.
+    def has_scenario(self) -> bool:  # type: ignore[override]
         """Whether the answer has a `scenario`; an answer loaded from only a summary has none."""
         return self._scenario is not None
 
@@ -164,7 +162,9 @@ class Answer(Shown):
         return made
 
     def _essence(self) -> dict[str, Any]:
-        """Return the attributes without tables, which are computed again on access."""
+        """Return the attributes to pickle: all except cached data frames, which are computed
+        again.
+        """
         kind = type(self)
         return {
             name: value
@@ -173,11 +173,15 @@ class Answer(Shown):
         }
 
     def _as_text(self) -> str:
-        """Return the summary as text, which is equal for equal values, including NaN."""
+        """Return the summary as JSON text. The texts of equal summaries are equal, even with
+        NaN.
+        """
         return json.dumps(self.summary, sort_keys=True)
 
     def _compared(self) -> tuple[str, ...]:
-        """Return the texts that are equal for two equal answers."""
+        """Return the texts that are compared for equality: two answers are equal if these texts
+        are.
+        """
         return (self._as_text(),)
 
     flows = _List("One row per transport flow.")
@@ -193,7 +197,9 @@ class Answer(Shown):
     totals = _List("Sums over the whole run.")
 
     def table(self, name: str) -> "pd.DataFrame":
-        """Return a list as a data frame, which is empty if this answer does not have the list."""
+        """Return a list of the answer as a data frame, which is empty if the answer lacks the
+        list.
+        """
         need("a data frame", "pandas")
         import pandas as pd
 
@@ -218,7 +224,7 @@ class Answer(Shown):
 
 
 def flat_row(item: Mapping[str, Any], intervals: bool = True) -> dict[str, Any]:
-    """Return an item of a result with each estimate as two columns, value and half width."""
+    """Return an item of a result as a table row: each estimate becomes a value and a half width."""
     row: dict[str, Any] = {}
     for key, value in item.items():
         if isinstance(value, dict) and "real" in value:

@@ -37,7 +37,7 @@ LOSS = _core.CALL_LOSS
 """Largest fraction of lost datagrams of a good call. [-]"""
 
 MOST_CALLS = 2
-"""Largest number of calls that are shown separately; of more calls, only the worst is shown."""
+"""Maximum number of calls that are shown separately. If there are more, only the worst is shown."""
 
 GOOD, UNCERTAIN, BAD = "good", "uncertain", "bad"
 """Verdicts on calls, from best to worst."""
@@ -85,7 +85,7 @@ class Call:
 
     @property
     def badness(self) -> tuple[int, float, float]:
-        """Key that sorts the worst call last."""
+        """Sort key of the calls: the worst call is last."""
         late_s = 0.0 if self.delay_p99_s is None else self.delay_p99_s.mean
         return RANKS[self.verdict], late_s, self.loss.mean
 
@@ -96,7 +96,7 @@ class Call:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Quantities that prevent a good verdict: ``"delay"``, ``"loss"``, or both.
+        """Quantities that exceed a limit of good calls: ``"delay"``, ``"loss"``, or both.
 
         In a bad direction, the whole interval is above the limit. In an uncertain direction, the
         interval includes the limit.
@@ -110,7 +110,7 @@ class Call:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the direction as a mapping for facts, which `call_of` can read."""
+        """Return this direction of a call as a dictionary, which `call_of` can read."""
         delay_p99 = self.delay_p99_s
         return {
             "name": self.name,
@@ -148,8 +148,8 @@ def call_facts(summary: Mapping[str, Any], scenario: "Scenario | None") -> CallF
     summary : mapping
         The answer.
     scenario : Scenario or None
-        Scenario of the answer. Without it there are no calls, because a summary does not contain
-        which flows are paced.
+        Scenario of the answer. Without a scenario there are no calls, because a summary does not
+        contain which flows are paced.
     """
     if scenario is None:
         return CallFacts()
@@ -159,12 +159,14 @@ def call_facts(summary: Mapping[str, Any], scenario: "Scenario | None") -> CallF
 
 
 def is_paced(flow: object) -> bool:
-    """Return whether a flow sends datagrams at a fixed rate, and not as fast as the path allows."""
+    """Return whether a flow sends datagrams at a given rate, instead of as fast as the path
+    allows.
+    """
     return isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0
 
 
 class _Call(Table):
-    """A direction of a call in facts."""
+    """One direction of a call, as the engine writes it in JSON."""
 
     name: str
     direction: str
@@ -176,12 +178,12 @@ class _Call(Table):
 
 
 def call_of(item: Mapping[str, Any]) -> Call:
-    """Return the direction of a call that facts contain.
+    """Return one direction of a call from its JSON object.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the item has another shape.
+        If the object has an unexpected structure.
     """
     call = read_as(_Call, item)
     if call.verdict not in RANKS:
@@ -194,7 +196,7 @@ def call_of(item: Mapping[str, Any]) -> Call:
 
 
 class _Part(Table):
-    """Part of the mean delay of a flow."""
+    """Share of one queue in the mean delay of a flow."""
 
     queue: str
     wait_s: float
@@ -202,14 +204,14 @@ class _Part(Table):
 
 
 class _Delay(Table):
-    """Delay of a flow."""
+    """Mean delay of a flow, split by the queues on the path."""
 
     flow: str
     parts: tuple[_Part, ...] = ()
 
 
 class _Facts(Table):
-    """Facts on calls and delays."""
+    """Calls and delays of an answer, as the engine writes them in JSON."""
 
     calls: tuple[Any, ...] = ()
     delays: tuple[_Delay, ...] = ()

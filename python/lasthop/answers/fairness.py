@@ -1,4 +1,4 @@
-"""Fairness, which is judged among senders whose demand is not met.
+"""Fairness measures over the senders whose demand is not met.
 
 A flow whose demand is met is not treated unfairly. The demand of a flow with a given rate is met if
 at most 1 % of its datagrams are lost, and datagrams on the way do not accumulate. The demand of
@@ -20,18 +20,18 @@ __all__ = [
 ]
 
 Stations = Mapping[str, Mapping[str, Sequence[float | None]]]
-"""Samples of each station by name and quantity, one per replication; None for a missing sample."""
-
-MET_PERCENT = 99
-"""Percentage of its datagrams that a flow must deliver for its demand to be met. [%]"""
-
-PILE = 1.5
-"""Datagrams accumulate if the number on the way exceeds rate times mean delay by this factor.
-[-]
+"""Samples of each station, by station and quantity. The sequence has one sample per replication;
+None is a missing sample.
 """
 
+MET_PERCENT = 99
+"""Percentage of datagrams that must arrive for the demand of a flow to be met. [%]"""
+
+PILE = 1.5
+"""Ratio above which datagrams accumulate: datagrams on the way, over rate times mean delay. [-]"""
+
 TINIEST = 1e-100
-"""Smallest goodput whose square is not rounded to 0."""
+"""Smallest largest goodput whose square does not underflow to 0."""
 
 
 def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) -> bool:
@@ -54,8 +54,8 @@ def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) 
 
 
 def jain(goodputs: Collection[float]) -> float | None:
-    """Return Jain's index of the competing stations; None with fewer than two, or if all are 0.
-    [-]
+    """Return Jain's index of the competing stations; None with fewer than two, or if all goodputs
+    are 0. [-]
     """
     return jain_index(goodputs) if len(goodputs) > 1 and any(goodputs) else None
 
@@ -72,7 +72,7 @@ def jain_index(goodputs: Collection[float]) -> float:
     -----
     Hot-spot paper, Eq. (27), with the square that is missing in the text of appendix III.
     """
-    if max(goodputs) <= TINIEST:  # The squares would be rounded to 0.
+    if max(goodputs) <= TINIEST:  # The squares would underflow to 0.
         goodputs = [x / max(goodputs) for x in goodputs]
     return sum(goodputs) ** 2 / (len(goodputs) * sum(x * x for x in goodputs))
 
@@ -94,7 +94,7 @@ def fairness_levels(goodputs: Mapping[str, float]) -> dict[str, float]:
 
 
 def judged(stations: Stations) -> list[str]:
-    """Return the stations that compete in at least one replication."""
+    """Return the names of the stations that compete for goodput in at least one replication."""
     return [
         name
         for name, quantities in stations.items()

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["Loaded", "load"]
 
 Loaded: TypeAlias = "Result | Prediction | Emulation | Comparison | Sweep | WhatIf"
-"""Answers that can be read."""
+"""Types of answers that `load` can return."""
 
 READERS = {name: reader for kind in KINDS for name, reader in kind.readers.items()}
-"""References to the functions that read an answer, by its ``kind``."""
+"""References to the functions that read a saved answer, by the ``kind`` in its JSON."""
 
 CLASSES = {kind.name: kind.answer.partition(":")[2] for kind in KINDS}
-"""Names of the classes of answers, by their ``kind``."""
+"""Class names of the answers, by the ``kind`` in their JSON."""
 
 
 def load(path: str | PathLike[str]) -> Loaded:
@@ -104,7 +104,7 @@ def load(path: str | PathLike[str]) -> Loaded:
 
 
 def _answer_in(directory: Path) -> Path:
-    """Return the file to read in a directory."""
+    """Return the path of the file to read in the directory of a saved answer."""
     files = [kind.file for kind in KINDS if kind.file]
     present = [directory / name for name in files if (directory / name).is_file()]
     if len(present) == 1:

@@ -20,8 +20,8 @@ class Plots:
     """Pictures of an answer; ``a.plot()`` draws the main picture.
 
     Each method returns a matplotlib figure. Pictures with one panel are drawn into the axes ``ax``
-    if they are given. Pictures with several panels are drawn into ``figure``, a figure or
-    subfigure, if it is given.
+    if they are given. Pictures with several panels are drawn into the figure or subfigure
+    ``figure`` if it is given.
     """
 
     def __init__(self, answer: Any) -> None:
@@ -91,7 +91,7 @@ class ResultPlots(AnswerPlots):
     """Pictures of a simulation: the pictures of every answer, and pictures of records over time."""
 
     def drawing(self, quantity: str | None, *, series: bool) -> "Callable[[], Figure]":
-        """Return the function that draws the main picture, or the time series."""
+        """Return the function that draws the time series if `series`, else the main picture."""
         if series or quantity is not None:
             return lambda: self.series(quantity)
         return self
@@ -158,7 +158,7 @@ class SweepPlots(Plots):
         return self._draw(kind_named(self._answer.kind).figure, quantity, figure)
 
     def drawing(self, quantity: str | None, *, series: bool) -> "Callable[[], Figure]":
-        """Return the function that draws a quantity over the swept values."""
+        """Return the function that draws a quantity over the swept settings."""
         if series:
             return super().drawing(quantity, series=series)
         return lambda: self(quantity)
