@@ -1,4 +1,4 @@
-"""Picture of one quantity of an answer, with a row per station, group or class of wired flows."""
+"""Picture of one quantity of an answer, with a row per station, group, or class of wired flows."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -29,7 +29,7 @@ def goodput_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
 
 
 def share_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
-    """Draw the share of the goodput of each station or group, and a line for equal shares."""
+    """Draw the goodput share of each station or group, and a line for equal shares."""
     return of_sharers(answer, *SHARE, ax)
 
 
@@ -50,7 +50,7 @@ def queue_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
 def of_sharers(
     answer: "Answer", quantity: str, scale: float, label: str, ax: "Axes | None"
 ) -> Figure:
-    """Draw a quantity of all stations and groups."""
+    """Draw a quantity with a row for each station or group."""
     others = SideBySide.of(answer)
     if not answer.summary.get("stations"):
         every = (others.rows(name) for name in ("classes", "flows"))
@@ -74,9 +74,9 @@ def bars_figure(
     *,
     meaning: str = "",
 ) -> Figure:
-    """Draw a bar for each row, with 95 % intervals if they are known.
+    """Draw a bar for each row, with its 95 % interval if known.
 
-    The `meaning` of a group's bar is written below the axis.
+    The text `meaning`, which explains the bars of groups, is written below the axis.
     """
     [kind] = sides.answers
     values = estimates([row.of(kind) for row in rows], quantity, scale)

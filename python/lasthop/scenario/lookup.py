@@ -118,8 +118,8 @@ def like(path: str, tree: Mapping[str, Any]) -> list[str]:
 
 
 def paths(node: Any, asked: Sequence[str], before: str = "") -> Iterator[str]:
-    """Yield all paths inside a node. In a list, only the items in `asked` are visited; if none is in
-    it, the first item.
+    """Yield all paths inside a node. In a list, only the items in `asked` are visited, or the first
+    item if none is in `asked`.
     """
     inside = within(node)
     if not isinstance(node, Mapping):

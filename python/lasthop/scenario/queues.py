@@ -77,7 +77,7 @@ class Pi(Queue):
     target_packets: int
     a: float
     b: float
-    """Gain of the distance from the target at the previous step; `a` is the gain at the present step.
+    """Gain of the distance from the target at the previous step; `a` is that at the present step.
     [-]
     """
     update_s: float
