@@ -1,1 +1,1 @@
-"""Tables, quantities, saving and loading that all answers have in common."""
+"""Tables, quantities, saving and loading that all results have in common."""

@@ -1,4 +1,4 @@
-"""Base classes of answers: of all answers with text and pages, and of answers for one scenario."""
+"""Base classes of results: of all results with text and pages, and of results for one scenario."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -27,13 +27,13 @@ A = TypeVar("A", bound="Answer")
 
 
 class Shown:
-    """Base class of answers. `KINDS` names the functions that print, show and draw each kind."""
+    """Base class of results. `KINDS` names the functions that print, show and draw each kind."""
 
     kind: ClassVar[str]
-    """Name of the kind of answer in `KINDS`."""
+    """Name of the kind of result in `KINDS`."""
 
     has_scenario = True
-    """Whether the answer includes its scenario."""
+    """Whether the result includes its scenario."""
 
     def __repr__(self) -> str:
         return str(named(kind_named(self.kind).text)(self))
@@ -49,19 +49,19 @@ class Shown:
 
     @property
     def plot(self) -> Plots:
-        """Picture of the answer, which a call such as ``a.plot()`` draws."""
+        """Picture of the result, which a call such as ``a.plot()`` draws."""
         return Plots(self)
 
     def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
-        """Yield the answers for one scenario that are part of this answer.
+        """Yield the results for one scenario that are part of this result.
 
-        Each answer has the prediction for the same scenario, or None.
+        Each result has the prediction for the same scenario, or None.
         """
         return iter(())
 
 
 class _List(cached_property["pd.DataFrame"]):
-    """Cached property that returns a list of the answer as a data frame. The property has the name
+    """Cached property that returns a list of the result as a data frame. The property has the name
     of the list.
     """
 
@@ -74,14 +74,14 @@ class _List(cached_property["pd.DataFrame"]):
 
 
 class Answer(Shown):
-    """Answer of a model or a simulation for a scenario.
+    """Result of a model or a simulation for a scenario.
 
     Tables are pandas data frames indexed by name. Each quantity has a column, with its unit in the
     name (``goodput_bps``), and a column for the half width of its 95 % confidence interval over
     replications (``goodput_bps_ci95``; NaN with fewer than two replications). A prediction has no
     intervals.
 
-    An answer can be pickled and copied. Two answers are equal if they are of the same kind and
+    A result can be pickled and copied. Two results are equal if they are of the same kind and
     their JSON is the same; null equals null.
 
     Parameters
@@ -89,15 +89,15 @@ class Answer(Shown):
     summary : mapping
         The result object of ``--json``.
     scenario : Scenario or None
-        Scenario of the answer; None if it was not kept.
+        Scenario of the result; None if it was not kept.
     origin : str
-        File that the answer was loaded from.
+        File that the result was loaded from.
     why : str
-        Reason why the answer has no scenario.
+        Reason why the result has no scenario.
     """
 
     intervals = True
-    """Whether the estimates of the answer have confidence intervals."""
+    """Whether the estimates of the result have confidence intervals."""
 
     def __init__(
         self,
@@ -113,12 +113,12 @@ class Answer(Shown):
 
     @property
     def scenario(self) -> Scenario:
-        """Scenario of the answer.
+        """Scenario of the result.
 
         Raises
         ------
         UserError
-            If the answer was loaded from a file that has only a summary.
+            If the result was loaded from a file that has only a summary.
         """
         if self._scenario is None:
             origin, why = self._lacking
@@ -127,12 +127,12 @@ class Answer(Shown):
 
     @property
     def has_scenario(self) -> bool:  # type: ignore[override]
-        """Whether the answer has a `scenario`; an answer loaded from only a summary has none."""
+        """Whether the result has a `scenario`; a result loaded from only a summary has none."""
         return self._scenario is not None
 
     @cached_property
     def heading(self) -> Heading:
-        """Scenario and runs of the answer, from its summary."""
+        """Scenario and runs of the result, from its summary."""
         return read_as(Heading, self.summary)
 
     def __eq__(self, other: object) -> bool:
@@ -153,7 +153,7 @@ class Answer(Shown):
         return self._essence()
 
     def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
-        """Yield this answer, without a prediction."""
+        """Yield this result, without a prediction."""
         yield self, None
 
     def _like(self: A, state: Mapping[str, Any]) -> A:
@@ -179,7 +179,7 @@ class Answer(Shown):
         return json.dumps(self.summary, sort_keys=True)
 
     def _compared(self) -> tuple[str, ...]:
-        """Return the texts that are compared for equality: two answers are equal if these texts
+        """Return the texts that are compared for equality: two results are equal if these texts
         are.
         """
         return (self._as_text(),)
@@ -197,7 +197,7 @@ class Answer(Shown):
     totals = _List("Sums over the whole run.")
 
     def table(self, name: str) -> "pd.DataFrame":
-        """Return a list of the answer as a data frame, which is empty if the answer lacks the
+        """Return a list of the result as a data frame, which is empty if the result lacks the
         list.
         """
         need("a data frame", "pandas")
@@ -208,13 +208,13 @@ class Answer(Shown):
 
     @property
     def plot(self) -> AnswerPlots:
-        """Pictures of the answer: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
+        """Pictures of the result: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
         goodputs.
         """
         return AnswerPlots(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answer as a new tree of dictionaries and lists, as in `to_json`."""
+        """Return the result as a new tree of dictionaries and lists, as in `to_json`."""
         tree: dict[str, Any] = json.loads(self.to_json())
         return tree
 

@@ -1,4 +1,4 @@
-"""Calls of an answer: delay, loss and verdict of each direction.
+"""Calls of a result: delay, loss and verdict of each direction.
 A call is a station or wired host with paced datagrams in both directions. ``lasthop tune --for
 calls`` uses the same limits.
 """
@@ -125,7 +125,7 @@ class Call:
 
 @dataclass(frozen=True)
 class CallFacts:
-    """Calls of an answer, and the queues in which datagrams wait.
+    """Calls of a result, and the queues in which datagrams wait.
 
     Attributes
     ----------
@@ -141,14 +141,14 @@ class CallFacts:
 
 
 def call_facts(summary: Mapping[str, Any], scenario: "Scenario | None") -> CallFacts:
-    """Return the calls of an answer, and the queues in which datagrams wait.
+    """Return the calls of a result, and the queues in which datagrams wait.
 
     Parameters
     ----------
     summary : mapping
-        The answer.
+        The result.
     scenario : Scenario or None
-        Scenario of the answer. Without a scenario there are no calls, because a summary does not
+        Scenario of the result. Without a scenario there are no calls, because a summary does not
         contain which flows are paced.
     """
     if scenario is None:
@@ -211,7 +211,7 @@ class _Delay(Table):
 
 
 class _Facts(Table):
-    """Calls and delays of an answer, as the engine writes them in JSON."""
+    """Calls and delays of a result, as the engine writes them in JSON."""
 
     calls: tuple[Any, ...] = ()
     delays: tuple[_Delay, ...] = ()

@@ -30,9 +30,9 @@ def fault_in(summary: Any) -> str | None:
 
 
 def fault_in_version(tree: Mapping[str, Any]) -> str | None:
-    """Return a description of an error in version or format of a saved answer; None if both fit.
+    """Return a description of an error in version or format of a saved result; None if both fit.
 
-    Only the major version must be the same as that of this program. An answer without `format` has
+    Only the major version must be the same as that of this program. A result without `format` has
     format 1.
     """
     version = tree.get("version")
@@ -49,7 +49,7 @@ def fault_in_version(tree: Mapping[str, Any]) -> str | None:
 
 
 def fault_in_format(tree: Mapping[str, Any]) -> str | None:
-    """Return a description of an error in the format of a saved answer; None if it is supported."""
+    """Return a description of an error in the format of a saved result; None if it is supported."""
     written = tree.get("format", 1)
     if not isinstance(written, int) or isinstance(written, bool) or written < 1:
         return f"`format`: {json.dumps(written)} is not a format: expected {_core.FORMAT}"

@@ -1,4 +1,4 @@
-"""Heading of an answer: its kind, its scenario and its runs."""
+"""Heading of a result: its kind, its scenario and its runs."""
 
 from typing import Annotated
 
@@ -13,7 +13,7 @@ def time_s(value: float | None) -> float:
 
 
 class Heading(Table):
-    """Scenario and runs of an answer; a prediction has a model and no runs."""
+    """Scenario and runs of a result; a prediction has a model and no runs."""
 
     kind: str
     scenario: str

@@ -1,6 +1,6 @@
-"""Kinds of answers, with the functions that print, show, draw and read the answers.
+"""Kinds of results, with the functions that print, show, draw and read the results.
 
-`display`, `plot`, `load` and the list of commands use `KINDS`. A new kind of answer needs an item
+`display`, `plot`, `load` and the list of commands use `KINDS`. A new kind of result needs an item
 of `KINDS`, a module with its class, and a module with its command.
 """
 
@@ -12,18 +12,18 @@ __all__ = ["KINDS", "Kind", "kind_named"]
 
 
 class Kind(NamedTuple):
-    """One kind of answer. Functions and classes are given as references for
+    """One kind of result. Functions and classes are given as references for
     `lasthop.references`.
     """
 
     name: str
-    """Value of ``kind`` in the JSON of the answers."""
+    """Value of ``kind`` in the JSON of the results."""
     command: str
-    """Name of the command that prints answers of this kind."""
+    """Name of the command that prints results of this kind."""
     line: str
     """One-line description of the command in the list of commands."""
     answer: str
-    """Reference to the class of the answers."""
+    """Reference to the class of the results."""
     text: str
     """Reference to the function that returns a short text for the Python prompt."""
     page: str = ""
@@ -31,11 +31,11 @@ class Kind(NamedTuple):
     page contains the short text.
     """
     figure: str = ""
-    """Reference to the function that draws the main picture; empty if the answer has no picture."""
+    """Reference to the function that draws the main picture; empty if the result has no picture."""
     readers: Mapping[str, str] = MappingProxyType({})
-    """References to the functions that read a saved answer, by the ``kind`` in its JSON."""
+    """References to the functions that read a saved result, by the ``kind`` in its JSON."""
     file: str = ""
-    """File in the directory of a saved answer that `lasthop.load` reads."""
+    """File in the directory of a saved result that `lasthop.load` reads."""
 
 
 KINDS = (
@@ -122,9 +122,9 @@ KINDS = (
         figure="plot.tuning:tuning_figure",
     ),
 )
-"""Kinds of answers, in the order of their commands."""
+"""Kinds of results, in the order of their commands."""
 
 
 def kind_named(name: str) -> Kind:
-    """Return the kind of answer with this name."""
+    """Return the kind of result with this name."""
     return next(kind for kind in KINDS if kind.name == name)

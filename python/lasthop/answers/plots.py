@@ -1,4 +1,4 @@
-"""Pictures of answers, as methods of their attribute ``plot``. Drawing imports matplotlib."""
+"""Pictures of results, as methods of their attribute ``plot``. Drawing imports matplotlib."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ __all__ = ["AnswerPlots", "Plots", "ResultPlots", "SweepPlots"]
 
 
 class Plots:
-    """Pictures of an answer; ``a.plot()`` draws the main picture.
+    """Pictures of a result; ``a.plot()`` draws the main picture.
 
     Each method returns a matplotlib figure. Pictures with one panel are drawn into the axes ``ax``
     if they are given. Pictures with several panels are drawn into the figure or subfigure
@@ -43,7 +43,7 @@ class Plots:
         Raises
         ------
         UserError
-            If the answer has no such picture.
+            If the result has no such picture.
         """
         command = kind_named(self._answer.kind).command
         if series or quantity is not None:
@@ -61,7 +61,7 @@ class Plots:
 
 
 class AnswerPlots(Plots):
-    """Pictures of one answer: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
+    """Pictures of one result: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
     goodputs.
 
     The main picture shows goodputs, utilisation of links, and queues, and also delays if they
@@ -88,7 +88,7 @@ class AnswerPlots(Plots):
 
 
 class ResultPlots(AnswerPlots):
-    """Pictures of a simulation: the pictures of every answer, and pictures of records over time."""
+    """Pictures of a simulation: the pictures of every result, and pictures of records over time."""
 
     def drawing(self, quantity: str | None, *, series: bool) -> "Callable[[], Figure]":
         """Return the function that draws the time series if `series`, else the main picture."""

@@ -1,4 +1,4 @@
-"""Functions that read and check saved answers of all kinds."""
+"""Functions that read and check saved results of all kinds."""
 
 import json
 import warnings
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 SUMMARY_ONLY = "only a summary was loaded"
-"""Reason why an answer has no scenario, samples or series: it was read from a summary."""
+"""Reason why a result has no scenario, samples or series: it was read from a summary."""
 
 WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError)
 """Exceptions that access to JSON data with an unexpected structure raises."""

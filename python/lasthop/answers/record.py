@@ -200,7 +200,7 @@ class SummaryAlone:
 
 
 def lacking(origin: str, what: str, why: str) -> UserError:
-    """Return the error for access to data that the file of an answer does not contain."""
+    """Return the error for access to data that the file of a result does not contain."""
     return UserError(f"{origin}: has no {what}: {why}")
 
 

@@ -61,7 +61,7 @@ def simulating() -> "Iterator[ProgressCallback | None]":
 
 
 def print_either(as_json: bool, json: Callable[[], str], tables: Callable[[], None]) -> None:
-    """Print an answer as JSON or as tables."""
+    """Print a result as JSON or as tables."""
     if as_json:
         sys.stdout.write(json())
     else:
@@ -245,7 +245,7 @@ def print_error(message: str, hint: str | None = None) -> None:
 
 
 def warn(*lines: str) -> None:
-    """Print warnings on standard error that a user must read before trusting an answer."""
+    """Print warnings on standard error that a user must read before trusting a result."""
     for line in () if is_quiet() else lines:
         print(f"warning: {line}", file=sys.stderr)
 

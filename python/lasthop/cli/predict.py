@@ -129,5 +129,5 @@ def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
 
 
 def print_warnings(*answers: "Prediction | Result | Emulation") -> None:
-    """Print the warnings of answers on standard error, each once."""
+    """Print the warnings of results on standard error, each once."""
     warn(*dict.fromkeys(line for answer in answers for line in answer.warnings))

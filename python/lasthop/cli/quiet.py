@@ -1,4 +1,4 @@
-"""State of the option ``--quiet``, with which a command prints only its answer and errors."""
+"""State of the option ``--quiet``, with which a command prints only its result and errors."""
 
 __all__ = ["be_quiet", "is_quiet"]
 

@@ -1,4 +1,4 @@
-"""Width of the terminal, to which the lines of an answer are wrapped."""
+"""Width of the terminal, to which the lines of a result are wrapped."""
 
 import os
 import shutil

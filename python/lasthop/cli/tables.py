@@ -34,16 +34,16 @@ NARROWEST = 8
 
 
 def print_answer(answer: "Answer", delays: Delays | None = None) -> None:
-    """Print all lists of an answer that contain values; delays are first.
+    """Print all lists of a result that contain values; delays are first.
 
     Columns that contain only zeros are omitted.
 
     Parameters
     ----------
     answer : Answer
-        Answer with its scenario.
+        Result with its scenario.
     delays : Delays, optional
-        Delays of the answer, if they have already been computed.
+        Delays of the result, if they have already been computed.
     """
     summary = answer.summary
     tables = list((Delays.of(answer) if delays is None else delays).tables())

@@ -1,4 +1,4 @@
-"""Pages of answers for notebooks: tables of the main quantities with intervals, and a picture."""
+"""Pages of results for notebooks: tables of the main quantities with intervals, and a picture."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ LISTS = {
     "queues": "queues",
     "aps": "the access point",
 }
-"""Lists of an answer with the titles of their tables, in order. The first table on the page is
+"""Lists of a result with the titles of their tables, in order. The first table on the page is
 open; the others are folded.
 """
 
@@ -80,7 +80,7 @@ def answer_page(answer: "Answer") -> Page:
 
 
 def about(heading: Heading) -> str:
-    """Return a line with the kind of an answer, and the number and duration of its runs."""
+    """Return a line with the kind of a result, and the number and duration of its runs."""
     if heading.kind == "prediction":
         return f"prediction by model {heading.model}"
     count = heading.replications
@@ -92,7 +92,7 @@ def about(heading: Heading) -> str:
 
 
 def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> list[Table]:
-    """Return tables of delays and losses, then one table per list of the answer that has values."""
+    """Return tables of delays and losses, then one table per list of the result that has values."""
     tables = list(delays.tables())
     results = [Table(table.title, table.heads, table.rows, table.names) for table in tables]
     first = "flows" if isinstance(known, CsmaScenario) else None
@@ -111,7 +111,7 @@ def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> l
 
 
 def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
-    """Return the function that draws the answer's small picture: a conflict graph, or goodputs or
+    """Return the function that draws the result's small picture: a conflict graph, or goodputs or
     shares as bars.
     """
     summary = answer.summary

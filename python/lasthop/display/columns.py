@@ -1,4 +1,4 @@
-"""Columns of the tables of an answer: quantity, title, unit and scale."""
+"""Columns of the tables of a result: quantity, title, unit and scale."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 MOST_FLOWS = 12
-"""Maximum number of flows with a row of their own if the answer also has classes of flows."""
+"""Maximum number of flows with a row of their own if the result also has classes of flows."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Delays and losses of an answer, which are shown before everything else.
+"""Delays and losses of a result, which are shown before everything else.
 
 Delays and losses are shown if the scenario has paced datagrams, sensors, web pages or finite
 transfers.
@@ -96,9 +96,9 @@ class DelayTable:
     names : int
         Number of columns with text; they are the first columns.
     list_name : str
-        Name of the list of the answer that contains the items.
+        Name of the list of the result that contains the items.
     items : sequence of mappings
-        Items of the answer, one per row.
+        Items of the result, one per row.
     columns : sequence of Column
         Columns that other tables need not show again for these items.
     """
@@ -114,24 +114,24 @@ class DelayTable:
 
 @dataclass(frozen=True)
 class Delays:
-    """Calls, datagrams, sensors and transfers of an answer, whose delay or loss matters.
+    """Calls, datagrams, sensors and transfers of a result, whose delay or loss matters.
 
     Attributes
     ----------
     facts : Facts
         Calls, and the queues in which datagrams wait.
     flows : mapping
-        All flows of the answer, by name.
+        All flows of the result, by name.
     datagrams : sequence of mappings
         Flows, or classes of flows, of paced datagrams that are not part of a call.
     datagram_list : str
-        Name of the list of the answer that contains the datagram flows.
+        Name of the list of the result that contains the datagram flows.
     reports : sequence of mappings
         Flows of sensors.
     transfers : sequence of mappings
         Classes of web connections or of finite flows; if there are no classes, the flows.
     transfer_list : str
-        Name of the list of the answer that contains the transfers.
+        Name of the list of the result that contains the transfers.
     """
 
     facts: CallFacts
@@ -144,12 +144,12 @@ class Delays:
 
     @classmethod
     def of(cls, answer: "Answer") -> "Delays":
-        """Return the delays of an answer."""
+        """Return the delays of a result."""
         return cls.of_summary(answer.summary, answer.scenario if answer.has_scenario else None)
 
     @classmethod
     def of_summary(cls, summary: Mapping[str, Any], scenario: "Scenario | None") -> "Delays":
-        """Return the delays of an answer's summary."""
+        """Return the delays of a result's summary."""
         facts = call_facts(summary, scenario)
         flows = {str(item["name"]): item for item in summary.get("flows", ())}
         in_calls = {name for call in facts.calls for name in call.flows}
@@ -188,7 +188,7 @@ class Delays:
         return self.facts.calls
 
     def __bool__(self) -> bool:
-        """Return whether the answer has a call, datagrams, a sensor or a transfer."""
+        """Return whether the result has a call, datagrams, a sensor or a transfer."""
         return bool(self.calls or self.datagrams or self.reports or self.transfers)
 
     def tables(self) -> Iterator[DelayTable]:

@@ -70,7 +70,7 @@ class Page:
     def html(self) -> str:
         """Return the page as HTML: title, line `about`, first table, notes, folded tables, picture.
 
-        The picture is left out if matplotlib is not installed, or if a loaded answer lacks its
+        The picture is left out if matplotlib is not installed, or if a loaded result lacks its
         data.
         """
         about = f"<div>{escape(self.about)}</div>" if self.about else ""
@@ -99,7 +99,7 @@ def inline(picture: "Callable[[], Figure]") -> str:
 
 
 def text_page(answer: object) -> Page:
-    """Return the page of an answer from its short text: the title and the other lines."""
+    """Return the page of a result from its short text: the title and the other lines."""
     title, *notes = repr(answer).split("\n")
     return Page(title, "", [], notes=notes)
 

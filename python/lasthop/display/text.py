@@ -1,4 +1,4 @@
-"""Short texts about answers and scenarios for the Python prompt, with the most important
+"""Short texts about results and scenarios for the Python prompt, with the most important
 numbers.
 """
 
@@ -40,7 +40,7 @@ BACK = "/back"
 Item = Mapping[str, Any]
 
 SHARERS = ("stations", "classes", "flows")
-"""Lists whose items share the goodput; the first list that the answer contains is used."""
+"""Lists whose items share the goodput; the first list that the result contains is used."""
 
 BUSY = {"airtime_fraction": "air time", "utilisation": "utilisation"}
 """Printed names of the quantities that measure the load of a link."""

@@ -30,7 +30,7 @@ def line_use(scenario: Scenario, answer: Answer, facts: Facts) -> Iterator[str]:
     Parameters
     ----------
     scenario : Scenario
-        Scenario of the answer.
+        Scenario of the result.
     answer : Answer
         Result of a simulation or an emulation.
     facts : Facts

@@ -1,3 +1,3 @@
-"""Pictures of answers, drawn with matplotlib. This package is imported when the first picture is
+"""Pictures of results, drawn with matplotlib. This package is imported when the first picture is
 drawn.
 """

@@ -30,7 +30,7 @@ def changes(scenario: "Scenario") -> dict[str, str]:
 
 
 def about(*answers: "Answer") -> str:
-    """Return text on the changed settings of the answers' scenario, and on the model of a
+    """Return text on the changed settings of the results' scenario, and on the model of a
     prediction.
     """
     return ", ".join(_parts(answers))

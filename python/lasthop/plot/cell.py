@@ -51,7 +51,7 @@ def cell_figure(
     Parameters
     ----------
     sides : SideBySide
-        Answers to draw.
+        Results to draw.
     name : str
         Headline of the picture.
     place : Figure or SubFigure, optional
@@ -122,7 +122,7 @@ def cell_figure(
 
 
 def is_known(sides: SideBySide, rows: Sequence[Row], quantity: str) -> bool:
-    """Return whether any answer has a value of the quantity in any of the rows."""
+    """Return whether any result has a value of the quantity in any of the rows."""
     return any(
         says_something(estimates([row.of(kind) for row in rows], quantity))
         for kind in sides.answers

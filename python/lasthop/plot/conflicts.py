@@ -73,7 +73,7 @@ HIDDEN = "#D55E00"
 
 
 def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None = None) -> Figure:
-    """Draw one panel per answer, side by side; the area of a link's disc is its air time.
+    """Draw one panel per result, side by side; the area of a link's disc is its air time.
 
     A line is a conflict, and the pale part of a disc is the air time of dummy packets. A link
     between two nodes with positions is drawn at the midpoint of the nodes. Links that overlap are
@@ -109,7 +109,7 @@ def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None
 
 
 def answer_figure(answer: "Answer", axes: Axes | None = None) -> Figure:
-    """Draw the conflict graph of an answer, into the given axes or a new figure."""
+    """Draw the conflict graph of a result, into the given axes or a new figure."""
     if not isinstance(answer.scenario.typed, CsmaScenario):
         raise UserError("no conflict graph: the scenario has no `csma`")
     name = answer.heading.scenario
@@ -117,7 +117,7 @@ def answer_figure(answer: "Answer", axes: Axes | None = None) -> Figure:
 
 
 def conflict_axes(text: str, answer: "Answer", axes: Axes) -> Figure:
-    """Draw the conflict graph of one answer into the caller's axes. The discs have a fixed size on
+    """Draw the conflict graph of one result into the caller's axes. The discs have a fixed size on
     paper."""
     csma = network(answer)
     with one_panel(0.0, axes):
@@ -154,7 +154,7 @@ def legend_of(answers: Sequence["Answer"]) -> tuple[list[Line2D], list[str]]:
 
 
 class LinkUse(Table):
-    """Air time of one link in an answer."""
+    """Air time of one link in a result."""
 
     name: str
     airtime_fraction: Annotated[Estimate | None, Estimate.read] = None
@@ -174,14 +174,14 @@ class LinkUse(Table):
 
 
 class FlowRate(Table):
-    """Goodput of one flow in an answer."""
+    """Goodput of one flow in a result."""
 
     name: str
     goodput_bps: Annotated[Estimate | None, Estimate.read] = None
 
 
 def uses(answer: "Answer") -> list[LinkUse]:
-    """Return the air times of all links in an answer."""
+    """Return the air times of all links in a result."""
     return [read_as(LinkUse, item) for item in answer.summary["links"]]
 
 
@@ -258,7 +258,7 @@ def draw_label(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
 
 
 def network(answer: "Answer") -> Csma:
-    """Return the conflict graph of an answer's scenario."""
+    """Return the conflict graph of a result's scenario."""
     known = answer.scenario.typed
     assert isinstance(known, CsmaScenario), "a figure of conflicts needs a conflict graph"
     return known.csma

@@ -89,7 +89,7 @@ def delay_panels(sides: SideBySide) -> list[DelayPanel]:
 
 
 def rows_of(sides: SideBySide, list_name: str, members: Sequence[Members]) -> list[Row]:
-    """Return a row for each group of items, with the values of all answers and the measurements."""
+    """Return a row for each group of items, with the values of all results and the measurements."""
     return sides.grouped(list_name, [(each.label, each.names) for each in members])
 
 
@@ -125,7 +125,7 @@ def _panels(sides: SideBySide, delays: Delays) -> Iterator[DelayPanel]:
 
 
 def _says_something(sides: SideBySide, panel: DelayPanel) -> bool:
-    """Return whether any answer has a value to draw. For losses, a value must exceed 0."""
+    """Return whether any result has a value to draw. For losses, a value must exceed 0."""
     values = [
         estimates([row.of(kind) for row in panel.rows], panel.quantity) for kind in sides.answers
     ]

@@ -23,7 +23,7 @@ COLUMN_INCHES = 85 / 25.4
 
 HOUSE = "lasthop.plot.house"
 
-# Colours of kinds of answers, from house.mplstyle.
+# Colours of kinds of results, from house.mplstyle.
 SIMULATION = "#56B4E9"
 MODEL = "#D55E00"
 EMULATION = "#008767"

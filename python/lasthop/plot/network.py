@@ -67,7 +67,7 @@ def network_figure(
     Parameters
     ----------
     sides : SideBySide
-        Answers to draw.
+        Results to draw.
     name : str
         Headline of the picture.
     place : Figure or SubFigure, optional

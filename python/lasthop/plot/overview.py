@@ -1,4 +1,4 @@
-"""Main picture of one answer: goodputs and queues."""
+"""Main picture of one result: goodputs and queues."""
 
 from typing import TYPE_CHECKING
 

@@ -174,7 +174,7 @@ def half_widths(values: Estimates) -> list[float]:
 class NumberColumns:
     """Columns of numbers to the right of the rows, in all panels of a figure.
 
-    There is one column per answer, at the same position in every panel.
+    There is one column per result, at the same position in every panel.
     """
 
     colors: Mapping[str, str]

@@ -49,24 +49,24 @@ def sharers(
     apart: Set[str] = frozenset(),
     groups: Mapping[str, str] | None = None,
 ) -> list[Sharer]:
-    """Return the rows for stations; all answers have the same rows.
+    """Return the rows for stations; all results have the same rows.
 
     Stations of one table share a row. A station that sends and receives has one row per direction,
-    if all answers that contain its goodput also contain the goodput of each direction. If `by_way`
+    if all results that contain its goodput also contain the goodput of each direction. If `by_way`
     is false, no row is limited to one direction. If the cell has flows in both directions, the
     labels have arrows.
 
     Parameters
     ----------
     answers : sequence of Answer
-        Answers to draw. The first answer contains all stations.
+        Results to draw. The first result contains all stations.
     by_way : bool
         Whether rows may be limited to one direction.
     apart : set of str
         Stations with additional values, such as measurements. A group shares a row only if all or
         none of its members have additional values.
     groups : mapping, optional
-        Table of each station; by default from the scenario of the first answer.
+        Table of each station; by default from the scenario of the first result.
     """
     first = answers[0]
     names = [str(item["name"]) for item in first.summary.get("stations", ())]
@@ -163,7 +163,7 @@ def knows_ways(answer: "Answer", name: str) -> bool:
 
 
 def item_of(answer: "Answer", row: Sharer) -> dict[str, Any]:
-    """Return the values of a row in an answer: mean, minimum and maximum over the row's
+    """Return the values of a row in a result: mean, minimum and maximum over the row's
     stations.
     """
     samples = samples_of(answer)
@@ -219,7 +219,7 @@ def interval(runs: Sequence[Sequence[float | None] | None], members: int) -> flo
 
 
 def samples_of(answer: "Answer") -> Samples:
-    """Return the values of all replications; empty if the answer has none."""
+    """Return the values of all replications; empty if the result has none."""
     tree: Samples
     try:
         tree = getattr(answer, "sample_tree", {})

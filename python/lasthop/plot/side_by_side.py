@@ -1,4 +1,4 @@
-"""Rows with the values of several answers side by side: bars for the first answer, symbols for the
+"""Rows with the values of several results side by side: bars for the first result, symbols for the
 others.
 """
 
@@ -54,7 +54,7 @@ CALL_LIMIT = "limit of a good call"
 
 @dataclass(frozen=True)
 class Style:
-    """Style of one kind of answers: name in the legend, header of its numbers, colour, and symbol.
+    """Style of one kind of results: name in the legend, header of its numbers, colour, and symbol.
 
     The field `down` is the distance of the symbol below the middle of the row. [rows]
     """
@@ -78,7 +78,7 @@ STYLES = {
     "emulation": Style("emulation", "emulated", EMULATION, "X", 4.4),
     "measurement": Style("measured", "measured", MEASUREMENT, "^", 4.0),
 }
-"""Styles by kind of answer, in the order in which answers are drawn."""
+"""Styles by kind of result, in the order in which results are drawn."""
 
 COLORS = {
     look.head: "black" if kind == "simulation" else look.color for kind, look in STYLES.items()
@@ -88,24 +88,24 @@ COLORS = {
 
 @dataclass(frozen=True)
 class Row:
-    """Values of one item in all answers, by kind of answer; empty if an answer lacks the item."""
+    """Values of one item in all results, by kind of result; empty if a result lacks the item."""
 
     name: str
     items: Mapping[str, Item] = field(default_factory=dict)
 
     def of(self, kind: str) -> Item:
-        """Return the item's values in the answer of this kind."""
+        """Return the item's values in the result of this kind."""
         return self.items.get(kind, {})
 
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Answers for one scenario that are drawn together. The values of the first answer are bars.
+    """Results for one scenario that are drawn together. The values of the first result are bars.
 
     Parameters
     ----------
     answers : mapping
-        Answers, by kind.
+        Results, by kind.
     measured : Measured, optional
         Measurements of the scenario.
     """
@@ -115,17 +115,17 @@ class SideBySide:
 
     @classmethod
     def of(cls, *answers: "Answer | None", measured: "Measured | None" = None) -> "SideBySide":
-        """Return the answers that are not None, in the order in which they are drawn."""
+        """Return the results that are not None, in the order in which they are drawn."""
         known = {each.heading.kind: each for each in answers if each is not None}
         return cls({kind: known[kind] for kind in STYLES if kind in known}, measured)
 
     @property
     def first(self) -> "Answer":
-        """Answer whose values are drawn as bars."""
+        """Result whose values are drawn as bars."""
         return next(iter(self.answers.values()))
 
     def label(self, kind: str) -> str:
-        """Return the legend label of a kind of answers, with a note on whether it has intervals."""
+        """Return the legend label of a kind of results, with a note on whether it has intervals."""
         name = STYLES[kind].name
         if kind in ("prediction", "measurement"):
             return name
@@ -134,8 +134,8 @@ class SideBySide:
         return f"{name}, 95 %" if runs > 1 else f"{name}, {once}"
 
     def rows(self, list_name: str) -> list[Row]:
-        """Return a row for every item in a list of the first answer, with the values in all
-        answers.
+        """Return a row for every item in a list of the first result, with the values in all
+        results.
         """
         results: dict[str, Mapping[str, Item]] = {
             kind: {item["name"]: item for item in answer.summary.get(list_name, ())}
@@ -150,7 +150,7 @@ class SideBySide:
 
     def grouped(self, list_name: str, groups: Sequence[tuple[str, Sequence[str]]]) -> list[Row]:
         """Return a row for each group of items: its label and the mean over its items, in all
-        answers.
+        results.
 
         If a group has several items, the row also contains the interval of the mean, and the range.
         """
@@ -215,7 +215,7 @@ class SideBySide:
         scale: float,
         columns: NumberColumns,
     ) -> None:
-        """Draw bars for the first answer, and symbols for the other answers.
+        """Draw bars for the first result, and symbols for the other results.
 
         The numbers are added to `columns`.
         """

@@ -1,4 +1,4 @@
-"""Picture of one quantity of an answer, with a row per station, group, or class of wired flows."""
+"""Picture of one quantity of a result, with a row per station, group, or class of wired flows."""
 
 from collections.abc import Sequence
 from math import isnan

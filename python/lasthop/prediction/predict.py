@@ -1,4 +1,4 @@
-"""Prediction of one scenario: choose a model by name and wrap its answer."""
+"""Prediction of one scenario: choose a model by name and wrap its result."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING

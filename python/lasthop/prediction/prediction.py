@@ -21,7 +21,7 @@ class Prediction(Answer):
 
     @property
     def warnings(self) -> list[str]:
-        """Assumptions that the scenario nearly breaks; check them before you trust the answer."""
+        """Assumptions that the scenario nearly breaks; check them before you trust the result."""
         return [str(warning) for warning in self.summary.get("warnings", ())]
 
 

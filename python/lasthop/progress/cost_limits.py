@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 MAX_TIME_S = 60.0
-"""Default limit of the computing time of an answer. [s]"""
+"""Default limit of the computing time of a result. [s]"""
 
 MAX_MEMORY_BYTES = 2e9
-"""Default limit of the memory of an answer. [bytes]"""
+"""Default limit of the memory of a result. [bytes]"""
 
 GRACE = 2.0
 """Computing time at which a computation is stopped, as a multiple of its limit. Estimates were

@@ -1,4 +1,4 @@
-"""Report of an answer: the workbench's views of stored results, in one HTML file without external
+"""Report of a result: the workbench's views of stored results, in one HTML file without external
 resources.
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Report", "Reported", "report_of", "write_report"]
 
 Reported: TypeAlias = "Answer | Comparison | Sweep | Tuning | WhatIf"
-"""Types of answers that can be written as a report."""
+"""Types of results that can be written as a report."""
 
 NEUTRAL_TITLE = "a network"
 """Title of an anonymous report."""
@@ -68,7 +68,7 @@ class Report:
     title, about : str
         Headline, and the line below it.
     command : str
-        Command line that produced the answer.
+        Command line that produced the result.
     seed : int
     scenario : mapping
         The normalised scenario, whose names an anonymous report replaces.
@@ -211,18 +211,18 @@ class Report:
 
 
 def report_of(answer: Reported, command: str = "") -> Report:
-    """Return the report of an answer.
+    """Return the report of a result.
 
     Parameters
     ----------
     answer : Result, Prediction, Emulation, Comparison, Sweep, Tuning or WhatIf
     command : str
-        Command line that produced the answer.
+        Command line that produced the result.
 
     Raises
     ------
     UserError
-        If the answer was loaded from a summary without its scenario.
+        If the result was loaded from a summary without its scenario.
     """
     scenario = getattr(answer, "base", None) or answer.scenario
     page: Page = answer.page()
@@ -247,7 +247,7 @@ def report_of(answer: Reported, command: str = "") -> Report:
 def write_report(
     answer: Reported, path: str | PathLike[str], *, command: str = "", anonymise: bool = False
 ) -> Path:
-    """Write the report of an answer as an HTML file.
+    """Write the report of a result as an HTML file.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def write_report(
     path : str or path
         The file.
     command : str
-        Command line that produced the answer.
+        Command line that produced the result.
     anonymise : bool
         Whether the user's names are replaced, and comments are omitted.
 
@@ -267,7 +267,7 @@ def write_report(
     Raises
     ------
     UserError
-        If the template has not been built, if the answer has no scenario, or if the file exists and
+        If the template has not been built, if the result has no scenario, or if the file exists and
         is not a report of lasthop.
 
     Examples

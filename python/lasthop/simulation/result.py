@@ -62,7 +62,7 @@ class Series(Table):
 
 
 class Result(Answer):
-    """Answer of a simulation, with samples, series and pictures.
+    """Result of a simulation, with samples, series and pictures.
 
     Two results are equal if all estimates and all samples (each quantity in each replication) are
     the same to the last bit; missing values are equal. Series and frames are not compared. Pickles

@@ -1,4 +1,4 @@
-"""Warnings about valid but surprising settings, printed by `check` and with every answer.
+"""Warnings about valid but surprising settings, printed by `check` and with every result.
 
 Each warning can be understood without the other warnings. It names the key, the consequence, and a
 remedy.
@@ -44,7 +44,7 @@ MIN_LIMITED_FRACTION = 0.5
 
 
 def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
-    """Return warnings about a scenario that a user must read before trusting an answer.
+    """Return warnings about a scenario that a user must read before trusting a result.
 
     `programs_run` is true if the programs of the scenario run, as in an emulation.
     """

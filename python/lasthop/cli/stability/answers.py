@@ -44,5 +44,5 @@ def root_object(root: complex) -> dict[str, float]:
 
 
 def print_json(answer: Any) -> None:
-    """Print an answer as JSON."""
+    """Print a result as JSON."""
     typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))

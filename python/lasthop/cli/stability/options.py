@@ -152,7 +152,7 @@ class Asked:
         from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 
         try:
-            # The answer shows extreme values, so NumPy's warnings are disabled.
+            # The result shows extreme values, so NumPy's warnings are disabled.
             with allowing(max_time, max_memory), np.errstate(all="ignore"):
                 yield
         except (ConvergenceError, NoEquilibriumError) as error:
@@ -208,7 +208,7 @@ class Asked:
         warn(*(self.fluid.warnings if self.fluid is not None else ()))
 
     def printed(self, **answer: Any) -> None:
-        """Print an answer as JSON, with the model, the scenario, and the derived parameters."""
+        """Print a result as JSON, with the model, the scenario, and the derived parameters."""
         parts: dict[str, Any] = {}
         if self.scenario is not None and self.fluid is not None:
             derived = {each.name: worded(each.value) for each in self.fluid.derived}
