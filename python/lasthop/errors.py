@@ -192,7 +192,7 @@ class TooCostlyError(UserError):
 
 
 def shortcoming(error: ModelError | ConvergenceError | TooCostlyError) -> str:
-    """Return why a model gives no result, as a clause whose subject is the scenario."""
+    """Return the reason why a model has no result, as a clause whose subject is the scenario."""
     if isinstance(error, ModelError):
         return str(error)
     if isinstance(error, TooCostlyError):

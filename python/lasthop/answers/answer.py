@@ -1,4 +1,4 @@
-"""Base classes of results: of all results with text and pages, and of results for one scenario."""
+"""Base classes of the results of commands, such as simulations, predictions and comparisons."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,9 @@ A = TypeVar("A", bound="Answer")
 
 
 class Shown:
-    """Base class of results. `KINDS` names the functions that print, show and draw each kind."""
+    """Base class of all results that have a text and a page. `KINDS` names the functions that
+    print, show and draw each kind.
+    """
 
     kind: ClassVar[str]
     """Name of the kind of result in `KINDS`."""
@@ -53,16 +55,16 @@ class Shown:
         return Plots(self)
 
     def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
-        """Yield the results for one scenario that are part of this result.
+        """Yield the results for one scenario of which this result consists.
 
-        Each result has the prediction for the same scenario, or None.
+        The second item of each pair is the prediction for the same scenario, or None.
         """
         return iter(())
 
 
 class _List(cached_property["pd.DataFrame"]):
-    """Cached property that returns a list of the result as a data frame. The property has the name
-    of the list.
+    """Cached property that returns one list of the result, such as ``flows``, as a data frame. The
+    property has the name of the list.
     """
 
     def __init__(self, doc: str) -> None:
@@ -89,7 +91,7 @@ class Answer(Shown):
     summary : mapping
         The result object of ``--json``.
     scenario : Scenario or None
-        Scenario of the result; None if it was not kept.
+        Scenario of the result; None if the result was loaded without its scenario.
     origin : str
         File that the result was loaded from.
     why : str
@@ -132,7 +134,7 @@ class Answer(Shown):
 
     @cached_property
     def heading(self) -> Heading:
-        """Scenario and runs of the result, from its summary."""
+        """Scenario and runs of the result, which are read from its summary."""
         return read_as(Heading, self.summary)
 
     def __eq__(self, other: object) -> bool:
@@ -162,8 +164,8 @@ class Answer(Shown):
         return made
 
     def _essence(self) -> dict[str, Any]:
-        """Return the attributes to pickle: all except cached data frames, which are computed
-        again.
+        """Return the attributes to pickle. Cached data frames are left out, because they can be
+        computed again.
         """
         kind = type(self)
         return {

@@ -37,7 +37,9 @@ LOSS = _core.CALL_LOSS
 """Largest fraction of lost datagrams of a good call. [-]"""
 
 MOST_CALLS = 2
-"""Maximum number of calls that are shown separately. If there are more, only the worst is shown."""
+"""Maximum number of calls that are shown one by one. If there are more, only the worst call is
+shown.
+"""
 
 GOOD, UNCERTAIN, BAD = "good", "uncertain", "bad"
 """Verdicts on calls, from best to worst."""

@@ -32,8 +32,8 @@ def fault_in(summary: Any) -> str | None:
 def fault_in_version(tree: Mapping[str, Any]) -> str | None:
     """Return a description of an error in version or format of a saved result; None if both fit.
 
-    Only the major version must be the same as that of this program. A result without `format` has
-    format 1.
+    Only the major version must be the same as that of the installed lasthop. A result without
+    `format` has format 1.
     """
     version = tree.get("version")
     if not isinstance(version, str):

@@ -31,7 +31,7 @@ PILE = 1.5
 """Ratio above which datagrams accumulate: datagrams on the way, over rate times mean delay. [-]"""
 
 TINIEST = 1e-100
-"""Smallest largest goodput whose square does not underflow to 0."""
+"""Limit of goodputs whose squares underflow to 0."""
 
 
 def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) -> bool:
@@ -61,7 +61,7 @@ def jain(goodputs: Collection[float]) -> float | None:
 
 
 def jain_index(goodputs: Collection[float]) -> float:
-    r"""Return Jain's fairness index, :math:`J = (\sum x_i)^2 / (M \sum x_i^2)`. [-]
+    r"""Return Jain's index of M goodputs x, :math:`J = (\sum x_i)^2 / (M \sum x_i^2)`. [-]
 
     Parameters
     ----------
@@ -78,7 +78,9 @@ def jain_index(goodputs: Collection[float]) -> float:
 
 
 def fairness_levels(goodputs: Mapping[str, float]) -> dict[str, float]:
-    r"""Return the fairness level of each competing station, :math:`\eta_{1j} = GP_1 / GP_j`. [-]
+    r"""Return the fairness levels: goodput of the first station over that of station j. [-]
+
+    The levels are :math:`\eta_{1j} = GP_1 / GP_j`, where GP is the goodput of a competing station.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ def time_s(value: float | None) -> float:
 
 
 class Heading(Table):
-    """Scenario and runs of a result; a prediction has a model and no runs."""
+    """Scenario and runs of a result. The heading of a prediction has a model and no runs."""
 
     kind: str
     scenario: str

@@ -64,22 +64,26 @@ class AnswerPlots(Plots):
     """Pictures of one result: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
     goodputs.
 
-    The main picture shows goodputs, utilisation of links, and queues, and also delays if they
-    matter. Stations with equal settings share one row, which shows mean, minimum and maximum. A
-    station that sends and receives has a row for each direction. The main picture of a conflict
-    graph is the graph.
+    The main picture shows goodputs, utilisation of links, and queues, and also delays if the
+    scenario has delay-sensitive traffic. Stations with equal settings share one row, which shows
+    mean, minimum and maximum. A station that sends and receives has a row for each direction. The
+    main picture of a conflict graph is the graph.
     """
 
     def goodput(self, *, ax: "Axes | None" = None) -> "Figure":
-        """Draw the goodput of each station or group, with intervals. [Mb/s]"""
+        """Draw the goodput of each station or table of stations, with intervals. [Mb/s]"""
         return self._draw("plot.stations:goodput_figure", ax)
 
     def shares(self, *, ax: "Axes | None" = None) -> "Figure":
-        """Draw the share of the goodput of each station or group, and equal shares. [%]"""
+        """Draw the goodput share of each station or table of stations, and a line for equal shares.
+        [%]
+        """
         return self._draw("plot.stations:share_figure", ax)
 
     def queues(self, *, ax: "Axes | None" = None) -> "Figure":
-        """Draw the mean queue of the access point and each station or group. [packets]"""
+        """Draw the mean queue of the access point and of each station or table of stations.
+        [packets]
+        """
         return self._draw("plot.stations:queue_figure", ax)
 
     def conflicts(self, *, ax: "Axes | None" = None) -> "Figure":
@@ -145,8 +149,8 @@ class SweepPlots(Plots):
         ----------
         quantity : str, optional
             Quantity to draw, optionally after its list and a dot: ``"jain"`` or
-            ``"queues.sojourn_s"``. By default delays and losses if they matter, then shares of a
-            cell's stations and groups, or goodput and losses of a router.
+            ``"queues.sojourn_s"``. By default delays and losses of delay-sensitive traffic, then
+            shares of a cell's stations and groups, or goodput and losses of a router.
         figure : matplotlib Figure or SubFigure, optional
             Figure to draw into; by default a new one in house style.
 

@@ -137,8 +137,7 @@ class _Loop:
                 self._until_done(interrupts)
                 self._recall()
                 for future in list(self._pending):
-                    # Threads return the finished runs of their chunk as soon as they see the
-                    # request to stop.
+                    # After a request to stop, threads return the finished runs of their chunk.
                     if self._here or future.done():
                         self._take(future)
                 by_keyboard = interrupts() > 0
@@ -172,7 +171,7 @@ class _Loop:
             lookout.look()
 
     def _hand_out(self) -> None:
-        """Submit chunks until each worker has one chunk; remote workers get a second chunk in
+        """Assign one chunk to each worker without a chunk; remote workers get a second chunk in
         advance.
         """
         most = self._workers.count * (1 if self._here else 2)

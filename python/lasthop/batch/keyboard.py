@@ -11,8 +11,8 @@ from types import FrameType
 def counted_interrupts() -> Iterator[Callable[[], int]]:
     """Count Ctrl-C while the body runs; yield a function that returns the count.
 
-    Nothing is counted outside the main thread, or if other code has set a handler of Ctrl-C. Such a
-    handler stays in place.
+    Nothing is counted outside the main thread, or if other code has set a handler of Ctrl-C. A
+    handler of other code is not replaced.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

@@ -399,7 +399,7 @@ def run(
     Stopped
         If `progress` returned False.
     KeyboardInterrupt
-        At Ctrl-C. Finished simulations are kept if there is a `directory`.
+        At Ctrl-C. Finished simulations are saved if `directory` is given.
     """
     simulations = Simulations(jobs, directory=directory)
     deadline = None

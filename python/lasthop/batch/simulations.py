@@ -54,9 +54,9 @@ class Simulations:
         Raises
         ------
         Stopped
-            If `tell` returns False; finished simulations are kept.
+            If `tell` returns False; finished simulations are saved.
         KeyboardInterrupt
-            At Ctrl-C. The finished runs are kept.
+            At Ctrl-C. The finished runs are saved.
         """
         messages = None if tell is None else lambda progress: tell(progress["runs_done"])
         try:
@@ -71,9 +71,9 @@ class Simulations:
         Raises
         ------
         BatchStopped
-            If `progress` returns False; finished simulations are kept.
+            If `progress` returns False; finished simulations are saved.
         KeyboardInterrupt
-            At Ctrl-C; finished simulations are kept.
+            At Ctrl-C; finished simulations are saved.
         """
         self._batch.run(map(with_tails, scenarios), progress)
 

@@ -64,7 +64,9 @@ class Command(WithoutAdapters, TyperCommand):
         return super().invoke(ctx)
 
     def get_help(self, ctx: Any) -> str:
-        """Return the help text without Python's types (``FILE <str>``) and braces."""
+        """Write arguments and options into the help text; each column is as wide as its longest
+        text.
+        """
         return without_types(super().get_help(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

@@ -142,8 +142,8 @@ class Watch:
 def open_streams() -> bool:
     """Open /dev/null for closed standard streams, and return whether standard output was closed.
 
-    If a standard stream stays closed, a file that is opened later gets its descriptor number.
-    Output to the stream would then be written to the file.
+    If a standard stream stays closed, a file that is opened later gets the descriptor number of the
+    stream. Output to the stream would then be written to the file.
     """
     lost = sys.stdout is None
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):

@@ -1,8 +1,8 @@
 """Conversion of arguments and options to values, without importing pydantic.
 
 Typer checks each value by an adapter of pydantic. Importing pydantic takes more instructions than
-importing typer and checking a small scenario together. Text needs no adapter, and neither do values
-that lasthop parses.
+importing typer and checking a small scenario together. Text and values that lasthop parses need no
+adapter.
 """
 
 from collections.abc import Callable, Iterable

@@ -235,8 +235,8 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
 
 
 def of_interest(row: Row) -> bool:
-    """Return whether the row of a flow was measured. Such a row is shown in addition to
-    stations.
+    """Return whether the row of a flow was measured. A measured row is shown in addition to the
+    rows of stations.
     """
     return row.measured is not None and row.quantity in OF_MEASURED
 

@@ -106,8 +106,8 @@ def explain(
 
 
 def is_file(words: Sequence[str]) -> bool:
-    """Return whether the arguments are a file: one that exists, or a name that ends like a
-    scenario's.
+    """Return whether the arguments are a file name: of a file that exists, or with the ending of a
+    scenario file.
     """
     if len(words) != 1:
         return False

@@ -125,7 +125,7 @@ def check(
     law = congestion or LAW
     swing = swing_of(wanted, file, settings, flows, rtt, law)
     if listen is not None:
-        # Check the options before the interface is observed: the verdict itself is not used here.
+        # Reports wrong options before the observation; the result is ignored.
         swings.verdict(wanted, 1, "1 s", law)
     needs_linux("queue")
     from lasthop.enforce.queue import operate

@@ -50,7 +50,7 @@ GO_ON = "run the same command again to continue"
 """Hint that is printed after Ctrl-C."""
 
 MOST_GROUPS = 5
-"""Maximum number of station groups whose goodput shares are printed."""
+"""Maximum number of tables of stations whose goodput shares are printed."""
 
 MOST_LOOKED_AT = 200
 """Maximum number of grid points whose warnings are read."""
@@ -336,7 +336,9 @@ def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def share(stations: list[Mapping[str, Any]]) -> str:
-    """Return the goodput share of a station with its interval, or the mean share of a group."""
+    """Return the goodput share of a station with its interval, or the mean share of a table's
+    stations.
+    """
     column = next(each for each in COLUMNS["stations"] if each.quantity == "goodput_share")
     if len(stations) == 1:
         return column.cell(stations[0])

@@ -58,7 +58,7 @@ COMPARED = (
     *(delay_quantity(category) for category in CATEGORIES),
     "jain",
 )
-"""Quantities that are printed for every confirmed setting, in the first table."""
+"""Quantities in the first printed table, for settings that full simulations confirmed."""
 
 CONFIGURATIONS = ("hostapd",)
 """Accepted values of --write."""
@@ -67,7 +67,7 @@ COUNTED = ("starved_flows", "starving_stations", "longest_starved_s")
 """Quantities that are omitted if they are 0 both at present and with the recommended setting."""
 
 LIVED_WITH = ("jain_p05", "longest_starved_s", "sojourn_p99_s", "one_way_delay_p99_s")
-"""Percentiles and starvation, printed for every confirmed setting in a second table."""
+"""Quantities in the second printed table: percentiles and starvation."""
 
 
 LONG_TITLE = 12
@@ -295,7 +295,9 @@ def files_in_words(written: Sequence[Path]) -> str:
 
 
 def print_tuning(tuning: Tuning, write: str | None = None) -> None:
-    """Print a search: confirmed settings, the recommendation, its gains and its costs."""
+    """Print a search: settings that full simulations confirmed, the recommendation, its gains and
+    its costs.
+    """
     base = tuning.base
     what = "" if categories_in_use(base) == ["best-effort"] else f", category {tuning.category}"
     typer.echo(f"{base.typed.name}: tuned for {tuning.objective}{what}")
@@ -394,8 +396,8 @@ def print_hostapd(tuning: Tuning) -> None:
 
 
 def print_confirmed(tuning: Tuning, quantities: Sequence[str], guessed: str | None = None) -> None:
-    """Print quantities of every confirmed setting; `guessed` is a quantity that the model
-    predicts.
+    """Print quantities of settings that full simulations confirmed; `guessed` is a predicted
+    quantity.
     """
     shown = [name for name in quantities if name in tuning.present.samples]
     headers = ["AP / stations", *([head(guessed, "predicted ")] if guessed else [])]
@@ -479,7 +481,7 @@ def head(name: str, before: str = "") -> str:
 
 
 def table_row(tuning: Tuning, trial: Trial, guessed: str | None, shown: list[str]) -> list[str]:
-    """Return the table row of a confirmed setting."""
+    """Return the table row of a setting that full simulations confirmed."""
     mark = " x" if tuning.objection(trial) else ""
     cells = [trial.name + (" *" if trial is tuning.chosen else mark)]
     if guessed is not None:

@@ -49,7 +49,7 @@ def message_in_options(message: str) -> str:
 
 
 def source_in_options(source: str, setting: str | None) -> str:
-    """Return the place of an error: the option ``--set`` for a setting, else the file."""
+    """Return what caused a problem: the option ``--set`` if it was a setting, else the file."""
     if setting is not None and source.startswith(SETTING):
         return f"--set {source.removeprefix(SETTING)}"
     return source

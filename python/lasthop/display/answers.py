@@ -60,10 +60,10 @@ OF_TUNING = (
     ("jain", "Jain's index", 1.0, ""),
     ("jain_p05", "Jain's 5th percentile over 1 s", 1.0, ""),
 )
-"""Quantities of the confirmed settings of a search: name, title, scale and unit."""
+"""Quantities in the table of a search for parameters: name, title, scale and unit."""
 
 NAMES_OF_SETTINGS = "rows: CWmin of AP / stations, then their TXOP limits [packets]"
-"""Explanation of the row names in the table of a search."""
+"""Explanation of the row names in the table of a search for parameters."""
 
 
 def answer_page(answer: "Answer") -> Page:
@@ -159,7 +159,8 @@ def rows_with_columns(comparison: "Comparison") -> "list[tuple[Row, Column]]":
     first.
     """
     rows = comparison.rows
-    # A conflict graph has neither stations nor classes. Only then are rows of flows shown.
+    # A conflict graph has neither stations nor classes. Rows of flows are shown only for a conflict
+    # graph.
     is_summed = any(row.list in ("stations", "classes") for row in rows)
     known = comparison.simulation.has_scenario
     results = [
@@ -231,7 +232,7 @@ def _cells(columns: Sequence[Column], item: Mapping[str, Any]) -> list[str]:
 
 
 def tuning_page(tuning: "Tuning") -> Page:
-    """Return the page of a search: the confirmed settings with their values, and the costs.
+    """Return the page of a search: settings that full simulations confirmed, and the costs.
 
     The chosen setting is bold. Settings that were ruled out are grey and have an x.
     """

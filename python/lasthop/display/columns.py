@@ -190,7 +190,9 @@ def called(item: Mapping[str, Any]) -> str:
 
 
 def of_shares(column: Column, scenario: Scenario) -> Column:
-    """Return the column with a clearer title if the classes share the access point's queue."""
+    """Return the column with a title for classes that share the access point's queue, if they share
+    it.
+    """
     queue = scenario.cell.ap.queue if isinstance(scenario, CellScenario) else None
     if not isinstance(queue, Vbs):
         return column

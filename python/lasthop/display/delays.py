@@ -1,4 +1,4 @@
-"""Delays and losses of a result, which are shown before everything else.
+"""Delays and losses of a result, which are shown before all other quantities.
 
 Delays and losses are shown if the scenario has paced datagrams, sensors, web pages or finite
 transfers.
@@ -184,7 +184,7 @@ class Delays:
 
     @property
     def calls(self) -> Sequence[Call]:
-        """All directions of all calls."""
+        """Each direction of each call."""
         return self.facts.calls
 
     def __bool__(self) -> bool:
@@ -192,7 +192,9 @@ class Delays:
         return bool(self.calls or self.datagrams or self.reports or self.transfers)
 
     def tables(self) -> Iterator[DelayTable]:
-        """Yield the tables of calls, datagrams, sensors and transfers that are not empty."""
+        """Yield the tables of calls, datagrams, sensors and transfers; empty tables are left
+        out.
+        """
         if self.calls:
             yield self._call_table()
         for title, list_name, items, columns in (

@@ -399,7 +399,7 @@ def throughput(scenario: Scenario, target: str | None) -> Objective:
 
 
 def starves_a_flow(base: Result, case: Result) -> bool:
-    """Return whether a change takes more than half of its goodput from any flow."""
+    """Return whether any flow loses more than half of its goodput through a change."""
     means = [
         [fmean(column) for column in goodputs(result, flows_of(base.scenario, None))]
         for result in (base, case)

@@ -86,7 +86,7 @@ CAUSE_CONFIDENCE = 0.95
 """Probability that the intervals of all causes' gains are correct simultaneously. [-]"""
 
 MIN_GAIN_RATIO = 1.2
-"""Smallest ratio of a remedy's mean gain to the standard deviation of its gains in the
+"""Smallest ratio of a remedy's mean gain to the standard deviation of its gains, in the
 confirmation. A smaller gain may vanish with other seeds. [-]
 """
 
@@ -135,7 +135,7 @@ class Samples:
 
 
 class Search:
-    """Search for the causes and remedies of an objective, in three stages.
+    """Search for the causes and remedies of an objective: screening, selection and confirmation.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def text(explanation: "Explanation") -> Iterator[str]:
 
 
 def run_lines(explanation: "Explanation") -> Iterator[str]:
-    """Yield the lines on the run of the scenario as it is, which need no comparison."""
+    """Yield the lines about the run of the scenario as it is; no comparison of changes is used."""
     objective, result = explanation.objective, explanation.result
     target = f" for {objective.target}" if objective.target else ""
     yield result.heading.scenario

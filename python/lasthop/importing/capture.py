@@ -217,9 +217,7 @@ class Reader:
             self.capture.beacons[seen.transmitter] += 1
 
     def _listen(self, at_s: float, length: int, rate_bps: float) -> None:
-        """Add up the idle time of the channel: gaps between frames that are longer than a
-        backoff.
-        """
+        """Add the idle time before a frame: the part of the gap that is longer than a backoff."""
         air_s = 8 * length / (rate_bps or SLOWEST_BPS)
         if self.heard is not None:
             last_s, last_air_s = self.heard

@@ -107,8 +107,8 @@ def place(within: Layer, tally: StationCounters) -> aggregating.Place:
 
 
 def _spread(tally: StationCounters) -> Iterator[str]:
-    """Yield a remark per direction: the fraction of bytes at the main rate, if other rates
-    matter.
+    """Yield a remark for each direction in which a station's main rate carries less than
+    `ALL_ALIKE` of the bytes.
     """
     for name in WAYS:
         sent = tally.way(name).sent

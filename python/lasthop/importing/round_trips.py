@@ -18,7 +18,7 @@ in flight. At a retransmission, W is the data in flight after the lost segment. 
 is measured from one loss to the next. The method is that of Jaiswal, Iannaccone, Diot, Kurose and
 Towsley, "Inferring TCP connection characteristics through passive measurements" (INFOCOM 2004).
 
-If both ends use time stamps (RFC 7323), W is not needed. The echo in an ACK is the time at which
+If both hosts use time stamps (RFC 7323), W is not needed. The echo in an ACK is the time at which
 the segment was sent, on the sender's clock. The offset of this clock is taken from the segment with
 the smallest delay. The delay of this segment outside the capture is the smallest response time of
 the far side.
@@ -70,7 +70,7 @@ CLOCK_SPAN_S = 2.0
 
 
 def ahead(of: int, by: int) -> int:
-    """Return the sequence number `by` minus `of`, with its sign. [bytes]"""
+    """Return sequence number `by` minus sequence number `of`, with its sign. [bytes]"""
     difference = (of - by) % MODULUS
     return difference - MODULUS if difference >= HALF else difference
 

@@ -7,7 +7,8 @@
             list ht_capab 'SHORT-GI-40'
 
 The output of ``uci show wireless`` has one option per line, such as
-``wireless.radio0.channel='11'``. It is supported, too. References: OpenWrt's "The UCI system".
+``wireless.radio0.channel='11'``. This form is supported, too. References: OpenWrt's "The UCI
+system".
 """
 
 import re

@@ -13,7 +13,7 @@ path shows them:
 - Without losses the window has grown. The window was the limit if the data in flight is about as
   large as the window, or if the connection has filled a queue on the path.
 - If a radio channel was busy all the time, data may have waited for the channel before it was
-  captured. The window is then taken as the limit.
+  captured. In this case the window counts as the limit.
 - Otherwise the sender had less data to send than the window allowed.
 
 A capture downstream of the queue that the sender fills shows neither the queue nor the data in

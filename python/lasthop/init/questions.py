@@ -146,7 +146,9 @@ def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
 
 
 def _by_rate(part: str, hop: str) -> Group:
-    """Return a group of stations or hosts with a rate, from text such as ``3 at 54``."""
+    """Return the group in text such as ``3 at 54``: a number of stations or hosts, and their
+    rate.
+    """
     match = re.fullmatch(rf"(\d{{1,4}})(?: (?:at|x|@) ({NUMBER}) ?(?:Mbps)?)?", part)
     if match is None or not 1 <= int(match[1]) <= MOST_STATIONS:
         raise UserError(

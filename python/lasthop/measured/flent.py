@@ -1,4 +1,4 @@
-"""Measurements of flent, ``.flent`` and ``.flent.gz``: series of rates, delays and queues.
+"""Measurements of flent (``.flent``, ``.flent.gz``): time series of rates, delays and queues.
 
 References: flent's doc/data-format.rst, flent/runners.py and flent/tests. A series is a list of
 values; a missing value is null. The machine that ran flent is the sender of ``TCP upload``.

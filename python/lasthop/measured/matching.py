@@ -345,8 +345,7 @@ def _whole(values: Sequence[float | None]) -> float | None:
 
 
 def _competes(flow: Flow, goodput_bps: float | None) -> bool:
-    """Return whether the demand of a flow may be unmet. This is assumed for a flow without a
-    measurement."""
+    """Return whether the demand of a flow may be unmet; True for a flow that was not measured."""
     is_met = flow.rate_bps and goodput_bps is not None
     is_met = is_met and 100 * (goodput_bps or 0.0) >= MET_PERCENT * flow.rate_bps
     return not (flow.reports or is_met)

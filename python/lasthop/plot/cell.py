@@ -41,7 +41,8 @@ def cell_figure(
     shares: bool = True,
     note: str | None = None,
 ) -> Figure:
-    """Draw panels with a row for each station or group: share of goodput, goodput, mean queue.
+    """Draw panels with a row for each station or table of stations: goodput share, goodput, mean
+    queue.
 
     If the scenario has calls or other delay-sensitive traffic, panels of delays come first, and
     another panel shows the mean time in each queue. Classes of wired flows and queues of links are

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def comparison_figure(comparison: "Comparison", place: Place | None = None) -> Figure:
-    """Draw panels with one row per station or group: goodput share, goodput, mean queue.
+    """Draw panels with a row for each station or table of stations: goodput share, goodput, mean
+    queue.
 
     Without a cell, the panels show goodput per class of flows, utilisation of links, and mean
     queue. For a conflict graph, the picture shows the predicted and the simulated graph.
@@ -51,7 +52,7 @@ def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure
 
 
 def message_of(comparison: "Comparison") -> str | None:
-    """Return a note on why there is no prediction, or on predictions with unusually large
+    """Return a note on why there is no prediction, or on errors that exceed the documented
     errors.
     """
     if comparison.refusal is not None:

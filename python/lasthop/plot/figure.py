@@ -42,7 +42,7 @@ LEFT = 0.02
 ABOUT = 6.5
 """Font size of the line below the headline. [points]"""
 SPREAD = "#2B6CA3"
-"""Colour of the bar from the minimum to the maximum of a group."""
+"""Colour of the bar from the minimum to the maximum over the items of a row."""
 
 
 NAME = f"lasthop {_core.VERSION}"

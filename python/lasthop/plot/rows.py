@@ -31,11 +31,13 @@ LONGEST_NAME = 18
 """
 
 OF_GROUP = "range of a group"
-"""Legend label of the bar from the minimum to the maximum of a group."""
+"""Legend label of the bar from the minimum to the maximum over the items of a row."""
 
 
 SEEN = 0.015
-"""Smallest range of a group that is drawn, as a fraction of the width of the axis. [-]"""
+"""Smallest range over the items of a row that is drawn, as a fraction of the width of the axis.
+[-]
+"""
 
 
 class Spread(NamedTuple):
@@ -133,7 +135,7 @@ def bars(
 
 
 def is_seen(values: Estimates) -> bool:
-    """Return whether the range of any group is wide enough to be drawn."""
+    """Return whether the range over the items of any row is wide enough to be drawn."""
     ends = [max(v for v in (*each, each.value + each.half, 0.0) if not isnan(v)) for each in values]
     widest = max((each.most - each.least for each in values if each.most > each.least), default=0.0)
     return widest > SEEN * max(ends, default=0.0)
@@ -178,7 +180,7 @@ class NumberColumns:
     """
 
     colors: Mapping[str, str]
-    """Headers of the possible columns, from left to right, with the colours of the columns."""
+    """Headers of the possible columns of numbers, from left to right, with their colours."""
     panels: list[tuple[Axes, dict[str, list[str]]]] = field(default_factory=list)
 
     def add(self, axes: Axes, numbers: dict[str, list[str]]) -> None:

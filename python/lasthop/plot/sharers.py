@@ -123,8 +123,8 @@ def title_of(group: str, members: Sequence[str]) -> str:
 
 
 def meaning_of_groups(rows: Sequence[Sharer]) -> str:
-    """Return a note that the bar of a group is the average of its stations; empty if there is no
-    group.
+    """Return a note that the bar of several stations is their average; empty if each row has one
+    station.
     """
     groups = list(dict.fromkeys(row.members for row in rows if len(row.members) > 1))
     if not groups:
@@ -181,8 +181,8 @@ def together(
     samples: Mapping[str, Mapping[str, Sequence[float | None]]],
     quantities: Sequence[str],
 ) -> dict[str, Any]:
-    """Return the mean of each quantity over members. Each part contains the items of one member,
-    which are added.
+    """Return the mean of each quantity over several stations. A part contains the items of one
+    station, whose values are added.
 
     A quantity that an item lacks is omitted."""
     results: dict[str, Any] = {}

@@ -88,7 +88,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     how = layout(sweep)
     results = [each for each in swept(sweep, quantities_of(sweep, quantity)) if not is_idle(each)]
     panels = panels_of(results, how)
-    if len(panels) > MOST_PANELS:  # Panels that matter most come first.
+    if len(panels) > MOST_PANELS:  # Delays come first.
         panels.sort(key=lambda panel: rank(panel, sweep.paths))
     shown = panels[:MOST_PANELS]
     note = note_of(results, panels, shown, how)

@@ -1,4 +1,4 @@
-"""Picture of a search for parameters: values of the confirmed settings, and the chosen setting."""
+"""Picture of a search for parameters: values of the settings that full simulations confirmed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import inf, isnan, nan
@@ -64,7 +64,8 @@ CHOSEN_BAND = "#E5F2E9"
 
 
 def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
-    """Draw panels with a row for each confirmed setting: points with intervals, and predictions.
+    """Draw panels with a row per setting that full simulations confirmed: means, intervals,
+    predictions.
 
     The panels show goodput, delay and fairness, and the delay of every other access category that
     has flows. Predictions are diamonds. Settings that were ruled out have hollow symbols.

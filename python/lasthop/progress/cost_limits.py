@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 MAX_TIME_S = 60.0
-"""Default limit of the computing time of a result. [s]"""
+"""Default limit of the computing time of a command or function. [s]"""
 
 MAX_MEMORY_BYTES = 2e9
-"""Default limit of the memory of a result. [bytes]"""
+"""Default limit of the memory of a command or function. [bytes]"""
 
 GRACE = 2.0
 """Computing time at which a computation is stopped, as a multiple of its limit. Estimates were

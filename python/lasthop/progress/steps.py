@@ -56,7 +56,7 @@ class Unwatched:
 
 @contextmanager
 def watched_by(watcher: Watcher | None) -> Iterator[None]:
-    """Display the steps of this thread by `watcher` while the body runs."""
+    """Display the steps that are reported in the body by `watcher`."""
     token = _watcher.set(watcher)
     try:
         yield

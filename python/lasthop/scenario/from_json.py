@@ -53,8 +53,8 @@ def named(key: str, default: Any = MISSING) -> Any:
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(named,))
 class Table:
-    """Base of the dataclasses that describe a JSON object. They are frozen and have only keyword
-    arguments.
+    """Base of the dataclasses that describe a JSON object. These dataclasses are frozen and accept
+    only keyword arguments.
 
     The base class defines the methods of all subclasses. The decorator `dataclass` would compile
     six functions for each class, which takes longer than reading a small scenario.

@@ -127,7 +127,7 @@ class Scenario(Mapping[str, Any]):
         self._take(checked)
 
     def __copy__(self) -> "Scenario":
-        return self  # Immutable, so no copy is needed
+        return self  # A scenario never changes.
 
     def __deepcopy__(self, memo: object) -> "Scenario":
         return self

@@ -431,8 +431,8 @@ class Scenario(Table):
 
     @cached_property
     def routers(self) -> tuple[Link, ...]:
-        """Links of routers. This property does not read the access links of hosts, which may be
-        many.
+        """Links of routers. This property does not read the access links of hosts, whose number may
+        be large.
         """
         return tuple(takewhile(lambda link: not link.of_host, self.links))
 

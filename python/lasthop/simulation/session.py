@@ -39,7 +39,7 @@ class Changeable(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change of a value that was made during the simulation."""
+    """A change of a setting that was made during the simulation."""
 
     time_s: float
     """Simulated time of the change. [s]"""

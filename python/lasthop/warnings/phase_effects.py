@@ -18,8 +18,8 @@ and the same flows lose repeatedly. If 12 flows with access links of 20 Mb/s sha
 Mb/s, one flow gets the whole link.
 
 *Constant-rate datagrams.* Sources overload a queue, and the ratio of their packet gaps is a ratio
-of small whole numbers. Their packets keep the phases of their first datagrams. If two sources of 15
-Mb/s share 20 Mb/s, one gets between 50 and 76 %. CoDel does not help, because it does not drop at
+of small whole numbers. The phases of their first datagrams then persist. If two sources of 15 Mb/s
+share 20 Mb/s, one gets between 50 and 76 %. CoDel does not help, because it does not drop at
 random. RED, PI, PIE and proportional drops do not help if their random drops are less than the
 overload. The limit then drops the other packets, because a full queue is a drop-tail queue.
 `lasthop.warnings.full_queue` computes this condition. Take two sources of 8 Mb/s over 10 Mb/s, with
@@ -192,7 +192,7 @@ class Hop:
 
 @dataclass
 class Meeting:
-    """A queue with the flows and links that feed it."""
+    """A queue, with the flows and the input links whose packets arrive at the queue."""
 
     hop: Hop
     flows: list[Flow | CsmaFlow] = field(default_factory=list)
@@ -338,8 +338,8 @@ FULL = " {} drops less than the overload, so that the queue stays full,"
 
 
 def limit_binds(scenario: Scenario, meeting: Meeting) -> bool:
-    """Return whether the limit of a queue drops datagrams for long enough, although drops are
-    random.
+    """Return whether the limit of a queue with random drops drops datagrams for long enough to
+    cause a warning.
 
     The limit must drop packets of constant-rate sources for more than the fraction `LOCKED_PART` of
     the measured time.

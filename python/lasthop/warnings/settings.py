@@ -32,8 +32,8 @@ LOSSY = 0.5
 
 DRIFT = 0.25
 """Deviation of a class's queue share from its target under Algorithm 1, as a fraction of the
-difference between its fraction of connections and its target. This is the largest value for TCP
-without channel errors, see docs/papers/vbs.md, "Unequal shares". [-]
+difference between its fraction of connections and its target. The number applies to TCP without
+channel errors, see docs/papers/vbs.md, "Unequal shares". [-]
 """
 
 MISSED = 0.025

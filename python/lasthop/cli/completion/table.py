@@ -167,7 +167,9 @@ def first_sentence(text: str) -> str:
 
 
 def kind_of(command: str, parameter: Any) -> str:
-    """Return the kind of a parameter's value; empty if the parameter is not in the lists above."""
+    """Return the kind of a parameter's value; empty if neither `OF_OPTIONS` nor `KINDS` contains
+    it.
+    """
     metavar = str(parameter.metavar)
     own = parameter.opts[0] if parameter.param_type_name == "option" else metavar
     for first in (command.partition(" ")[0], ""):

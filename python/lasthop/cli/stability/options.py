@@ -152,7 +152,7 @@ class Asked:
         from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 
         try:
-            # The result shows extreme values, so NumPy's warnings are disabled.
+            # The printed numbers show extreme values, so NumPy's warnings are disabled.
             with allowing(max_time, max_memory), np.errstate(all="ignore"):
                 yield
         except (ConvergenceError, NoEquilibriumError) as error:
