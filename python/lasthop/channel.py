@@ -65,7 +65,8 @@ def highest_mcs(mcs: int, streams: int, frame_bytes: int, snr_db: float) -> int 
 
 
 def highest_rate(phy: str, frame_bytes: int, snr_db: float, most_bps: float = inf) -> int | None:
-    """Return the highest usable rate up to `most_bps`; None if no rate is usable. [bit/s]
+    """Return the highest usable rate up to `most_bps`; None if no rate is usable. Upper limit of
+    the rate. [bit/s]
 
     Parameters
     ----------

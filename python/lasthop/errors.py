@@ -93,7 +93,7 @@ class ModelError(UserError):
     ----------
     assumption : str
         Assumption that the scenario breaks, by the paper's number if there is one (``"a7"``), or by
-        its place in the paper (``"section 3"``).
+        the section of the paper (``"section 3"``).
     message : str
         Part of the scenario that breaks the assumption.
     more : sequence of (str, str)

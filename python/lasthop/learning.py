@@ -92,7 +92,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     path : str
         Key path that an action sets; `Session.set` must be able to change it.
     choices : sequence
-        Values of the setting.
+        Values among which an action selects.
     interval_s : float or str
         Simulated time between two actions [s], or text with its unit.
     reward : callable
@@ -101,7 +101,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     Raises
     ------
     ScenarioError
-        If the scenario is refused, or if one of the choices is refused in it.
+        If the scenario is refused, or if one of the choices is refused in the scenario.
     UserError
         If the scenario has no cell, if there is no time to act, if there is no choice, or if the
         setting cannot change during a run.

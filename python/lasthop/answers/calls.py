@@ -59,7 +59,7 @@ class Call:
     name : str
         Name of the call, which is the name of its station or host.
     direction : str
-        ``"up"`` or ``"down"``.
+        Direction of the packets, ``"up"`` or ``"down"``.
     flows : tuple of str
         Names of the flows in this direction.
     delay_p99_s : Estimate or None
@@ -148,7 +148,7 @@ def call_facts(summary: Mapping[str, Any], scenario: "Scenario | None") -> CallF
     Parameters
     ----------
     summary : mapping
-        The result.
+        Summary of the result.
     scenario : Scenario or None
         Scenario of the result. Without a scenario there are no calls, because a summary does not
         contain which flows are paced.

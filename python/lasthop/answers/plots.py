@@ -43,7 +43,7 @@ class Plots:
         Raises
         ------
         UserError
-            If the result has no such picture.
+            If the result has no picture of this quantity.
         """
         command = kind_named(self._answer.kind).command
         if series or quantity is not None:
@@ -150,7 +150,7 @@ class SweepPlots(Plots):
         quantity : str, optional
             Quantity to draw, optionally after its list and a dot: ``"jain"`` or
             ``"queues.sojourn_s"``. By default delays and losses of delay-sensitive traffic, then
-            shares of a cell's stations and groups, or goodput and losses of a router.
+            goodput shares of a cell's stations, or goodput and losses of a router.
         figure : matplotlib Figure or SubFigure, optional
             Figure to draw into; by default a new one in house style.
 

@@ -63,7 +63,7 @@ class WorkerWatchdog:
     Parameters
     ----------
     workers : Workers
-        The workers to check.
+        Executor whose workers are checked.
     """
 
     def __init__(self, workers: Workers) -> None:

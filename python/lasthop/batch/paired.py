@@ -175,8 +175,7 @@ def judge(
     confidence : float
         Probability that the intervals of all these differences are correct. [-]
     is_random : bool
-        Whether the runs depend on their random streams at all. Without randomness each difference
-        is certain.
+        Whether the runs depend on their random streams. If False, each difference is certain.
     """
     pairs = [
         (ours, theirs)

@@ -92,8 +92,7 @@ class Part:
     source : Path or bytes
         Path of the archive, or its bytes.
     checked : bool
-        Whether the whole archive is known to be undamaged. Each run is checked again when it is
-        read.
+        Whether the archive was already checked for damage.
 
     Raises
     ------

@@ -41,7 +41,7 @@ class Reader:
     Parameters
     ----------
     parameter : TyperArgument or TyperOption
-        The parameter.
+        Argument or option whose adapter is replaced.
     read : callable
         Function that converts a text of the command line to the value.
     """

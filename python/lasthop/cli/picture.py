@@ -91,15 +91,15 @@ def picture_path(
     Parameters
     ----------
     asked : str or None
-        The value of --plot.
+        Value of the option --plot.
     scenario : Scenario
-        Scenario of the picture.
+        Scenario, whose file name begins the default name.
     command : str
         Command that draws the picture.
     parts : sequence of pairs
         Changed values, which are part of the default file name.
     out : Path, optional
-        The value of --out.
+        Value of the option --out.
 
     Raises
     ------

@@ -36,9 +36,9 @@ def report_path(asked: Path | None, anonymise: bool, scenario: str = "") -> Path
     Parameters
     ----------
     asked : Path or None
-        The value of --report.
+        Value of the option --report.
     anonymise : bool
-        The value of --anonymise.
+        Value of the option --anonymise.
     scenario : str
         File of the scenario, which must not be replaced.
 

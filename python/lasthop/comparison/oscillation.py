@@ -72,7 +72,7 @@ class Swing:
         Period of the limit cycle of the constrained fluid model, if the equilibrium is unstable.
         [s]
     cycle : tuple of arrays or None
-        Times in one period of the limit cycle, and the queue at these times. [s], [packets]
+        Points in time during one period of the limit cycle, and the queue lengths. [s], [packets]
     """
 
     queue: str

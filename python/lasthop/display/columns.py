@@ -223,7 +223,7 @@ def shown_with_nodes(summary: Mapping[str, Any], known: Scenario | None) -> set[
     Parameters
     ----------
     summary : mapping
-        A result.
+        Summary of a result.
     known : Scenario or None
         Scenario of the result. If the scenario is None, a class with the name of a station is
         assumed to have the flows of this station.

@@ -100,7 +100,7 @@ class DelayTable:
     items : sequence of mappings
         Items of the result, one per row.
     columns : sequence of Column
-        Columns that other tables need not show again for these items.
+        Columns that other tables omit, because this table shows them.
     """
 
     title: str

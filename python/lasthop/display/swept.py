@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["delay_table"]
 
 MOST_ITEMS = 6
-"""Maximum number of calls' directions, or of flows of one kind, with columns of their own."""
+"""Maximum number of items with columns of their own: directions of calls, or flows of one kind."""
 
 DELAY = OF_DATAGRAMS[0]
 """Table column for the delay of datagrams."""

@@ -24,8 +24,8 @@ def line_use(scenario: Scenario, answer: Answer, facts: Facts) -> Iterator[str]:
     """Yield a sentence per direction: whether the wired line of a cell is full, and if not, the
     reason.
 
-    A direction is omitted if no flow always demands more, or if the interval of the utilisation
-    includes `FULL`.
+    A direction is omitted if none of its flows always has data to send, or if the interval of the
+    utilisation includes `FULL`.
 
     Parameters
     ----------

@@ -559,7 +559,7 @@ def objective_for(
     Raises
     ------
     UserError
-        If there is no such objective or target, or if it does not apply to the scenario.
+        If the objective or target does not exist, or does not apply to the scenario.
     """
     if isinstance(scenario.typed, CsmaScenario):
         raise UserError(

@@ -34,7 +34,7 @@ class Explanation:
     Attributes
     ----------
     scenario : Scenario
-        The scenario.
+        Explained scenario.
     objective : Objective
         Objective to improve.
     result : Result
@@ -43,11 +43,12 @@ class Explanation:
         Where packets wait (``delays``), what limits each flow (``limits``), verdicts on calls
         (``calls``), and the station that uses most air time (``air``).
     candidates : list of Candidate
-        Causes that may apply, each with the edit that removes it.
+        Possible causes, each with the edit that removes the cause.
     causes : list of Gain
-        Causes whose removal improves the objective beyond its interval, the largest gain first.
+        Causes whose removal improves the objective by more than the interval, the largest gain
+        first.
     suggestions : list of Gain
-        Remedies that improve the objective beyond their interval, the largest gain first.
+        Remedies that improve the objective by more than the interval, the largest gain first.
     """
 
     def __init__(
@@ -216,7 +217,7 @@ def explain(
     seed : int, optional
         Seed that replaces the seed of the scenario.
     settings : mapping or pairs
-        Further values to replace.
+        Values of the scenario to replace, by key path.
     remedies : bool
         Whether to compare causes and remedies, or only explain the run.
     jobs : int, optional

@@ -183,7 +183,7 @@ class Search:
         """Return the gains of the best causes and of the best remedies, each list with the best
         first.
 
-        Remedies that are settings come first.
+        Remedies that are settings precede other remedies.
 
         Raises
         ------

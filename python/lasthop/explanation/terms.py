@@ -75,13 +75,13 @@ class Entry:
     Attributes
     ----------
     kind : str
-        A key of `KINDS`.
+        Kind of the entry, a key of `KINDS`.
     name : str
-        The name, as it is printed.
+        Name in its printed form.
     title : str
-        The kind in words, such as ``"assumption of model hotspot"``.
+        Kind of the entry in words, such as ``"assumption of model hotspot"``.
     means : str
-        The meaning, in sentences.
+        Meaning of the name, in sentences.
     source : str
         Document that defines the name (RFC, IEEE clause, paper); empty if lasthop defines the name.
     carried_by : str

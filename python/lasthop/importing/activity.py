@@ -127,7 +127,7 @@ class Activity:
         at_s : float
             Time of the segment. [s]
         sent : Segment
-            The segment.
+            Segment with data.
         all_answered : bool
             Whether all previous data was acknowledged, or the capture has no ACKs.
         quiet_s : float

@@ -26,7 +26,9 @@ LEAST_PART = 1e-3
 """Fraction of all frames below which a Wi-Fi generation or a channel width is ignored. [-]"""
 WIDEST_MHZ = {"2.4 GHz": 40, "5 GHz": 160, "6 GHz": 160}
 OLDER = {"2.4 GHz": "802.11g", "5 GHz": "802.11a"}
-"""Physical layer of stations whose frames have no MCS, by band. At 6 GHz there are none."""
+"""Physical layer of stations whose frames have no MCS, by band. The 6 GHz band has no such
+stations.
+"""
 USUAL_STREAMS = 2
 """Assumed number of spatial streams: phones and laptops have two antennas. [-]"""
 
@@ -98,13 +100,14 @@ def channel(
     weights : mapping
         Number of frames or bytes per modulation.
     band : str, optional
-        Band, if it is known.
+        Band of the cell, if it is known.
     width_mhz : int, optional
         Width, if it is known; default: the largest width of a frame. [MHz]
     newest : str, optional
         Wi-Fi generation of the cell, if it is known; default: the newest generation of a frame.
     guard : mapping, optional
-        Numbers for the choice of the guard interval, if they differ from `weights`.
+        Number of frames or bytes per modulation for the choice of the guard interval; by default
+        `weights`.
     """
     total = sum(weights.values())
     known = {each: weight for each, weight in weights.items() if weight >= LEAST_PART * total}
@@ -168,7 +171,7 @@ def place(within: Channel, pair: Pair, mostly: str, names: tuple[str, str]) -> P
     Parameters
     ----------
     within : Channel
-        The channel.
+        Channel of the cell.
     pair : pair of Sighting
         Modulations of uplink and downlink frames.
     mostly : str
@@ -248,9 +251,9 @@ def notes(within: Channel, pairs: Sequence[Pair]) -> Iterator[Note]:
     Parameters
     ----------
     within : Channel
-        The channel.
+        Channel of the cell.
     pairs : sequence of pairs of Sighting
-        Modulations of each station.
+        Modulations of each station, uplink and downlink.
     """
     seen = [each for pair in pairs for each in pair if each is not None]
     modulations = [each.modulation for each in seen if each.modulation is not None]
@@ -311,7 +314,7 @@ def keys(within: Channel, comments: Mapping[str, str]) -> Iterator[tuple[str, tu
     Parameters
     ----------
     within : Channel
-        The channel.
+        Channel of the cell.
     comments : mapping
         Comments by ``"band"``, ``"width"`` and ``"guard_interval"``.
     """

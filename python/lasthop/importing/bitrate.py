@@ -35,7 +35,7 @@ def read_rate(text: str) -> Sighting | None:
     Parameters
     ----------
     text : str
-        Value of ``tx bitrate:``.
+        Text after ``tx bitrate:`` in the output of iw.
     """
     match = RATE.match(text)
     if match is None:

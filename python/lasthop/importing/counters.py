@@ -127,7 +127,7 @@ class Connection:
         way : str
             Direction: ``"up"`` from the station, or ``"down"`` to the station.
         seen : Segment
-            The packet.
+            Captured packet.
         passed : dict
             Number of packets of all connections so far, by direction.
         quiet_s : float

@@ -120,7 +120,7 @@ class Frame(NamedTuple):
     qos, amsdu : bool
         Whether the frame is QoS data, and whether it contains several packets.
     sequence : int
-        Sequence and fragment number.
+        Sequence control field: sequence number and fragment number.
     payload : bytes
         LLC header and packet of a data frame that is not encrypted, else empty.
     body_bytes : int

@@ -194,7 +194,7 @@ def access(settings: Section, *, wmm: bool) -> Iterator[tuple[tuple[str, str], A
     Parameters
     ----------
     settings : Section
-        Settings of hostapd.
+        Settings of a hostapd.conf.
     wmm : bool
         Whether WMM is enabled, so that beacons contain the parameters of stations.
     """

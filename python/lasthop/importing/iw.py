@@ -49,9 +49,9 @@ def network(path: Path, interface: str | None = None) -> Network:
     Parameters
     ----------
     path : Path
-        The dump.
+        File with the output of iw.
     interface : str, optional
-        Chosen interface; by default those of the radio with the most stations.
+        Interface to import; by default all interfaces of the radio with the most stations.
     """
     dump = read(path)
     chosen, notes = _choose(path, dump, interface)

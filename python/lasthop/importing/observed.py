@@ -35,7 +35,7 @@ class Connections:
     measured : bool
         Whether the connections were counted; if False, their number is assumed.
     note : str
-        Measured properties of the connections, or the reason why they are assumed.
+        Measured properties of the connections, or the reason why connections are assumed.
     """
 
     count: int
@@ -140,7 +140,7 @@ class Station:
     phy : str
         Physical layer of the station, if it is older than that of the cell.
     mcs, streams : int
-        MCS and number of streams, which set the rates in 802.11n, ac and ax; None for other
+        MCS and number of streams, which set the rates in 802.11n, ac and ax; None for older
         standards. [-]
     upload, download : Connections
         TCP connections in each direction; None if there are none.
@@ -201,7 +201,7 @@ class Network:
     duration_s : float
         Time span of the file; 0 if the file contains no times. [s]
     notes : sequence of Note
-        Remarks.
+        Remarks for the reader of the scenario.
     facts : sequence of Fact
         Assumptions about the access point that the file does not contain, including its queue
         unless ``ap_queue`` is known.

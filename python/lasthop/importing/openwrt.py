@@ -67,7 +67,7 @@ def network(
     path : Path
         ``/etc/config/wireless`` or what ``uci show wireless`` prints.
     stations : int
-        Number of stations.
+        Number of stations in the imported scenario.
     radio : str, optional
         Name of the radio's section; by default the first radio that is enabled.
     sqm_file : Path, optional

@@ -113,7 +113,8 @@ class RoundTrips:
     by_window, by_stamp : Mean
         Round-trip times that are computed from the window, and from time stamps. [s]
     retransmitted, repeated_bytes : int
-        Number of segments that TCP retransmitted, without retries of the MAC, and their payload.
+        Number of segments that TCP retransmitted, and payload of these segments. Retries of the MAC
+        do not count.
     backlog : dict
         Number of segments, by the number of packets that left between the ACK that allowed the
         segment and the segment.
@@ -157,7 +158,7 @@ class RoundTrips:
         at_s : float
             Time of the segment. [s]
         sent : Segment
-            The segment.
+            Captured segment with data.
         passed : int
             Number of earlier packets in this direction, of all senders.
         """
@@ -282,7 +283,7 @@ class RoundTrips:
         at_s : float
             Time of the ACK. [s]
         back : Segment
-            The ACK.
+            Captured ACK.
         window_bytes : int
             Scaled receive window; 0 if the scale is unknown. [bytes]
         passed : int

@@ -29,9 +29,9 @@ class Segment(NamedTuple):
     Attributes
     ----------
     source, sink : bytes
-        IP addresses.
+        Source and destination IP addresses.
     sport, dport : int
-        Ports.
+        Source and destination ports.
     tcp : bool
         Whether the segment is TCP; if False, it is UDP.
     flags, seq, ack, window : int

@@ -36,7 +36,7 @@ def sources(tally: StationCounters, flows: Sequence[Flow], way: str) -> Sources:
     flows : sequence of Flow
         Connections of the station that are long enough to be imported.
     way : str
-        ``"up"`` or ``"down"``.
+        Direction of the traffic, ``"up"`` or ``"down"``.
     """
     own = [flow for flow in flows if flow.direction == way]
     greedy = [flow for flow in own if flow.window_limited]

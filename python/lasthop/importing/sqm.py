@@ -78,7 +78,7 @@ class Shaper(NamedTuple):
     interface : str
         Interface that the queue shapes.
     down_kbps, up_kbps : int
-        Rates of packets that arrive at the interface and that leave it; 0 if not shaped. [kbit/s]
+        Rates of ingress and egress at the interface; 0 if a direction is not shaped. [kbit/s]
     """
 
     section: Section

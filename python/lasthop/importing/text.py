@@ -46,7 +46,7 @@ def read_lines(path: Path, what: str) -> list[str]:
     Parameters
     ----------
     path : Path
-        The file.
+        Path of the text file.
     what : str
         Expected kind of file, for the error message: ``"hostapd.conf"``.
     """
@@ -59,7 +59,7 @@ def lines_of(content: bytes, source: Path | str, what: str) -> list[str]:
     Parameters
     ----------
     content : bytes
-        The text.
+        Bytes of the text.
     source : Path or str
         Origin of the text, for the error message.
     what : str

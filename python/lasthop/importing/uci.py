@@ -36,7 +36,7 @@ class Section:
     Attributes
     ----------
     path : Path
-        The file.
+        Path of the file.
     kind, name : str
         ``wifi-device`` and ``radio0``; a section without a name is ``@wifi-iface[0]``. Both are
         empty for a file without sections.
@@ -106,7 +106,7 @@ def read(path: Path, what: str) -> list[Section]:
     Parameters
     ----------
     path : Path
-        The file.
+        Path of the configuration file.
     what : str
         Expected kind of file, for the error message: ``"/etc/config/wireless"``.
     """

@@ -17,9 +17,9 @@ path shows them:
 - Otherwise the sender had less data to send than the window allowed.
 
 A capture downstream of the queue that the sender fills shows neither the queue nor the data in
-flight. Time stamps (RFC 7323) show the queue. Without time stamps, losses and a radio, such a
-connection is classified as limited by its application. Its rate is then that of the link after the
-queue.
+flight. Time stamps (RFC 7323) show the queue. If there are no time stamps, no losses and no radio,
+the connection is classified as limited by its application. Its rate is then that of the link after
+the queue.
 """
 
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ class Evidence:
     trips : RoundTrips
         Window and losses of the connection.
     way : str
-        ``"up"`` or ``"down"``.
+        Direction of the data, ``"up"`` or ``"down"``.
     payload_bytes : int
         Payload that the connection sent. [bytes]
     busy_part : float

@@ -41,8 +41,8 @@ class Aim:
     question : str
         The question as a sentence.
     defaults : mapping of str to str
-        Default answers to other questions, by key. The answer for ``stations`` applies only to
-        cells whose frames have an MCS.
+        Default answers to the other questions of `lasthop init`, by key. The answer for
+        ``stations`` applies only to cells whose frames have an MCS.
     commands : tuple of Command
         Commands that answer the question, with the best first.
     """

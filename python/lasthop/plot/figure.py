@@ -71,7 +71,7 @@ def metadata(kind: str, command: str = "") -> dict[str, Any]:
     kind : str
         Format: png, pdf or svg. Other formats have no metadata.
     command : str
-        The command line.
+        Command line that drew the picture; may be empty.
     """
     known = dict(METADATA.get(kind, {}))
     if command and kind in COMMAND_KEY:

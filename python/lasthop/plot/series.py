@@ -130,7 +130,7 @@ class Groups:
         return cls(known, ways, colors_of(list(tracks)))
 
     def split(self, names: Sequence[str]) -> dict[tuple[str, str], list[str]]:
-        """Return the names divided by group and direction, in order."""
+        """Divide names of items by group and direction; the order of the names does not change."""
         results: dict[tuple[str, str], list[str]] = {}
         for name in names:
             key = self.of_name.get(name, name), self.ways.get(name, "")

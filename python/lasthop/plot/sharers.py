@@ -63,8 +63,8 @@ def sharers(
     by_way : bool
         Whether rows may be limited to one direction.
     apart : set of str
-        Stations with additional values, such as measurements. A group shares a row only if all or
-        none of its members have additional values.
+        Stations with additional values, such as measurements. Stations of one table share a row
+        only if all or none of these stations have additional values.
     groups : mapping, optional
         Table of each station; by default from the scenario of the first result.
     """

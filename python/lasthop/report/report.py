@@ -73,7 +73,7 @@ class Report:
     scenario : mapping
         The normalised scenario, whose names an anonymous report replaces.
     text : str
-        The scenario file.
+        Text of the scenario file.
     settings : sequence of pairs
         Settings that replace values of the file: path and value.
     notes, warnings : sequence of str
@@ -253,7 +253,7 @@ def write_report(
     ----------
     answer : Result, Prediction, Emulation, Comparison, Sweep, Tuning or WhatIf
     path : str or path
-        The file.
+        Path of the report.
     command : str
         Command line that produced the result.
     anonymise : bool
@@ -262,7 +262,7 @@ def write_report(
     Returns
     -------
     Path
-        The file.
+        Path of the report.
 
     Raises
     ------

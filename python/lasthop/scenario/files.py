@@ -49,7 +49,7 @@ def opened(path: Path, *, or_input: bool = False) -> BufferedReader:
     path : Path
         Path of the file.
     or_input : bool
-        Whether standard input is also accepted; the hint for an address then proposes it.
+        Whether standard input is also accepted. If so, the hint for a web address proposes a pipe.
 
     Raises
     ------

@@ -46,7 +46,7 @@ class CallPart(Table):
     """Number of the call at its station or host, starting with 1."""
     medium: Literal["audio", "video"]
     direction: Literal["up", "down"]
-    """Direction of the flow in the call; it is also given between wired nodes."""
+    """Direction of the flow in the call; a call between wired nodes also has directions."""
 
 
 class Flow(Table, ABC):

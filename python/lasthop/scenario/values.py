@@ -60,7 +60,7 @@ class Range:
 
 @cache
 def sizes() -> dict[str, tuple[str, Decimal]]:
-    """Return the units: for each, the suffix of its SI unit in names, and its size in the SI
+    """Return all units by name, each with the suffix of its SI unit in keys, and its size in the SI
     unit.
     """
     return {name: (si, Decimal(size) / parts) for name, si, size, parts in _core.units()}
@@ -94,7 +94,7 @@ def values_of(text: str, what: str, example: str) -> list[str]:
     what : str
         Beginning of messages, such as ``--over queue``.
     example : str
-        Example with a table, which is shown if a brace is not closed.
+        Example that contains a table. Errors about unclosed braces show the example.
 
     Raises
     ------

@@ -190,8 +190,8 @@ class Session:
         Parameters
         ----------
         time_s : float or str
-            Time of the end of the run [s], or text with a unit, such as ``"20 s"``. It is neither
-            before the present time nor after the end of the scenario.
+            Time of the end of the run [s], or text with a unit, such as ``"20 s"``. The time must
+            be neither before the present time nor after the end of the scenario.
 
         Raises
         ------

@@ -265,8 +265,8 @@ def locks(scenario: Scenario, full: Collection[str] | None = None) -> Iterator[s
 
 
 def of_links(meeting: Meeting, was_full: bool) -> Iterator[str]:
-    """Yield a fault if an input link from a router has the queue's rate, or a small multiple of
-    it.
+    """Yield the text of a warning if an input link from a router has the queue's rate, or a small
+    multiple of this rate.
     """
     hop, rate_bps = meeting.hop, meeting.hop.rate_bps
     if hop.is_radio or not hop.drops_by(DETERMINISTIC) or not hop.is_steady or not rate_bps:
@@ -289,7 +289,9 @@ def of_links(meeting: Meeting, was_full: bool) -> Iterator[str]:
 
 
 def of_hosts(meeting: Meeting, was_full: bool) -> Iterator[str]:
-    """Yield a fault if several access links have equal rates that divide the queue's rate."""
+    """Yield the text of a warning if several access links have equal rates that divide the queue's
+    rate.
+    """
     hop, rate_bps = meeting.hop, meeting.hop.rate_bps
     if hop.is_radio or not hop.drops_by(DETERMINISTIC) or not hop.is_steady or not rate_bps:
         return
@@ -313,7 +315,7 @@ def of_hosts(meeting: Meeting, was_full: bool) -> Iterator[str]:
 
 
 def of_sources(scenario: Scenario, meeting: Meeting, was_full: bool) -> Iterator[str]:
-    """Yield a fault if constant-rate sources with fixed phases overload the queue."""
+    """Yield the text of a warning if constant-rate sources with fixed phases overload the queue."""
     is_drawn = meeting.hop.drops_by(DRAWN)
     if is_drawn and not limit_binds(scenario, meeting):
         return

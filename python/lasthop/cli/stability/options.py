@@ -92,9 +92,9 @@ def picture_path(
     Parameters
     ----------
     out : Path or None
-        The value of --out.
+        Value of the option --out.
     plot : str or None
-        The value of --plot.
+        Value of the option --plot.
     asked : Asked
         Case or scenario that the command analyses.
     command : str
