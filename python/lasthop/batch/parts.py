@@ -16,7 +16,7 @@ FOLDER = "parts"
 NAME = re.compile(r"[0-9a-f]{16}\.zip")
 
 OLD_FOLDER = "points"
-"""Folder in which versions before 0.2 saved one file per run."""
+"""Folder of versions before 0.2, which contains one file per run."""
 
 OPEN = 4
 """Maximum number of open archives. Runs are read in order, and neighbours are in the same

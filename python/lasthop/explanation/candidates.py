@@ -27,7 +27,7 @@ class Candidate:
     title: str
     """Title of the cause, or label of the remedy."""
     subject: str
-    """Item that the cause concerns: a queue, a link, a table of stations, or a class of flows."""
+    """Name of the queue, link, table of stations, or class of flows that the cause concerns."""
     sentence: str
     settings: Settings
     scenario: Scenario

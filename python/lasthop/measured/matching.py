@@ -42,7 +42,7 @@ class Flow:
     direction: str
     class_name: str = ""
     transport: str = "tcp"
-    """``"tcp"`` or ``"udp"``; another word if measured streams never match the flow."""
+    """``"tcp"`` or ``"udp"``; another word for flows that no measured stream can match."""
     rate_bps: float = 0.0
     """Rate of the flow's application; 0 if the flow uses all available capacity. [bit/s]"""
     reports: bool = False

@@ -88,7 +88,7 @@ def step(what: str, total: int | None = None) -> Iterator[Step]:
 
 
 def counting(what: str, items: Iterable[Item], total: int) -> Iterator[Item]:
-    """Yield the items of a step; after each item, report one more finished part."""
+    """Yield the items of a long step; after each item, report one more finished part."""
     with step(what, total) as current:
         for number, item in enumerate(items):
             current.done(number)

@@ -1,4 +1,6 @@
-"""Result of a simulation: estimates as tables, samples, series, and pictures."""
+"""Result of a simulation: estimates as tables, values per replication, time series, and
+pictures.
+"""
 
 import json
 from collections.abc import Mapping

@@ -340,8 +340,8 @@ FULL = " {} drops less than the overload, so that the queue stays full,"
 
 
 def limit_binds(scenario: Scenario, meeting: Meeting) -> bool:
-    """Return whether the limit of a queue with random drops drops datagrams for long enough to
-    cause a warning.
+    """Return whether the limit of a queue drops datagrams for long enough, in addition to random
+    drops.
 
     The limit must drop packets of constant-rate sources for more than the fraction `LOCKED_PART` of
     the measured time.
