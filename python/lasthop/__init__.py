@@ -13,7 +13,8 @@ if _COMMAND and (
     _COMMAND[0].rpartition("/")[2] == "lasthop"
     or (_COMMAND[0] == "-m" and "lasthop" in sys.orig_argv)
 ):
-    # The command line starts here. From now on, Ctrl-C prints one line instead of a traceback.
+    # The command line imports this package first. After this import, Ctrl-C prints one line instead
+    # of a traceback.
     from lasthop.progress import interruption
 
     interruption.exit_quietly()
@@ -99,7 +100,7 @@ PACKAGES = {
     "stability": "stability",
     "studies": "studies",
 }
-"""Public subpackages and modules by their public names."""
+"""Import paths of the public subpackages and modules, by public name."""
 
 MODULES = {
     "Comparison": "comparison.compare",
@@ -136,14 +137,17 @@ MODULES = {
     "what_if": "whatif.what_if",
     "write_report": "report",
 }
-"""Public names and the modules that define them. A module is imported when a name is first used."""
+"""Modules that define the public names. A module is imported when one of its names is first
+used.
+"""
 
 
-class _Package(type(sys)):  # type: ignore[misc] # The class of modules.
-    """Package in which a function keeps its name when a module of the same name is imported.
+class _Package(type(sys)):  # type: ignore[misc]
+    """Class of this package: a function keeps its name when a module with the same name is
+    imported.
 
     Importing ``lasthop.compare`` sets the attribute ``compare`` of the package to the module. This
-    class sets it to the function instead.
+    class sets the attribute to the function.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -158,8 +162,8 @@ sys.modules[__name__].__class__ = _Package
 def __getattr__(name: str) -> "Any":
     """Import a public name, or a module of the package, when it is first used (PEP 562).
 
-    The name is looked up in its module each time, so that a test can replace it there and restore
-    it. Raises `AttributeError` for other names.
+    The name is looked up in its module each time, so that a test can replace the object in its
+    module. Raises `AttributeError` for other names.
     """
     from importlib import import_module
     from importlib.util import find_spec

@@ -17,10 +17,10 @@ __all__ = [
 ]
 
 WORKS = 0.1
-"""Largest fraction of lost frames at which a rate is usable: IEEE 802.11-2016, 17.3.10.2. [-]"""
+"""Largest frame error rate at which a rate is usable: IEEE 802.11-2016, 17.3.10.2. [-]"""
 
 RANGE_DB = (-30.0, 70.0)
-"""Range of signal-to-noise ratios in which every rate becomes usable. [dB]"""
+"""Search range of signal-to-noise ratios; every rate becomes usable within the range. [dB]"""
 
 
 def frame_error(rate_bps: float, frame_bytes: int, snr_db: float) -> float:
@@ -65,7 +65,8 @@ def highest_mcs(mcs: int, streams: int, frame_bytes: int, snr_db: float) -> int 
 
 
 def highest_rate(phy: str, frame_bytes: int, snr_db: float, most_bps: float = inf) -> int | None:
-    """Return the highest usable rate up to `most_bps`; None if no rate is usable. [bit/s]
+    """Return the highest usable rate up to `most_bps`; None if no rate is usable. Upper limit of
+    the rate. [bit/s]
 
     Parameters
     ----------

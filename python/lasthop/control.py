@@ -1,6 +1,7 @@
 """Controllers as step functions: each step maps an observation to a setting.
 
-The simulator runs the same code. Use it here to control a live network from its measurements.
+The simulator runs the same code. Use the controllers of this module to control a live network from
+its measurements.
 
 >>> wce = Wce(max_bps=6_000_000)
 >>> wce.step(now_s=0.1, rtt_s=0.120)  # a ping took 120 ms: a queue grows at the bottleneck

@@ -20,10 +20,12 @@ __all__ = [
 
 
 MOST_NAMED = 3
-"""Number of names that a line lists; one more name is also listed."""
+"""Maximum number of names in a message. If only one name would be left out, this name is also
+listed.
+"""
 
 NEAR = 0.4
-"""Smallest similarity of a proposed name, as measured by `difflib`. [-]"""
+"""Smallest similarity between a misspelt name and a proposed name, as measured by `difflib`. [-]"""
 
 
 class Problem(NamedTuple):
@@ -32,7 +34,7 @@ class Problem(NamedTuple):
     source: str
     """Name of the file, or of the object that the scenario came from."""
     line: int | None
-    """Number of the line in the file, from 1."""
+    """Line number in the file, starting at 1."""
     path: str
     """Key path, such as ``cell.ap.cwmin``; empty for an error of the whole file."""
     message: str
@@ -40,7 +42,9 @@ class Problem(NamedTuple):
     hint: str | None
     """Remedy, such as the most similar valid name."""
     setting: str | None = None
-    """Path of the setting that caused the error; None for a value of the file."""
+    """Path of the command-line or call setting that caused the error; None for a value of the
+    file.
+    """
 
     def __str__(self) -> str:
         where = self.source if self.line is None else f"{self.source}:{self.line}"
@@ -50,7 +54,7 @@ class Problem(NamedTuple):
 
 
 class UserError(Exception):
-    """An error that the user can correct; `hint` has the remedy if it is known.
+    """An error that the user can correct; `hint` is the remedy, if a remedy is known.
 
     A traceback shows the hint as a note below the message.
     """
@@ -83,13 +87,13 @@ class ScenarioError(UserError, ValueError):
 
 
 class ModelError(UserError):
-    """A refusal of a scenario by a model; `reasons` has every assumption that the scenario breaks.
+    """A refusal of a scenario by a model; `reasons` lists every broken assumption.
 
     Parameters
     ----------
     assumption : str
         Assumption that the scenario breaks, by the paper's number if there is one (``"a7"``), or by
-        its place in the paper (``"section 3"``).
+        the section of the paper (``"section 3"``).
     message : str
         Part of the scenario that breaks the assumption.
     more : sequence of (str, str)
@@ -116,13 +120,13 @@ class ModelError(UserError):
         super().__init__("; ".join(self.folded))
 
     def in_words(self, model: str, words: Mapping[str, str]) -> "ModelError":
-        """Return this error with the assumptions of the model in words."""
+        """Return a copy of this error whose message describes the model's assumptions in words."""
         return ModelError(self.assumption, self.message, self.reasons[1:], model=model, words=words)
 
     @property
     def folded(self) -> list[str]:
-        """Sentences for the reasons. Reasons that differ only in names and values share one
-        sentence."""
+        """Sentences about the broken assumptions. Reasons that differ only in names and values
+        share one sentence."""
         alike: dict[tuple[str, str], list[str]] = {}
         for which, what in self.reasons:
             alike.setdefault((which, re.sub(r"`[^`]*`( = \S+)?", "", what)), []).append(what)
@@ -146,18 +150,18 @@ class ModelError(UserError):
 
 
 def _model_error(*args: Any) -> ModelError:
-    """Return the error from the arguments with which it was pickled."""
+    """Create a `ModelError` from its pickled arguments."""
     *reasons, state = args
     return ModelError(*reasons, **state)
 
 
 def where_told(number: str, model: str) -> str:
-    """Return the number of a model's assumption in parentheses; empty if it has no number."""
+    """Return the number of a model's assumption, in parentheses, for the end of a message."""
     return f" ({number} of model {model})" if model and number != "cell" else ""
 
 
 def likewise(more: Sequence[str]) -> str:
-    """Return the further subjects of a sentence: the first key in each variant of the sentence."""
+    """Return the end of a message: a list of further keys for which the message also holds."""
     names = [result[0] for result in (re.findall(r"`[^`]*`", what) for what in more) if result]
     if not names:
         return ""
@@ -165,28 +169,30 @@ def likewise(more: Sequence[str]) -> str:
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    """Return the first few names, and the number of the others, which is never 1."""
+    """Return the first few names, and the number of omitted names, which is never 1."""
     if len(names) <= most + 1:
         return ", ".join(names)
     return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def nearest(asked: str, names: Iterable[str], most: int = MOST_NAMED) -> list[str]:
-    """Return the names most similar to a given name; if no name is similar, the first few names."""
+    """Return the valid names that are most similar to an unknown name; if none is similar, the
+    first valid names.
+    """
     known = list(names)
     return get_close_matches(asked, known, n=most, cutoff=NEAR) or known[:most]
 
 
 class ConvergenceError(UserError):
-    """A failure of a solver to reach its tolerance within its maximum number of steps."""
+    """Error of a solver that did not reach its tolerance within its maximum number of steps."""
 
 
 class TooCostlyError(UserError):
-    """A refusal of an answer that would need more time or memory than its limits."""
+    """Error of a computation that would exceed its limit of time or memory."""
 
 
 def shortcoming(error: ModelError | ConvergenceError | TooCostlyError) -> str:
-    """Return a clause to follow the name of a scenario: ``breaks the assumption ...``."""
+    """Return the reason why a model has no result, as a clause whose subject is the scenario."""
     if isinstance(error, ModelError):
         return str(error)
     if isinstance(error, TooCostlyError):
@@ -195,14 +201,14 @@ def shortcoming(error: ModelError | ConvergenceError | TooCostlyError) -> str:
 
 
 class Stopped(Exception):
-    """A stop of a run whose `progress` returned False, before the result was complete.
+    """Exception of a run that stopped because `progress` returned False before the end.
 
     Parameters
     ----------
     message : str
-        Message on the parts that are kept.
+        Message about the results that were saved.
     finished : object, optional
-        Finished part, a `Tuning` or a `Sweep`; None if nothing was finished.
+        Incomplete `Tuning` or `Sweep` with the finished results; None if nothing was finished.
     """
 
     def __init__(self, message: str, finished: Any = None) -> None:

@@ -21,7 +21,7 @@ EXTRAS = {
     "uvicorn": "workbench",
     "gymnasium": "learn",
 }
-"""Extra that installs a package."""
+"""Name of the extra of lasthop that installs an optional package."""
 
 
 def missing(package: str, what: str = "") -> UserError:
@@ -62,6 +62,8 @@ def is_there(package: str) -> bool:
 
 
 def named_by(error: ImportError) -> str | None:
-    """Return the optional package that an import did not find; None for other packages."""
+    """Return the optional package that an import did not find; None if it is not a key of
+    `EXTRAS`.
+    """
     package = (error.name or "").split(".")[0]
     return package if package in EXTRAS and not is_there(package) else None

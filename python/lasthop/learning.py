@@ -21,23 +21,23 @@ from numpy.typing import NDArray  # noqa: E402
 __all__ = ["WINDOWS", "AccessEnv", "Reward", "goodput", "goodput_if_fair"]
 
 WINDOWS = (0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023)
-"""Usual values of CWmin. [slots]"""
+"""Default choices of CWmin. [slots]"""
 
 LARGEST_SEED = 2**31 - 1
 LARGEST_RATE = 1e5
-"""Upper bound of the goodput of a cell. [Mbit/s]"""
+"""Upper bound of goodputs in the observation space. [Mbit/s]"""
 LARGEST_QUEUE = 1e6
-"""Longest queue that a scenario may have. [packets]"""
+"""Upper bound of queue lengths in the observation space. [packets]"""
 
 Reward = Callable[[Mapping[str, Any]], float]
-"""Function from a reading of a `Session` to a reward."""
+"""Function that computes the reward from a reading of a `Session`."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """Values of a cell, a station or an access point over an interval.
+    """Measured values of a cell, a station or an access point over an interval.
 
-    A node that has sent nothing has no collisions.
+    A value that the reading does not contain has the default.
     """
 
     goodput_bps: float = 0.0
@@ -47,19 +47,19 @@ class Item:
 
 @dataclass(frozen=True)
 class Lists:
-    """Lists of a reading; they are empty at the start of the simulation."""
+    """Stations and access points of a reading; empty at the start of the simulation."""
 
     stations: tuple[Item, ...] = ()
     aps: tuple[Item, ...] = ()
 
 
 def cell_of(reading: Mapping[str, Any]) -> Item:
-    """Return the values of the cell."""
+    """Return the values of the cell in a reading of a `Session`."""
     return read_as(Item, reading["cells"][0])
 
 
 def goodput(reading: Mapping[str, Any]) -> float:
-    """Return the goodput of the cell. [Mbit/s]"""
+    """Return the goodput of the cell in a reading. [Mbit/s]"""
     return cell_of(reading).goodput_bps / 1e6
 
 
@@ -92,7 +92,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     path : str
         Key path that an action sets; `Session.set` must be able to change it.
     choices : sequence
-        Values of the setting.
+        Values among which an action selects.
     interval_s : float or str
         Simulated time between two actions [s], or text with its unit.
     reward : callable
@@ -101,7 +101,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     Raises
     ------
     ScenarioError
-        If the scenario is refused, or if one of the choices is refused in it.
+        If the scenario is refused, or if one of the choices is refused in the scenario.
     UserError
         If the scenario has no cell, if there is no time to act, if there is no choice, or if the
         setting cannot change during a run.
@@ -143,7 +143,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if not self.choices:
             raise UserError("choices: must have at least one value")
         with Session(self.scenario) as session:
-            for choice in self.choices:  # An invalid choice is refused before the first run.
+            for choice in self.choices:  # Refuse an invalid choice before the first run.
                 self.scenario.with_(path, choice)
                 session.set(path, choice)
         self.interval_s, self.reward = interval_s, reward
@@ -213,8 +213,8 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         reading = session.read()
         lists = read_as(Lists, reading)
         values = [station.goodput_bps / 1e6 for station in lists.stations]
-        # An attempt that began before the interval may collide within it, so the ratio may exceed
-        # 1.
+        # An attempt that began before the interval may collide within the interval, so the ratio
+        # may exceed 1.
         values += [min(node.collision_rate, 1.0) for node in (*lists.stations, *lists.aps)]
         values += [session.values("queues", names.OCCUPANCY_PACKETS, now=True)["ap"]]
         padded = np.zeros(len(self.names), np.float32)

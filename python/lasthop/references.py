@@ -1,4 +1,4 @@
-"""References to objects of the package; the module of an object is imported on first use."""
+"""Import of objects of the package by a reference in text, when they are first used."""
 
 from importlib import import_module
 from typing import Any

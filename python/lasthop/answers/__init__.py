@@ -1,1 +1,1 @@
-"""Parts that all answers share: tables, quantities, saving and loading."""
+"""Tables, quantities, saving and loading that all results have in common."""

@@ -1,4 +1,4 @@
-"""Base classes of answers: of all answers with text and pages, and of answers for one scenario."""
+"""Base classes of the results of commands, such as simulations, predictions and comparisons."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -27,15 +27,15 @@ A = TypeVar("A", bound="Answer")
 
 
 class Shown:
-    """Base class of answers; the entry of their kind in `KINDS` has the functions that show
-    them.
+    """Base class of all results that have a text and a page. `KINDS` names the functions that
+    print, show and draw each kind.
     """
 
     kind: ClassVar[str]
-    """Name of the kind in `KINDS`."""
+    """Name of the kind of result in `KINDS`."""
 
     has_scenario = True
-    """Whether the answer has its scenario."""
+    """Whether the result includes its scenario."""
 
     def __repr__(self) -> str:
         return str(named(kind_named(self.kind).text)(self))
@@ -51,20 +51,20 @@ class Shown:
 
     @property
     def plot(self) -> Plots:
-        """Picture of the answer, which a call such as ``a.plot()`` draws."""
+        """Picture of the result, which a call such as ``a.plot()`` draws."""
         return Plots(self)
 
     def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
-        """Yield the answers for one scenario that are part of this answer.
+        """Yield the results for one scenario of which this result consists.
 
-        Each answer has the prediction for the same scenario, or None.
+        The second item of each pair is the prediction for the same scenario, or None.
         """
         return iter(())
 
 
 class _List(cached_property["pd.DataFrame"]):
-    """Property that returns a list of the answer as a data frame; its name is the name of the
-    list.
+    """Cached property that returns one list of the result, such as ``flows``, as a data frame. The
+    property has the name of the list.
     """
 
     def __init__(self, doc: str) -> None:
@@ -76,14 +76,14 @@ class _List(cached_property["pd.DataFrame"]):
 
 
 class Answer(Shown):
-    """Answer of a model or a simulation for a scenario.
+    """Result of a model or a simulation for a scenario.
 
     Tables are pandas data frames indexed by name. Each quantity has a column, with its unit in the
     name (``goodput_bps``), and a column for the half width of its 95 % confidence interval over
     replications (``goodput_bps_ci95``; NaN with fewer than two replications). A prediction has no
     intervals.
 
-    An answer can be pickled and copied. Two answers are equal if they are of the same kind and
+    A result can be pickled and copied. Two results are equal if they are of the same kind and
     their JSON is the same; null equals null.
 
     Parameters
@@ -91,15 +91,15 @@ class Answer(Shown):
     summary : mapping
         The result object of ``--json``.
     scenario : Scenario or None
-        Scenario of the answer; None if it was not kept.
+        Scenario of the result; None if the result was loaded without its scenario.
     origin : str
-        File that the answer was loaded from.
+        File that the result was loaded from.
     why : str
-        Reason why the answer has no scenario.
+        Reason why the result has no scenario.
     """
 
     intervals = True
-    """Whether the estimates have intervals."""
+    """Whether the estimates of the result have confidence intervals."""
 
     def __init__(
         self,
@@ -115,12 +115,12 @@ class Answer(Shown):
 
     @property
     def scenario(self) -> Scenario:
-        """Scenario of the answer.
+        """Scenario of the result.
 
         Raises
         ------
         UserError
-            If the answer was loaded from a file that has only a summary.
+            If the result was loaded from a file that has only a summary.
         """
         if self._scenario is None:
             origin, why = self._lacking
@@ -128,13 +128,13 @@ class Answer(Shown):
         return self._scenario
 
     @property
-    def has_scenario(self) -> bool:  # type: ignore[override] # A loaded answer may have none.
-        """Whether the answer has a `scenario`; an answer loaded from only a summary has none."""
+    def has_scenario(self) -> bool:  # type: ignore[override]
+        """Whether the result has a `scenario`; a result loaded from only a summary has none."""
         return self._scenario is not None
 
     @cached_property
     def heading(self) -> Heading:
-        """Scenario and runs of the answer, from its summary."""
+        """Scenario and runs of the result, which are read from its summary."""
         return read_as(Heading, self.summary)
 
     def __eq__(self, other: object) -> bool:
@@ -155,7 +155,7 @@ class Answer(Shown):
         return self._essence()
 
     def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
-        """Yield this answer, without a prediction."""
+        """Yield this result, without a prediction."""
         yield self, None
 
     def _like(self: A, state: Mapping[str, Any]) -> A:
@@ -164,7 +164,9 @@ class Answer(Shown):
         return made
 
     def _essence(self) -> dict[str, Any]:
-        """Return the attributes without tables, which are computed again on access."""
+        """Return the attributes to pickle. Cached data frames are left out, because they can be
+        computed again.
+        """
         kind = type(self)
         return {
             name: value
@@ -173,11 +175,15 @@ class Answer(Shown):
         }
 
     def _as_text(self) -> str:
-        """Return the summary as text, which is equal for equal values, including NaN."""
+        """Return the summary as JSON text. The texts of equal summaries are equal, even with
+        NaN.
+        """
         return json.dumps(self.summary, sort_keys=True)
 
     def _compared(self) -> tuple[str, ...]:
-        """Return the texts that are equal for two equal answers."""
+        """Return the texts that are compared for equality: two results are equal if these texts
+        are.
+        """
         return (self._as_text(),)
 
     flows = _List("One row per transport flow.")
@@ -193,7 +199,9 @@ class Answer(Shown):
     totals = _List("Sums over the whole run.")
 
     def table(self, name: str) -> "pd.DataFrame":
-        """Return a list as a data frame, which is empty if this answer does not have the list."""
+        """Return a list of the result as a data frame, which is empty if the result lacks the
+        list.
+        """
         need("a data frame", "pandas")
         import pandas as pd
 
@@ -202,13 +210,13 @@ class Answer(Shown):
 
     @property
     def plot(self) -> AnswerPlots:
-        """Pictures of the answer: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
+        """Pictures of the result: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
         goodputs.
         """
         return AnswerPlots(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answer as a new tree of dictionaries and lists, as in `to_json`."""
+        """Return the result as a new tree of dictionaries and lists, as in `to_json`."""
         tree: dict[str, Any] = json.loads(self.to_json())
         return tree
 
@@ -218,7 +226,7 @@ class Answer(Shown):
 
 
 def flat_row(item: Mapping[str, Any], intervals: bool = True) -> dict[str, Any]:
-    """Return an item of a result with each estimate as two columns, value and half width."""
+    """Return an item of a result as a table row: each estimate becomes a value and a half width."""
     row: dict[str, Any] = {}
     for key, value in item.items():
         if isinstance(value, dict) and "real" in value:

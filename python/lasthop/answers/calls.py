@@ -1,4 +1,4 @@
-"""Calls of an answer: delay, loss and verdict of each direction.
+"""Calls of a result: delay, loss and verdict of each direction.
 A call is a station or wired host with paced datagrams in both directions. ``lasthop tune --for
 calls`` uses the same limits.
 """
@@ -37,7 +37,9 @@ LOSS = _core.CALL_LOSS
 """Largest fraction of lost datagrams of a good call. [-]"""
 
 MOST_CALLS = 2
-"""Largest number of calls that are shown separately; of more calls, only the worst is shown."""
+"""Maximum number of calls that are shown one by one. If there are more, only the worst call is
+shown.
+"""
 
 GOOD, UNCERTAIN, BAD = "good", "uncertain", "bad"
 """Verdicts on calls, from best to worst."""
@@ -57,7 +59,7 @@ class Call:
     name : str
         Name of the call, which is the name of its station or host.
     direction : str
-        ``"up"`` or ``"down"``.
+        Direction of the packets, ``"up"`` or ``"down"``.
     flows : tuple of str
         Names of the flows in this direction.
     delay_p99_s : Estimate or None
@@ -85,7 +87,7 @@ class Call:
 
     @property
     def badness(self) -> tuple[int, float, float]:
-        """Key that sorts the worst call last."""
+        """Sort key of the calls: the worst call is last."""
         late_s = 0.0 if self.delay_p99_s is None else self.delay_p99_s.mean
         return RANKS[self.verdict], late_s, self.loss.mean
 
@@ -96,7 +98,7 @@ class Call:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Quantities that prevent a good verdict: ``"delay"``, ``"loss"``, or both.
+        """Quantities that exceed a limit of good calls: ``"delay"``, ``"loss"``, or both.
 
         In a bad direction, the whole interval is above the limit. In an uncertain direction, the
         interval includes the limit.
@@ -110,7 +112,7 @@ class Call:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the direction as a mapping for facts, which `call_of` can read."""
+        """Return this direction of a call as a dictionary, which `call_of` can read."""
         delay_p99 = self.delay_p99_s
         return {
             "name": self.name,
@@ -125,7 +127,7 @@ class Call:
 
 @dataclass(frozen=True)
 class CallFacts:
-    """Calls of an answer, and the queues in which datagrams wait.
+    """Calls of a result, and the queues in which datagrams wait.
 
     Attributes
     ----------
@@ -141,15 +143,15 @@ class CallFacts:
 
 
 def call_facts(summary: Mapping[str, Any], scenario: "Scenario | None") -> CallFacts:
-    """Return the calls of an answer, and the queues in which datagrams wait.
+    """Return the calls of a result, and the queues in which datagrams wait.
 
     Parameters
     ----------
     summary : mapping
-        The answer.
+        Summary of the result.
     scenario : Scenario or None
-        Scenario of the answer. Without it there are no calls, because a summary does not contain
-        which flows are paced.
+        Scenario of the result. Without a scenario there are no calls, because a summary does not
+        contain which flows are paced.
     """
     if scenario is None:
         return CallFacts()
@@ -159,12 +161,14 @@ def call_facts(summary: Mapping[str, Any], scenario: "Scenario | None") -> CallF
 
 
 def is_paced(flow: object) -> bool:
-    """Return whether a flow sends datagrams at a fixed rate, and not as fast as the path allows."""
+    """Return whether a flow sends datagrams at a given rate, instead of as fast as the path
+    allows.
+    """
     return isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0
 
 
 class _Call(Table):
-    """A direction of a call in facts."""
+    """One direction of a call, as the engine writes it in JSON."""
 
     name: str
     direction: str
@@ -176,12 +180,12 @@ class _Call(Table):
 
 
 def call_of(item: Mapping[str, Any]) -> Call:
-    """Return the direction of a call that facts contain.
+    """Return one direction of a call from its JSON object.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the item has another shape.
+        If the object has an unexpected structure.
     """
     call = read_as(_Call, item)
     if call.verdict not in RANKS:
@@ -194,7 +198,7 @@ def call_of(item: Mapping[str, Any]) -> Call:
 
 
 class _Part(Table):
-    """Part of the mean delay of a flow."""
+    """Share of one queue in the mean delay of a flow."""
 
     queue: str
     wait_s: float
@@ -202,14 +206,14 @@ class _Part(Table):
 
 
 class _Delay(Table):
-    """Delay of a flow."""
+    """Mean delay of a flow, split by the queues on the path."""
 
     flow: str
     parts: tuple[_Part, ...] = ()
 
 
 class _Facts(Table):
-    """Facts on calls and delays."""
+    """Calls and delays of a result, as the engine writes them in JSON."""
 
     calls: tuple[Any, ...] = ()
     delays: tuple[_Delay, ...] = ()

@@ -1,15 +1,17 @@
-"""Numbers as text, with as many digits as the interval supports."""
+"""Numbers as text, rounded to the digits that the confidence interval supports."""
 
 from math import floor, log10
 
 __all__ = ["estimate", "plain", "signed", "span"]
 
 DIGITS = 4
-"""Number of significant digits of a number without interval."""
+"""Number of significant digits of a number without a confidence interval."""
 
 
 def estimate(mean: float | None, ci95: float | None) -> str:
-    """Return a mean and its half width as text, rounded to one or two digits of the half width."""
+    """Return a mean and the half width of its interval as text. The half width has one or two
+    digits.
+    """
     if mean is None:
         return "-"
     if not ci95:
@@ -20,7 +22,7 @@ def estimate(mean: float | None, ci95: float | None) -> str:
 
 
 def plain(value: float | None) -> str:
-    """Return a number without interval as text."""
+    """Return a number without a confidence interval as text."""
     if value is None:
         return "-"
     if value == 0:
@@ -29,7 +31,7 @@ def plain(value: float | None) -> str:
 
 
 def signed(value: float | None, ci95: float | None = None) -> str:
-    """Return a difference with its sign as text, rounded as in `estimate`."""
+    """Return a difference with its sign as text, rounded in the same way as by `estimate`."""
     if value is None:
         return "-"
     if value == 0:
@@ -39,10 +41,10 @@ def signed(value: float | None, ci95: float | None = None) -> str:
 
 
 def decimals(mean: float, ci95: float) -> int:
-    """Return the decimal places that show one or two digits of the half width.
+    """Return the number of decimal places that show one or two digits of the half width.
 
-    Two digits are shown if they are 10 to 35 (rule of the Particle Data Group). At most six digits
-    of the mean are shown.
+    Two digits of the half width are shown if they are 10 to 35 (rule of the Particle Data Group).
+    At most six digits of the mean are shown.
     """
     exponent = floor(log10(ci95))
     wanted = -exponent if ci95 > 3.55 * 10.0**exponent else 1 - exponent
@@ -51,7 +53,7 @@ def decimals(mean: float, ci95: float) -> int:
 
 
 def span(seconds: float) -> str:
-    """Return a duration as text: from 1 h on in hours or minutes if these are whole numbers."""
+    """Return a duration as text. From 1 h, the unit is hours or minutes if the number is whole."""
     for scale, unit in ((3600, "h"), (60, "min")):
         if seconds >= 3600 and seconds % scale == 0:
             return f"{seconds / scale:.0f} {unit}"

@@ -11,7 +11,7 @@ __all__ = ["fault_in", "fault_in_format", "fault_in_record", "fault_in_version"]
 
 NUMBER = (int, float)
 NEEDED: Mapping[str, tuple[type, ...]] = {"kind": (str,), "scenario": (str,), "version": (str,)}
-"""Required keys of every summary, with the types of the values."""
+"""Required keys of every summary, with the types of their values."""
 
 OF_RUNS: Mapping[str, tuple[type, ...]] = {
     "seed": (int,),
@@ -19,18 +19,21 @@ OF_RUNS: Mapping[str, tuple[type, ...]] = {
     "duration_s": NUMBER,
     "warmup_s": NUMBER,
 }
-"""Further required keys of the summaries of runs."""
+"""Additional required keys of the summaries of simulations and emulations."""
 
 
 def fault_in(summary: Any) -> str | None:
-    """Return a line on the first error in the structure of a summary; None if there is no error."""
+    """Return a description of the first error in the structure of a summary; None if it is
+    valid.
+    """
     return next(_faults(summary), None)
 
 
 def fault_in_version(tree: Mapping[str, Any]) -> str | None:
-    """Return a line on an error in version or format of a saved answer; None if there is no error.
+    """Return a description of an error in version or format of a saved result; None if both fit.
 
-    Minor versions may differ. An answer without `format` has format 1.
+    Only the major version must be the same as that of the installed lasthop. A result without
+    `format` has format 1.
     """
     version = tree.get("version")
     if not isinstance(version, str):
@@ -46,7 +49,7 @@ def fault_in_version(tree: Mapping[str, Any]) -> str | None:
 
 
 def fault_in_format(tree: Mapping[str, Any]) -> str | None:
-    """Return a line on an error in the format of a saved answer; None if there is no error."""
+    """Return a description of an error in the format of a saved result; None if it is supported."""
     written = tree.get("format", 1)
     if not isinstance(written, int) or isinstance(written, bool) or written < 1:
         return f"`format`: {json.dumps(written)} is not a format: expected {_core.FORMAT}"
@@ -59,7 +62,7 @@ def fault_in_format(tree: Mapping[str, Any]) -> str | None:
 
 
 def fault_in_record(record: Mapping[str, Any]) -> str | None:
-    """Return a line on the first error in the structure of a record; None if there is no error."""
+    """Return a description of the first error in the structure of a record; None if it is valid."""
     if (wrong := fault_in_version(record)) is not None:
         return wrong
     if not isinstance(record.get("interrupted"), bool):
@@ -76,7 +79,7 @@ def fault_in_record(record: Mapping[str, Any]) -> str | None:
 
 
 def _are_samples(samples: Any) -> bool:
-    """Return whether the samples are values by list, name and quantity."""
+    """Return whether the samples are a mapping: list to name to quantity to values."""
     try:
         every = [
             values
@@ -90,7 +93,7 @@ def _are_samples(samples: Any) -> bool:
 
 
 def _are_series(series: Any) -> bool:
-    """Return whether the series are None, or times and tracks with a value for each time."""
+    """Return whether the time series are None, or times and tracks with one value per time."""
     if series is None:
         return True
     try:
@@ -106,7 +109,7 @@ def _are_series(series: Any) -> bool:
 
 
 def _are_distributions(distributions: Any) -> bool:
-    """Return whether each distribution has counts, and one edge more than counts."""
+    """Return whether each distribution has histogram counts, and one more bin edge than counts."""
     try:
         return all(
             all(isinstance(each[key], str) for key in ("list", "name", "quantity"))
@@ -120,7 +123,7 @@ def _are_distributions(distributions: Any) -> bool:
 
 
 def _are_numbers(values: Any) -> bool:
-    """Return whether a value is a list of numbers or null."""
+    """Return whether a value is a list whose items are numbers or null."""
     return isinstance(values, list) and all(
         value is None or isinstance(value, NUMBER) for value in values
     )
@@ -153,7 +156,7 @@ def _faults(summary: Any) -> Iterator[str]:
 
 
 def _is_value(value: Mapping[str, Any]) -> bool:
-    """Return whether a value is an estimate or a complex number."""
+    """Return whether a JSON object is an estimate or a complex number."""
     for keys in (("mean", "ci95"), ("real", "imag")):
         if value.keys() == set(keys):
             return all(value[key] is None or isinstance(value[key], NUMBER) for key in keys)

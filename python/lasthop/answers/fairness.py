@@ -1,4 +1,4 @@
-"""Fairness, which is judged among senders whose demand is not met.
+"""Fairness measures over the senders whose demand is not met.
 
 A flow whose demand is met is not treated unfairly. The demand of a flow with a given rate is met if
 at most 1 % of its datagrams are lost, and datagrams on the way do not accumulate. The demand of
@@ -20,18 +20,18 @@ __all__ = [
 ]
 
 Stations = Mapping[str, Mapping[str, Sequence[float | None]]]
-"""Samples of each station by name and quantity, one per replication; None for a missing sample."""
-
-MET_PERCENT = 99
-"""Percentage of its datagrams that a flow must deliver for its demand to be met. [%]"""
-
-PILE = 1.5
-"""Datagrams accumulate if the number on the way exceeds rate times mean delay by this factor.
-[-]
+"""Samples of each station, by station and quantity. The sequence has one sample per replication;
+None is a missing sample.
 """
 
+MET_PERCENT = 99
+"""Percentage of datagrams that must arrive for the demand of a flow to be met. [%]"""
+
+PILE = 1.5
+"""Ratio above which datagrams accumulate: datagrams on the way, over rate times mean delay. [-]"""
+
 TINIEST = 1e-100
-"""Smallest goodput whose square is not rounded to 0."""
+"""Limit of goodputs whose squares underflow to 0."""
 
 
 def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) -> bool:
@@ -54,14 +54,14 @@ def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) 
 
 
 def jain(goodputs: Collection[float]) -> float | None:
-    """Return Jain's index of the competing stations; None with fewer than two, or if all are 0.
-    [-]
+    """Return Jain's index of the competing stations; None with fewer than two, or if all goodputs
+    are 0. [-]
     """
     return jain_index(goodputs) if len(goodputs) > 1 and any(goodputs) else None
 
 
 def jain_index(goodputs: Collection[float]) -> float:
-    r"""Return Jain's fairness index, :math:`J = (\sum x_i)^2 / (M \sum x_i^2)`. [-]
+    r"""Return Jain's index of M goodputs x, :math:`J = (\sum x_i)^2 / (M \sum x_i^2)`. [-]
 
     Parameters
     ----------
@@ -72,13 +72,15 @@ def jain_index(goodputs: Collection[float]) -> float:
     -----
     Hot-spot paper, Eq. (27), with the square that is missing in the text of appendix III.
     """
-    if max(goodputs) <= TINIEST:  # The squares would be rounded to 0.
+    if max(goodputs) <= TINIEST:  # The squares would underflow to 0.
         goodputs = [x / max(goodputs) for x in goodputs]
     return sum(goodputs) ** 2 / (len(goodputs) * sum(x * x for x in goodputs))
 
 
 def fairness_levels(goodputs: Mapping[str, float]) -> dict[str, float]:
-    r"""Return the fairness level of each competing station, :math:`\eta_{1j} = GP_1 / GP_j`. [-]
+    r"""Return the fairness levels: goodput of the first station over that of station j. [-]
+
+    The levels are :math:`\eta_{1j} = GP_1 / GP_j`, where GP is the goodput of a competing station.
 
     Parameters
     ----------
@@ -94,7 +96,7 @@ def fairness_levels(goodputs: Mapping[str, float]) -> dict[str, float]:
 
 
 def judged(stations: Stations) -> list[str]:
-    """Return the stations that compete in at least one replication."""
+    """Return the names of the stations that compete for goodput in at least one replication."""
     return [
         name
         for name, quantities in stations.items()

@@ -1,4 +1,4 @@
-"""Head of the summary of an answer: its kind, its scenario and its runs."""
+"""Heading of a result: its kind, its scenario and its runs."""
 
 from typing import Annotated
 
@@ -8,12 +8,12 @@ __all__ = ["Heading"]
 
 
 def time_s(value: float | None) -> float:
-    """Return a time, or a placeholder for a prediction, which has no time."""
+    """Return a time; 0 for a prediction, whose summary has no time."""
     return float(value or 0.0)
 
 
 class Heading(Table):
-    """Scenario and runs of an answer; a prediction has a model and no runs."""
+    """Scenario and runs of a result. The heading of a prediction has a model and no runs."""
 
     kind: str
     scenario: str

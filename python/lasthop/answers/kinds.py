@@ -1,7 +1,7 @@
-"""Kinds of answers, with the functions that print, show, draw and read the answers.
+"""Kinds of results, with the functions that print, show, draw and read the results.
 
-`display`, `plot`, `load` and the list of commands use this table. A new kind of answer needs a row
-of the table, a module with its class, and a module with its command.
+`display`, `plot`, `load` and the list of commands use `KINDS`. A new kind of result needs an item
+of `KINDS`, a module with its class, and a module with its command.
 """
 
 from collections.abc import Mapping
@@ -12,26 +12,30 @@ __all__ = ["KINDS", "Kind", "kind_named"]
 
 
 class Kind(NamedTuple):
-    """Kind of answers. Functions and classes are given as references for `lasthop.references`."""
+    """One kind of result. Functions and classes are given as references for
+    `lasthop.references`.
+    """
 
     name: str
-    """Value of ``kind`` in the JSON of the answers."""
+    """Value of ``kind`` in the JSON of the results."""
     command: str
-    """Command that prints the answers."""
+    """Name of the command that prints results of this kind."""
     line: str
-    """Description of the command in the list of commands."""
+    """One-line description of the command in the list of commands."""
     answer: str
-    """Class of the answers."""
+    """Reference to the class of the results."""
     text: str
-    """Function that returns a short text for the Python prompt."""
+    """Reference to the function that returns a short text for the Python prompt."""
     page: str = ""
-    """Function that returns the page for notebooks and reports; by default a page with the text."""
+    """Reference to the function that returns the page for notebooks and reports. By default the
+    page contains the short text.
+    """
     figure: str = ""
-    """Function that draws the main picture; empty if there is no picture."""
+    """Reference to the function that draws the main picture; empty if the result has no picture."""
     readers: Mapping[str, str] = MappingProxyType({})
-    """Functions that read an answer, by the ``kind`` in its JSON."""
+    """References to the functions that read a saved result, by the ``kind`` in its JSON."""
     file: str = ""
-    """File that `lasthop.load` reads if it is given a directory of a saved answer."""
+    """File in the directory of a saved result that `lasthop.load` reads."""
 
 
 KINDS = (
@@ -118,9 +122,9 @@ KINDS = (
         figure="plot.tuning:tuning_figure",
     ),
 )
-"""Kinds of answers, in the order of their commands."""
+"""Kinds of results, in the order of their commands."""
 
 
 def kind_named(name: str) -> Kind:
-    """Return the kind with a name."""
+    """Return the kind of result with this name."""
     return next(kind for kind in KINDS if kind.name == name)

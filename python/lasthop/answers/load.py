@@ -1,4 +1,4 @@
-"""Answers read from files that were saved or printed as JSON."""
+"""Reading of results that were saved, or printed as JSON."""
 
 from os import PathLike
 from pathlib import Path
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["Loaded", "load"]
 
 Loaded: TypeAlias = "Result | Prediction | Emulation | Comparison | Sweep | WhatIf"
-"""Answers that can be read."""
+"""Types of results that `load` can return."""
 
 READERS = {name: reader for kind in KINDS for name, reader in kind.readers.items()}
-"""References to the functions that read an answer, by its ``kind``."""
+"""References to the functions that read a saved result, by the ``kind`` in its JSON."""
 
 CLASSES = {kind.name: kind.answer.partition(":")[2] for kind in KINDS}
-"""Names of the classes of answers, by their ``kind``."""
+"""Names of the classes of results, by the ``kind`` in their JSON."""
 
 
 def load(path: str | PathLike[str]) -> Loaded:
@@ -104,7 +104,7 @@ def load(path: str | PathLike[str]) -> Loaded:
 
 
 def _answer_in(directory: Path) -> Path:
-    """Return the file to read in a directory."""
+    """Return the path of the file to read in the directory of a saved result."""
     files = [kind.file for kind in KINDS if kind.file]
     present = [directory / name for name in files if (directory / name).is_file()]
     if len(present) == 1:

@@ -1,4 +1,4 @@
-"""Check of existing files at output paths: only files written by lasthop are replaced."""
+"""Checks before a file is replaced: lasthop replaces only files that it has written."""
 
 import csv
 import json
@@ -24,7 +24,7 @@ WHAT = {
     ".toml": "a scenario",
     CAPTURE: "a capture",
 }
-"""Kinds of files that lasthop writes, by suffix."""
+"""Descriptions of the files that lasthop writes, by suffix."""
 
 MARKS = {
     ".png": b"tEXtSoftware\0lasthop ",
@@ -35,25 +35,27 @@ MARKS = {
     ".toml": b": written by lasthop reproduce\n",
     CAPTURE: b"lasthop ",
 }
-"""Bytes that identify files of lasthop, by suffix; a capture has the program's name in its first
-block.
+"""Bytes by which lasthop recognises its own files, by suffix. A capture contains the program's name
+in its first block.
 """
 
 KINDS = {kind.name for kind in kinds.KINDS} | {"progress", "record", "sweep manifest"}
 """Values of ``kind`` in JSON that lasthop writes."""
 
 TABLE = b"lasthop"
-"""Key in the metadata of a Parquet table that marks tables of lasthop."""
+"""Metadata key that marks a Parquet table of lasthop."""
 
 SECTION = b"\n\r\r\n"
 """First bytes of a pcapng capture."""
 
 HEAD_BYTES, CAPTURE_BYTES, TAIL_BYTES = 4096, 256, 32768
-"""Number of bytes that are searched for a mark: at the beginning, or at the end of a PDF."""
+"""Length of the searched region: beginning of a file, beginning of a capture, end of a PDF.
+[bytes]
+"""
 
 
 def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
-    """Refuse to replace a file that lasthop has not written.
+    """Refuse to write these files if one of them exists and lasthop has not written it.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
 def refuse_if_foreign(path: Path, suffix: str | None = None) -> None:
     """Refuse to replace this file if lasthop has not written it.
 
-    The argument `suffix` gives the kind of the file if the suffix of its name does not.
+    The argument `suffix` replaces the suffix of the file name.
 
     Raises
     ------
@@ -102,7 +104,7 @@ def is_ours(path: Path, suffix: str | None = None) -> bool:
             return _is_answer(path)
         case ".parquet":
             return _columns(path) is not None
-        case ".csv":  # CSV has no place for a mark. The Parquet file of the same table has a mark.
+        case ".csv":  # CSV has no metadata; the Parquet file of the same table has.
             return _header(path) == _columns(path.with_suffix(".parquet"))
     with path.open("rb") as file:
         head = file.read(CAPTURE_BYTES if kind == CAPTURE else HEAD_BYTES)
@@ -124,7 +126,7 @@ def _is_answer(path: Path) -> bool:
 
 
 def _columns(path: Path) -> list[str] | None:
-    """Return the names of the columns of a Parquet table; None if it is not a table of lasthop."""
+    """Return the column names of a Parquet table; None if lasthop has not written the table."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Pictures of answers, as methods of their attribute ``plot``. Drawing imports matplotlib."""
+"""Pictures of results, as methods of their attribute ``plot``. Drawing imports matplotlib."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,11 @@ __all__ = ["AnswerPlots", "Plots", "ResultPlots", "SweepPlots"]
 
 
 class Plots:
-    """Pictures of an answer; ``a.plot()`` draws the main picture.
+    """Pictures of a result; ``a.plot()`` draws the main picture.
 
     Each method returns a matplotlib figure. Pictures with one panel are drawn into the axes ``ax``
-    if they are given. Pictures with several panels are drawn into ``figure``, a figure or
-    subfigure, if it is given.
+    if they are given. Pictures with several panels are drawn into the figure or subfigure
+    ``figure`` if it is given.
     """
 
     def __init__(self, answer: Any) -> None:
@@ -43,7 +43,7 @@ class Plots:
         Raises
         ------
         UserError
-            If the answer has no such picture.
+            If the result has no picture of this quantity.
         """
         command = kind_named(self._answer.kind).command
         if series or quantity is not None:
@@ -61,25 +61,29 @@ class Plots:
 
 
 class AnswerPlots(Plots):
-    """Pictures of one answer: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
+    """Pictures of one result: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
     goodputs.
 
-    The main picture shows goodputs, utilisation of links, and queues, and also delays if they
-    matter. Stations with equal settings share one row, which shows mean, minimum and maximum. A
-    station that sends and receives has a row for each direction. The main picture of a conflict
-    graph is the graph.
+    The main picture shows goodputs, utilisation of links, and queues, and also delays if the
+    scenario has delay-sensitive traffic. Stations with equal settings share one row, which shows
+    mean, minimum and maximum. A station that sends and receives has a row for each direction. The
+    main picture of a conflict graph is the graph.
     """
 
     def goodput(self, *, ax: "Axes | None" = None) -> "Figure":
-        """Draw the goodput of each station or group, with intervals. [Mb/s]"""
+        """Draw the goodput of each station or table of stations, with intervals. [Mb/s]"""
         return self._draw("plot.stations:goodput_figure", ax)
 
     def shares(self, *, ax: "Axes | None" = None) -> "Figure":
-        """Draw the share of the goodput of each station or group, and equal shares. [%]"""
+        """Draw the goodput share of each station or table of stations, and a line for equal shares.
+        [%]
+        """
         return self._draw("plot.stations:share_figure", ax)
 
     def queues(self, *, ax: "Axes | None" = None) -> "Figure":
-        """Draw the mean queue of the access point and each station or group. [packets]"""
+        """Draw the mean queue of the access point and of each station or table of stations.
+        [packets]
+        """
         return self._draw("plot.stations:queue_figure", ax)
 
     def conflicts(self, *, ax: "Axes | None" = None) -> "Figure":
@@ -88,10 +92,10 @@ class AnswerPlots(Plots):
 
 
 class ResultPlots(AnswerPlots):
-    """Pictures of a simulation: the pictures of every answer, and pictures of records over time."""
+    """Pictures of a simulation: the pictures of every result, and pictures of records over time."""
 
     def drawing(self, quantity: str | None, *, series: bool) -> "Callable[[], Figure]":
-        """Return the function that draws the main picture, or the time series."""
+        """Return the function that draws the time series if `series`, else the main picture."""
         if series or quantity is not None:
             return lambda: self.series(quantity)
         return self
@@ -145,8 +149,8 @@ class SweepPlots(Plots):
         ----------
         quantity : str, optional
             Quantity to draw, optionally after its list and a dot: ``"jain"`` or
-            ``"queues.sojourn_s"``. By default delays and losses if they matter, then shares of a
-            cell's stations and groups, or goodput and losses of a router.
+            ``"queues.sojourn_s"``. By default delays and losses of delay-sensitive traffic, then
+            goodput shares of a cell's stations, or goodput and losses of a router.
         figure : matplotlib Figure or SubFigure, optional
             Figure to draw into; by default a new one in house style.
 
@@ -158,7 +162,7 @@ class SweepPlots(Plots):
         return self._draw(kind_named(self._answer.kind).figure, quantity, figure)
 
     def drawing(self, quantity: str | None, *, series: bool) -> "Callable[[], Figure]":
-        """Return the function that draws a quantity over the swept values."""
+        """Return the function that draws a quantity over the swept settings."""
         if series:
             return super().drawing(quantity, series=series)
         return lambda: self(quantity)

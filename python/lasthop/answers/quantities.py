@@ -1,4 +1,4 @@
-"""Measured quantities: the lists of a result, and the registry."""
+"""Measured quantities: the lists of a result, and the registry of all quantities."""
 
 import json
 from functools import cache
@@ -21,11 +21,11 @@ LISTS = (
     "stability",
     "totals",
 )
-"""Lists of a result, in the order in which they are shown."""
+"""Names of the lists of a result, in the order in which they are shown."""
 
 
 class Quantity(Table):
-    """A measured quantity."""
+    """A measured quantity, as it is described in the registry."""
 
     name: str
     unit: str
@@ -36,7 +36,7 @@ class Quantity(Table):
 
 @cache
 def registry() -> dict[str, Quantity]:
-    """Return all quantities by name."""
+    """Return the registry: all quantities by name."""
     quantities = (read_as(Quantity, each) for each in json.loads(_core.quantities()))
     return {quantity.name: quantity for quantity in quantities}
 

@@ -1,4 +1,4 @@
-"""Steps of reading saved answers that all kinds of answers share."""
+"""Functions that read and check saved results of all kinds."""
 
 import json
 import warnings
@@ -24,10 +24,10 @@ __all__ = [
 ]
 
 SUMMARY_ONLY = "only a summary was loaded"
-"""Reason why an answer that was read from a summary lacks the other parts."""
+"""Reason why a result has no scenario, samples or series: it was read from a summary."""
 
 WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError)
-"""Exceptions that are raised when a tree with an unexpected structure is read."""
+"""Exceptions that access to JSON data with an unexpected structure raises."""
 
 
 def text_of(file: Path) -> str:
@@ -62,7 +62,7 @@ def tree_of(file: Path, text: str) -> Mapping[str, Any]:
 
 
 def summary_of(file: Path, tree: Any) -> Mapping[str, Any]:
-    """Return a summary after a check of its structure."""
+    """Return a summary after its structure was checked."""
     fault = fault_in(tree)
     if fault is not None:
         raise UserError(f"{file}: {fault}")
@@ -71,7 +71,7 @@ def summary_of(file: Path, tree: Any) -> Mapping[str, Any]:
 
 
 def scenario_in(file: Path, tree: Mapping[str, Any]) -> Scenario:
-    """Return the scenario of a record or a sweep."""
+    """Return the scenario from the JSON object of a record or a sweep."""
     try:
         origin = tree["origin"]
         scenario = scenario_of(origin)
@@ -91,13 +91,13 @@ def scenario_in(file: Path, tree: Mapping[str, Any]) -> Scenario:
 
 
 def base_of(file: Path, tree: Mapping[str, Any]) -> Scenario:
-    """Return the scenario of a sweep or a what-if after a check of the version."""
+    """Return the scenario of a sweep or a what-if after its version was checked."""
     if (fault := fault_in_version(tree)) is not None:
         raise UserError(f"{file}: {fault}")
     return scenario_in(file, tree)
 
 
 def short(what: object) -> str:
-    """Return a value as short text on one line."""
+    """Return a value as short text on one line, for a message."""
     text = " ".join(repr(what).split())
     return text if len(text) <= 60 else f"{text[:60]}..."

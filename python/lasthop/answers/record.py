@@ -19,7 +19,7 @@ KIND = "record"
 
 
 class Output(Protocol):
-    """Parts of a result as JSON texts, such as `_core.SimulationOutput`."""
+    """Results of a simulation as JSON texts, such as `_core.SimulationOutput`."""
 
     @property
     def summary_json(self) -> str:
@@ -51,7 +51,7 @@ class Output(Protocol):
 
     @property
     def frames_full(self) -> bool:
-        """Whether the limit of recorded frames was reached."""
+        """Whether the maximum number of recorded frames was reached."""
 
     def frames_json(self, from_s: float = 0.0, to_s: float = inf) -> str:
         """Return the recorded frames that begin in a time interval, as JSON columns."""
@@ -62,7 +62,7 @@ class Output(Protocol):
 
 @dataclass(frozen=True)
 class StoredOutput:
-    """Parts of a result that do not need the engine: texts, and the bytes of a capture."""
+    """Saved results that do not need the engine: JSON texts, and the bytes of a capture."""
 
     summary_json: str
     samples_json: str
@@ -79,7 +79,7 @@ class StoredOutput:
 
     @classmethod
     def of(cls, output: Output, *, has_capture: bool) -> "StoredOutput":
-        """Return a copy of all parts of an output, with the bytes of its capture if it has one."""
+        """Return a copy of an output, including the bytes of its capture if it has one."""
         pieces: list[bytes] = []
         if has_capture:
             output.write_pcapng(pieces.append)
@@ -98,7 +98,7 @@ class StoredOutput:
 
     @classmethod
     def of_record(cls, summary_json: str, record: Mapping[str, Any]) -> "StoredOutput":
-        """Return the parts in a record that `record_text` wrote, without a capture."""
+        """Return the output from a record that `record_text` wrote. There is no capture."""
         samples, halves, series = (
             json.dumps(record[part]) for part in ("samples", "halves", "series")
         )
@@ -109,7 +109,7 @@ class StoredOutput:
         )
 
     def frames_json(self, from_s: float = 0.0, to_s: float = inf) -> str:
-        """Return the frames that begin in a time interval.
+        """Return the recorded frames that begin in a time interval, as JSON columns.
 
         Raises
         ------
@@ -124,7 +124,7 @@ class StoredOutput:
         return json.dumps(remaining)
 
     def write_pcapng(self, write: Callable[[bytes], object]) -> None:
-        """Call `write` with the capture.
+        """Call `write` with the bytes of the packet capture.
 
         Raises
         ------
@@ -144,37 +144,37 @@ class StoredOutput:
 
 @dataclass(frozen=True)
 class SummaryAlone:
-    """Summary that was read from a file; access to any other part raises an error."""
+    """Summary that was read from a file. Access to samples, series or frames raises an error."""
 
     summary_json: str
     origin: str
-    """Path of the file."""
+    """Path of the file with the summary."""
     why: str
-    """Reason why the other parts are missing."""
+    """Reason why samples, series and frames are missing."""
 
     @property
     def samples_json(self) -> str:
-        """Refuse, because a summary has none."""
+        """Raise an error, because a summary has no samples."""
         raise self._lacks("samples")
 
     @property
     def halves_json(self) -> str:
-        """Refuse, because a summary has none."""
+        """Raise an error, because a summary has no goodputs of the two halves."""
         raise self._lacks("halves")
 
     @property
     def series_json(self) -> str:
-        """Refuse, because a summary has none."""
+        """Raise an error, because a summary has no time series."""
         raise self._lacks("series")
 
     @property
     def distributions_json(self) -> str:
-        """Refuse, because a summary has none."""
+        """Raise an error, because a summary has no distributions."""
         raise self._lacks("distributions")
 
     @property
     def interrupted(self) -> bool:
-        """Refuse, because a summary does not say whether the run was interrupted."""
+        """Raise an error, because a summary does not say whether the run was interrupted."""
         raise self._lacks("word of whether it was interrupted")
 
     @property
@@ -188,11 +188,11 @@ class SummaryAlone:
         return False
 
     def frames_json(self, from_s: float = 0.0, to_s: float = inf) -> str:
-        """Refuse, because a summary has no frames."""
+        """Raise an error, because a summary has no frames."""
         raise self._lacks("frames")
 
     def write_pcapng(self, write: Callable[[bytes], object]) -> None:
-        """Refuse, because a summary has no frames."""
+        """Raise an error, because a summary has no frames."""
         raise self._lacks("frames")
 
     def _lacks(self, what: str) -> UserError:
@@ -200,15 +200,16 @@ class SummaryAlone:
 
 
 def lacking(origin: str, what: str, why: str) -> UserError:
-    """Return the error for an answer from a file that lacks a part."""
+    """Return the error for access to data that the file of a result does not contain."""
     return UserError(f"{origin}: has no {what}: {why}")
 
 
 def record_text(output: Output, scenario: Scenario, summary: Mapping[str, Any]) -> str:
     """Return the text of ``record.json``, which contains all of a result except its summary.
 
-    The text is one JSON object. It contains scenario (text, settings, files), samples, halves,
-    series, distributions if there are any, and the fingerprint of the matching ``result.json``.
+    The text is one JSON object. It contains scenario (text, settings, files), samples, halves and
+    series. It also contains distributions if there are any, and the fingerprint of the matching
+    ``result.json``.
     """
     head = {
         "kind": KIND,
@@ -231,5 +232,5 @@ def record_text(output: Output, scenario: Scenario, summary: Mapping[str, Any]) 
 
 
 def seal_of(text: str) -> str:
-    """Return the fingerprint of a result's JSON."""
+    """Return the fingerprint of the text of ``result.json``."""
     return hashlib.sha256(text.encode()).hexdigest()

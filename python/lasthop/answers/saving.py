@@ -1,5 +1,5 @@
-"""Results on disk: JSON, and each table as Parquet and CSV. Either all files are written or
-none.
+"""Results on disk: JSON, and each table as Parquet and CSV. Either all files are written or none
+is.
 """
 
 import json
@@ -30,27 +30,27 @@ Writer = Callable[[Path], object]
 
 
 def table_files(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of the files of tables."""
+    """Return the file names of tables: Parquet and CSV of each."""
     return tuple(f"{name}{suffix}" for name in names for suffix in (".parquet", ".csv"))
 
 
 TABLE_FILES = table_files((*LISTS, "series"))
-"""Tables that a sweep may write."""
+"""Names of the table files that a sweep may write."""
 
 PROGRESS = "progress.json"
-"""File with the progress of the run that writes into a directory."""
+"""File with the progress of a run, in the directory of its results."""
 
 MANIFEST = "manifest.json"
-"""File with the requested points of a sweep, which `lasthop.load` reads."""
+"""File with the requested grid points of a sweep, which `lasthop.load` reads."""
 
 MOST_FRAMES = 1_000_000
-"""Default limit of recorded frames in a packet capture."""
+"""Default maximum number of frames in a packet capture."""
 
 RESULT_FILE, RECORD_FILE = "result.json", "record.json"
-"""Files with the summary of a result, and with the other parts that `lasthop.load` needs."""
+"""Files of a saved result: the summary, and the other data that `lasthop.load` needs."""
 
 RESULT_FILES = (RESULT_FILE, RECORD_FILE, *TABLE_FILES, *table_files(("samples",)))
-"""Files that a result may write."""
+"""Names of all files that a saved result may have."""
 
 
 def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:
@@ -59,15 +59,17 @@ def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:
 
 
 def write_atomically(path: Path, write: Writer) -> None:
-    """Write a temporary file next to `path` and rename it; write directly to devices and pipes."""
+    """Write a temporary file next to `path`, then rename it. Devices and pipes are written
+    directly.
+    """
     with naming(path), in_place_of(path) as partial:
         write(partial)
 
 
 @contextmanager
 def in_place_of(path: Path) -> Iterator[Path]:
-    """Yield a temporary file next to `path` that replaces it at the end; yield a device or pipe
-    itself.
+    """Yield a temporary file next to `path`, which replaces `path` at the end. If `path` is a
+    device or pipe, yield `path` itself.
     """
     if path.exists() and not path.is_file():
         yield path
@@ -81,7 +83,7 @@ def in_place_of(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Replace the name of the temporary file by `path` in errors."""
+    """Replace the path of the temporary file by `path` in error messages."""
     try:
         yield
     except OSError as error:
@@ -89,7 +91,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_all(directory: Path, writers: Mapping[str, Writer]) -> list[Path]:
-    """Write all files of a directory; if one file fails, no file is changed."""
+    """Write all files into a directory. If one file fails, no file is changed."""
     with staged(directory) as staging:
         for name, write in writers.items():
             write(staging / name)
@@ -98,8 +100,8 @@ def write_all(directory: Path, writers: Mapping[str, Writer]) -> list[Path]:
 
 @contextmanager
 def staged(directory: Path) -> Iterator[Path]:
-    """Yield a folder whose files are moved into `directory` at the end, unless an error was
-    raised.
+    """Yield a temporary folder. Its files are moved into `directory` at the end, unless an error
+    was raised.
     """
     created = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
@@ -117,12 +119,12 @@ def staged(directory: Path) -> Iterator[Path]:
 
 
 def text_writer(text: str) -> Writer:
-    """Return a writer that writes the text."""
+    """Return a function that writes the text into a file."""
     return lambda path: path.write_text(text, encoding="utf-8")
 
 
 def table_writers(name: str, table: "pd.DataFrame", about: Mapping[str, str]) -> dict[str, Writer]:
-    """Return the writers of the Parquet and the CSV file of a table."""
+    """Return the functions that write the Parquet and the CSV file of a table, by file name."""
     return {
         f"{name}.parquet": lambda path: write_parquet(table, path, about),
         f"{name}.csv": lambda path: table.to_csv(path, index=False, lineterminator="\n"),
@@ -130,7 +132,9 @@ def table_writers(name: str, table: "pd.DataFrame", about: Mapping[str, str]) ->
 
 
 def write_parquet(table: "pd.DataFrame", path: Path, about: Mapping[str, str]) -> None:
-    """Write a Parquet file; the metadata of each field has unit and definition of its quantity."""
+    """Write a table as Parquet. The metadata of each column has unit and definition of its
+    quantity.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -141,7 +145,7 @@ def write_parquet(table: "pd.DataFrame", path: Path, about: Mapping[str, str]) -
 
 
 def field_metadata(column: str) -> dict[str, str]:
-    """Return unit and definition of a column from the registry of quantities."""
+    """Return the metadata of a column: unit and definition, from the registry of quantities."""
     quantity = column.removesuffix("_ci95")
     known = registry().get(quantity)
     if known is None:

@@ -1,4 +1,4 @@
-"""Stability of the queues of a prediction."""
+"""Predicted stability of queues, read from the summary of a prediction."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -10,13 +10,13 @@ __all__ = ["Stability", "stabilities"]
 
 
 class _Root(Table):
-    """The rightmost characteristic root of a queue."""
+    """The rightmost characteristic root of a queue's linearised fluid model."""
 
     real: float
 
 
 class Stability(Table):
-    """Stability of a queue, predicted by a model."""
+    """Stability of a queue's equilibrium, predicted by a model."""
 
     name: str
     stable: bool
@@ -25,5 +25,5 @@ class Stability(Table):
 
 
 def stabilities(summary: Mapping[str, Any]) -> list[Stability]:
-    """Return the stability of each queue, if a model predicts it."""
+    """Return the predicted stability of each queue; an empty list if the model predicts none."""
     return [read_as(Stability, item) for item in summary.get("stability", ())]

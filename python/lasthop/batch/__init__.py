@@ -1,4 +1,4 @@
-"""Run many scenarios, each once: in chunks, on any executor, and saved on disk when finished.
+"""Simulations of many scenarios, each once: in chunks, on any executor, saved when finished.
 
 ```text
  scenarios --(key)--> missing --cut--> chunks --executor--> finished --seal--> parts
@@ -6,9 +6,9 @@
                          +-------------------- the next time -------------------+
 ```
 
-A sweep, the studies and the search for a setting all ask for runs by the fingerprint of their
-scenario. Finished runs are reused. A run does not depend on its executor, or on the other runs of
-its chunk.
+A sweep, the studies and the search for a setting all request runs by the fingerprint of their
+scenario. Finished runs are reused. The result of a run depends neither on its executor nor on the
+other runs of its chunk.
 """
 
 from lasthop.batch.batch import Batch, BatchInterrupted, BatchStopped

@@ -1,4 +1,6 @@
-"""Loop of a batch: form chunks, submit them, save their results, and stop on request."""
+"""Main loop of a batch: form chunks of runs, submit them, and save their results until the end or a
+stop.
+"""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -18,36 +20,36 @@ from lasthop.batch.sizes import CHUNK_S, Sizes
 from lasthop.errors import UserError
 
 TICK_S = 0.1
-"""Interval between two checks for Ctrl-C. [s]"""
+"""Interval between two checks for Ctrl-C while chunks run. [s]"""
 
 
 class BatchInterrupted(KeyboardInterrupt):
-    """Ctrl-C ended a batch; its finished runs are kept."""
+    """Exception after Ctrl-C ended a batch; the finished runs are saved."""
 
 
 class BatchStopped(Exception):
-    """The callback of progress ended a batch; its finished runs are kept."""
+    """Exception after the `progress` callback ended a batch; the finished runs are saved."""
 
 
 @dataclass
 class Batch:
-    """Runs to simulate, with the place where their results are kept.
+    """Runs to simulate, with the archives in which their results are saved.
 
     Parameters
     ----------
     parts : Parts
-        Finished runs.
+        Archives with the finished runs.
     contents : sequence of str
-        Names of the parts of each run that are stored: ``summary``, ``samples``, ``halves``,
+        Names of the data that are stored for each run: ``summary``, ``samples``, ``halves``,
         ``series``.
     threads : int
         Threads of this process that simulate if there is no executor.
     executor : Executor or Workers, optional
         Executor of the runs, if not threads of this process.
     tails : bool
-        Whether to measure also the quantities that averages hide, such as starvation.
+        Whether to measure percentiles and starvation, too.
     directory : Path, optional
-        Folder to which the progress of the batch is written.
+        Folder in which the progress of the batch is written to a file.
     """
 
     parts: Parts
@@ -58,7 +60,7 @@ class Batch:
     directory: Path | None = None
 
     def run(self, tasks: Iterable[Task], progress: ProgressCallback | None = None) -> None:
-        """Simulate the runs that are not finished, each key once, and keep their results.
+        """Simulate the runs that are not finished, each key once, and save their results.
 
         After the first Ctrl-C, running simulations are finished. The second Ctrl-C ends them.
 
@@ -72,7 +74,7 @@ class Batch:
             If a worker or the scheduler was lost, if a run is refused, or if `PROGRESS` exists in
             the directory and is not a file of lasthop.
         OSError
-            If a part cannot be written.
+            If an archive cannot be written.
         """
         distinct = {task.key: task for task in tasks}
         todo = [task for key, task in distinct.items() if not self.parts.has(key, self.contents)]
@@ -91,7 +93,7 @@ class Batch:
 
 
 class _Loop:
-    """A batch while it runs.
+    """A running batch: its waiting runs, its submitted chunks, and its counters.
 
     Parameters
     ----------
@@ -100,12 +102,12 @@ class _Loop:
     todo : deque of Task
         Runs that have not been submitted.
     tally : ProgressCounters
-        Counters that receive the progress.
+        Counters to which progress is reported.
     workers : Workers
-        Workers that simulate.
+        Workers that simulate the chunks.
     here : bool
-        Whether the workers are threads that report their runs to `tally` and stop when it asks them
-        to.
+        Whether the workers are threads of this process. Threads report their progress to `tally`
+        and stop when `tally` requests a stop.
     """
 
     def __init__(
@@ -135,8 +137,7 @@ class _Loop:
                 self._until_done(interrupts)
                 self._recall()
                 for future in list(self._pending):
-                    # Threads return the finished runs of their chunk as soon as they see the
-                    # request to stop.
+                    # After a request to stop, threads return the finished runs of their chunk.
                     if self._here or future.done():
                         self._take(future)
                 by_keyboard = interrupts() > 0
@@ -170,7 +171,9 @@ class _Loop:
             lookout.look()
 
     def _hand_out(self) -> None:
-        """Give each worker one chunk; remote workers get a second chunk that waits."""
+        """Assign one chunk to each worker without a chunk; remote workers get a second chunk in
+        advance.
+        """
         most = self._workers.count * (1 if self._here else 2)
         while self._todo and len(self._pending) < most:
             count = self._sizes.next((task.length[1] for task in self._todo), len(self._todo))
@@ -180,7 +183,7 @@ class _Loop:
             self._pending.add(self._workers.executor.submit(compute, chunk, *watch))
 
     def _take(self, future: Future[Finished]) -> None:
-        """Save the result of a future, unless the future was cancelled."""
+        """Save the results of a finished chunk; ignore a cancelled chunk."""
         self._pending.discard(future)
         if future.cancelled():
             return
@@ -192,14 +195,14 @@ class _Loop:
         self._tally.sealed(finished, self._batch.parts.count)
 
     def _recall(self) -> None:
-        """Cancel the chunks that no worker has begun."""
+        """Cancel the submitted chunks that no worker has begun."""
         for future in list(self._pending):
             if future.cancel():
                 self._pending.discard(future)
 
     def _save_others(self) -> None:
-        """Save the finished chunks of other workers after one worker has failed; then report its
-        error.
+        """Save the finished chunks of other workers after one worker has failed. Afterwards the
+        batch reports the failure.
         """
         self._recall()
         for future in list(self._pending):

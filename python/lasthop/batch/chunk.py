@@ -1,4 +1,4 @@
-"""Messages to and from a worker: a chunk of scenarios, and the saved part with their results."""
+"""Messages to and from a worker: a chunk of runs to simulate, and an archive with their results."""
 
 import os
 import signal
@@ -22,33 +22,33 @@ KEPT: dict[str, Callable[[_core.SimulationOutput], str]] = {
     "halves": lambda output: output.halves_json,
     "series": lambda output: output.series_json,
 }
-"""Functions that produce the kept parts of a run, by name."""
+"""Functions that return the stored data of a run as JSON, by name."""
 
 TOGETHER = 16
-"""Number of runs that are prepared together."""
+"""Number of runs whose scenarios are prepared before the first of these runs is simulated."""
 
 TOGETHER_S = 0.1
-"""Interval at which finished runs are saved, unless runs are longer. [s]"""
+"""Time after which the results of finished runs are processed before the next run starts. [s]"""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run: a scenario with settings."""
+    """One run: a scenario with the settings that change it."""
 
     key: str
-    """`Scenario.key` of the scenario with the settings."""
+    """Key of the scenario with the settings; see `Scenario.key`."""
     scenario: Scenario
     length: tuple[int, float]
     """Number of replications, and total simulated time of all replications. [s]"""
     settings: tuple[Setting, ...] = ()
     files: tuple[File, ...] = ()
-    """Files that the scenario names with these settings."""
+    """Files, such as traces, that the scenario names with these settings."""
     values_sampled: int = 0
-    """Number of values in the time series."""
+    """Number of values in the time series of the run."""
 
     @staticmethod
     def of(scenario: Scenario) -> "Task":
-        """Return the run of a scenario without settings."""
+        """Return the run of a scenario as it is, without settings."""
         return Task(
             scenario.key,
             scenario,
@@ -58,7 +58,7 @@ class Task:
 
     @staticmethod
     def over(base: Scenario, settings: Mapping[str, str]) -> "Task":
-        """Return the run of a scenario with settings.
+        """Return the run of a scenario that settings change.
 
         Raises
         ------
@@ -71,7 +71,7 @@ class Task:
         return Task(made.key, base, length(made), tuple(settings.items()), files, sampled)
 
     def made(self) -> _core.Scenario:
-        """Return the scenario with its settings, which have been checked."""
+        """Return the engine's scenario with the settings of this run."""
         base = self.scenario
         if not self.settings:
             return base.checked
@@ -86,17 +86,17 @@ def length(scenario: Scenario) -> tuple[int, float]:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Runs that one worker simulates one after another."""
+    """Runs that one worker simulates, one after the other."""
 
     tasks: tuple[Task, ...]
     contents: tuple[str, ...]
-    """Names in `KEPT` of the parts of each run that are stored."""
+    """Names in `KEPT` of the data that are stored for each run."""
     threads: int = 1
-    """Threads over which the replications of a run are spread."""
+    """Number of threads that simulate the replications of a run."""
     tails: bool = False
-    """Whether to measure also the quantities that averages hide."""
+    """Whether to measure percentiles and starvation, too."""
     engine: str = field(default_factory=lambda: _core.ENGINE)
-    """Fingerprint of the engine of the process that submits the chunk."""
+    """Fingerprint of the engine in the process that submits the chunk."""
 
 
 @dataclass(frozen=True)
@@ -104,19 +104,21 @@ class Finished:
     """Results of a finished chunk."""
 
     part: bytes
-    """Saved part with these runs; see `lasthop.batch.part`."""
+    """ZIP archive with the results of the runs; see `lasthop.batch.part`."""
     keys: tuple[str, ...]
     cpu_s: float
-    """Processor time of these runs. [s]"""
+    """Processor time of the chunk. [s]"""
     simulated_s: float
-    """Total simulated time of all replications. [s]"""
+    """Total simulated time of all replications of the chunk. [s]"""
 
 
 class Watch:
-    """An observer of runs in the same process. This base class never stops a run."""
+    """Observer of runs in the same process, which may stop them. This base class never stops a
+    run.
+    """
 
     def see(self, key: str, replications: int, simulated_s: float) -> bool:
-        """Note the progress of a run; return whether it may continue."""
+        """Record the progress of a run; return whether the run may continue."""
         return True
 
     def may_begin(self) -> bool:
@@ -125,7 +127,7 @@ class Watch:
 
 
 def compute(chunk: Chunk, watch: Watch | None = None) -> Finished:
-    """Simulate the runs of a chunk; runs that were stopped are left out.
+    """Simulate the runs of a chunk. Runs that were stopped are left out of the results.
 
     Raises
     ------
@@ -173,21 +175,23 @@ def _outputs(chunk: Chunk, watch: Watch) -> Iterator[tuple[Task, float, _core.Si
 def _simulated(
     key: str, scenario: _core.Scenario, chunk: Chunk, watch: Watch
 ) -> _core.SimulationOutput | None:
-    """Return the output of a run; None if the run was stopped."""
+    """Return the output of a run; None if the run was stopped before its end."""
 
     def on_progress(seen: Progress) -> bool:
         return watch.see(key, seen["replications_done"], seen["simulated_s"])
 
     try:
         output = _core.simulate(scenario, chunk.threads, on_progress, chunk.tails)
-    except KeyboardInterrupt:  # Stopped before a replication was finished.
+    except KeyboardInterrupt:  # The run was stopped before its first replication was finished.
         return None
     return None if output.interrupted else output
 
 
 @contextmanager
 def deaf(wanted: bool) -> Iterator[None]:
-    """Ignore Ctrl-C, which a terminal sends to all processes: the parent process handles it."""
+    """Ignore Ctrl-C in a worker process if `wanted`. A terminal also sends Ctrl-C to the parent
+    process, which handles it.
+    """
     main = threading.current_thread() is threading.main_thread()
     if not (wanted and main):
         yield
@@ -200,7 +204,9 @@ def deaf(wanted: bool) -> Iterator[None]:
 
 
 class Processor:
-    """Processor time of this process, divided among the threads that work at the same time."""
+    """Processor time of this process, divided equally among the threads that work
+    simultaneously.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -209,7 +215,7 @@ class Processor:
 
     @contextmanager
     def shared(self) -> Iterator[Callable[[], float]]:
-        """Yield a function that returns the processor time spent so far. [s]"""
+        """Yield a function that returns the calling thread's share of the processor time. [s]"""
         me = object()
         with self._lock:
             self._share_out()
@@ -236,4 +242,4 @@ class Processor:
 
 
 PROCESSOR = Processor()
-"""Processor time of this process."""
+"""Shared clock of the processor time of this process."""

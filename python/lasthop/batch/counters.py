@@ -13,33 +13,33 @@ from lasthop.batch.chunk import Finished, Watch
 from lasthop.simulation.simulate import Progress
 
 WRITE_S = 1.0
-"""Interval at which the file is written. [s]"""
+"""Smallest interval between two updates of ``progress.json``. [s]"""
 
 
 class BatchProgress(Progress):
-    """Progress of a batch, over the scenarios that it still has to run."""
+    """Progress of a batch: its runs, replications and simulated time."""
 
     runs_done: int
-    """Number of finished scenarios, saved or not, including those of earlier batches."""
+    """Number of finished scenarios, including those of earlier batches and those not yet saved."""
     runs: int
-    """Number of all scenarios."""
+    """Number of all scenarios, finished or not."""
     parts: int
-    """Number of saved parts with finished scenarios."""
+    """Number of saved archives with finished scenarios."""
     simulated_s_per_cpu_s: float | None
-    """Simulated time per second of processor time, in saved parts; None without one. [s/s]"""
+    """Simulated time per processor time of the saved runs; None if no run was saved. [s/s]"""
     time_left_s: float | None
-    """Remaining time, estimated from the speed so far. [s]"""
+    """Estimated remaining time at the speed so far; None if it is unknown. [s]"""
     runs_under_way: int
-    """Number of running scenarios in this process."""
+    """Number of scenarios that run now in this process."""
     draining: bool
-    """Whether the batch was interrupted and only finishes its running scenarios."""
+    """Whether Ctrl-C was pressed, so that only running scenarios are finished."""
 
 
 ProgressCallback: TypeAlias = Callable[[BatchProgress], bool | None]
 
 
 class ProgressCounters(Watch):
-    """Sum of the progress of runs that are simulated in parallel or on other machines.
+    """Total progress of runs that are simulated in parallel or on other machines.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class ProgressCounters(Watch):
         self._written_s = -WRITE_S
 
     def see(self, key: str, replications: int, simulated_s: float) -> bool:
-        """Note the progress of a run; return whether it may continue."""
+        """Record the progress of a run; return whether the run may continue."""
         with self._lock:
             self._under_way[key] = replications, simulated_s
             self._tell()
@@ -87,7 +87,7 @@ class ProgressCounters(Watch):
         return not (self.stopped.is_set() or self.draining.is_set())
 
     def sealed(self, finished: Finished, parts: int) -> None:
-        """Note that a chunk was saved, and the number of saved parts."""
+        """Record that a chunk was saved; `parts` is the number of saved archives."""
         with self._lock:
             for key in finished.keys:
                 self._under_way.pop(key, None)
@@ -100,18 +100,18 @@ class ProgressCounters(Watch):
             self._tell()
 
     def drain(self) -> None:
-        """Stop starting new runs, and report this state."""
+        """Start no further runs, and report this state."""
         with self._lock:
             self.draining.set()
             self._tell()
 
     @property
     def runs_done(self) -> int:
-        """Number of runs that this batch has finished."""
+        """Number of runs that this batch has finished and saved."""
         return self._runs
 
     def finish(self, state: str) -> None:
-        """Write the final state."""
+        """Write the state at the end of the batch to ``progress.json``."""
         with self._lock:
             self._write(self._progress(), state)
 
@@ -153,5 +153,5 @@ class ProgressCounters(Watch):
         if self._file is None or not self._file.parent.is_dir():
             return
         tree = {"kind": "progress", "state": state, **progress}
-        with suppress(OSError):  # A full disk is reported when a part cannot be written.
+        with suppress(OSError):  # A full disk is reported when an archive cannot be written.
             write_atomically(self._file, text_writer(json.dumps(tree, indent=2) + "\n"))

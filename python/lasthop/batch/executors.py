@@ -14,40 +14,38 @@ from lasthop.errors import UserError
 from lasthop.extras import missing
 
 ELSEWHERE = ("dask", "distributed", "submitit", "tornado")
-"""Packages whose errors report that workers or a scheduler were lost."""
+"""Packages whose exceptions mean that a worker or the scheduler was lost."""
 
 SLURM_CHUNK_S = 300.0
-"""Processor time of the work in one job; it must exceed the time that a job waits to start. [s]"""
+"""Processor time of one Slurm job; it must exceed the time that a job waits to start. [s]"""
 
 LOOK_S = 5.0
-"""Interval between two checks for living workers. [s]"""
+"""Interval between two checks whether any worker is alive. [s]"""
 
 LOST_S = 60.0
-"""Time without any worker after which the batch gives up. Until then, workers may be restarted.
-[s]
-"""
+"""Time without any worker after which a batch fails. A worker may restart within this time. [s]"""
 
 POLL_S = 0.5
-"""Interval between two polls of the Slurm jobs. [s]"""
+"""Interval between two polls of the state of Slurm jobs. [s]"""
 
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor with the settings that suit it."""
+    """An executor, with its number of workers and a suitable size of chunks."""
 
     executor: Executor
     count: int
     """Number of workers that work simultaneously."""
     chunk_s: float | None = None
-    """Processor time of a chunk, if the default does not suit. [s]"""
+    """Wanted processor time of a chunk; None for the default. [s]"""
     is_there: Callable[[], bool] = lambda: True
-    """Function that returns whether any worker is alive; for executors that do not report lost
+    """Function that returns whether any worker is alive, for executors that do not report lost
     workers.
     """
 
     @staticmethod
     def of(executor: "Executor | Workers") -> "Workers":
-        """Wrap an executor of Python, with its number of workers."""
+        """Return an executor of `concurrent.futures` with its number of workers."""
         if isinstance(executor, Workers):
             return executor
         if not isinstance(executor, Executor):
@@ -60,12 +58,12 @@ class Workers:
 
 
 class WorkerWatchdog:
-    """Periodic check whether any worker is alive.
+    """Watchdog that fails a batch if no worker has been alive for `LOST_S`.
 
     Parameters
     ----------
     workers : Workers
-        The workers to check.
+        Executor whose workers are checked.
     """
 
     def __init__(self, workers: Workers) -> None:
@@ -73,7 +71,7 @@ class WorkerWatchdog:
         self._looked_s = self._seen_s = time.monotonic()
 
     def look(self) -> None:
-        """Check for workers, unless the last check was less than `LOOK_S` ago.
+        """Check whether any worker is alive, unless the last check was less than `LOOK_S` ago.
 
         Raises
         ------
@@ -91,7 +89,7 @@ class WorkerWatchdog:
 
 
 def went_away(error: BaseException) -> bool:
-    """Return whether an error of a future reports a lost worker or scheduler."""
+    """Return whether an error means that a worker or the scheduler was lost."""
     if isinstance(error, BrokenExecutor | CancelledError | ConnectionError | EOFError):
         return True
     return any(each.__module__.split(".")[0] in ELSEWHERE for each in type(error).__mro__)
@@ -129,12 +127,12 @@ def dask_cluster(address: str) -> Iterator[Workers]:
 
 
 CONNECT_S = "10s"
-"""Longest time to wait for the answer of a scheduler."""
+"""Longest time to wait for a connection to the Dask scheduler."""
 
 
 @contextmanager
 def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iterator[Workers]:
-    """Yield Slurm jobs as workers, by submitit.
+    """Yield Slurm jobs as workers; the package submitit starts them.
 
     Parameters
     ----------
@@ -170,11 +168,11 @@ def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iter
 
 
 MOST_JOBS = 64
-"""Largest number of Slurm jobs at the same time."""
+"""Largest number of Slurm jobs in the queue at the same time."""
 
 
 class Jobs(Executor):
-    """Futures of submitted jobs, which are polled.
+    """Executor whose submitted jobs are polled until they end.
 
     Parameters
     ----------
@@ -190,7 +188,7 @@ class Jobs(Executor):
         self._closed = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Submit a job."""
+        """Submit a job; return the future of its result."""
         future: Future[Any] = Future()
         job = self._hand_in(fn, *args, **kwargs)
         future.set_running_or_notify_cancel()
@@ -201,7 +199,7 @@ class Jobs(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Cancel the unfinished jobs, or wait for them."""
+        """Cancel all unfinished jobs if `cancel_futures`; wait for the jobs if `wait`."""
         if cancel_futures:
             for job in list(self._jobs.values()):
                 job.cancel()

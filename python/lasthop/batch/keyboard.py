@@ -1,6 +1,4 @@
-"""Counting of Ctrl-C without an exception, so that Ctrl-C never interrupts two steps that belong
-together.
-"""
+"""Counting of Ctrl-C without an exception, so that Ctrl-C never splits a file operation."""
 
 import signal
 import threading
@@ -11,10 +9,10 @@ from types import FrameType
 
 @contextmanager
 def counted_interrupts() -> Iterator[Callable[[], int]]:
-    """Count Ctrl-C; yield a function that returns how often it was pressed.
+    """Count Ctrl-C while the body runs; yield a function that returns the count.
 
-    If other code handles Ctrl-C, or if this is not the main thread, that handler stays and nothing
-    is counted.
+    Nothing is counted outside the main thread, or if other code has set a handler of Ctrl-C. A
+    handler of other code is not replaced.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

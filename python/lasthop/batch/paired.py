@@ -4,13 +4,15 @@
  base, cases --(same seed, same replications)--> results --(values per replication)--> differences
 ```
 
-`run` simulates a base scenario and its cases. Replication k of each has the same random streams.
-So the difference of a case and the base, replication by replication, has less noise than the two
-means. `judge` turns the values of one quantity into a `Difference` with an interval and a verdict.
+`run` simulates a base scenario and its cases. Replication k of every scenario uses the same random
+streams. Therefore the difference between a case and the base per replication has less noise than
+the two means. `judge` turns the values of one quantity into a `Difference` with an interval and a
+verdict.
 
-If many differences are judged, some would leave a 95 % interval by chance. Therefore the interval
-of each difference is widened by Bonferroni's correction: with `CONFIDENCE`, all intervals hold at
-the same time. Pass the number of all differences that are shown together as `comparisons`.
+If many differences are judged, some are outside their 95 % interval by chance. Therefore the
+interval of each difference is widened by Bonferroni's correction: all intervals are correct
+simultaneously with probability `CONFIDENCE`. Pass the number of all differences that are reported
+together as `comparisons`.
 
 ```python
 runs = run(base, {"fq": base.with_("wire.queue.fq_codel", {})})
@@ -38,10 +40,10 @@ from lasthop.scenario.scenario import Scenario
 from lasthop.simulation.result import Result
 
 CONFIDENCE = 0.99
-"""Probability that all intervals of the differences shown together hold at the same time. [-]"""
+"""Probability that all intervals of the differences reported together are correct. [-]"""
 
 ROUNDING = 1e-9
-"""Differences below this fraction of the values are the rounding of sums, and count as 0. [-]"""
+"""Relative difference below which a difference is a rounding error and counts as 0. [-]"""
 
 LOWER_IS_BETTER = frozenset(
     {
@@ -78,7 +80,7 @@ LOWER_IS_BETTER = frozenset(
         "wait_s",
     }
 )
-"""Quantities of which less is better."""
+"""Quantities for which a lower value is better."""
 
 HIGHER_IS_BETTER = frozenset(
     {
@@ -93,23 +95,25 @@ HIGHER_IS_BETTER = frozenset(
         "utilisation_min",
     }
 )
-"""Quantities of which more is better."""
+"""Quantities for which a higher value is better."""
 
 Verdict: TypeAlias = Literal["better", "worse", "different", "same", "identical", "unknown"]
 """Outcome of a comparison.
 
-``better`` and ``worse`` are differences beyond their interval. ``different`` is such a difference
-of a quantity without a better direction. ``same`` is a difference within its interval, which is the
-noise. ``identical`` values are equal in each replication. ``unknown``: fewer than two replications
-have a value in both runs.
+``better`` and ``worse``: the difference is larger than the half width of its interval.
+``different``: the difference is larger, but neither direction of the quantity is better. ``same``:
+the difference is within the noise. ``identical``: the values are equal in each replication.
+``unknown``: fewer than two replications have a value in both runs.
 """
 
 Values: TypeAlias = Sequence[float | None]
-"""One value per replication; None where the replication has none."""
+"""Values of a quantity, one per replication; None if a replication has no value."""
 
 
 def better_direction(quantity: str) -> int:
-    """Return -1 if less of a quantity is better, 1 if more is, and 0 if neither is known. [-]"""
+    """Return -1 if a lower value is better, 1 if a higher value is better, 0 if neither is known.
+    [-]
+    """
     if quantity in LOWER_IS_BETTER:
         return -1
     return 1 if quantity in HIGHER_IS_BETTER else 0
@@ -117,25 +121,29 @@ def better_direction(quantity: str) -> int:
 
 @dataclass(frozen=True)
 class Difference:
-    """A case less its base, over the replications in which both have a value."""
+    """Difference of a case and its base, over the replications in which both have a value."""
 
     base: float | None
-    """Mean of the base; None if no pair has a value."""
+    """Mean of the base; None if no replication has a value in both runs."""
     case: float | None
     """Mean of the case."""
     mean: float | None
     """Mean difference, case less base, in the unit of the quantity."""
     half: float | None
-    """Half width of the simultaneous interval of `mean`; None with fewer than two pairs."""
+    """Half width of the widened interval of `mean`, which is correct for all differences together;
+    None with fewer than two pairs.
+    """
     ci95: float | None
-    """Half width of the 95 % interval of this difference only."""
+    """Half width of the 95 % interval of this difference, without the correction for many
+    differences.
+    """
     pairs: int
-    """Number of replications in which both have a value."""
+    """Number of replications in which both runs have a value."""
     verdict: Verdict
 
     @property
     def is_beyond(self) -> bool:
-        """Whether the difference is beyond its interval."""
+        """Whether the difference is larger than the half width of its interval."""
         return self.verdict in ("better", "worse", "different")
 
 
@@ -148,26 +156,26 @@ def judge(
     confidence: float = CONFIDENCE,
     is_random: bool = True,
 ) -> Difference:
-    """Judge a case against its base by their values per replication.
+    """Compare a case with its base by their values per replication.
 
-    The interval is Student's over the differences. If all differences are equal and not 0,
-    Student's interval has no width. Such a difference counts only if chance hardly produces it:
-    equal differences have one sign, which has a probability of 2^(1 - n) for n replications of two
-    runs of equal distribution. If all values of each run are equal as well, it is at most 2 / 4^n.
+    The interval is Student's interval of the differences. If all differences are equal and not 0,
+    this interval has no width. Equal differences then count only if they are improbable by chance.
+    For n replications of two runs with equal distribution, all differences have the same sign with
+    probability 2^(1 - n). If all values of each run are equal, too, the probability is at most 2 /
+    4^n.
 
     Parameters
     ----------
     base, case : sequence of float or None
-        Values per replication; equal indices had the same random streams.
+        Values per replication. Values with the same index come from the same random streams.
     direction : int
         -1 if less is better, 1 if more is better, 0 if neither; see `better_direction`.
     comparisons : int
-        Number of differences that are shown together.
+        Number of differences that are reported together.
     confidence : float
-        Probability with which the intervals of all of them hold at the same time. [-]
+        Probability that the intervals of all these differences are correct. [-]
     is_random : bool
-        Whether the runs depend on their random streams at all. Without randomness each difference
-        is certain.
+        Whether the runs depend on their random streams. If False, each difference is certain.
     """
     pairs = [
         (ours, theirs)
@@ -206,7 +214,9 @@ def judge(
 
 
 def _difference(base: float, case: float) -> float:
-    """Return the case's value less the base's value; 0 if the difference is only rounding."""
+    """Return the case's value minus the base's value; 0 if the difference is only a rounding
+    error.
+    """
     change = case - base
     return 0.0 if abs(change) <= ROUNDING * max(abs(base), abs(case)) else change
 
@@ -217,41 +227,41 @@ REDUCTIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "max": max,
     "min": min,
 }
-"""Functions that combine the values of several items, by name."""
+"""Functions that combine the values of several items, by the name in `Measure.over`."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A quantity of one item, or of several items combined, with one value per replication."""
+    """A quantity of one item or of several combined items, with one value per replication."""
 
     list_name: str
-    """List of the result, such as ``flows``."""
+    """List of the result that contains the items, such as ``flows``."""
     quantity: str
-    """Name in the registry of quantities."""
+    """Name of the quantity in the registry."""
     items: tuple[str, ...]
-    """Names of the items."""
+    """Names of the items of the list."""
     over: str = "sum"
-    """Name of the function that combines several items: ``sum``, ``mean``, ``max`` or ``min``."""
+    """Name of the function that combines the items: ``sum``, ``mean``, ``max`` or ``min``."""
     label: str = ""
-    """Name of several items together, such as ``all uploads``."""
+    """Common name of several items, such as ``all uploads``."""
 
     @property
     def name(self) -> str:
-        """Name of the item, or `label`."""
+        """Name of the only item, or `label` for several items."""
         return self.label or ", ".join(self.items)
 
     @property
     def key(self) -> str:
-        """Unique name: ``flows.one_way_delay_p99_s of phone/udp-up/1``."""
+        """Unique name of the measure, such as ``flows.one_way_delay_p99_s of phone/udp-up/1``."""
         return f"{self.list_name}.{self.quantity} of {self.name}"
 
     @property
     def direction(self) -> int:
-        """Better direction of the quantity, see `better_direction`. [-]"""
+        """-1, 1 or 0: whether a lower or higher value is better, see `better_direction`. [-]"""
         return better_direction(self.quantity)
 
     def values(self, result: Result) -> list[float | None]:
-        """Return one value per replication; None where no item has a value."""
+        """Return one value per replication; None if no item has a value in the replication."""
         value = result.sample_tree.get(self.list_name, {})
         columns = [value.get(item, {}).get(self.quantity) for item in self.items]
         known = [column for column in columns if column is not None]
@@ -262,7 +272,7 @@ class Measure:
         return [reduce(row) if row else None for row in rows]
 
     def is_in(self, result: Result) -> bool:
-        """Return whether some replication has a value of each item."""
+        """Return whether each item has a value in at least one replication."""
         items = result.sample_tree.get(self.list_name, {})
         columns = (items.get(item, {}).get(self.quantity, ()) for item in self.items)
         return all(any(value is not None for value in column) for column in columns)
@@ -270,16 +280,16 @@ class Measure:
 
 @dataclass(frozen=True)
 class Paired:
-    """Results of a base scenario and its cases with common random numbers."""
+    """Results of a base scenario and its cases, simulated with common random numbers."""
 
     base: Result
     cases: Mapping[str, Result]
-    """Results of the cases by name, in their order."""
+    """Results of the cases by case name, in the order of the cases."""
 
     def difference(
         self, case: str, measure: Measure, *, comparisons: int, against: str | None = None
     ) -> Difference:
-        """Return the difference of a case and the base, or of a case and the case `against`.
+        """Return the difference of a case and the base, or of two cases if `against` is given.
 
         Parameters
         ----------
@@ -288,9 +298,9 @@ class Paired:
         measure : Measure
             Quantity to compare.
         comparisons : int
-            Number of differences that are shown together.
+            Number of differences that are reported together.
         against : str, optional
-            Name of another case that takes the place of the base.
+            Name of a case that replaces the base in the comparison.
         """
         base = self.base if against is None else self.cases[against]
         return judge(
@@ -303,17 +313,19 @@ class Paired:
 
     @cached_property
     def is_random(self) -> bool:
-        """Whether any of the runs depends on its random streams."""
+        """Whether the base or a case depends on its random streams."""
         return any(map(is_random, (self.base, *self.cases.values())))
 
     def missing(self, case: str) -> tuple[list[str], list[str]]:
-        """Return the names of flows and stations that only the base has, and only the case."""
+        """Return the names of the flows and stations that only the base has, and that only the case
+        has.
+        """
         ours, theirs = (_names(result) for result in (self.base, self.cases[case]))
         return [n for n in ours if n not in theirs], [n for n in theirs if n not in ours]
 
 
 def is_random(result: Result) -> bool:
-    """Return whether the replications of a result differ in any value."""
+    """Return whether any value differs between the replications of a result."""
     return any(
         len(set(values)) > 1
         for items in result.sample_tree.values()
@@ -325,7 +337,7 @@ def is_random(result: Result) -> bool:
 def are_identical(first: Result, second: Result) -> bool:
     """Return whether all quantities of two results are equal in every replication.
 
-    A quantity that only one of them has must be 0, such as the marks of a queue that never marks.
+    A quantity that only one result has must be 0, such as the marks of a queue that never marks.
     """
     ours, theirs = (
         {
@@ -343,7 +355,7 @@ def are_identical(first: Result, second: Result) -> bool:
 
 
 def _names(result: Result) -> dict[str, None]:
-    """Return names of stations and flows, in their order."""
+    """Return the names of the stations and flows of a result, in order."""
     tree = result.sample_tree
     return dict.fromkeys(name for each in ("stations", "flows") for name in tree.get(each, ()))
 
@@ -369,9 +381,10 @@ def run(
     cases : mapping
         Scenarios by the name of their case.
     jobs : int, optional
-        Threads; by default one for each available processor. The results do not depend on it.
+        Threads; by default one for each available processor. The results do not depend on the
+        number.
     directory : Path, optional
-        Folder in which finished simulations are kept and found again.
+        Folder in which finished simulations are saved, and from which they are reused.
     progress : callable, optional
         Called with the `BatchProgress`; the runs stop if it returns False.
     max_time_s : float, optional
@@ -385,7 +398,7 @@ def run(
     Stopped
         If `progress` returned False.
     KeyboardInterrupt
-        At Ctrl-C. Finished simulations are kept if there is a `directory`.
+        At Ctrl-C. Finished simulations are saved if `directory` is given.
     """
     simulations = Simulations(jobs, directory=directory)
     deadline = None

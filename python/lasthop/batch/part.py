@@ -1,16 +1,16 @@
-"""A saved part: the results of some finished runs in one ZIP archive.
+"""Archive of finished runs: their results in one ZIP file.
 
 ```text
  about.json           kind, format, version of lasthop, fingerprint of the engine, and the keys
-                      of the runs of each member, in its order
- summary-0.jsonl      kept data of some runs, one line each
+                      of the runs of each member, in order
+ summary-0.jsonl      stored data of some runs, one line per run
  summary-1.jsonl
  samples-0.jsonl
  ...
 ```
 
-A key is the fingerprint of a run's scenario. The archive's table of contents comes last, and each
-member has a checksum. Truncated or changed archives are therefore detected.
+The key of a run is the fingerprint of its scenario. The directory of a ZIP file is at its end, and
+each member has a checksum. Truncated or changed archives are therefore detected.
 """
 
 import hashlib
@@ -27,21 +27,21 @@ from lasthop.scenario.from_json import Table, read_as
 FORMAT = 2
 ABOUT = "about.json"
 IN_MEMBER = 16
-"""Number of runs in one member of the archive; they are unpacked together."""
+"""Number of runs in one member of the archive. The runs of a member are decompressed together."""
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""Time stamp of all members, so that the bytes do not depend on the time of writing."""
+"""Time stamp of all members, so that equal results give equal bytes."""
 
 Run = Mapping[str, str]
-"""Parts of a run that are kept: each is one line of JSON, by name, such as ``summary``."""
+"""Stored data of a run: lines of JSON by name, such as ``summary``."""
 
 
 class DamagedError(Exception):
-    """A damaged part; the message says what is wrong."""
+    """Error of a damaged archive; the message describes the damage."""
 
 
 def packed(runs: Mapping[str, Run]) -> bytes:
-    """Return the archive of some runs, given by their keys."""
+    """Return an archive with the stored data of some runs, by the keys of the runs."""
     members: dict[str, tuple[str, ...]] = {}
     for what in dict.fromkeys(what for run in runs.values() for what in run):
         keys = [key for key, run in runs.items() if what in run]
@@ -65,7 +65,7 @@ def packed(runs: Mapping[str, Run]) -> bytes:
 
 
 def what_of(member: str) -> str:
-    """Return the name of the parts in a member, such as ``summary``."""
+    """Return the name of the stored data in a member, such as ``summary``."""
     return member.partition("-")[0]
 
 
@@ -76,7 +76,7 @@ def _member(name: str) -> zipfile.ZipInfo:
 
 
 class About(Table):
-    """Table of contents of an archive."""
+    """Contents of ``about.json`` in an archive."""
 
     format: int
     version: str
@@ -85,20 +85,19 @@ class About(Table):
 
 
 class Part:
-    """An archive that is open for reading.
+    """An archive of finished runs that is open for reading.
 
     Parameters
     ----------
     source : Path or bytes
-        The file, or its contents.
+        Path of the archive, or its bytes.
     checked : bool
-        Whether the whole archive is known to be undamaged. Each run is checked again when it is
-        read.
+        Whether the archive was already checked for damage.
 
     Raises
     ------
     DamagedError
-        If the part is damaged.
+        If the archive is damaged.
     """
 
     def __init__(self, source: Path | bytes, *, checked: bool = False) -> None:
@@ -109,7 +108,7 @@ class Part:
             about = read_as(About, json.loads(self._archive.read(ABOUT)))
             self.version = about.version
             self.usable = about.engine == _core.ENGINE and about.format == FORMAT
-            """Whether the installed engine would give the same results for these runs."""
+            """Whether the installed engine computes the same results for these runs."""
             self._members = about.members if self.usable else {}
             self._places = {
                 (key, what_of(name)): (name, at)
@@ -129,11 +128,11 @@ class Part:
             RuntimeError,
             TypeError,
             ValueError,
-        ) as error:  # A file with such a name may contain anything.
+        ) as error:  # The file may contain anything, since only its name was checked.
             raise DamagedError(f"no part of lasthop: {error}") from None
 
     def _check(self) -> None:
-        """Read the whole archive, which checks it."""
+        """Read the whole archive, and raise an error if it is damaged."""
         if (broken := self._archive.testzip()) is not None:
             raise DamagedError(f"{broken} was changed")
         for name, keys in self._members.items():
@@ -141,28 +140,28 @@ class Part:
                 raise DamagedError(f"{name} has not a line for each run")
 
     def runs(self) -> dict[str, set[str]]:
-        """Return the names of the kept parts of each run, by its key."""
+        """Return the names of the stored data of each run, by the key of the run."""
         results: dict[str, set[str]] = {}
         for key, what in self._places:
             results.setdefault(key, set()).add(what)
         return results
 
     def read(self, key: str, what: str) -> bytes:
-        """Return a kept part of a run by its name, as JSON."""
+        """Return stored data of a run as JSON; `what` is a name such as ``summary``."""
         name, at = self._places[key, what]
         known, lines = self._lines.get(what, ("", []))
-        # Keep the last member that was read, since runs are read one after another.
+        # The last member stays decompressed, since runs are read in order.
         if known != name:
             lines = self._archive.read(name).split(b"\n")
             self._lines[what] = name, lines
         return lines[at]
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file of the archive."""
         self._archive.close()
 
 
 def name_of(keys: frozenset[str], contents: frozenset[str]) -> str:
-    """Return the file name for these runs with these kept parts."""
+    """Return the file name of the archive with these runs and these stored data."""
     content = "\n".join([_core.ENGINE, *sorted(contents), *sorted(keys)])
     return f"{hashlib.sha256(content.encode()).hexdigest()[:16]}.zip"

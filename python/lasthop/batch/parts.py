@@ -1,4 +1,4 @@
-"""Saved parts on disk or in memory: finished runs are found by their keys."""
+"""All archives of finished runs, on disk or in memory; a run is found by its key."""
 
 import json
 import re
@@ -16,61 +16,63 @@ FOLDER = "parts"
 NAME = re.compile(r"[0-9a-f]{16}\.zip")
 
 OLD_FOLDER = "points"
-"""Folder in which versions before 0.2 kept one file per run."""
+"""Folder of versions before 0.2, which contains one file per run."""
 
 OPEN = 4
-"""Number of parts that stay open. Points are read in order, and neighbours share a part."""
+"""Maximum number of open archives. Runs are read in order, and neighbours are in the same
+archive.
+"""
 
 
 class Parts:
-    """All parts of a directory.
+    """All archives of finished runs in a directory.
 
     Parameters
     ----------
     directory : Path or None
-        Directory of the folder `FOLDER`; None keeps the parts in memory.
+        Directory that contains the folder `FOLDER`; with None the archives are stored in memory.
     mend : bool
-        Whether damaged files are moved away, so that their runs can be saved again. Otherwise they
-        are reported.
+        Whether damaged archives are renamed, so that their runs can be saved again. If False,
+        damaged archives are only reported in `notes`.
 
     Raises
     ------
     UserError
-        If the folder's name is taken by something else.
+        If `FOLDER` exists and is not a directory.
     """
 
     def __init__(self, directory: Path | None, *, mend: bool = True) -> None:
         self.notes: list[str] = []
-        """Remarks about files that are not used, one line each."""
+        """Messages about archives that are not used, one line per archive."""
         self._folder = None if directory is None else directory / FOLDER
         self._memory: list[bytes] = []
         self._found: dict[tuple[str, str], Path | int] = {}
         self._open: OrderedDict[Path | int, Part] = OrderedDict()
         self.count = 0
-        """Number of parts that are used."""
+        """Number of archives that are used."""
         if directory is not None:
             self._look_around(directory, mend)
 
     def is_in(self, directory: Path) -> bool:
-        """Return whether the parts are kept in this directory."""
+        """Return whether the archives are stored in this directory."""
         return self._folder == directory / FOLDER
 
     def has(self, key: str, contents: Iterable[str]) -> bool:
-        """Return whether all these parts of a run are kept."""
+        """Return whether all these data of a run are stored."""
         return all((key, what) in self._found for what in contents)
 
     def read(self, key: str, what: str) -> bytes | None:
-        """Return a kept part of a run by its name, as JSON; None if it is absent."""
+        """Return stored data of a run as JSON; None if they are absent."""
         place = self._found.get((key, what))
         return None if place is None else self._part(place).read(key, what)
 
     def tree(self, key: str, what: str) -> dict[str, Any]:
-        """Return a kept part of a run by its name; empty if it is absent.
+        """Return stored data of a run as a dictionary, which is empty if they are absent.
 
         Raises
         ------
         UserError
-            If the part is not JSON.
+            If the data are not a JSON object.
         """
         try:
             tree = json.loads(self.read(key, what) or b"null") or {}
@@ -83,12 +85,12 @@ class Parts:
         return tree
 
     def keep(self, content: bytes) -> None:
-        """Save a part: write it to a temporary file, then rename this file.
+        """Save an archive: write a temporary file, then rename this file.
 
         Raises
         ------
         OSError
-            If the part cannot be written; existing parts stay.
+            If the archive cannot be written. Existing archives do not change.
         """
         part = Part(content, checked=True)
         runs = part.runs()
@@ -103,7 +105,7 @@ class Parts:
         self._take(path, part)
 
     def packed(self, keys: Iterable[str]) -> bytes:
-        """Return one part with all kept data of some runs."""
+        """Return one archive with all stored data of the runs with these keys."""
         stored: dict[str, dict[str, str]] = {key: {} for key in keys}
         for (key, what), place in self._found.items():
             if key in stored:
@@ -111,12 +113,12 @@ class Parts:
         return packed({key: run for key, run in stored.items() if run})
 
     def of_keys(self, keys: Iterable[str]) -> "Parts":
-        """Return some runs as parts in memory, so that they can be pickled."""
+        """Return the runs with these keys as an archive in memory, which can be pickled."""
         return Parts.of(self.packed(keys))
 
     @classmethod
     def of(cls, content: bytes) -> "Parts":
-        """Return the contents of one part, in memory."""
+        """Return `Parts` with one archive in memory."""
         parts = cls(None)
         parts.keep(content)
         return parts
@@ -140,7 +142,9 @@ class Parts:
         return part
 
     def _look_around(self, directory: Path, mend: bool) -> None:
-        """Read the existing parts. Move damaged parts away, and do not touch foreign files."""
+        """Open the existing archives. Rename damaged archives if `mend`, and leave foreign files
+        unchanged.
+        """
         folder = directory / FOLDER
         if folder.exists() and not folder.is_dir():
             raise UserError(f"{folder}: is not a directory; finished runs are kept there")

@@ -1,4 +1,4 @@
-"""Simulations for a search: several in parallel, each once, on threads or an executor."""
+"""Simulations for a search: each scenario once, in parallel on threads or an executor."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
@@ -12,14 +12,14 @@ from lasthop.simulation.result import Result
 from lasthop.simulation.simulate import threads_asked
 
 KEPT = ("summary", "samples", "halves", "series")
-"""Parts of each run that are kept, so that a `Result` can be made from them."""
+"""Names of the stored data of each run, from which a `Result` can be created."""
 
 Tell = Callable[[int], bool | None]
-"""Called with the number of finished simulations; returns False to stop."""
+"""Callback with the number of finished simulations. It returns False to stop the search."""
 
 
 class Simulations:
-    """Finished simulations, including the quantities that averages hide.
+    """Finished simulations of a search, including percentiles and starvation.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Simulations:
     executor : Executor or Workers, optional
         Executor that simulates instead of threads of this process.
     directory : Path, optional
-        Folder in which finished simulations are kept and found again.
+        Folder in which finished simulations are saved, and from which they are reused.
     """
 
     def __init__(
@@ -46,17 +46,17 @@ class Simulations:
             directory=directory,
         )
         self.threads = self._batch.threads if executor is None else 1
-        """Number of threads that simulate in parallel in this process."""
+        """Number of simulations that this process runs in parallel."""
 
     def ahead(self, scenarios: Sequence[Scenario], tell: Tell | None = None) -> None:
-        """Simulate the scenarios that will be needed and are not finished yet.
+        """Simulate in parallel the scenarios whose results will be requested later.
 
         Raises
         ------
         Stopped
-            If `tell` returns False; finished simulations are kept.
+            If `tell` returns False; finished simulations are saved.
         KeyboardInterrupt
-            At Ctrl-C. The finished runs are kept.
+            At Ctrl-C. The finished runs are saved.
         """
         messages = None if tell is None else lambda progress: tell(progress["runs_done"])
         try:
@@ -65,14 +65,15 @@ class Simulations:
             raise Stopped("progress stopped the search") from None
 
     def run(self, scenarios: Sequence[Scenario], progress: ProgressCallback | None = None) -> None:
-        """Simulate scenarios that have not been simulated, and report progress as a `Batch` does.
+        """Simulate the scenarios that have no result yet; report progress in the same way as a
+        `Batch`.
 
         Raises
         ------
         BatchStopped
-            If `progress` returns False; finished simulations are kept.
+            If `progress` returns False; finished simulations are saved.
         KeyboardInterrupt
-            At Ctrl-C; finished simulations are kept.
+            At Ctrl-C; finished simulations are saved.
         """
         self._batch.run(map(with_tails, scenarios), progress)
 
@@ -81,7 +82,7 @@ class Simulations:
         return self._batch.parts.has(with_tails(scenario).key, KEPT)
 
     def result(self, scenario: Scenario) -> Result:
-        """Return the result of a scenario, which is simulated now if there is none."""
+        """Return the result of a scenario; simulate the scenario if there is no result yet."""
         task = with_tails(scenario)
         self._batch.run([task])
         texts = (self._batch.parts.read(task.key, what) or b"" for what in KEPT)
@@ -90,6 +91,8 @@ class Simulations:
 
 
 def with_tails(scenario: Scenario) -> Task:
-    """Return the run of a scenario whose key marks runs with the quantities that averages hide."""
+    """Return the run of a scenario that also measures percentiles and starvation, with its own
+    key.
+    """
     task = Task.of(scenario)
     return Task(f"{task.key}.tails", scenario, task.length)

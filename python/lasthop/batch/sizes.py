@@ -5,19 +5,19 @@ from itertools import islice
 from math import ceil
 
 CHUNK_S = 10.0
-"""Processor time of the work in a chunk. [s]"""
+"""Wanted processor time of a chunk. [s]"""
 
 MOST_TASKS = 2000
-"""Largest number of runs in a chunk, whose part is assembled in memory."""
+"""Maximum number of runs in a chunk, because the results of a chunk are collected in memory."""
 
 ROUNDS = 3
-"""Least number of chunks per worker into which the remaining runs are divided, so that all workers
-finish at about the same time.
+"""Minimum number of chunks per worker into which the remaining runs are divided. With several
+chunks, all workers finish at about the same time.
 """
 
 
 class Sizes:
-    """The size of chunks, from the times of finished chunks.
+    """Sizes of the next chunks, derived from the processor time of finished chunks.
 
     Parameters
     ----------
@@ -34,17 +34,17 @@ class Sizes:
         self._cpu_s = 0.0
 
     def learn(self, simulated_s: float, cpu_s: float) -> None:
-        """Note the time that a chunk has taken."""
+        """Record the simulated time and the processor time of a finished chunk."""
         self._simulated_s += simulated_s
         self._cpu_s += cpu_s
 
     @property
     def cost(self) -> float | None:
-        """Processor time per simulated second; None until it is known. [s/s]"""
+        """Processor time per simulated second; None before the first chunk is finished. [s/s]"""
         return self._cpu_s / self._simulated_s if self._simulated_s > 0.0 else None
 
     def next(self, lengths_s: Iterable[float], left: int) -> int:
-        """Return the number of runs of the next chunk.
+        """Return the number of runs in the next chunk.
 
         Parameters
         ----------

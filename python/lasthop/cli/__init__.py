@@ -10,7 +10,8 @@ def main(args: Sequence[str] | None = None) -> int:
     import sys
 
     given = list(sys.argv[1:] if args is None else args)
-    # The shell runs this at each Tab. No command is imported, so that the answer is fast.
+    # The shell runs this command at each Tab. No other command is imported, so the completion is
+    # fast.
     if given[:2] == ["completion", "answer"]:
         from lasthop.cli.completion.answering import answer
 

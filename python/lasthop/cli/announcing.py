@@ -1,4 +1,4 @@
-"""Estimates of a command's duration, printed on standard error before its long part."""
+"""Estimates of run time, printed on standard error before a long step of a command."""
 
 import sys
 from collections.abc import Iterator
@@ -13,20 +13,24 @@ from lasthop.progress.steps import Step
 __all__ = ["Announced", "Announcer", "announce", "note"]
 
 LONG_S = 5.0
-"""Shortest duration that is announced. [s]"""
+"""Shortest estimated run time that is announced. [s]"""
 
 WRONG = 2.0
-"""Factor by which a step must be longer than estimated for a new announcement. [-]"""
+"""Ratio of the new to the announced run time of a step above which the step is announced again.
+[-]
+"""
 
 SHORTER = 4.0
-"""Factor by which a step must be shorter than estimated for a new announcement. [-]"""
+"""Ratio of the announced to the new run time of a step above which the step is announced again.
+[-]
+"""
 
 SOON_S = 1.0
-"""A step that takes less time than this does not report preliminary findings. [s]"""
+"""Delay of preliminary findings: a shorter step does not report them. [s]"""
 
 
 def announce(what: str, time_s: float, how_sure: str = "up to") -> None:
-    """Print the expected duration of a step if it is long; print nothing with ``--quiet``."""
+    """Print the estimated run time of a step if it is long; print nothing with ``--quiet``."""
     if time_s >= LONG_S:
         note(f"{what}: {how_sure} {cost_text(time_s, TIMES)}")
 
@@ -38,14 +42,14 @@ def note(line: str) -> None:
 
 
 class Announced:
-    """Steps of a command whose standard error is not a terminal; each line is printed once."""
+    """Announcements of a command whose standard error is not a terminal; each is printed once."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
 
     @contextmanager
     def watch(self, what: str, total: int | None) -> Iterator[Step]:
-        """Watch a step, and announce the parts of it that may take long."""
+        """Announce a step while the body runs, if the step takes long."""
         watched = _Watched(self, what, total)
         try:
             yield watched
@@ -53,14 +57,14 @@ class Announced:
             watched.over()
 
     def expect(self, what: str, time_s: float) -> None:
-        """Announce a computation that may take long, unless it was already announced."""
+        """Announce a long computation, unless it was already announced."""
         if time_s >= LONG_S and what not in self._said:
             self._said.add(what)
             announce(what.rstrip(","), time_s)
 
 
 class _Watched:
-    """A step that is running."""
+    """One step of a command, while it runs."""
 
     def __init__(self, announced: Announced, what: str, total: int | None) -> None:
         self._whole, self._total = announced, total
@@ -68,37 +72,39 @@ class _Watched:
         self._timer: Timer | None = None
 
     def done(self, count: int) -> None:
-        """Announce the remaining time, estimated from the finished parts, if it is long."""
+        """Announce the remaining time of the step if it is long, estimated from the finished
+        parts.
+        """
         if self._total is not None:
             self._announcer.hear(count, self._total)
 
     def expect(self, what: str, time_s: float) -> None:
-        """Announce a part that may take long."""
+        """Announce a part of the step if its estimated run time is long."""
         self._whole.expect(what, time_s)
 
     def report_early(self, what: str) -> None:
-        """Report a preliminary finding, unless the step ends soon."""
+        """Print a preliminary finding, unless the step ends within `SOON_S`."""
         self._timer = Timer(SOON_S, note, [what])
         self._timer.daemon = True
         self._timer.start()
 
     def over(self) -> None:
-        """Stop announcements of this step."""
+        """Cancel the preliminary finding at the end of the step."""
         if self._timer is not None:
             self._timer.cancel()
 
 
 class Announcer:
-    """Announces the remaining time of a step, and corrects the announcement if it was wrong."""
+    """Announcements of a step's remaining time; a wrong announcement is corrected."""
 
     def __init__(self, what: str, announced_s: float = 0.0) -> None:
         self._what = what
         self._pace = Pace()
         self._told_s = announced_s if announced_s >= LONG_S else None
-        """Announced total time; None without an announcement. [s]"""
+        """Announced total run time of the step; None before an announcement. [s]"""
 
     def hear(self, done: float, total: float) -> None:
-        """Update the estimate with the finished amount and the total."""
+        """Update the estimate of the remaining time; `done` and `total` are amounts of work."""
         rest = self._pace.judge(done, total)
         if rest is None or rest.left_s < LONG_S:
             return

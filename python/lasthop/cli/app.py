@@ -1,4 +1,4 @@
-"""The command `lasthop`. It imports the modules of a subcommand when the subcommand is used."""
+"""The command `lasthop`. A subcommand is imported only when it is used."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,11 +28,11 @@ Quiet = Annotated[
 
 
 def _says_less(quiet: Quiet = False) -> None:
-    """Declare the option ``--quiet``, which every command has."""
+    """Declare the option ``--quiet``, which every command accepts."""
 
 
 def _asked_to_be_quiet(context: Any, option: Any, value: bool) -> None:
-    """Apply ``--quiet``, which may be before or after the name of the command."""
+    """Apply ``--quiet``, which is accepted before and after the name of the command."""
     if value:
         be_quiet(True)
 
@@ -48,23 +48,31 @@ def quiet_option() -> Any:
 
 
 class Command(WithoutAdapters, TyperCommand):
-    """A command with ``--quiet``, whose help names arguments only by their metavar."""
+    """A command that accepts ``--quiet``. Its help names arguments by their metavar, such as
+    FILE.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.append(quiet_option())
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command's function, which may report at Ctrl-C the results that it keeps."""
+        """Run the command's function. After Ctrl-C the function may report which results are
+        saved.
+        """
         raise_interrupt()
         return super().invoke(ctx)
 
     def get_help(self, ctx: Any) -> str:
-        """Return the help without Python's types (``FILE <str>``) and braces."""
+        """Write arguments and options into the help text; each column is as wide as its longest
+        text.
+        """
         return without_types(super().get_help(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments and options, in columns as wide as their shown texts."""
+        """Write arguments and options into the help; the columns are as wide as the longest
+        text.
+        """
         write = formatter.write_dl
 
         def write_shown(rows: Any, **more: Any) -> None:
@@ -83,26 +91,26 @@ def without_types(text: str) -> str:
 
 
 MODULES = {"completion": "completion.command", "import": "importing"}
-"""Modules of commands whose names differ from the names of the commands."""
+"""Modules of the commands whose module name differs from the command name."""
 
 
 def imported(command: str, name: str) -> Any:
-    """Import the module of a command, and return the object with a name."""
+    """Import the module of a command, and return the object `name` from the module."""
     return named(f"cli.{MODULES.get(command, command)}:{name}".replace("-", "_"))
 
 
 def show_help(context: typer.Context) -> None:
-    """Print the help of a group of commands if the command line names none of its commands."""
+    """Print the help of a group, such as `gateway`, if no command of the group is given."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 class Group(WithoutAdapters, TyperGroup):
-    """A group of commands."""
+    """A group of commands, such as `gateway`."""
 
 
 def single(name: str) -> Any:
-    """Import a single command and return its typer object."""
+    """Import a command that is not in a group, and return its typer object."""
     typer_app = typer.Typer(add_completion=False, rich_markup_mode=None)
     typer_app.command(name, cls=Command, short_help=COMMANDS[name])(
         imported(name, name.replace("-", "_"))
@@ -127,7 +135,7 @@ def group(name: str) -> Any:
 
 
 class Commands(Mapping[str, Any]):
-    """Commands and groups by name; each is imported when it is first looked up."""
+    """Commands and groups by name; each is imported on its first access."""
 
     def __init__(self) -> None:
         self._imported: dict[str, Any] = {}

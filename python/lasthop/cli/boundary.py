@@ -1,7 +1,7 @@
 """Interface between commands and the shell: exit codes, error lines, broken pipes.
 
 Exit codes are 0 on success, 1 after a defect of lasthop, 2 after an error that the user can
-correct, 130 after Ctrl-C, and 141 if the reader of standard output has ended.
+correct, 130 after Ctrl-C, and 141 if the program that reads standard output has ended.
 """
 
 import os
@@ -29,26 +29,26 @@ USER_ERROR = 2
 BROKEN_PIPE = 141
 
 MOST_PROBLEMS = 20
-"""Largest number of problems of a scenario that are printed; a line counts the others."""
+"""Maximum number of printed problems of a scenario. If there are more, their number is printed."""
 
 CLOSE = 0.7
 """Smallest similarity at which a known name is suggested for an unknown name. [-]"""
 
 WITH_SCENARIO = ("check", "predict", "simulate", "compare", "emulate", "sweep", "tune")
-"""Commands whose FILE is a scenario."""
+"""Commands whose argument FILE is a scenario."""
 
 REPORT_HINT = "please report it with the scenario; set LASTHOP_TRACEBACK=1 to see where it happened"
 
 
 class Interrupted(UserError):
-    """End of a command by Ctrl-C; the message names the results that are kept."""
+    """Error for Ctrl-C during a command; the message names the results that are saved."""
 
 
 @contextmanager
 def simulating() -> "Iterator[ProgressCallback | None]":
-    """Draw the progress of a simulation, and report at Ctrl-C if no result is kept.
+    """Draw the progress of a simulation; after Ctrl-C, report that no result is saved.
 
-    The command line's message replaces the engine's warning of an interruption.
+    This message replaces the engine's warning about the interruption.
     """
     from lasthop.cli.progress import progress_bar
 
@@ -61,7 +61,7 @@ def simulating() -> "Iterator[ProgressCallback | None]":
 
 
 def print_either(as_json: bool, json: Callable[[], str], tables: Callable[[], None]) -> None:
-    """Print an answer as JSON or as tables."""
+    """Print a result as JSON or as tables."""
     if as_json:
         sys.stdout.write(json())
     else:
@@ -69,8 +69,8 @@ def print_either(as_json: bool, json: Callable[[], str], tables: Callable[[], No
 
 
 def run_command(app: typer.Typer, args: list[str]) -> int:
-    """Run a command, and print an error in one line."""
-    starts = exits_quietly()  # This is true until a command begins (`app.Command`).
+    """Run a command, and return its exit code; an error is printed in one line."""
+    starts = exits_quietly()  # Quiet exit at Ctrl-C, until a command begins (`app.Command`).
     try:
         try:
             return _run(app, args)
@@ -89,7 +89,7 @@ def _run(app: typer.Typer, args: list[str]) -> int:
     try:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="replace")  # It flushes, which fails on a full disk.
+                stream.reconfigure(errors="replace")  # Flushes; may fail on a full disk.
         if closed:
             raise UserError("standard output is closed")
         for arg in args:
@@ -98,7 +98,7 @@ def _run(app: typer.Typer, args: list[str]) -> int:
             code = app(args=args, prog_name="lasthop", standalone_mode=False)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):
-        # Typer raises SystemExit for a broken pipe, and here for no other reason.
+        # Typer raises SystemExit only for a broken pipe, since `standalone_mode` is off.
         discard_output()
         return BROKEN_PIPE
     except Interrupted as stop:
@@ -108,26 +108,30 @@ def _run(app: typer.Typer, args: list[str]) -> int:
     except Exception as error:
         code = report(error, command_given(args))
         flush_output()
-    if code == INTERRUPTED:  # Typer returns this code at Ctrl-C if no command reports kept results.
+    if code == INTERRUPTED:  # Typer's code for Ctrl-C.
         print_error("interrupted")
     return code if isinstance(code, int) else 0
 
 
 def by_interrupt(error: BaseException | None) -> bool:
-    """Return whether Ctrl-C caused an error, such as a `RuntimeError` while a class is created."""
+    """Return whether Ctrl-C caused an error, such as a `RuntimeError` during the creation of a
+    class.
+    """
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 class Watch:
-    """Display of the steps of a command; its module is imported at the first step."""
+    """Display of the steps of a command. The module of the display is imported at the first
+    step.
+    """
 
     def __init__(self) -> None:
         self._watch: Watcher | None = None
 
     def __call__(self, what: str, total: int | None) -> "AbstractContextManager[Step]":
-        """Begin to show a step."""
+        """Start the display of a step."""
         if self._watch is None:
             from lasthop.cli.watching import watcher
 
@@ -138,8 +142,8 @@ class Watch:
 def open_streams() -> bool:
     """Open /dev/null for closed standard streams, and return whether standard output was closed.
 
-    Otherwise files that are opened later would get the numbers of these streams, and output to the
-    streams would be written to the files.
+    If a standard stream stays closed, a file that is opened later gets the descriptor number of the
+    stream. Output to the stream would then be written to the file.
     """
     lost = sys.stdout is None
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -149,7 +153,7 @@ def open_streams() -> bool:
 
 
 def check_text(arg: str) -> None:
-    """Refuse bytes that are not text, because names in scenarios and results are text."""
+    """Refuse an argument with bytes that are not valid text."""
     try:
         arg.encode()
     except UnicodeEncodeError:
@@ -195,7 +199,7 @@ def report(error: Exception, command: Sequence[str]) -> int:
 
 
 MEASURING = ("iperf", "iperf3", "flent")
-"""Programs whose files are measurements, which `lasthop import` does not read."""
+"""Programs whose files are measurements; `lasthop import` does not read these files."""
 
 MEASURED_HINT = (
     "a file of {} is a measurement: compare it with a scenario by `lasthop compare SCENARIO "
@@ -204,7 +208,7 @@ MEASURED_HINT = (
 
 
 def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[str, str]:
-    """Return message and hint for an error in the command line, in the form of other errors."""
+    """Return message and hint for a wrong command line, in the same form as other errors."""
     message = error.format_message().rstrip(".")
     message = re.sub(r"^Invalid value for '?(.*?)'?: ", r"\1: ", message)
     message = re.sub(r" \(Possible options: .*\)$", "", message)
@@ -231,7 +235,7 @@ def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[st
 
 
 def print_error(message: str, hint: str | None = None) -> None:
-    """Print a line with the error, and at most one line with the remedy."""
+    """Print an error in one line, and its remedy in a second line if there is one."""
     from lasthop.cli.progress import take_away
 
     take_away()
@@ -241,13 +245,13 @@ def print_error(message: str, hint: str | None = None) -> None:
 
 
 def warn(*lines: str) -> None:
-    """Print warnings that a user must check before trusting an answer, on standard error."""
+    """Print warnings on standard error that a user must read before trusting a result."""
     for line in () if is_quiet() else lines:
         print(f"warning: {line}", file=sys.stderr)
 
 
 def note(line: str, *, err: bool = False) -> None:
-    """Print a note, such as the names of files; on standard error if `err` is true."""
+    """Print a note, such as the name of a written file; on standard error if `err` is true."""
     if not is_quiet():
         typer.echo(line, err=err)
 
@@ -263,7 +267,7 @@ def lower_first(text: str) -> str:
 
 
 def flush_output() -> None:
-    """Flush the output that was printed before an error, unless the error is in standard output."""
+    """Flush standard output before an error is printed; ignore an error of standard output."""
     try:
         sys.stdout.flush()
     except OSError:

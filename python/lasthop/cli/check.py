@@ -19,10 +19,10 @@ from lasthop.warnings.phase_effects import phase_locks
 from lasthop.warnings.settings import cautions
 
 MOST_LINKS = 30
-"""Largest number of links whose neighbours are listed; --json has all links."""
+"""Maximum number of links whose neighbours are printed; --json prints all links."""
 
 MOST_SIGNS = 100_000
-"""Number of JSON tokens that are written together."""
+"""Number of JSON tokens per piece of output."""
 
 STANDARD_TXOP_S = 2.528e-3
 """TXOP limit of best effort (IEEE 802.11-2020, table 9-155). [s]"""
@@ -33,10 +33,12 @@ NETWORKS = {
     "parking_lot": "with [parking_lot]",
     "csma": "with [csma]",
 }
-"""Phrases for networks whose TCP defaults do not depend on a physical layer."""
+"""Phrases for networks without a WLAN cell, whose TCP defaults do not depend on a physical
+layer.
+"""
 
 MOST_NAMES = 12
-"""Largest number of neighbours of a link that are named."""
+"""Maximum number of printed neighbours of a link."""
 
 
 def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSON) -> None:
@@ -75,7 +77,9 @@ def check(file: File, settings: list[str] | None = SETTINGS, as_json: bool = JSO
 
 
 def tcp_defaults(network: str, values: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield a line with the defaults of TCP that depend on the network, if flows have any."""
+    """Yield a line with the TCP defaults that depend on the network; nothing if no default is
+    used.
+    """
     formats = {
         "congestion": "{}",
         "sack": "SACK {}",
@@ -91,7 +95,9 @@ def tcp_defaults(network: str, values: Sequence[tuple[str, str]]) -> Iterator[st
 
 
 def written(scenario: Scenario) -> Iterator[str]:
-    """Yield the normalised scenario as pieces of JSON, so that long lists need little memory."""
+    """Yield the normalised scenario as pieces of JSON text, because one text of long lists needs
+    much memory.
+    """
     tree = {
         key: Listed(value) if isinstance(value, LongList) else value
         for key, value in scenario.in_pieces().items()
@@ -102,8 +108,8 @@ def written(scenario: Scenario) -> Iterator[str]:
 
 
 def opportunities(known: CellScenario) -> Iterator[str]:
-    """Yield a line if best effort has the standard's TXOP limit, which most access points do not
-    use.
+    """Yield a warning line if a node uses the standard's TXOP limit for best effort. Most access
+    points use no limit.
     """
     if not isinstance(known.cell, AggregatingCell):
         return
@@ -116,7 +122,9 @@ def opportunities(known: CellScenario) -> Iterator[str]:
 
 
 def neighbours(links: Sequence[CsmaLink]) -> Iterator[str]:
-    """Yield a line per link: the links in conflict, and the hidden links that it disturbs."""
+    """Yield a line per link: its conflicting links, and the hidden links whose frames it
+    destroys.
+    """
     for link in links[:MOST_LINKS]:
         line = f"  link {link.name} conflicts with {names(link.conflicts)}"
         if link.disturbs:
@@ -127,14 +135,14 @@ def neighbours(links: Sequence[CsmaLink]) -> Iterator[str]:
 
 
 def names(links: Sequence[str]) -> str:
-    """Return the first few names and the number of the others."""
+    """Return the first few link names, and the number of omitted names."""
     more = len(links) - MOST_NAMES
     first = ", ".join(links[:MOST_NAMES]) or "none"
     return f"{first} and {more} more" if more > 0 else first
 
 
 def shared(cell: Cell) -> Iterator[str]:
-    """Yield a line on the access point's queue if classes share it."""
+    """Yield a line about the access point's queue if several classes share the queue."""
     queue = cell.ap.queue
     if isinstance(queue, Vbs) and cell.vbs_classes:
         room = queue.occupancy * queue.limit_packets

@@ -1,8 +1,8 @@
-"""Conversion of the values of arguments and options without pydantic.
+"""Conversion of arguments and options to values, without importing pydantic.
 
 Typer checks each value by an adapter of pydantic. Importing pydantic takes more instructions than
-importing typer and checking a small scenario together. Text, and values that lasthop parses, need
-no adapter.
+importing typer and checking a small scenario together. Text and values that lasthop parses need no
+adapter.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,19 +14,19 @@ Read = Callable[[Any], Any]
 
 
 class WithoutAdapters:
-    """Mixin of a command or group whose parameters are read without adapters where possible."""
+    """Mixin for commands and groups: parameters are converted without pydantic where possible."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return all parameters, with ``--help``."""
+        """Return all parameters of the command, including ``--help``."""
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         skip_adapters(parameters)
         return parameters
 
 
 def skip_adapters(parameters: Iterable[Any]) -> None:
-    """Let typer read values without an adapter if the result is the same."""
+    """Replace typer's pydantic adapter of each parameter where the result is the same."""
     for parameter in parameters:
-        # Some versions of typer do not have this attribute.
+        # Missing in some versions of typer.
         descriptor = getattr(parameter, "type_descriptor", None)
         if descriptor is None or "get_runtime_param" in vars(parameter):
             continue
@@ -41,7 +41,7 @@ class Reader:
     Parameters
     ----------
     parameter : TyperArgument or TyperOption
-        The parameter.
+        Argument or option whose adapter is replaced.
     read : callable
         Function that converts a text of the command line to the value.
     """
@@ -51,11 +51,11 @@ class Reader:
         self._read = read
 
     def get_reader(self) -> "Reader":
-        """Return the object by which typer reads values."""
+        """Return the object with which typer converts values."""
         return self
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value, or raise the error that the adapter raises for it."""
+        """Return the converted value, or raise the same error as typer's adapter."""
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
         try:
@@ -65,7 +65,7 @@ class Reader:
 
 
 def reader(annotation: Any, parser: Read | None) -> Read | None:
-    """Return a function that reads values of this type, or None if they need an adapter."""
+    """Return a function that converts text to this type; None if the type needs typer's adapter."""
     inner = get_args(annotation)
     if get_origin(annotation) is list:
         element = reader(inner[0], parser)
@@ -82,7 +82,7 @@ def reader(annotation: Any, parser: Read | None) -> Read | None:
 
 
 def flag(value: Any) -> bool:
-    """Return a boolean that typer has already read; refuse other values, such as text."""
+    """Return a boolean that typer has already converted; refuse all other values."""
     if not isinstance(value, bool):
         raise ValueError(value)
     return value

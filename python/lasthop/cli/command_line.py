@@ -1,4 +1,4 @@
-"""Command line of this process as text, for files that contain the command that wrote them."""
+"""Command line of this process as text. Files contain the command that wrote them."""
 
 import shlex
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ _given: list[str] = []
 
 
 def remember(args: Sequence[str]) -> None:
-    """Store the arguments of the present command."""
+    """Store the arguments of the running command."""
     _given[:] = args
 
 
 def command_line() -> str:
-    """Return the present command, quoted for a shell."""
+    """Return the running command as text, quoted for a shell."""
     return shlex.join(["lasthop", *_given])

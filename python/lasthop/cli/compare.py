@@ -68,17 +68,17 @@ SHOWN = {
     "cwnd_packets": ("mean window [packets]", 1.0),
     "period_s": ("period of queue [s]", 1.0),
 }
-"""Quantities of the table, in order: title with unit, and factor from the result's unit."""
+"""Quantities of the table, in order: title with unit, and factor from the unit in the result."""
 
 
 OF_DELAYS = ("one_way_delay_s", "loss_probability")
-"""Quantities that are printed first if delays of the answer matter."""
+"""Quantities that are printed first if the scenario has calls or other delay-sensitive traffic."""
 
 LAST = ("stations", "flows")
-"""Lists whose rows come after those of other lists."""
+"""Lists whose rows are printed after the rows of all other lists."""
 
 MOST_ITEMS = 12
-"""Largest number of rows of one quantity in the table; --json has all rows."""
+"""Maximum number of rows per quantity in the table; --json prints all rows."""
 
 
 def compare(
@@ -118,7 +118,7 @@ def compare(
     need("lasthop compare", "numpy", "scipy", "matplotlib")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     files = [measurement(text) for text in measured or []]
-    # Errors in measurements are reported before the simulation.
+    # Report errors in measurements before the simulation.
     others = measurements(scenario, files)
     if others is not None:
         warn(*others.unused)
@@ -158,7 +158,9 @@ def compare(
 
 
 def measurement(text: str) -> tuple[str, str]:
-    """Read the value of --measured: name and file. The name of an existing file may contain "="."""
+    """Return name and file from a value of --measured. The path of an existing file may contain
+    "=".
+    """
     name, equals, rest = text.partition("=")
     if not equals or Path(text).exists():
         return "", text
@@ -166,7 +168,7 @@ def measurement(text: str) -> tuple[str, str]:
 
 
 def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> None:
-    """Print all quantities: predicted value, simulated value with interval, and difference."""
+    """Print each quantity: predicted value, simulated value with interval, and difference."""
     delays = Delays.of(comparison.simulation)
     print_runs(comparison.simulation, delays)
     if comparison.emulation is not None:
@@ -184,7 +186,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
         for reason in comparison.refusal.replace("; breaks ", "\nbreaks ").splitlines():
             typer.echo(f"no prediction: the scenario {reason}")
         typer.echo()
-    # The users of a conflict graph are flows, and there are no classes of flows.
+    # In other networks, stations and classes stand for the flows.
     summed = not isinstance(comparison.scenario.typed, CsmaScenario)
     rows = []
     first = OF_DELAYS if delays else ()
@@ -198,10 +200,10 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
             and not (summed and row.list == "flows" and not of_interest(row))
             and not comparison.repeats_a_node(row)
         ]
-        # Rows of the cell and the access point come first, measured rows of flows last.
+        # First print the rows of the cell and the access point, then those of stations, then flows.
         last = LAST if summed else LAST[:1]
         chosen.sort(key=lambda row: last.index(row.list) if row.list in last else -1)
-        # If only one row were omitted, the line with the number of omitted rows would be as long.
+        # Print one extra row instead of a line "... and 1 more".
         most = MOST_ITEMS + 1 if len(chosen) == MOST_ITEMS + 1 else MOST_ITEMS
         shown = [[row.name, *numbers(row, scale)] for row in chosen[:most]]
         if quantity == "period_s":
@@ -233,19 +235,21 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
 
 
 def of_interest(row: Row) -> bool:
-    """Return whether a flow's row is shown in addition to stations, because it was measured."""
+    """Return whether the row of a flow was measured. A measured row is shown in addition to the
+    rows of stations.
+    """
     return row.measured is not None and row.quantity in OF_MEASURED
 
 
 def with_interval(mean: float | None, half: float | None, scale: float) -> str:
-    """Return an emulated or measured value, with its interval if there are several runs."""
+    """Return an emulated or measured value as text, with its interval if there are several runs."""
     return estimate(None if mean is None else mean * scale, None if half is None else half * scale)
 
 
 def periods(row: Row, comparison: Comparison) -> list[str]:
-    """Return the periods of the fluid model's cycle and of the trace, and their difference.
+    """Return two periods and their difference: limit cycle of the fluid model, and simulated queue.
 
-    A missing period is replaced by its reason."""
+    If there is no period, the text says so."""
     [swing] = [each for each in comparison.swings if each.queue == row.name]
     predicted, simulated, difference = numbers(row, 1.0)
     if swing.stable:

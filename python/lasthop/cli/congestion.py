@@ -22,7 +22,7 @@ Name = Annotated[
 
 
 def known(name: str) -> "Control":
-    """Return the congestion control with this name; refuse systems other than Linux."""
+    """Return the congestion control with this name; raise an error if this is not Linux."""
     if not sys.platform.startswith("linux"):
         raise UserError(f"congestion controls are loaded into Linux; this is {sys.platform}")
     from lasthop.enforce.congestion.controls import control
@@ -59,12 +59,12 @@ def listed(as_json: bool = JSON) -> None:
 
 
 def shown(item: "Listed") -> dict[str, Any]:
-    """Return a control of the kernel as JSON."""
+    """Return a congestion control of the kernel as an object for JSON."""
     return item._asdict() | {"processes": [each._asdict() for each in item.processes]}
 
 
 def whose(item: "Listed") -> str:
-    """Describe the origin of a control of the kernel."""
+    """Return the origin of a congestion control of the kernel, as text."""
     if item.origin is None:
         return "there"
     if item.origin == "kernel":
@@ -127,4 +127,4 @@ COMMANDS: dict[Callable[..., None], str] = {
     load: "Load a congestion control, until Ctrl-C or until it is unloaded.",
     unload: "Unload a congestion control that was loaded with --stay.",
 }
-"""Commands of the group, each with its line in the list of commands."""
+"""Functions of the group's commands, with one-line descriptions."""

@@ -1,4 +1,4 @@
-"""Options that run simulations on other machines: on a Dask cluster, or in jobs of Slurm."""
+"""Options that run simulations on other machines: in a Dask cluster or as Slurm jobs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,12 +25,12 @@ def workers(
     jobs: int | None,
     folder: Path,
 ) -> Iterator[Workers | None]:
-    """Yield the executor of the simulations; None for threads of this process.
+    """Yield the workers that simulate; None for threads of this process.
 
     Raises
     ------
     UserError
-        If options contradict each other, or there are no workers.
+        If options contradict each other, or if the cluster has no workers.
     """
     if cluster is not None and on_slurm:
         raise UserError("--slurm: --cluster is given as well; expected only one of the two")

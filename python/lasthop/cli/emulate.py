@@ -42,22 +42,24 @@ if TYPE_CHECKING:
     from lasthop.scenario.scenario import Scenario
 
 LONGEST_S, MAX_PROCESSOR_S = 3600.0, 3600.0
-"""Defaults of --deadline and --max-time, the same as of `lasthop.emulation.emulate`. [s]"""
+"""Default values of --deadline and --max-time, equal to those of `lasthop.emulation.emulate`.
+[s]
+"""
 WITH, LINK, TRACE = "--with", "--link", "--trace"
 MOST_RUNS = 1000
 SYSCTL = ("--sysctl", "NAME=VALUE", "net.ipv4.tcp_sack=0")
-"""Option with pairs, its form, and an example."""
+"""An option with NAME=VALUE pairs: its name, its metavar and an example."""
 WIDTHS = (20, 14, 20, 1)
-"""Widths of the columns of places. [characters]"""
+"""Widths of the columns in the list of places (network namespaces). [characters]"""
 
 
 def run_count(text: str) -> int:
-    """Read the value of an option that counts runs."""
+    """Return the number from an option that sets a number of runs."""
     return whole_number(text, 1, MOST_RUNS, "a number of runs")
 
 
 def deadline_s(text: object) -> float:
-    """Read the value of --deadline. [s]"""
+    """Return the value of --deadline. [s]"""
     value = cost_of_time(text)
     if value > LONGEST_S:
         raise typer.BadParameter(f'"{text}" is too long: expected at most 1h')
@@ -232,7 +234,9 @@ def of_file_or_link(
     settings: list[str] | None,
     seed: str | None,
 ) -> "tuple[Scenario, Ways]":
-    """Return the scenario, and the flows whose paths the programs use."""
+    """Return the scenario of FILE, or of --link and --trace, and the paths that the programs
+    use.
+    """
     if words is None and traces is None:
         return read_scenario(file, settings, seed=seed), {}
     from lasthop.emulation.link import WAYS, link
@@ -248,7 +252,7 @@ def of_file_or_link(
 def program_of(
     command: Sequence[str] | None, at: str | None, shell: str | None
 ) -> "Program | None":
-    """Return the program in the foreground; None without a program."""
+    """Return the program of --shell or of the command after ``--``; None if neither is given."""
     from lasthop.emulation.programs import Program, shell_of_user
 
     if shell is not None:
@@ -269,7 +273,7 @@ def program_of(
 
 
 def program_beside(text: str) -> "Program":
-    """Return an additional program, given by NAME=COMMAND."""
+    """Return the program of one --with option, from text NAME=COMMAND."""
     from lasthop.emulation.programs import Program
 
     name, equals, command = text.partition("=")
@@ -281,9 +285,9 @@ def program_beside(text: str) -> "Program":
 
 
 def joined(args: Sequence[str]) -> list[str]:
-    """Return the arguments with `--with NAME COMMAND` as one value.
+    """Return the arguments with each `--with NAME COMMAND` joined to `--with NAME=COMMAND`.
 
-    If `--link` or `--trace` replaces FILE, an empty FILE is added.
+    If `--link` or `--trace` is given, an empty argument FILE is added.
     """
     done: list[str] = []
     rest = list(args)
@@ -291,7 +295,7 @@ def joined(args: Sequence[str]) -> list[str]:
         arg = rest.pop(0)
         done.append(arg)
         lacking = {TRACE: rest[:2], WITH: rest[:1]}.get(arg, [])
-        if "--" in lacking:  # Values are missing. The parser reports this as an error.
+        if "--" in lacking:  # The parser reports missing values.
             return [*done, *rest[: rest.index("--")]]
         if arg == WITH and rest[1:2] not in ([], ["--"]) and "=" not in rest[0]:
             done.append(f"{rest.pop(0)}={rest.pop(0)}")
@@ -301,7 +305,7 @@ def joined(args: Sequence[str]) -> list[str]:
 
 
 def print_places(scenario: "Scenario", ways: "Ways", as_json: bool) -> None:
-    """Print one line per place."""
+    """Print one line per place, which is a network namespace of the emulation."""
     from lasthop.emulation.places import every_place
     from lasthop.emulation.programs import host_name
 
@@ -321,7 +325,7 @@ def print_places(scenario: "Scenario", ways: "Ways", as_json: bool) -> None:
 def print_emulation(
     scenario: "Scenario", emulation: "Emulation", *, as_json: bool, runs_programs: bool
 ) -> None:
-    """Print the answer, and the lateness of packets."""
+    """Print the results of an emulation, and how late packets were."""
     if as_json:
         sys.stdout.write(emulation.to_json())
     else:
@@ -346,7 +350,7 @@ def print_emulation(
 
 
 def print_captured(captured: "Captured | None") -> None:
-    """Warn if a capture is incomplete.
+    """Print a warning if a packet capture is incomplete.
 
     Raises
     ------
@@ -362,6 +366,6 @@ def print_captured(captured: "Captured | None") -> None:
 
 
 def print_lateness(emulation: "Emulation") -> None:
-    """Print the lateness of packets on standard error."""
+    """Print on standard error how late packets were."""
     for line in emulation.lateness:
         note(line, err=True)

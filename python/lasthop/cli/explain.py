@@ -14,11 +14,11 @@ from lasthop.cli.screen import screen_width
 from lasthop.errors import UserError
 
 WIDEST = 100
-"""Largest width at which text is wrapped. [characters]"""
+"""Largest width to which text is wrapped. [characters]"""
 
 
 def replications_asked(text: str) -> int:
-    """Read the value of --replications."""
+    """Return the number from --replications."""
     return whole_number(text, 2, 1000, "a number of replications")
 
 
@@ -106,8 +106,8 @@ def explain(
 
 
 def is_file(words: Sequence[str]) -> bool:
-    """Return whether the arguments name a file: an existing file, or the name of a scenario
-    file.
+    """Return whether the arguments are a file name: of a file that exists, or with the ending of a
+    scenario file.
     """
     if len(words) != 1:
         return False
@@ -116,7 +116,7 @@ def is_file(words: Sequence[str]) -> bool:
 
 
 def explain_term(words: Sequence[str], *, terms: bool, as_json: bool) -> None:
-    """Print the entries of a term, or all names."""
+    """Print the glossary entries of a term, or all terms."""
     from lasthop.cli.explain_term import print_names, print_term
 
     if terms:
@@ -132,7 +132,7 @@ def explain_term(words: Sequence[str], *, terms: bool, as_json: bool) -> None:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines, wrapped unless they are commands or settings."""
+    """Print lines; wrap them unless they are commands or settings."""
     width = min(screen_width() or WIDEST, WIDEST)
     for line in lines:
         text = line.lstrip()
@@ -145,7 +145,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def print_rules(*, as_json: bool) -> None:
-    """Print the table of causes."""
+    """Print the table of the causes that `explain` examines."""
     import json
 
     from lasthop.explanation.facts import rules

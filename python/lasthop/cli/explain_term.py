@@ -1,4 +1,4 @@
-"""Text of `lasthop explain TERM`: names and their meaning."""
+"""Output of `lasthop explain TERM`: the meaning of a term, quantity, assumption, claim or key."""
 
 import json
 import re
@@ -13,17 +13,18 @@ from lasthop.explanation.terms import KINDS, Entry, entries, find
 __all__ = ["print_names", "print_term"]
 
 MOST_COLUMNS = 100
-"""Largest width at which text is wrapped. [characters]"""
+"""Largest width to which text is wrapped. [characters]"""
 
 MOST_KEYS = 2
-"""Largest number of keys that are printed in full; if there are more, each has one sentence.
+"""Maximum number of keys that are printed in full. If there are more, one sentence per key is
+printed.
 """
 
 INDENT = "  "
 
 
 def print_term(name: str, *, as_json: bool = False) -> None:
-    """Print all entries with a name.
+    """Print all glossary entries with this name.
 
     Raises
     ------
@@ -63,9 +64,7 @@ def print_names(*, as_json: bool = False) -> None:
 
 
 def _as_dict(entry: Entry) -> dict[str, object]:
-    """Return an entry as JSON; the address is null if the address of the documentation is
-    unknown.
-    """
+    """Return a glossary entry as an object for JSON; the address is null if the page is unknown."""
     return {
         "kind": entry.kind,
         "name": entry.name,
@@ -78,7 +77,7 @@ def _as_dict(entry: Entry) -> dict[str, object]:
 
 
 def _block(entry: Entry) -> Iterator[str]:
-    """Yield the lines of an entry."""
+    """Yield the printed lines of a glossary entry."""
     title = entry.title if entry.name not in entry.title else KINDS[entry.kind]
     yield f"{entry.name} ({title})"
     yield from _wrapped(entry.means)
@@ -94,13 +93,13 @@ def _block(entry: Entry) -> Iterator[str]:
 
 
 def _others(entry: Entry) -> list[str]:
-    """Return the aliases of an entry that are not part of its name or meaning."""
+    """Return the aliases of a glossary entry that occur neither in its name nor in its meaning."""
     text = f"{entry.name} {entry.means}".casefold()
     return [each for each in entry.aliases if each.casefold() not in text]
 
 
 def _keys(keys: Sequence[Entry]) -> Iterator[str]:
-    """Yield the lines of several keys."""
+    """Yield the printed lines of several keys with the same name."""
     yield f"{len(keys)} keys of scenario files"
     for entry in keys:
         sentence = re.split(r"(?<=[.\w])\. ", entry.means)[0].rstrip(".")

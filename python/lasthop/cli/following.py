@@ -1,4 +1,4 @@
-"""Display of a status that is updated while it changes."""
+"""Display of the status of a gateway or queue on the terminal, updated in place."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def following(
     tables: Callable[[dict[str, Any], int], "Group"],
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Yield a function that shows a status on the terminal; `tables` is called with its width."""
+    """Yield a function that shows a status on the terminal; `tables` formats it for a width."""
     from rich.live import Live
 
     with Live(screen=False, auto_refresh=False, transient=True) as live:
@@ -25,5 +25,5 @@ def following(
 
 
 def print_line(status: dict[str, Any]) -> None:
-    """Print the status as a line of JSON."""
+    """Print a status as one line of JSON."""
     print(json.dumps(status), flush=True)

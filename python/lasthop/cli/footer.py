@@ -13,14 +13,14 @@ from lasthop.scenario.scenario import Scenario
 __all__ = ["print_footer", "print_notes"]
 
 MOST_FACTS = 3
-"""Largest number of facts, in addition to the sentences on the utilisation of the line."""
+"""Maximum number of facts, not counting the sentences on the utilisation of the wire."""
 
 WIDEST = 80
-"""Largest width at which facts are wrapped. [characters]"""
+"""Largest width to which facts are wrapped. [characters]"""
 
 
 def print_footer(scenario: Scenario, answer: Answer) -> None:
-    """Print facts of a finished run, and the command that finds changes that help.
+    """Print facts about a finished run, and the `lasthop explain` command that tries changes.
 
     Nothing is simulated.
     """
@@ -29,13 +29,13 @@ def print_footer(scenario: Scenario, answer: Answer) -> None:
 
 
 def print_notes(notes: Sequence[str]) -> None:
-    """Print notes about a finished run, each wrapped."""
+    """Print notes about a finished run, wrapped to the width of the screen."""
     for note in notes:
         typer.echo("\n".join(wrapped(f"note: {note}", "")))
 
 
 def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
-    """Yield the lines of the short explanation."""
+    """Yield the lines of the explanation below the tables."""
     from lasthop.explanation.facts import facts, read_facts
     from lasthop.explanation.line_use import line_use
     from lasthop.explanation.lines import fact_lines
@@ -52,8 +52,8 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
 
 
 def wrapped(line: str, indent: str) -> list[str]:
-    """Return a line as several lines that fit the screen; all lines after the first are indented
-    more.
+    """Return a line, wrapped to the width of the screen. Continuation lines have a larger
+    indent.
     """
     return wrap(
         line,

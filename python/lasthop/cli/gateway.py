@@ -32,8 +32,8 @@ DIRECTORY = unset(
 
 
 def read(file: str, settings: list[str] | None) -> "Gateway":
-    """Read the gateway in `file` with settings of the command line, and check the kernel's
-    limits.
+    """Read the gateway configuration in `file` with settings of the command line, and check whether
+    the kernel supports it.
     """
     from lasthop.enforce.gateway import config
     from lasthop.enforce.gateway.layout import refuse_what_does_not_fit
@@ -48,12 +48,12 @@ def read(file: str, settings: list[str] | None) -> "Gateway":
 
 
 def given(settings: list[str] | None) -> list[tuple[str, str]]:
-    """Return the settings of the command line."""
+    """Return the --set options as pairs of key path and value."""
     return pairs(settings or [], "--set", "PATH=VALUE", "gateway.fairness=flow")
 
 
 def service(file: str, settings: list[str] | None, state: Path | None) -> Service:
-    """Return the gateway of a file."""
+    """Return the gateway that is described in a file."""
     needs_linux("gateway")
     from lasthop.enforce.gateway import operate
 
@@ -199,7 +199,7 @@ def run(
 
 
 def said_of(leaves: Mapping[str, str] | None) -> str:
-    """Return a clause with the queue of the leaves and the reason for it, to append to a line."""
+    """Return a clause about the queue discipline of the leaves, and why it was chosen."""
     return "" if leaves is None else f"; leaves are {leaves['discipline']}, {leaves['why']}"
 
 
@@ -211,4 +211,4 @@ COMMANDS: dict[Callable[..., None], str] = {
     down: "Stop the gateway and revert all changes.",
     run: "Enforce fairness, in the foreground.",
 }
-"""Commands of the group, each with its line in the list of commands."""
+"""Functions of the group's commands, with one-line descriptions."""

@@ -40,14 +40,14 @@ ADDRESSES = flag("--addresses", "Show the addresses of stations in comments.")
 
 
 def station_count(text: object) -> int:
-    """Read the value of --stations."""
-    if isinstance(text, int):  # The value is the default.
+    """Return the number from --stations."""
+    if isinstance(text, int):  # Default value
         return text
     return whole_number(str(text), 1, MOST_STATIONS, "a number of stations")
 
 
 def source(what: str) -> Any:
-    """Return the argument that names the file."""
+    """Return the argument for the file to import."""
     return typer.Argument(metavar="FILE", help=f"{what}; - is standard input.", parser=file_name)
 
 
@@ -150,7 +150,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     hostapd: "From hostapd.conf.",
     openwrt: "Make a scenario from OpenWrt's wireless settings.",
 }
-"""Commands of the group, each with its line in the list of commands."""
+"""Functions of the group's commands, with one-line descriptions."""
 
 
 def write(
@@ -161,7 +161,7 @@ def write(
     addresses: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Read a file, write the checked scenario, and report assumptions."""
+    """Read the file, write the scenario after a check, and print the assumptions."""
     from lasthop.importing.scenario import as_toml
 
     if out is not None:
@@ -187,7 +187,7 @@ def write(
 
 
 def check(file: Path, text: str) -> None:
-    """Refuse an invalid scenario with an error that names the file that was read."""
+    """Check an imported scenario; an error names the file that was imported."""
     try:
         Scenario(text)
     except ScenarioError as error:
@@ -211,14 +211,14 @@ def as_tree(network: "Network", text: str) -> dict[str, Any]:
 
 
 def new_file(path: Path, option: str = "--out") -> Path:
-    """Return the path after a check that it is new and can be written."""
+    """Return the path; raise an error if it exists or cannot be written."""
     if path.exists() or path.is_symlink():
         raise UserError(f"{path}: exists, and is not replaced; expected a new name")
     return writable_file(path, option)
 
 
 def put(path: Path, text: str) -> None:
-    """Write a new file atomically; a file that was created in the meantime is not replaced."""
+    """Write a new file atomically. If the file exists by now, it is not replaced."""
     import os
     import tempfile
 
@@ -229,5 +229,5 @@ def put(path: Path, text: str) -> None:
             os.link(partial, path)
         except FileExistsError:
             raise UserError(f"{path}: exists, and is not replaced; expected a new name") from None
-        except OSError:  # This file system does not support links.
+        except OSError:  # No hard links here
             partial.replace(path)

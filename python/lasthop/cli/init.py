@@ -97,7 +97,7 @@ def init(
 
 
 def by_option(question: Question, text: str, known: Answers) -> object:
-    """Read the value of an option; an error names the option."""
+    """Return the answer that an option gives to a question; an error names the option."""
     try:
         return question.read(text, known)
     except UserError as error:
@@ -105,7 +105,7 @@ def by_option(question: Question, text: str, known: Answers) -> object:
 
 
 def ask(place: str, question: Question, known: Answers) -> object:
-    """Ask until an answer is accepted; an empty line selects the default answer."""
+    """Ask a question until an answer is valid; an empty line selects the default answer."""
     default = question.default(known)
     wrong = ""
     while True:

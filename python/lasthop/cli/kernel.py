@@ -73,7 +73,7 @@ def build(
 
 
 def cost_of_build(source: "Source", cost: "Cost") -> str:
-    """Describe the cost of a build."""
+    """Return a text with the cost of a build: download, disk space and processor time."""
     download = f"download {cost.download_bytes / 1e6:.0f} MB, " if cost.download_bytes else ""
     work, duration = cost_text(cost.processor_s, TIMES), cost_text(cost.duration_s, TIMES)
     return (
@@ -85,7 +85,7 @@ def cost_of_build(source: "Source", cost: "Cost") -> str:
 
 
 def confirm() -> bool:
-    """Ask for confirmation of a build; return True without a terminal."""
+    """Ask whether to build; return True if there is no terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     while True:
@@ -135,7 +135,7 @@ def listed(as_json: bool = JSON) -> None:
 
 @dataclass(frozen=True)
 class KernelRow:
-    """A kernel of this machine, with the values that `list` prints."""
+    """Row of the table that `list` prints: one user-mode Linux kernel of this machine."""
 
     name: str
     version: str | None
@@ -146,11 +146,11 @@ class KernelRow:
     processor_s: float | None
     problem: str | None
     used: bool
-    """Whether emulations use this kernel."""
+    """Whether `emulate --virtual` uses this kernel."""
 
 
 def cells(row: KernelRow) -> list[str]:
-    """Return the cells of a kernel's row in the table of `list`."""
+    """Return the printed cells of a kernel's row."""
     return [
         row.name,
         row.version or "-",
@@ -162,7 +162,7 @@ def cells(row: KernelRow) -> list[str]:
 
 
 def entries() -> Iterator[KernelRow]:
-    """Yield the kernels of this machine, beginning with the kernel that emulations use."""
+    """Yield a row per kernel of this machine; the kernel that emulations use is first."""
     for number, candidate in enumerate(candidates()):
         used = number == 0
         if candidate.built is not None:
@@ -210,4 +210,4 @@ COMMANDS: dict[Callable[..., None], str] = {
     listed: "List the kernels; emulations use the first.",
     remove: "Remove built kernels.",
 }
-"""Commands of the group, each with its line in the list of commands."""
+"""Functions of the group's commands, with one-line descriptions."""

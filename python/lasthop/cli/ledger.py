@@ -1,4 +1,6 @@
-"""The claims ledger as plain text, readable at 80 columns and without colour."""
+"""Verdicts on the claims of the papers as plain text, at most 80 columns wide and without
+colour.
+"""
 
 from collections.abc import Mapping, Sequence
 from textwrap import indent, wrap
@@ -50,7 +52,9 @@ def print_ledger(reproduction: Reproduction) -> None:
 
 
 def _print_message(message: MessageRow, claims: Sequence[Mapping[str, Any]]) -> None:
-    """Print a message, whether it holds, and the margins of the claims on which it is based."""
+    """Print a message of a paper, whether it holds, and the margins of the claims that support
+    it.
+    """
     count = closeness_of(message, claims)
     typer.echo(f"{message.subject}: does the message hold? {holds_text(message)}")
     typer.echo("\n".join(_wrapped(message.text)))
@@ -80,7 +84,9 @@ def _print_checks(checks: Sequence[CheckResult]) -> None:
 
 
 def _table(checks: Sequence[CheckResult]) -> str:
-    """Return a table of all checks with their values; the last column is the wrapped statement."""
+    """Return a table of all checks with their values; the wrapped statement is in the last
+    column.
+    """
     rows = [HEADER] + [
         (
             check.verdict.value,

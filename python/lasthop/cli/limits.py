@@ -1,4 +1,4 @@
-"""Notes on settings that give a queue as a number, which changes its limit but not its
+"""Notes on settings such as ``queue=100``: they change the limit of a queue, but not its
 discipline.
 """
 
@@ -17,7 +17,7 @@ __all__ = ["kept_disciplines", "kept_in_sweep"]
 
 
 def kept_disciplines(scenario: Scenario) -> Iterator[str]:
-    """Yield a line for each setting that changed only the limit of a queue that is not a FIFO."""
+    """Yield a note for each setting that changed only the limit of a queue that is not a FIFO."""
     for index, (path, value) in enumerate(scenario.settings):
         if not _is_limit(path, value):
             continue
@@ -31,7 +31,7 @@ def kept_disciplines(scenario: Scenario) -> Iterator[str]:
 
 
 def kept_in_sweep(scenario: Scenario, asked: "Grid") -> Iterator[str]:
-    """Yield a line for each swept path that changes only the limit of a queue that is not a
+    """Yield a note for each swept path that changes only the limit of a queue that is not a
     FIFO.
     """
     known = set(kept_disciplines(scenario))
@@ -39,18 +39,20 @@ def kept_in_sweep(scenario: Scenario, asked: "Grid") -> Iterator[str]:
         limit = next((value for value in asked.column(path) if _is_limit(path, value)), None)
         if limit is None:
             continue
-        with suppress(ScenarioError):  # The sweep reports the error of the point.
+        with suppress(ScenarioError):  # The sweep reports errors later.
             point = Scenario(scenario, {**asked[0], path: limit})
             yield from [line for line in kept_disciplines(point) if line not in known][:1]
 
 
 def _is_limit(path: str, value: str) -> bool:
-    """Return whether a setting gives a queue as a bare number."""
+    """Return whether a setting sets a queue to a bare number."""
     return path.endswith("queue") and value.strip().isdecimal()
 
 
 def _with_fifo(scenario: Scenario, index: int) -> Scenario | None:
-    """Return the scenario with a FIFO instead of one setting; None if it would be refused."""
+    """Return the scenario with the setting number `index` changed to a FIFO; None if it is
+    invalid.
+    """
     settings = [*scenario.settings]
     path, value = settings[index]
     settings[index] = (path, f"{{ limit = {value} }}")
@@ -62,8 +64,8 @@ def _with_fifo(scenario: Scenario, index: int) -> Scenario | None:
 
 
 def _first_lost(before: Any, after: Any) -> str:
-    """Return the first discipline of a tree that differs in the other tree; empty if none
-    differs.
+    """Return the first queue discipline of `before` that `after` lacks at the same position; empty
+    if there is none.
     """
     pairs = zip(_disciplines(before), _disciplines(after), strict=False)
     return next((item for item, other in pairs if item != other), "")

@@ -1,4 +1,4 @@
-"""All commands with their lines in the list of commands. No command is imported."""
+"""Names and one-line descriptions of all commands. No command is imported."""
 
 from typing import NamedTuple
 
@@ -16,16 +16,16 @@ COMMANDS = {
     "workbench": "Run the workbench in a browser.",
     "completion": "Print a script for completion at Tab.",
 }
-"""Single commands by name, with their lines."""
+"""Commands that are in no group, with one-line descriptions."""
 
 
 class Group(NamedTuple):
-    """Group of commands under a common name."""
+    """Group of commands with a common first word, such as ``lasthop gateway``."""
 
     line: str
-    """Line in the list of commands."""
+    """One-line description in the list of commands."""
     text: str
-    """First paragraph of the help of the group."""
+    """First paragraph of the group's help."""
 
 
 GROUPS = {
@@ -62,7 +62,7 @@ GROUPS = {
 
 
 def command_given(args: list[str]) -> list[str]:
-    """Return the name of the command among the arguments; in a group, both names."""
+    """Return the command in the arguments: group and command for a group, else the command."""
     words = [arg for arg in args if not arg.startswith("-")]
     if words and words[0] in GROUPS:
         return words[:2]

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands have in common."""
 
 import errno
 import re
@@ -18,7 +18,7 @@ from lasthop.scenario.files import NO_FILE
 from lasthop.scenario.scenario import Scenario, blaming
 
 AGGREGATES = "downlink_mpdus_per_ppdu"
-"""Quantity with the mean number of MPDUs in the access point's aggregates to a station."""
+"""Quantity: mean number of MPDUs in the access point's aggregates to a station."""
 
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="Scenario, TOML or JSON; - is standard input.")
@@ -26,40 +26,40 @@ File = Annotated[
 
 
 def file_name(text: object) -> Path:
-    """Read the value of an option that names a file or directory."""
+    """Return the path from an option that names a file or directory."""
     if not str(text).strip():
         raise typer.BadParameter("the name is empty")
     return Path(str(text))
 
 
 def unset(metavar: str, text: str, *names: str, **more: Any) -> Any:
-    """Return an option without a default, or with the default in its help `text`."""
+    """Return an option whose help shows no default."""
     return typer.Option(None, *names, metavar=metavar, help=text, show_default=False, **more)
 
 
 def preset(default: Any, metavar: str, text: str, *names: str, **more: Any) -> Any:
-    """Return an option with a default, which the help shows."""
+    """Return an option whose help shows its default."""
     return typer.Option(default, *names, metavar=metavar, help=text, **more)
 
 
 def flag(name: str, text: str, *short: str, default: bool | None = False) -> Any:
-    """Return an option without a value."""
+    """Return an option that is a flag, without a value."""
     return typer.Option(default, name, *short, help=text)
 
 
 NOT_WRITABLE = (errno.ENOENT, errno.EPERM, errno.EACCES, errno.EROFS)
-"""Numbers of system errors if no file can be created in an existing directory."""
+"""System error numbers that mean that no file can be created in an existing directory."""
 
 
 def out_option(text: str, default: Path | None = None) -> Any:
-    """Return the option --out, a directory; `text` describes its files and its default."""
+    """Return the option --out, a directory; `text` describes the files that the command writes."""
     text = f"Write files to this place and print the name of each file. {text}"
     return preset(default, "DIR", text, parser=file_name, show_default=default is not None)
 
 
 JSON = flag("--json", "Print JSON instead of tables.")
 SETTINGS = unset("PATH=VALUE", "Replace a value, such as cell.ap.cwmin=15.", "--set")
-# The value is text, because the engine checks it like the value in the scenario.
+# Text, because the engine checks the number in the same way as in the scenario.
 REPLICATIONS = unset(
     "N", "Run this many independent replications; by default as many as the scenario sets."
 )
@@ -67,14 +67,14 @@ SEED = unset("N", "Set the seed of all random streams; by default the scenario's
 
 
 def thread_count(text: str) -> int:
-    """Read the value of --jobs."""
+    """Return the number of threads from --jobs."""
     from lasthop.simulation.simulate import MOST_JOBS
 
     return whole_number(text, 1, MOST_JOBS, "a number of threads")
 
 
 def whole_number(text: str, least: int, most: int, what: str) -> int:
-    """Read the value of an option that counts something."""
+    """Return the whole number from an option; `what` describes the number in errors."""
     digits = text.lstrip("0") or "0"
     plain = text.isascii() and text.isdecimal() and len(digits) <= len(str(most))
     if not plain or not least <= int(digits) <= most:
@@ -83,8 +83,8 @@ def whole_number(text: str, least: int, most: int, what: str) -> int:
 
 
 def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> float:
-    """Return the value of an option that limits time or memory, in seconds or bytes."""
-    if isinstance(text, float):  # The value is the default.
+    """Return the value of an option that limits time or memory. [s] or [bytes]"""
+    if isinstance(text, float):  # Default value
         return text
     match = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([A-Za-z]+)", str(text).strip())
     scale = next((scale for scale, unit in units if match and unit == match[2]), None)
@@ -101,14 +101,14 @@ def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> floa
 
 
 def cost_of_time(text: object) -> float:
-    """Read the value of --max-time. [s]"""
+    """Return the value of --max-time. [s]"""
     from lasthop.progress.cost_limits import TIMES
 
     return cost(text, TIMES, "10min")
 
 
 def cost_of_memory(text: object) -> float:
-    """Read the value of --max-memory. [bytes]"""
+    """Return the value of --max-memory. [bytes]"""
     from lasthop.progress.cost_limits import MEMORIES
 
     return cost(text, MEMORIES, "8GB")
@@ -153,8 +153,8 @@ OPTIONS = unset("NAME=VALUE", "Set an option of the model, such as beta=1.2.", "
 
 
 def model_options(given: list[str] | None) -> dict[str, str]:
-    """Return the values of --option by name; a saved run is replaced by the size of its
-    aggregates.
+    """Return the values of --option by name. If the option `aggregates` names a saved run, the
+    aggregate sizes of the run are inserted.
     """
     options = dict(pairs(given or [], "--option", "NAME=VALUE", "beta=1.2"))
     sizes = options.get("aggregates")
@@ -164,7 +164,7 @@ def model_options(given: list[str] | None) -> dict[str, str]:
 
 
 def aggregates_of(path: str) -> str:
-    """Return the mean MPDUs per PPDU to each station of a saved run."""
+    """Return the mean number of MPDUs per PPDU to each station of a saved run, as NAME=SIZE,..."""
     from lasthop.answers.estimates import Estimate
     from lasthop.answers.load import load
 
@@ -187,7 +187,7 @@ def read_scenario(
     seed: str | None = None,
     series: str | None = None,
 ) -> Scenario:
-    """Read the scenario in `file` with settings of the command line."""
+    """Read the scenario in `file` and apply the options of the command line."""
     options = [
         ("--replications", "replications", replications),
         ("--seed", "seed", seed),
@@ -211,7 +211,7 @@ def read_scenario(
 
 
 def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[str, str]]:
-    """Return the values of an option as pairs: the text before and after the equals sign.
+    """Return the values of an option such as --set as pairs: the text before and after ``=``.
 
     `form` is the option's metavar, such as ``PATH=VALUE``; `example` is shown as a remedy.
     """
@@ -222,17 +222,17 @@ def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[
 
 
 def counted(number: int, what: str, several: str | None = None) -> str:
-    """Return a number with its noun; `several` is the plural if it is irregular."""
+    """Return a number with its noun, such as ``3 runs``; `several` is an irregular plural."""
     return f"{number} {what if number == 1 else several or f'{what}s'}"
 
 
 def stem(scenario: Scenario) -> str:
-    """Return the beginning of the names of files about this scenario."""
+    """Return the beginning of the names of output files: the name of the scenario's file."""
     return "scenario" if scenario.source.startswith("<") else Path(scenario.source).stem
 
 
 def writable(directory: Path, option: str = "--out") -> Path:
-    """Return the directory; raise an error before the simulation if it is not writable."""
+    """Return the directory; raise an error now, before the run, if it is not writable."""
     import os
     from tempfile import TemporaryDirectory
 
@@ -241,7 +241,7 @@ def writable(directory: Path, option: str = "--out") -> Path:
         raise UserError(f"{option} {directory}: {nearest} is a file, not a directory")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise UserError(f"{option} {directory}: {nearest} is not writable")
-    try:  # The result of `os.access` is not always right, for example in /proc.
+    try:  # `os.access` is sometimes wrong, for example in /proc.
         with TemporaryDirectory(dir=nearest, prefix=".trying-"):
             pass
     except OSError as error:
@@ -252,7 +252,7 @@ def writable(directory: Path, option: str = "--out") -> Path:
 
 
 def writable_file(path: Path, option: str, scenario: str = "") -> Path:
-    """Return the path of a file; raise an error if it cannot be written or is the scenario."""
+    """Return the path; raise an error if it is not writable, or if it is the scenario's file."""
     if path.is_file() and Path(scenario).is_file() and path.samefile(scenario):
         raise UserError(f"{option} {path}: this is the scenario, which would be overwritten")
     if path.is_dir():

@@ -1,4 +1,4 @@
-"""Option `--plot [FILE]` of several commands: whether to draw, and the path of the picture."""
+"""Option `--plot [FILE]` of several commands: whether to draw a picture, and where to save it."""
 
 import hashlib
 import re
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 OPTION = "--plot"
 
 OUT = Path("out")
-"""Default directory of files, without --out."""
+"""Directory of output files if --out is not given."""
 
 OF_OTHERS = (".bmp", ".emf", ".eps", ".gif", ".jpeg", ".jpg", ".ps", ".tif", ".tiff", ".webp")
-"""Suffixes of other picture formats, which are neither supported nor scenarios."""
+"""Suffixes of unsupported picture formats, so that such a name is not read as a scenario."""
 
 LONGEST = 72
-"""Largest number of characters for the changed settings in a default name."""
+"""Maximum length of the changed settings in a default file name. [characters]"""
 
 Parts: TypeAlias = Sequence[tuple[str, str]]
-"""Changed values, each with the name of the setting or option."""
+"""Changed values: pairs of the name of a setting or option, and its value."""
 
 
 def asked_picture(text: object) -> str:
-    """Read the value of --plot: empty for the default path, else the name of a picture."""
+    """Check the value of --plot: the file name of a picture, or empty for the default name."""
     name = str(text)
     if name and not is_picture(Path(name)):
         raise typer.BadParameter(f"{name}: the name must end in {', '.join(PICTURES)}")
@@ -52,9 +52,9 @@ PLOT = unset(
 
 
 def with_values(args: Sequence[str]) -> list[str]:
-    """Return the arguments with an explicit value of `--plot`.
+    """Return the arguments with `--plot` replaced by `--plot=FILE`, or by `--plot=` without a file.
 
-    The value is empty unless the name of a picture follows.
+    The next argument is the file if its suffix is that of a picture.
     """
     done: list[str] = []
     rest = list(args)
@@ -70,7 +70,9 @@ def with_values(args: Sequence[str]) -> list[str]:
 
 
 def changed(scenario: Scenario, *more: tuple[str, str | None]) -> Parts:
-    """Return the settings that change a scenario's file, and other options with a value."""
+    """Return the settings that change the scenario's file, and the options in `more` that are
+    given.
+    """
     from lasthop.plot.about import changes
 
     given = ((name, value) for name, value in more if value is not None)
@@ -84,20 +86,20 @@ def picture_path(
     parts: Parts = (),
     out: Path | None = None,
 ) -> Path | None:
-    """Return the file of a picture; None if no picture is requested.
+    """Return the path of the picture; None if --plot is not given.
 
     Parameters
     ----------
     asked : str or None
-        The value of --plot.
+        Value of the option --plot.
     scenario : Scenario
-        Scenario of the picture.
+        Scenario, whose file name begins the default name.
     command : str
         Command that draws the picture.
     parts : sequence of pairs
-        Changed values, for a default name.
+        Changed values, which are part of the default file name.
     out : Path, optional
-        The value of --out.
+        Value of the option --out.
 
     Raises
     ------
@@ -112,7 +114,7 @@ def picture_path(
 def place(
     asked: str, beginning: str, parts: Parts = (), out: Path | None = None, scenario: str = ""
 ) -> Path:
-    """Return the path of the picture after checks; a default name contains the changed settings."""
+    """Return the path of the picture; raise an error if it cannot be written."""
     if asked:
         path = writable_file(file_name(asked), OPTION, scenario)
     else:
@@ -123,7 +125,7 @@ def place(
 
 
 def changes_part(parts: Parts) -> str:
-    """Return the changes as part of a file name; different changes give different names."""
+    """Return changed values as part of a file name; different values give different names."""
     if not parts:
         return ""
     total = "".join(f"-{name}={value}" for name, value in parts)
@@ -135,7 +137,7 @@ def changes_part(parts: Parts) -> str:
 
 
 def save_picture(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bool = False) -> None:
-    """Draw and write a picture, if one is requested, and print its name.
+    """Draw a picture, write it to `path` and print the path; do nothing if `path` is None.
 
     The name is printed on standard error if JSON is printed.
     """
@@ -151,5 +153,5 @@ def save_picture(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bo
 
 
 def tell(what: str, where: object, *, as_json: bool = False) -> None:
-    """Print the kind and path of a written file; use standard error if JSON is printed."""
+    """Print what was written and the path; print on standard error if standard output is JSON."""
     note(f"{what}: {where}", err=as_json)

@@ -91,7 +91,7 @@ def predict(
 
 
 class Solution(Table):
-    """Facts about the solver of a model."""
+    """Facts about the solver of a model, from the JSON of a prediction."""
 
     solver: str | None = None
     states: int = 0
@@ -101,12 +101,12 @@ class Solution(Table):
 
 
 def solution_lines(prediction: Prediction) -> Iterator[str]:
-    """Yield lines on a model's solver and on the whole cell, in addition to the tables."""
+    """Yield lines about the solver and the whole cell, in addition to the tables."""
     solution = read_as(Solution, prediction.summary)
     if solution.solver is not None:
         yield f"solver {solution.solver}, {solution.states} states"
     if solution.kkt_residual is not None:
-        # Further digits are rounding errors, which differ between machines.
+        # A power of ten is printed: exact residuals are rounding errors that depend on the machine.
         bound = 10.0 ** ceil(log10(max(solution.kkt_residual, 1e-9)))
         yield f"optimum with a KKT residual up to {bound:.0g}"
     if solution.airtime_error is not None:
@@ -118,8 +118,8 @@ def solution_lines(prediction: Prediction) -> Iterator[str]:
 
 
 def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
-    """Print all reasons of a refusal except for the last, and return the error for the last
-    reason.
+    """Print why a model refuses the scenario, except for the last reason, which is returned as an
+    error.
     """
     *others, last = error.folded
     for reason in others:
@@ -129,5 +129,5 @@ def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
 
 
 def print_warnings(*answers: "Prediction | Result | Emulation") -> None:
-    """Print the warnings of answers on standard error, without duplicates."""
+    """Print the warnings of results on standard error, each once."""
     warn(*dict.fromkeys(line for answer in answers for line in answer.warnings))

@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar on a terminal; without a terminal, a line on a long step."""
+"""Progress on standard error: a bar on a terminal, or one line about a long step."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 UNKNOWN = "-:--:--"
-"""Text for an unknown remaining time."""
+"""Text instead of an unknown remaining time."""
 
 DRAWN: list["Bar"] = []
-"""Bars on the screen."""
+"""Progress bars that are visible now."""
 
 
 @contextmanager
@@ -45,27 +45,27 @@ def drawn(
 ) -> Iterator[Callable[P, None] | None]:
     """Draw a bar with one task while the body runs; draw nothing with --quiet.
 
-    Without a terminal, a long step is announced in a line instead, if `part` is given.
+    If there is no terminal and `part` is given, a line announces a long step.
 
     Parameters
     ----------
     label : str
         Name of the step.
     show : callable
-        Function that shows new values on the bar, which is its first argument. The body gets this
-        function without the first argument.
+        Function that shows new values on a bar. Its first argument is the bar. The body gets this
+        function with the bar already filled in.
     title : str
-        Style of the label.
+        Template of the label in the format of rich.
     counted : bool
-        Whether the numbers of finished and of all steps follow the bar.
+        Whether the number of finished steps and the total are shown after the bar.
     text : str
         Template of a text after the bar, with the fields ``done``, ``rate`` and ``found``.
     part : callable, optional
-        Function that returns the finished and the total amount for these values, from which the
-        remaining time is estimated.
+        Function that returns the finished and the total amount of work from the same values as
+        `show`. The remaining time is estimated from these two amounts.
     only_line : callable, optional
-        Function that returns a line for these values if there is no terminal; empty for no line.
-        Only the first line is printed.
+        Function that returns a line to print if there is no terminal, or an empty text. Only the
+        first line is printed.
     excludes_start : bool
         Whether the estimate of the remaining time excludes the time before the first progress, such
         as the time of a boot.
@@ -90,7 +90,7 @@ def announcing(
     only_line: Callable[P, str],
     excludes_start: bool,
 ) -> Callable[P, None]:
-    """Return a callback that prints the remaining time, until `only_line` returns a line."""
+    """Return a callback that prints the remaining time; it stops after a line of `only_line`."""
     announcer = None if excludes_start else Announcer(label)
     has_printed = False
 
@@ -115,7 +115,7 @@ def paced(
     part: Callable[P, tuple[float, float]],
     excludes_start: bool,
 ) -> Callable[P, None]:
-    """Return a callback that shows values and the remaining time."""
+    """Return a callback that shows new values and the remaining time on a bar."""
     pace = None if excludes_start else Pace()
 
     def hear(*values: P.args, **named: P.kwargs) -> None:
@@ -140,7 +140,9 @@ def new_bar(
     text: str = "",
     paced: bool = False,
 ) -> "Bar":
-    """Return a bar with one task, see `drawn`; the caller removes it from `DRAWN`."""
+    """Return a bar with one task, which is added to `DRAWN`; the caller removes it with
+    `forget`.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -156,7 +158,7 @@ def new_bar(
 
 
 def forget(bar: "Bar") -> None:
-    """Remove a bar from `DRAWN`; the caller removes it from the screen."""
+    """Remove a bar from the list `DRAWN`; the caller removes the bar from the screen."""
     if bar in DRAWN:
         DRAWN.remove(bar)
 
@@ -164,15 +166,17 @@ def forget(bar: "Bar") -> None:
 def take_away() -> None:
     """Remove all bars from the screen, because a visible bar captures printed text.
 
-    The contexts of the bars normally do this, unless Ctrl-C comes between the first drawing and the
-    body.
+    Normally, the context manager of a bar removes it. Ctrl-C between the first drawing and the body
+    prevents this.
     """
     while DRAWN:
         DRAWN.pop().stop()
 
 
 def progress_bar(label: str) -> "AbstractContextManager[ProgressCallback | None]":
-    """Draw replications, simulated seconds per second and the remaining time."""
+    """Draw a bar for simulations: replications, simulated seconds per second, and remaining
+    time.
+    """
 
     def show(bar: "Bar", progress: "Progress") -> None:
         [task] = bar.tasks
@@ -192,12 +196,14 @@ def progress_bar(label: str) -> "AbstractContextManager[ProgressCallback | None]
 
 
 def speed(seconds: float) -> str:
-    """Return the number of simulated seconds per second as text, which may be below 1."""
+    """Return a number of simulated seconds per second as text, with digits below 1 if needed."""
     return plain(seconds) if seconds < 100.0 else f"{seconds:,.0f}"
 
 
 def batch_bar(label: str) -> "AbstractContextManager[BatchCallback | None]":
-    """Draw scenarios, parts, simulated seconds per processor second, and the remaining time."""
+    """Draw a bar for a batch: runs, saved archives, simulated time per processor time, and
+    remaining time.
+    """
 
     def show(bar: "Bar", progress: "BatchProgress") -> None:
         [task] = bar.tasks
@@ -223,7 +229,7 @@ def batch_bar(label: str) -> "AbstractContextManager[BatchCallback | None]":
 
 
 def draining(progress: "BatchProgress") -> str:
-    """Return the text on a stop by Ctrl-C; empty without Ctrl-C."""
+    """Return a text about running simulations after Ctrl-C; empty before Ctrl-C."""
     if not progress["draining"]:
         return ""
     match progress["runs_under_way"]:
@@ -236,7 +242,7 @@ def draining(progress: "BatchProgress") -> str:
 
 
 def stage_bar() -> "AbstractContextManager[StageCallback | None]":
-    """Draw the stage of a search, its candidates, and the best value so far."""
+    """Draw a bar for a search: its stage, its number of candidates, and the best value so far."""
 
     def show(bar: "Bar", progress: "TuneProgress") -> None:
         [task] = bar.task_ids
@@ -258,39 +264,41 @@ def stage_bar() -> "AbstractContextManager[StageCallback | None]":
 def share_bar(
     label: str, *, excludes_start: bool = False
 ) -> AbstractContextManager[Callable[[float, float], None] | None]:
-    """Draw the finished fraction of the simulated time, and the remaining time."""
+    """Draw a bar for simulated time: the finished fraction and the remaining time."""
     return drawn(
         label, show_part, part=lambda done, total: (done, total), excludes_start=excludes_start
     )
 
 
 def show_part(bar: "Bar", done: float, total: float) -> None:
-    """Show the finished amount and the total."""
+    """Show the finished and the total amount of work on a bar."""
     bar.update(bar.task_ids[0], completed=done, total=total)
 
 
 def real_time_bar(label: str) -> AbstractContextManager[Callable[[float, float], None] | None]:
-    """Draw the seconds that have passed, and their total."""
+    """Draw a bar for a step of known duration: the seconds that have passed, and their total."""
     return drawn(label, show_part)
 
 
 def emulation_bar(
     label: str, *, virtual: bool
 ) -> AbstractContextManager[Callable[[float, float], None] | None]:
-    """Draw the emulated time that has passed; in simulated time, with the remaining time."""
+    """Draw a bar for emulated time; in simulated time, also show the remaining time."""
     return share_bar(label, excludes_start=True) if virtual else real_time_bar(label)
 
 
 def reading_bar(label: str) -> AbstractContextManager[Callable[[float, float], None] | None]:
-    """Draw the bytes that were read, and their total."""
+    """Draw a bar for the reading of a file: the bytes that were read, and their total."""
     return drawn(label, show_part)
 
 
 def count_bar(label: str) -> AbstractContextManager[Callable[[int, int], None] | None]:
-    """Draw the number of finished steps, and their total."""
+    """Draw a bar for a number of finished steps, with their total."""
     return drawn(label, show_part, counted=True, part=lambda done, total: (done, total))
 
 
 def step_bar(label: str) -> AbstractContextManager[Callable[[int, int], None] | None]:
-    """Draw the number of finished steps, and their total; show nothing without a terminal."""
+    """Draw a bar for a number of finished steps, with their total; print nothing without a
+    terminal.
+    """
     return drawn(label, show_part, counted=True)

@@ -1,4 +1,4 @@
-"""`lasthop queue`: a shaped queue of an interface, from a scenario's link."""
+"""`lasthop queue`: shape an interface of this machine with the queue of a scenario's link."""
 
 import json
 from collections.abc import Callable
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from lasthop.enforce.queue.config import LinkQueue
 
 LEAST_HEARD_S, MOST_HEARD_S = 2, 600
-"""Smallest and largest value of --listen. [s]"""
+"""Smallest and largest observation time of --listen. [s]"""
 MOST_FLOWS = 100_000
 LAW = "newreno"
-"""Default congestion control of flows."""
+"""Default congestion control of the flows in the stability check."""
 
 File = Annotated[
     str,
@@ -40,8 +40,8 @@ DIRECTORY = unset(
 
 
 def read(file: str, settings: list[str] | None) -> "LinkQueue":
-    """Read the interface in `file` with settings of the command line, and check that Linux supports
-    its queue.
+    """Read the interface in `file` with settings of the command line, and check whether Linux
+    supports the queue.
     """
     from lasthop.enforce.queue import config
     from lasthop.enforce.queue.layout import discipline_of
@@ -56,27 +56,27 @@ def read(file: str, settings: list[str] | None) -> "LinkQueue":
 
 
 def given(settings: list[str] | None) -> list[tuple[str, str]]:
-    """Return the settings of the command line."""
+    """Return the --set options as pairs of key path and value."""
     return pairs(settings or [], "--set", "PATH=VALUE", "interface.rate=18 Mbps")
 
 
 def said_of_flows(flows: int, rtt: str, law: str) -> str:
-    """Return a text on the flows."""
+    """Return a phrase such as ``5 flows of 40 ms under newreno``."""
     return f"{counted(flows, 'flow')} of {rtt} under {law}"
 
 
 def flow_count(text: str) -> int:
-    """Read the value of --flows."""
+    """Return the number from --flows."""
     return whole_number(text, 1, MOST_FLOWS, "a number of flows")
 
 
 def seconds(text: str) -> int:
-    """Read the value of --listen."""
+    """Return the observation time from --listen. [s]"""
     return whole_number(text, LEAST_HEARD_S, MOST_HEARD_S, "a number of seconds")
 
 
 def service(file: str, settings: list[str] | None, state: Path | None) -> Service:
-    """Return the queue of a file."""
+    """Return the shaped queue that is described in a file."""
     needs_linux("queue")
     from lasthop.enforce.queue import operate
 
@@ -125,7 +125,7 @@ def check(
     law = congestion or LAW
     swing = swing_of(wanted, file, settings, flows, rtt, law)
     if listen is not None:
-        # This reports errors in the options before the interface is observed.
+        # Reports wrong options before the observation; the result is ignored.
         swings.verdict(wanted, 1, "1 s", law)
     needs_linux("queue")
     from lasthop.enforce.queue import operate
@@ -153,7 +153,9 @@ def swing_of(
     rtt: str | None,
     law: str,
 ) -> dict[str, Any] | None:
-    """Return the verdict of the fluid models on the queue; None if no flows are known."""
+    """Return the fluid models' verdict on the stability of the queue; None if its flows are
+    unknown.
+    """
     from lasthop.enforce.queue import swings
 
     if (flows is None) != (rtt is None):
@@ -171,7 +173,7 @@ def swing_of(
 def swing_of_heard(
     wanted: "LinkQueue", over_s: int, law: str
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Return the flows that send now, and the verdict of the fluid models for them."""
+    """Observe the interface; return its flows, and the stability of the queue with these flows."""
     from lasthop.enforce.queue import census, swings
 
     with real_time_bar("listening") as progress:
@@ -271,7 +273,7 @@ def run(
 
 
 def said_of(wanted: "LinkQueue") -> str:
-    """Return a text with rate and queue."""
+    """Return a phrase with the rate and the queue of an interface."""
     classes = f", {counted(len(wanted.classes), 'class', 'classes')}" if wanted.classes else ""
     return (
         f"{wanted.interface} at {wanted.rate_bps / 1e6:g} Mbit/s, "
@@ -287,4 +289,4 @@ COMMANDS: dict[Callable[..., None], str] = {
     down: "Stop shaping and revert all changes.",
     run: "Shape an interface, in the foreground.",
 }
-"""Commands of the group, each with its line in the list of commands."""
+"""Functions of the group's commands, with one-line descriptions."""

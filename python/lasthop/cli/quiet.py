@@ -1,16 +1,16 @@
-"""State of ``--quiet``: a quiet command prints only its answer and errors."""
+"""State of the option ``--quiet``, with which a command prints only its result and errors."""
 
 __all__ = ["be_quiet", "is_quiet"]
 
 _state = {"quiet": False}
-"""One state per process, so that threads that draw can also read it."""
+"""State of this process, which is shared with the threads that draw progress."""
 
 
 def be_quiet(asked: bool) -> None:
-    """Set whether progress, warnings and notes are omitted from now on."""
+    """Set whether progress, warnings and notes are omitted."""
     _state["quiet"] = asked
 
 
 def is_quiet() -> bool:
-    """Return whether a command prints only its answer and errors."""
+    """Return whether ``--quiet`` is set."""
     return _state["quiet"]

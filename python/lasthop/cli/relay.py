@@ -39,7 +39,7 @@ FORMS = "HOST:PORT, with an IPv6 address in brackets"
 
 
 def port(text: str, option: str) -> int:
-    """Read a port in an option's value."""
+    """Return the port number from a part of an option's value."""
     try:
         return whole_number(text, 0, MOST_PORT, "a port")
     except typer.BadParameter:
@@ -47,7 +47,7 @@ def port(text: str, option: str) -> int:
 
 
 def address(text: str, option: str) -> "Address":
-    """Read HOST:PORT."""
+    """Return the address from a text HOST:PORT."""
     from lasthop.relay.settings import Address
 
     match = re.fullmatch(r"(?:\[([^\]]+)\]|([^:\[\]]+)):(\d+)", text.strip())
@@ -60,13 +60,13 @@ def address(text: str, option: str) -> "Address":
 
 
 def own_address(text: str, option: str) -> "Address":
-    """Read a numeric address of this machine with a port."""
+    """Return a numeric address of this machine from a text HOST:PORT."""
     at = address(text, option)
     return at._replace(host=own_host(at.host, option))
 
 
 def own_host(text: str, option: str) -> str:
-    """Read a numeric address of this machine without a port."""
+    """Return a numeric address of this machine from a text without a port."""
     host = "127.0.0.1" if text == "localhost" else text
     try:
         if "%" in host:
@@ -81,7 +81,7 @@ def own_host(text: str, option: str) -> str:
 
 
 def forward(text: str) -> "Forward":
-    """Read [ADDRESS:]PORT:HOST:PORT."""
+    """Return the forwarding rule from a text [ADDRESS:]PORT:HOST:PORT."""
     from lasthop.relay.settings import LOOPBACK, Forward
 
     host = r"(?:\[[^\]]+\]|[^:\[\]]+)"
@@ -96,7 +96,7 @@ def forward(text: str) -> "Forward":
 
 
 def target(text: str) -> "Target":
-    """Read HOST:PORT; a * for the host or the port means any."""
+    """Return the permitted target from a text HOST:PORT; * means any host or any port."""
     from lasthop.relay.settings import Target
 
     host, colon, number = text.strip().rpartition(":")
@@ -118,7 +118,7 @@ def target(text: str) -> "Target":
 
 
 def within(host: str) -> str | None:
-    """Return the network that a host with a prefix length probably means; None if it is unknown."""
+    """Return a hint for a host with a prefix length: its network. None if the host has none."""
     try:
         return f"{ipaddress.ip_interface(host).network} is its network"
     except ValueError:
@@ -126,7 +126,7 @@ def within(host: str) -> str | None:
 
 
 def count(text: str, option: str, most: int) -> int:
-    """Read a whole number of at least 1."""
+    """Return the whole number from an option; it must be from 1 to `most`."""
     try:
         return whole_number(text, 1, most, "a number")
     except typer.BadParameter:
@@ -134,7 +134,7 @@ def count(text: str, option: str, most: int) -> int:
 
 
 def seconds(text: str, option: str, least: float, most: float) -> float:
-    """Read a time with its unit."""
+    """Return the time from an option with a unit. [s]"""
     value = measured(text, TIMES, option, "1s")
     if not least <= value <= most:
         raise UserError(f"{option}: {text}: must be from {least:g} s to {most:g} s")
@@ -142,7 +142,7 @@ def seconds(text: str, option: str, least: float, most: float) -> float:
 
 
 def measured(text: str, units: tuple[tuple[float, str], ...], option: str, example: str) -> float:
-    """Read a number with its unit."""
+    """Return the number from an option with a unit, in the base unit."""
     try:
         return cost(text, units, example)
     except typer.BadParameter as error:
@@ -150,12 +150,12 @@ def measured(text: str, units: tuple[tuple[float, str], ...], option: str, examp
 
 
 def patience_of(text: str) -> float:
-    """Read the longest duration of a handshake."""
+    """Return the longest duration of a handshake, from --patience. [s]"""
     return seconds(text, "--patience", 1.0, 3600.0)
 
 
 def positive(text: str, option: str) -> float:
-    """Read a number above 0."""
+    """Return the number from an option; it must exceed 0."""
     try:
         value = float(text)
     except ValueError:
@@ -166,7 +166,7 @@ def positive(text: str, option: str) -> float:
 
 
 def bounds_of(streams: str | None, memory: str) -> "Bounds":
-    """Return the limits of a relay."""
+    """Return the limits of a relay: its number of streams and its memory."""
     from lasthop.relay.settings import MIB, STREAM_BYTES, Bounds
 
     size = round(measured(memory, MEMORIES, "--memory", "48MiB"))
@@ -183,7 +183,7 @@ def bounds_of(streams: str | None, memory: str) -> "Bounds":
 
 
 def connections_of(text: str) -> tuple[int, int]:
-    """Read N, or FEWEST..MOST."""
+    """Return the range of the number of connections, from N or FEWEST..MOST."""
     from lasthop.relay.settings import MOST_CONNECTIONS
 
     least, dots, most = text.partition("..")
@@ -390,7 +390,7 @@ def connect(
 
 
 def doubts(settings: "ClientSettings") -> Iterator[str]:
-    """Yield warnings about settings that may be unintended."""
+    """Yield warnings about settings that are valid but may be unintended."""
     for door in settings.socks:
         if not ipaddress.ip_address(door.host).is_loopback:
             yield f"--socks {door}: anyone who reaches this port can connect like the other relay"
@@ -402,7 +402,7 @@ def doubts(settings: "ClientSettings") -> Iterator[str]:
 
 
 def rule_of(text: str) -> str:
-    """Read the rule."""
+    """Check the value of --rule, the rule that sets the number of connections."""
     from lasthop.relay.settings import RULES
 
     if text not in RULES:
@@ -411,7 +411,7 @@ def rule_of(text: str) -> str:
 
 
 def part(text: str, option: str) -> float:
-    """Read a number of at least 0 and below 1."""
+    """Return the number from an option; it must be at least 0 and below 1."""
     try:
         value = float(text)
     except ValueError:
@@ -422,7 +422,7 @@ def part(text: str, option: str) -> float:
 
 
 def named(option: str, addresses: "Iterable[Address]") -> dict[str, str]:
-    """Return the beginning of errors at each address: the option and the address."""
+    """Return the beginning of the error messages about each address: the option and the address."""
     return {str(at): f"{option} {at}" for at in addresses}
 
 
@@ -436,8 +436,8 @@ def become(
     *,
     as_json: bool,
 ) -> None:
-    """Replace this process by the relay; the process keeps its number and frees most of its
-    memory.
+    """Replace this process by the relay (exec). The process ID does not change, and most memory is
+    freed.
     """
     from lasthop import _core
     from lasthop.linux.descriptors import raise_descriptors
@@ -448,7 +448,7 @@ def become(
     if at is not None:
         if at.port != 0 and str(at) in options:
             raise UserError(f"--metrics {at}: {options[str(at)]} has the same address")
-        opened(at).close()  # An unusable address is refused here with one line.
+        opened(at).close()  # Refuse an unusable address now, with a one-line error.
     todo = {
         "relay": settings.as_json(),
         "doors": doors,
@@ -463,7 +463,7 @@ def become(
     os.lseek(descriptor, 0, os.SEEK_SET)
     raise_descriptors()
     sys.stdout.flush()
-    # Installed packages are needed only for metrics.
+    # Without metrics, Python starts without installed packages, which saves memory.
     alone = [] if at else ["-S", "-E"]
     script = [process.__file__, _core.__file__, str(descriptor)]
     os.execv(sys.executable, [sys.executable, *alone, *script])
@@ -474,4 +474,4 @@ COMMANDS: dict[Callable[..., None], str] = {
     connect: "Run the relay near the programs.",
     key: "Make a key for both relays.",
 }
-"""Commands of the group, each with its line in the list of commands."""
+"""Functions of the group's commands, with one-line descriptions."""

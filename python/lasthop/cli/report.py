@@ -31,14 +31,14 @@ ANONYMISE = flag(
 
 
 def report_path(asked: Path | None, anonymise: bool, scenario: str = "") -> Path | None:
-    """Return the file of the report after checks; None if no report is requested.
+    """Return the path of the report; raise an error if it cannot be written. None without --report.
 
     Parameters
     ----------
     asked : Path or None
-        The value of --report.
+        Value of the option --report.
     anonymise : bool
-        The value of --anonymise.
+        Value of the option --anonymise.
     scenario : str
         File of the scenario, which must not be replaced.
 
@@ -65,7 +65,7 @@ def report_path(asked: Path | None, anonymise: bool, scenario: str = "") -> Path
 def save_report(
     answer: "Reported", path: Path | None, anonymise: bool, *, as_json: bool = False
 ) -> None:
-    """Write the report, if one is requested, and print its name."""
+    """Write the report to `path` and print the path; do nothing if `path` is None."""
     if path is None:
         return
     from lasthop.report import write_report

@@ -1,4 +1,4 @@
-"""Largest width of the lines of an answer."""
+"""Width of the terminal, to which the lines of a result are wrapped."""
 
 import os
 import shutil
@@ -7,13 +7,13 @@ import sys
 __all__ = ["screen_width"]
 
 PIPE_WIDTH = 100
-"""Width in a file or a pipe. [columns]"""
+"""Width of lines in a file or a pipe. [columns]"""
 
 
 def screen_width() -> int:
-    """Return the number of columns of standard output's terminal.
+    """Return the number of columns of the terminal of standard output.
 
-    Without a terminal, return the number in the variable COLUMNS, or 100.
+    If there is no terminal, return the number in the environment variable COLUMNS, or 100.
     """
     if sys.stdout.isatty():
         return shutil.get_terminal_size().columns

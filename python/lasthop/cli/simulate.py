@@ -140,7 +140,7 @@ def simulate(
 
 
 def with_series(scenario: Scenario) -> Scenario:
-    """Return the scenario with time series, which a report shows."""
+    """Return the scenario with sampling of time series enabled, because a report shows them."""
     from lasthop.report.report import series_interval_s
 
     if scenario.typed.record.series_interval_s is not None:
@@ -152,14 +152,14 @@ def with_series(scenario: Scenario) -> Scenario:
 def drawn(
     result: Result, series: str | None, stretch: tuple[float, float] | None
 ) -> "Callable[[], Figure]":
-    """Return the requested picture: frames of an interval, series, or goodputs."""
+    """Return a function that draws frames (--air), time series (--series), or the main picture."""
     if stretch is not None:
         return lambda: result.plot.air(*stretch)
     return (lambda: result.plot.series()) if series is not None else (lambda: result.plot())
 
 
 def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
-    """Read the value of --air, an interval of the scenario's time. [s]"""
+    """Return the interval of simulated time from --air. [s]"""
     option = f"--air {text}"
     refuse_without_cell(option, scenario)
     result = read_range(text, "--air")
@@ -180,27 +180,27 @@ def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
 
 
 def refuse_without_cell(option: str, scenario: Scenario) -> None:
-    """Refuse an option about frames for a scenario without a cell."""
+    """Raise an error for an option about frames if the scenario has no cell."""
     if not isinstance(scenario.typed, CellScenario):
         raise UserError(f"{option}: {scenario.source} has no cell, and therefore no frames")
 
 
 def no_folders_for_tables(directory: Path) -> None:
-    """Refuse, before the run, folders with the names of files to write."""
+    """Raise an error before the run if an output file has the name of an existing directory."""
     for path in (directory / name for name in RESULT_FILES):
         if path.is_dir():
             raise UserError(f"--out {directory}: {path} is a directory, not a file")
 
 
 def finish(result: Result) -> None:
-    """Report the replications that are kept after Ctrl-C, and exit with the code for Ctrl-C."""
+    """After Ctrl-C, raise an error with the number of finished replications; else do nothing."""
     if result.interrupted:
         asked = result.scenario.typed.replications
         raise Interrupted(f"{result.replications} of {asked} replications kept")
 
 
 def print_result(result: Result) -> None:
-    """Print the result: verdicts on calls, the runs, tables, and a short explanation."""
+    """Print verdicts on calls, number and duration of the runs, tables, and a short explanation."""
     delays = Delays.of(result)
     print_runs(result, delays)
     print_answer(result, delays)
@@ -209,7 +209,7 @@ def print_result(result: Result) -> None:
 
 
 def print_runs(result: Result, delays: Delays) -> None:
-    """Print the name of the scenario, the verdicts on its calls, and the number and duration of
+    """Print the heading: name of the scenario, verdicts on calls, number and duration of the
     runs.
     """
     heading = result.heading
@@ -222,7 +222,7 @@ def print_runs(result: Result, delays: Delays) -> None:
 
 
 def print_timing(result: Result, wall: float, cpu: float) -> None:
-    """Print the time spent on standard error; it is never part of a result."""
+    """Print real and processor time on standard error. Results never contain these times."""
     simulated = result.replications * result.heading.duration_s
     print(
         f"timing: {wall:.2f} s, {cpu:.2f} s of processor time, "

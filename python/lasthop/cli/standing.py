@@ -1,4 +1,4 @@
-"""Commands `down`, `status` and `run` of gateways and shaped queues."""
+"""Commands `down`, `status` and `run`, which gateways and shaped queues have in common."""
 
 import json
 import sys
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     from lasthop.daemon.service_kind import ServiceKind
 
     Tables: TypeAlias = Callable[[dict[str, Any], int], Group]
-    """Function from a status and the available width to the tables of `status`."""
+    """Function that formats a status as tables for an available width."""
 
 PLAIN_WIDTH = 160
-"""Width of a table if there is no terminal. [characters]"""
+"""Width of tables if standard output is not a terminal. [characters]"""
 
 
 def needs_linux(what: str) -> None:
-    """Refuse systems other than Linux with one line."""
+    """Raise an error if this is not Linux."""
     if not sys.platform.startswith("linux"):
         raise UserError(f"the {what} needs Linux; this is {sys.platform}")
 
 
 @dataclass(frozen=True)
 class Service:
-    """Gateway or queue of a file.
+    """The gateway or shaped queue that is described in a file.
 
     Parameters
     ----------
     kind : ServiceKind
-        Kind: a gateway or a queue.
+        Whether the file describes a gateway or a queue.
     file : str
         Path of the file.
     settings : sequence of pairs
         Values set from the command line.
     state : path, optional
-        Directory of the lock and the undo log.
+        Directory of the lock file and the undo log.
     """
 
     kind: "ServiceKind[Any]"
@@ -54,14 +54,14 @@ class Service:
     state: Path | None
 
     def down(self, *, as_json: bool) -> None:
-        """Stop the file's gateway or queue."""
+        """Stop the gateway or queue."""
         from lasthop.daemon import verbs
 
         done = verbs.down(self.kind, self.file, self.settings, self.state)
         typer.echo(json.dumps({"done": done}) if as_json else done)
 
     def status(self, tables: "Tables", *, as_json: bool) -> None:
-        """Print the status of the file's gateway or queue, or the reason why it is not running.
+        """Print the status of the gateway or queue, or the reason why it is not running.
 
         `tables` is called with the status and the available width.
         """
@@ -78,7 +78,7 @@ class Service:
             from rich.console import Console
 
             console = Console()
-            # The lines of a file or a pipe are not cut at the width of a terminal.
+            # Do not cut the lines of a file or a pipe.
             if not console.is_terminal:
                 console.width = PLAIN_WIDTH
             console.print(tables(now, console.width))

@@ -44,16 +44,16 @@ from lasthop.sweep.grid import Grid, grid
 EXAMPLE = "cell.ap.cwmin=15,31"
 
 TABLES = "--over 'queue=100,{red={min_th=50,max_th=100}}'"
-"""Example of values that are tables."""
+"""Example of --over whose values are tables."""
 
 GO_ON = "run the same command again to continue"
-"""Advice after Ctrl-C."""
+"""Hint that is printed after Ctrl-C."""
 
 MOST_GROUPS = 5
-"""Largest number of groups of stations whose shares are printed."""
+"""Maximum number of tables of stations whose goodput shares are printed."""
 
 MOST_LOOKED_AT = 200
-"""Largest number of points whose warnings are checked."""
+"""Maximum number of grid points whose warnings are read."""
 
 
 def sweep(
@@ -158,7 +158,7 @@ def sweep(
                 print_quantity(result, name)
     tell("tables", directory, as_json=as_json)
     warn(*result.notes, *first_warning(result))
-    if result.points:  # After Ctrl-C there may be no points.
+    if result.points:  # May be empty after Ctrl-C
         save_picture(lambda: result.plot(quantity), picture, as_json=as_json)
         save_report(result, reported, anonymise, as_json=as_json)
     if interrupted is not None:
@@ -173,8 +173,8 @@ def sweep_picture(
     points: Path | None,
     directory: Path,
 ) -> Path | None:
-    """Return the path of the picture, which contains the swept values; refuse too many values
-    early.
+    """Return the path of the picture; raise an error before the sweep if a picture cannot show
+    this many values.
     """
     from lasthop.plot.layout import layout_of
     from lasthop.plot.swept import Axis
@@ -192,7 +192,7 @@ def sweep_picture(
 
 
 def first_warning(result: Sweep) -> Iterator[str]:
-    """Yield the first warning of the points, and the number of further warnings."""
+    """Yield the first warning about the grid points, with the number of further warnings."""
     warnings = list(result.iter_warnings(MOST_LOOKED_AT))
     if warnings:
         more = len(warnings) - 1
@@ -203,7 +203,7 @@ def first_warning(result: Sweep) -> Iterator[str]:
 def asked_points(
     over: list[str], points: Path | None, together: bool, alone: Mapping[str, str]
 ) -> Grid:
-    """Return the points of the command line; `alone` contains the options with a single value."""
+    """Return the grid of --over or --points; `alone` names the options that set a single value."""
     if points is not None:
         if over or together:
             raise UserError(f"--points {points}: cannot be combined with --over or --zip")
@@ -222,7 +222,7 @@ def asked_points(
 
 
 def swept(over: list[str], together: bool = False) -> dict[str, list[str]]:
-    """Return the swept values by path."""
+    """Return the values of the --over options by key path."""
     values: dict[str, list[str]] = {}
     for path, text in pairs(over, "--over", "PATH=V1,V2", EXAMPLE):
         if path in values:
@@ -236,7 +236,7 @@ def swept(over: list[str], together: bool = False) -> dict[str, list[str]]:
 
 
 def blamed(asked: Grid, points: Path | None) -> dict[str, str]:
-    """Return the option that set the values of each path, for errors about these values."""
+    """Return the option that set the values of each key path, for error messages."""
     if points is not None:
         return {path: f"--points {points}: {path}" for path in asked.paths}
     lines = {}
@@ -247,11 +247,13 @@ def blamed(asked: Grid, points: Path | None) -> dict[str, str]:
 
 
 LONGEST = 60
-"""Largest number of characters of a list of values in an error."""
+"""Maximum length of a list of values in an error message. [characters]"""
 
 
 def print_sweep(result: Sweep) -> None:
-    """Print tables with a row for each point: delays, shares, then quantities of the cell."""
+    """Print tables with a row per grid point: delays, goodput shares, then quantities of the
+    cell.
+    """
     paths = list(result.paths)
     seen = result.points[:MOST_ROWS]
     late, delays = delay_table(seen)
@@ -276,7 +278,7 @@ def print_sweep(result: Sweep) -> None:
 
 
 def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> None:
-    """Print a list of each point's result."""
+    """Print one list of the results, such as ``cells``: a row per grid point and item."""
     results = [(point, item) for point in points for item in printed(point.summary, list_name)]
     items = [item for _, item in results]
     columns = [
@@ -300,7 +302,7 @@ def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> Non
 
 
 def print_quantity(result: Sweep, asked: str) -> None:
-    """Print one quantity: a row for each point, and a column for each item with the quantity."""
+    """Print one quantity: a row per grid point, and a column per item that has the quantity."""
     list_name, _, quantity = asked.rpartition(".")
     seen = result.points[:MOST_ROWS]
     for each in [list_name] if list_name else registry()[quantity].lists:
@@ -325,7 +327,7 @@ def print_quantity(result: Sweep, asked: str) -> None:
 
 
 def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:
-    """Return the results of a point's stations by the table of the stations."""
+    """Return the results of a grid point's stations, grouped by their table in the scenario."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     stations = point.scenario.typed.stations
     for station, result in zip(stations, point.summary.get("stations", ()), strict=True):
@@ -334,7 +336,9 @@ def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def share(stations: list[Mapping[str, Any]]) -> str:
-    """Return the share of a station with its interval, or the mean share of a group."""
+    """Return the goodput share of a station with its interval, or the mean share of a table's
+    stations.
+    """
     column = next(each for each in COLUMNS["stations"] if each.quantity == "goodput_share")
     if len(stations) == 1:
         return column.cell(stations[0])

@@ -1,9 +1,9 @@
-"""Results as tables of plain text, readable at 80 columns and without colour.
+"""Results as tables of plain text, at most as wide as the terminal and without colour.
 
-A table that is wider than the terminal is printed in blocks. Each block repeats the columns of
-names and has the next columns of numbers. Names that leave no space for a number are wrapped.
-Nothing is cut. In a file or a pipe, the width of tables is at most 100 characters, or the number in
-the variable COLUMNS.
+A table that is wider than the terminal is printed in blocks. Each block repeats the columns with
+names and contains the next columns with numbers. Long names are wrapped if no space for a number
+remains. No text is cut off. In a file or a pipe, the width of tables is at most 100 characters, or
+the number in the variable COLUMNS.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "TITLES", "print_answer", "print_table", "printed"]
 
 MOST_ROWS = 40
-"""Largest number of printed rows of a table; a line counts the others."""
+"""Maximum number of printed rows of a table. If there are more, their number is printed."""
 
 GAP = "  "
-"""Gap between two columns."""
+"""Space between two columns."""
 
 NARROWEST = 8
-"""Smallest width of a column of names; shorter pieces of names are hard to read. [characters]"""
+"""Smallest width of a column of names, to which names are wrapped. [characters]"""
 
 
 def print_answer(answer: "Answer", delays: Delays | None = None) -> None:
-    """Print all lists of an answer that have values, with delays first.
+    """Print all lists of a result that contain values; delays are first.
 
     Columns that contain only zeros are omitted.
 
     Parameters
     ----------
     answer : Answer
-        Answer with its scenario.
+        Result with its scenario.
     delays : Delays, optional
-        Delays of the answer, if they have already been computed.
+        Delays of the result, if they have already been computed.
     """
     summary = answer.summary
     tables = list((Delays.of(answer) if delays is None else delays).tables())
@@ -66,11 +66,12 @@ def print_table(
     names: int = 1,
     most: int | None = MOST_ROWS,
 ) -> None:
-    """Print a table of at most `most` rows; its first `names` columns are text, the others numbers.
+    """Print a table of at most `most` rows; the first `names` columns are text, the rest are
+    numbers.
 
-    Headers may have line breaks. They are aligned at the bottom.
+    Headers may have several lines, which are aligned at the bottom.
     """
-    # If only one row were omitted, the line with the number of omitted rows would be as long.
+    # Print one extra row instead of a line "... and 1 more".
     shown = rows if most is None or len(rows) == most + 1 else rows[:most]
     columns = zip_longest(*(reversed(header.split("\n")) for header in headers), fillvalue="")
     heads = list(reversed(list(columns)))
@@ -94,13 +95,13 @@ def print_table(
 
 
 def spread(widths: Sequence[int]) -> int:
-    """Return the width of columns side by side. [characters]"""
+    """Return the total width of columns with these widths. [characters]"""
     return sum(widths) + len(GAP) * (len(widths) - 1)
 
 
 def squeezed(widths: Sequence[int], room: int) -> list[int]:
-    """Return widths of columns of text that fit into `room`; the widest column is narrowed
-    first.
+    """Return narrower widths for text columns so that they fit into `room`. The widest column is
+    narrowed first.
     """
     results = list(widths)
     while spread(results) > room and max(results) > NARROWEST:
@@ -109,7 +110,9 @@ def squeezed(widths: Sequence[int], room: int) -> list[int]:
 
 
 def blocks(widths: Sequence[int], names: int, room: int) -> Iterator[list[int]]:
-    """Yield groups of columns of numbers that fit after the names, at least one per group."""
+    """Yield groups of number columns that fit after the name columns, at least one column per
+    group.
+    """
     taken: list[int] = []
     used = start = spread(widths[:names])
     for column in range(names, len(widths)):
@@ -125,7 +128,7 @@ def blocks(widths: Sequence[int], names: int, room: int) -> Iterator[list[int]]:
 def print_row(
     cells: Sequence[str], chosen: Sequence[int], widths: Sequence[int], names: int
 ) -> None:
-    """Print the chosen cells of a row; names that are too long continue in further lines."""
+    """Print the chosen cells of a row; long names continue on further lines."""
     texts = {column: cells[column] for column in chosen}
     pieces = [
         wrap(text, widths[column]) if len(text) > widths[column] else [text]

@@ -58,27 +58,27 @@ COMPARED = (
     *(delay_quantity(category) for category in CATEGORIES),
     "jain",
 )
-"""Quantities that are shown for every confirmed setting."""
+"""Quantities in the first printed table, for settings that full simulations confirmed."""
 
 CONFIGURATIONS = ("hostapd",)
-"""Values of --write."""
+"""Accepted values of --write."""
 
 COUNTED = ("starved_flows", "starving_stations", "longest_starved_s")
-"""Quantities that are not shown if they are 0 before and after the change."""
+"""Quantities that are omitted if they are 0 both at present and with the recommended setting."""
 
 LIVED_WITH = ("jain_p05", "longest_starved_s", "sojourn_p99_s", "one_way_delay_p99_s")
-"""Quantities that averages hide, shown for every confirmed setting in a second table."""
+"""Quantities in the second printed table: percentiles and starvation."""
 
 
 LONG_TITLE = 12
-"""Width at which a long title is wrapped. [characters]"""
+"""Width to which a long column title is wrapped. [characters]"""
 
 MOST_LINES = 3
-"""Largest number of words of a title for which each word has its own line."""
+"""Maximum number of words in a title with one word per line."""
 
 
 def aim(text: str) -> str:
-    """Read the value of --for."""
+    """Check the value of --for, the aim of the search."""
     if text not in OBJECTIVES:
         raise typer.BadParameter(
             f'there is no objective "{text}"; expected one of {", ".join(OBJECTIVES)}'
@@ -87,7 +87,7 @@ def aim(text: str) -> str:
 
 
 def access_category(text: str) -> str:
-    """Read the value of --category."""
+    """Check the value of --category, an access category."""
     if text not in CATEGORIES:
         raise typer.BadParameter(
             f'"{text}" is no access category; expected one of {", ".join(CATEGORIES)}'
@@ -96,7 +96,9 @@ def access_category(text: str) -> str:
 
 
 def number(text: str | float, most: float, what: str) -> float:
-    """Read a value from 0 to `most`; the default is given as a number."""
+    """Return a number from 0 to `most` from an option's text, or from its default, which is a
+    number.
+    """
     try:
         value = float(text)
     except ValueError:
@@ -107,17 +109,17 @@ def number(text: str | float, most: float, what: str) -> float:
 
 
 def per_cent(text: str | float) -> float:
-    """Read the value of --give-up."""
+    """Return the percentage from --give-up. [%]"""
     return number(text, nextafter(100.0, 0.0), "percentage from 0 to below 100")
 
 
 def jain_index(text: str | float) -> float:
-    """Read the value of --min-jain."""
+    """Return Jain's index from --min-jain. [-]"""
     return number(text, 1.0, "Jain's index from 0 to 1")
 
 
 def configuration(text: str) -> str:
-    """Read the value of --write."""
+    """Check the value of --write."""
     if text not in CONFIGURATIONS:
         raise typer.BadParameter(
             f'"{text}" is no form of configuration; expected one of {", ".join(CONFIGURATIONS)}'
@@ -126,7 +128,7 @@ def configuration(text: str) -> str:
 
 
 def candidates(text: str | int) -> int:
-    """Read the value of --confirm; the default is given as a number."""
+    """Return the number of candidates from --confirm, or from its default, which is a number."""
     return whole_number(str(text), 1, 1000, "a number of candidates")
 
 
@@ -267,7 +269,7 @@ def tune(
 
 
 def announcing(draw: ProgressCallback | None) -> ProgressCallback:
-    """Return a callback that draws, and prints the expected duration and each longer stage."""
+    """Return a callback that draws progress and announces a long search and its long stages."""
     stages = dict[str, Announcer]()
 
     def hear(progress: TuneProgress) -> bool | None:
@@ -286,16 +288,16 @@ def announcing(draw: ProgressCallback | None) -> ProgressCallback:
 
 
 def files_in_words(written: Sequence[Path]) -> str:
-    """Return a text on the written files, in which tables and the picture are named by their
-    kind.
-    """
+    """Return a text about written files: tables and the picture by kind, other files by name."""
     kinds = {".csv": "tables", ".parquet": "tables", ".png": "picture"}
     *most, last = dict.fromkeys(kinds.get(path.suffix, path.name) for path in written)
     return f"{', '.join(most)} and {last}"
 
 
 def print_tuning(tuning: Tuning, write: str | None = None) -> None:
-    """Print the search, the confirmed settings, the recommendation, its gains and its costs."""
+    """Print a search: settings that full simulations confirmed, the recommendation, its gains and
+    its costs.
+    """
     base = tuning.base
     what = "" if categories_in_use(base) == ["best-effort"] else f", category {tuning.category}"
     typer.echo(f"{base.typed.name}: tuned for {tuning.objective}{what}")
@@ -326,7 +328,9 @@ def print_tuning(tuning: Tuning, write: str | None = None) -> None:
 
 
 def print_setting(tuning: Tuning, write: str | None) -> None:
-    """Print the recommended setting as a file, as options, and if requested as hostapd.conf."""
+    """Print the recommended setting as TOML, as --set options, and as hostapd.conf if `write` is
+    given.
+    """
     typer.echo(f"Set {tuning.chosen.name}, in these tables of the file:\n\n{tuning.toml}")
     options = [f"--set {path}={value}" for path, value in tuning.settings.items()]
     pairs = [" ".join(options[at : at + 2]) for at in range(0, len(options), 2)]
@@ -348,7 +352,7 @@ def print_setting(tuning: Tuning, write: str | None) -> None:
 
 
 def delays(tuning: Tuning) -> list[str]:
-    """Return lines on the slowest queue and on delays of calls, if the aim is delay."""
+    """Return lines about a delay outside the cell, and about the delays of calls."""
     lines = []
     if tuning.elsewhere is not None:
         lines.append("The delay does not arise at the access point:")
@@ -363,7 +367,7 @@ def delays(tuning: Tuning) -> list[str]:
 
 
 def loss_lines(tuning: Tuning) -> list[str]:
-    """Return a line on each station that loses goodput beyond the interval of its change."""
+    """Return a line for each station whose goodput loss exceeds the interval of the change."""
     return [
         changed_in_words(each.station, each.now_bps * 1e-6, each.then_bps * 1e-6, "Mb/s")
         for each in tuning.losers
@@ -371,7 +375,7 @@ def loss_lines(tuning: Tuning) -> list[str]:
 
 
 def print_hostapd(tuning: Tuning) -> None:
-    """Print the chosen setting as lines of hostapd.conf, with the values that these lines give."""
+    """Print lines for hostapd.conf, and the results with these lines, whose values are rounded."""
     typer.echo(f"For hostapd.conf:\n\n{tuning.hostapd}")
     try:
         chosen, written = estimated(tuning.chosen.samples), tuning.as_hostapd
@@ -392,7 +396,9 @@ def print_hostapd(tuning: Tuning) -> None:
 
 
 def print_confirmed(tuning: Tuning, quantities: Sequence[str], guessed: str | None = None) -> None:
-    """Print quantities of every confirmed setting, after the prediction of the model."""
+    """Print quantities of settings that full simulations confirmed; `guessed` is a predicted
+    quantity.
+    """
     shown = [name for name in quantities if name in tuning.present.samples]
     headers = ["AP / stations", *([head(guessed, "predicted ")] if guessed else [])]
     headers += [head(name) for name in shown]
@@ -401,7 +407,7 @@ def print_confirmed(tuning: Tuning, quantities: Sequence[str], guessed: str | No
 
 
 def how_searched(tuning: Tuning) -> list[str]:
-    """Return lines on the number of examined settings, and on omitted or excluded settings."""
+    """Return lines on the number of examined settings, and on settings that were left out."""
     trials = tuning.trials[1:]
     modelled = sum(trial.predicted is not None for trial in trials)
     screened = sum(trial.screened is not None for trial in trials)
@@ -427,7 +433,7 @@ def how_searched(tuning: Tuning) -> list[str]:
 
 
 def among_whom(tuning: Tuning) -> list[str]:
-    """Return lines on the stations among which fairness is judged, if the aim is fairness.
+    """Return lines on the stations whose goodputs enter the fairness index, if the aim is fairness.
 
     The lines also report if these stations change between settings."""
     if tuning.objective != "fairness":
@@ -442,7 +448,7 @@ def among_whom(tuning: Tuning) -> list[str]:
 
 
 def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
-    """Return lines on settings that the model did not rank, with the reason."""
+    """Return lines on settings that the model could not rank, with the reason."""
     trials = tuning.trials[1:]
     refused = [trial for trial in trials if trial.refusal is not None]
     if not modelled:
@@ -460,14 +466,14 @@ def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
 
 
 def predicted_quantity(tuning: Tuning) -> str | None:
-    """Return the shown quantity of the model: the quantity of the aim, if the model predicts it."""
+    """Return the quantity of the aim if the model predicts it; else None."""
     name = OBJECTIVES[tuning.objective].aim.quantity
     known = any(name in (trial.predicted or {}) for trial in tuning.confirmed)
     return name if known else None
 
 
 def head(name: str, before: str = "") -> str:
-    """Return the title of a column and its unit below it, with one or several words per line."""
+    """Return a column header: the title on one or several lines, then the unit."""
     shown = SHOWN[name]
     words = f"{before}{shown.title}".split(" ")
     lines = wrap(" ".join(words), LONG_TITLE) if len(words) > MOST_LINES else words
@@ -475,7 +481,7 @@ def head(name: str, before: str = "") -> str:
 
 
 def table_row(tuning: Tuning, trial: Trial, guessed: str | None, shown: list[str]) -> list[str]:
-    """Return the row of a confirmed setting."""
+    """Return the table row of a setting that full simulations confirmed."""
     mark = " x" if tuning.objection(trial) else ""
     cells = [trial.name + (" *" if trial is tuning.chosen else mark)]
     if guessed is not None:
@@ -486,9 +492,9 @@ def table_row(tuning: Tuning, trial: Trial, guessed: str | None, shown: list[str
 
 
 def spreads(tuning: Tuning) -> list[str]:
-    """Return lines on the differences of goodputs if the aim is Jain's index.
+    """Return a line on the relative spread of goodputs, if the aim is Jain's index.
 
-    Near 1, Jain's index hides these differences."""
+    If Jain's index is near 1, it hides differences of goodputs."""
     aim = OBJECTIVES[tuning.objective].aim
     if not isinstance(aim, Evenness) or aim.quantity not in tuning.gains:
         return []
@@ -498,7 +504,9 @@ def spreads(tuning: Tuning) -> list[str]:
 
 
 def gain_rows(tuning: Tuning) -> list[list[str]]:
-    """Return rows of quantities before and after, and the change with its paired interval."""
+    """Return table rows with present value, new value, and change with the interval of paired
+    runs.
+    """
     now, then = tuning.before, tuning.after
     rows = []
     for name, shown in SHOWN.items():

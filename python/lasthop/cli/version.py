@@ -1,4 +1,4 @@
-"""`lasthop --version`, which imports no module of a command."""
+"""`lasthop --version`. Modules of other commands are not imported."""
 
 import sys
 
@@ -9,14 +9,14 @@ __all__ = ["lines", "options_of", "print_version"]
 VERSION, VERBOSE = "--version", "--verbose"
 
 DEBUG = "debug: slower than release, for tests only"
-"""Text for a debug build in the line `build profile`."""
+"""Description of a debug build in the line `build profile`."""
 
 WIDTH = 20
-"""Width of the column of names. [characters]"""
+"""Width of the column with the names of the facts. [characters]"""
 
 
 def options_of(args: list[str]) -> set[str] | None:
-    """Return the options if the command line has only ``--version`` and ``--verbose``.
+    """Return the options if all arguments are ``--version`` or ``--verbose``.
 
     Parameters
     ----------
@@ -26,14 +26,16 @@ def options_of(args: list[str]) -> set[str] | None:
     Returns
     -------
     set of str or None
-        Options; None for any other command line, which needs the parser.
+        The given options; None for any other command line, which the parser must read.
     """
     options = set(args)
     return options if VERSION in options and options <= {VERSION, VERBOSE} else None
 
 
 def lines(*, verbose: bool) -> list[str]:
-    """Return the version; if `verbose`, also the build and the interpreter, one fact per line."""
+    """Return the line with the version; if `verbose`, also lines about the build and the
+    interpreter.
+    """
     first = f"lasthop {_core.VERSION}"
     if not verbose:
         return [first]
@@ -47,9 +49,9 @@ def lines(*, verbose: bool) -> list[str]:
 
 
 def print_version(options: set[str]) -> bool:
-    """Print the version, and return whether standard output accepted it.
+    """Print the version; return False if standard output was closed or full.
 
-    The caller reports a closed or full standard output.
+    The caller then reports the error.
     """
     try:
         print(*lines(verbose=VERBOSE in options), sep="\n", flush=True)

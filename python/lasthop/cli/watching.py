@@ -1,7 +1,7 @@
-"""Long steps: their names, progress and expected durations.
+"""Display of long steps: name, progress and estimated run time.
 
-On a terminal a bar shows a step. A step that is over soon is not shown. A step that begins while a
-bar is shown replaces it until the step ends. Without a terminal, a line announces long steps.
+On a terminal, a bar shows each step that is not over soon. If another bar is visible, the step uses
+this bar until the step ends. If there is no terminal, a line announces each long step.
 """
 
 import sys
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["watch", "watcher"]
 
 SOON_S = 1.0
-"""A step that takes less time than this is not shown. [s]"""
+"""Duration after which a step is shown; a shorter step is not shown. [s]"""
 
 LONG_S = 2.0
-"""A step that may take this long is shown immediately. [s]"""
+"""Estimated run time from which a step is shown immediately. [s]"""
 
 
 class Shown:
-    """A step that is shown by a new bar or by the present bar."""
+    """A step that is shown on a bar of its own, or on the bar that is already visible."""
 
     def __init__(self, what: str, total: int | None) -> None:
         self.what, self.total, self.count = what, total, 0
@@ -43,24 +43,24 @@ class Shown:
             self._timer.start()
 
     def done(self, count: int) -> None:
-        """Show the number of finished parts."""
+        """Show the number of finished parts of the step."""
         self.count = count
         self._update()
 
     def expect(self, what: str, time_s: float) -> None:
-        """Show a part of the step and its expected duration, if this is long."""
+        """Show a part of the step and its estimated run time, if the time is long."""
         if time_s >= LONG_S:
             self.what = f"{what.rstrip(',')}: up to {cost_text(time_s, TIMES)}"
             self.show()
             self._update()
 
     def report_early(self, what: str) -> None:
-        """Show a finding before the step is over."""
+        """Show a preliminary finding."""
         self.what = what
         self._update()
 
     def show(self) -> None:
-        """Draw the bar, or replace the contents of the present bar."""
+        """Draw a bar, or use the bar that is already visible."""
         with self._lock:
             if self._over or self._bar is not None or is_quiet() or not sys.stderr.isatty():
                 return
@@ -76,7 +76,7 @@ class Shown:
                 self._bar.start()
 
     def over(self) -> None:
-        """Remove the bar, or restore its contents."""
+        """Remove the bar, or restore the contents that the bar had before the step."""
         if self._timer is not None:
             self._timer.cancel()
         with self._lock:
@@ -109,7 +109,7 @@ class Shown:
         )
 
     def _fields(self) -> dict[str, Any]:
-        """Return the texts after the bar."""
+        """Return the texts that are shown after the bar."""
         done = f"{self.count:,}/{self.total:,}" if self.total else ""
         return {"done": done, "rate": "", "left": UNKNOWN}
 
@@ -125,5 +125,5 @@ def watch(what: str, total: int | None) -> Iterator[Step]:
 
 
 def watcher() -> Watcher:
-    """Return the watcher of a command: a bar on a terminal, lines elsewhere."""
+    """Return the display for the steps of a command: a bar on a terminal, else lines."""
     return watch if sys.stderr.isatty() else Announced().watch

@@ -41,7 +41,7 @@ from lasthop.whatif.what_if import FILES, REPLICATIONS, WhatIf, base_of
 from lasthop.whatif.what_if import what_if as ask
 
 WIDEST = 100
-"""Largest width at which sentences are wrapped. [characters]"""
+"""Largest width to which sentences are wrapped. [characters]"""
 
 
 def what_if(
@@ -129,7 +129,7 @@ def what_if(
 
 
 def asked_cases(texts: list[str], file: Path | None) -> list[Case]:
-    """Return the cases of both options; at least one must be given."""
+    """Return the cases of --case and --cases; raise an error if there is none."""
     if not texts and file is None:
         raise UserError("no case to compare: expected --case or --cases", EXAMPLE)
     results = [case_of_text(text) for text in texts]
@@ -137,7 +137,7 @@ def asked_cases(texts: list[str], file: Path | None) -> list[Case]:
 
 
 def print_what_if(result: WhatIf) -> None:
-    """Print the conclusion, the means of each case, the differences, and notes."""
+    """Print the conclusion, the means of each case, their differences, and notes."""
     cases = counted(len(result.cases), "case")
     typer.echo(f"{result.scenario.typed.name}: {cases} compared with the scenario as it is")
     typer.echo(about(result))
@@ -156,5 +156,5 @@ def print_what_if(result: WhatIf) -> None:
 
 
 def echo_wrapped(line: str) -> None:
-    """Print a sentence, wrapped."""
+    """Print a sentence, wrapped to the width of the screen."""
     typer.echo("\n".join(wrap(line, min(screen_width() or WIDEST, WIDEST))))

@@ -1,4 +1,4 @@
-"""Translation of messages about Python arguments into messages about command line options."""
+"""Rewording of messages: names of Python arguments are replaced by command line options."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from lasthop.scenario.scenario import SETTING
 __all__ = ["hint_in_options", "message_in_options", "source_in_options"]
 
 CURRENT = "lasthop COMMAND -"
-"""Placeholder for the present command with standard input as its file."""
+"""Placeholder for the running command with standard input as its file."""
 
 Written = str | Callable[[re.Match[str]], str]
 
@@ -25,7 +25,7 @@ HINTS: tuple[tuple[str, Written], ...] = (
     (r"^places: ", "lasthop emulate FILE --places: "),
     (rf"^{DOWNLOAD}(\S+)$", lambda match: f"curl -L {quote(match[1])} | {CURRENT}"),
 )
-"""Patterns of arguments in hints, and the corresponding options."""
+"""Patterns of Python arguments in hints, and the options that replace them."""
 
 MESSAGES: tuple[tuple[str, Written], ...] = (
     (r"^uplink='([^']*)': ", r"--uplink \1: "),
@@ -33,23 +33,23 @@ MESSAGES: tuple[tuple[str, Written], ...] = (
     (r"^objective=\"([^\"]*)\": ", r"--for \1: "),
     (r"^target=\"([^\"]*)\": ", r"--target \1: "),
 )
-"""Patterns of arguments at the beginning of messages, and the corresponding options."""
+"""Patterns of Python arguments at the beginning of messages, and the options that replace them."""
 
 
 def hint_in_options(hint: str | None, command: str = "check") -> str | None:
-    """Return a hint with options instead of arguments, for users of this command."""
+    """Return a hint in which options replace Python arguments; `command` is the running command."""
     if hint is None:
         return None
     return _replaced(hint, HINTS).replace(CURRENT, f"lasthop {command} -")
 
 
 def message_in_options(message: str) -> str:
-    """Return a message that begins with the option that corresponds to its argument."""
+    """Return a message in which an option replaces the Python argument at the beginning."""
     return _replaced(message, MESSAGES)
 
 
 def source_in_options(source: str, setting: str | None) -> str:
-    """Return the source of a problem: the option of a setting, or the file itself."""
+    """Return what caused a problem: the option ``--set`` if it was a setting, else the file."""
     if setting is not None and source.startswith(SETTING):
         return f"--set {source.removeprefix(SETTING)}"
     return source

@@ -15,7 +15,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def port_number(text: str) -> int:
-    """Read the value of --port."""
+    """Return the port number from --port."""
     return whole_number(text, 0, 65535, "a port")
 
 
@@ -57,7 +57,7 @@ def workbench(
 
 
 def listening(port: int) -> socket.socket:
-    """Open a socket at a port of loopback."""
+    """Return a socket that listens at a port of the loopback address."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -72,7 +72,9 @@ def listening(port: int) -> socket.socket:
 
 
 def check_file(file: Path) -> None:
-    """Refuse a scenario that cannot be read; the page reports errors in its contents."""
+    """Raise an error if the scenario cannot be read. The web page reports errors in the
+    contents.
+    """
     try:
         file.read_text("utf-8")
     except OSError as error:

@@ -45,15 +45,13 @@ ALWAYS_SHOWN = {
     "classes": ("goodput_bps", "goodput_share", "queue_share", "loss_probability"),
     "links": ("utilisation", "airtime_fraction"),
 }
-"""Quantities that are shown even if the model does not predict them, by list."""
+"""Quantities of each list that the table shows even if the model does not predict them."""
 
 OF_LINKS = ("occupancy_packets", "occupancy_sd_packets", "sojourn_s")
-"""Quantities of the queues of links; the queue of a station or access point is listed with the
-node.
-"""
+"""Quantities of link queues. The queue of a station or access point is shown with the node."""
 
 OF_WIRED = ("one_way_delay_s",)
-"""Further quantities of classes of wired flows."""
+"""Additional quantities for classes of wired flows."""
 
 OF_MEASURED = (
     "goodput_bps",
@@ -62,13 +60,13 @@ OF_MEASURED = (
     "loss_probability",
     "retransmissions",
 )
-"""Quantities of measured flows."""
+"""Quantities of flows that measurements may contain."""
 
 OF_QDISCS = (*OF_LINKS[:1], *OF_LINKS[2:], "drop_probability")
-"""Quantities of measured queues."""
+"""Quantities of queues that measurements of qdiscs may contain."""
 
 OF_USERS = ("goodput_bps", "rtt_s")
-"""Quantities of flows in a conflict graph, which has no classes of flows."""
+"""Quantities of flows in a conflict graph, whose flows form no classes."""
 
 NAMES = {
     "goodput_bps": "goodput",
@@ -76,15 +74,17 @@ NAMES = {
     "fairness_level": "fairness level",
     "loss_probability": "loss",
 }
-"""Names of the quantities whose errors are documented."""
+"""Names of the quantities for which the model's documentation states an error."""
 
 UNKNOWN = {"mean": None, "ci95": None}
-"""Placeholder of a missing estimate."""
+"""Placeholder for a missing estimate."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity of one item, predicted and simulated."""
+    """One row of a comparison: a quantity of one item, predicted, simulated, emulated and
+    measured.
+    """
 
     list: str
     name: str
@@ -92,15 +92,17 @@ class Row:
     predicted: float | None
     simulated: float | None
     ci95: float | None
-    """Half width of the simulation's 95 % confidence interval."""
+    """Half width of the 95 % confidence interval of the simulated mean."""
     emulated: float | None = None
-    """Mean value of the emulation; None without an emulation."""
+    """Mean over the emulations; None if nothing was emulated."""
     emulated_ci95: float | None = None
-    """Half width of the emulation's 95 % confidence interval; None for a single run."""
+    """Half width of the 95 % confidence interval of the emulated mean; None for a single run."""
     measured: float | None = None
-    """Mean value measured in a real network; None without a measurement."""
+    """Mean value measured in a real network; None if it was not measured."""
     measured_ci95: float | None = None
-    """Half width of the measurement's 95 % confidence interval, over the files of one name."""
+    """Half width of the 95 % confidence interval over several measurement files with the same
+    name.
+    """
 
     @property
     def difference(self) -> float | None:
@@ -130,7 +132,7 @@ class Comparison(Shown):
     measured: Measured | None = None
     """Measurements of a real network, matched with the scenario's flows."""
     loaded: "tuple[Row, ...] | None" = field(default=None, compare=False)
-    """Rows of a loaded comparison, whose answers have only summaries."""
+    """Rows read from a file; None if the comparison was not loaded."""
 
     @property
     def scenario(self) -> Scenario:
@@ -144,7 +146,7 @@ class Comparison(Shown):
         return self.simulation.scenario
 
     @property
-    def has_scenario(self) -> bool:  # type: ignore[override] # A loaded comparison has none.
+    def has_scenario(self) -> bool:  # type: ignore[override]
         """Whether the comparison has its scenario, and can be drawn."""
         return self.simulation.has_scenario
 
@@ -155,26 +157,24 @@ class Comparison(Shown):
         return [line for answer in answers if answer is not None for line in answer.warnings]
 
     def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
-        """Yield the simulation with its prediction, and the emulation."""
+        """Yield the simulation with its prediction, then the emulation if there is one."""
         yield self.simulation, self.prediction
         if self.emulation is not None:
             yield self.emulation, None
 
     @cached_property
     def rows(self) -> list[Row]:
-        """Rows of the comparison: every quantity that the model predicts, and goodputs and
-        queues."""
+        """Rows of the comparison: every predicted quantity, and also goodputs and queues."""
         return list(self._rows() if self.loaded is None else self.loaded)
 
     @property
     def beyond_stated(self) -> list[str]:
-        """Lines on quantities whose prediction error is larger than the error in the model's
-        documentation.
+        """Sentences about predictions whose error exceeds the error in the model's documentation.
 
-        Each quantity has one line, for the item with the largest error.
+        There is one sentence per quantity, for the item with the largest error.
 
         An error counts only if it exceeds the documented error for every value in the simulation's
-        interval. Without intervals there are no lines.
+        interval. Without intervals there are no sentences.
         """
         if self.prediction is None or not self.simulation.has_scenario:
             return []
@@ -198,19 +198,21 @@ class Comparison(Shown):
 
     @cached_property
     def swings(self) -> "list[Swing]":
-        """Traces of the queues of busy routers, with the equilibrium of a fluid model."""
+        """Queue lengths of busy routers over time, with the equilibrium of a fluid model."""
         from lasthop.comparison.oscillation import swings_of
 
         return swings_of(self.scenario, self.prediction, self.simulation)
 
     @property
     def swing(self) -> "Swing | None":
-        """First trace of `swings`: the trace of the predicted queue, or of the busiest link."""
+        """First item of `swings`: the trace of the predicted queue, or of the busiest link's
+        queue.
+        """
         return self.swings[0] if self.swings else None
 
     @cached_property
     def table(self) -> "pd.DataFrame":
-        """`rows` as a data frame."""
+        """All rows as a data frame."""
         import pandas as pd
 
         return pd.DataFrame(self._records())
@@ -226,7 +228,7 @@ class Comparison(Shown):
 
     @cached_property
     def shown_with_nodes(self) -> set[tuple[str, str]]:
-        """Items, by list and name, whose values repeat those of their station or access point."""
+        """List and name of the items whose values repeat those of their station or access point."""
         return shown_with_nodes(self.simulation.summary, self.scenario.typed)
 
     def repeats_a_node(self, row: Row) -> bool:
@@ -238,19 +240,19 @@ class Comparison(Shown):
 
     @property
     def _qdiscs(self) -> frozenset[str]:
-        """Names of the queues whose statistics were measured."""
+        """Names of the queues for which qdisc statistics were measured."""
         return frozenset() if self.measured is None else self.measured.qdiscs
 
     def figure(self, *, figure: "Place | None" = None) -> "Figure":
         """Draw shares, goodputs and queues of model and simulation, side by side.
 
-        The picture has several panels. They are drawn into a new figure, or into a given `figure`
-        or subfigure.
+        The picture has several panels. The panels are drawn into a new figure, or into the figure
+        or subfigure `figure`.
         """
         return self.plot(figure=figure)
 
     def save_figure(self, path: str | Path) -> None:
-        """Write `figure` as PNG, PDF or SVG, by the suffix of `path`."""
+        """Write the picture as PNG, PDF or SVG, depending on the suffix of `path`."""
         from lasthop.answers.overwrite import refuse_if_foreign
         from lasthop.answers.saving import write_atomically
 
@@ -275,7 +277,7 @@ class Comparison(Shown):
         }
 
     def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
+        """Return the tree of `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
     def _rows(self) -> Iterator[Row]:
@@ -338,8 +340,8 @@ class Comparison(Shown):
                     )
 
     def _swing_rows(self) -> Iterator[Row]:
-        """Yield rows with the period of the fluid model's cycle and the period of the simulated
-        trace.
+        """Yield one row per router: period of the fluid model's limit cycle, and period of the
+        simulated queue.
         """
         for swing in self.swings:
             yield Row("stability", swing.queue, "period_s", swing.cycle_s, swing.period_s, None)
@@ -380,15 +382,15 @@ def compare(
         Whether to also run the scenario with the TCP of Linux in real time; see
         `lasthop.emulation.emulate`.
     virtual : bool
-        Whether to run the scenario also with the TCP of Linux in simulated time, as often as it is
-        simulated.
+        Whether to run the scenario also with the TCP of Linux in simulated time, with the same
+        number of replications as the simulation.
     measured : sequence of files or pairs, mapping, or Measured
         Measurements by flent or iperf3, or results of lasthop. A file without a name has the
         streams of the whole scenario. ``("laptop", FILE)``, or ``{"laptop": FILE}``, has the
         streams of the station or flow ``laptop``. Several files of one name are repetitions.
         `Comparison.measured` lists the matches.
     max_time_s, max_memory_bytes
-        Limits of the prediction; see `predict`. The limit of memory also holds for time series of
+        Limits of the prediction; see `predict`. The limit of memory also applies to time series of
         the simulation.
 
     Returns
@@ -455,29 +457,30 @@ def with_emulation(
     *,
     virtual: bool,
 ) -> Comparison:
-    """Emulate the scenario of a comparison and add the answer.
+    """Emulate the scenario of a comparison and add the emulation to the comparison.
 
-    In simulated time, the scenario is emulated as often as it was simulated; in real time, once.
-    `progress` is called with the emulated time that has passed and the duration of all runs. [s]
+    In simulated time, the scenario is emulated as often as it was simulated; in real time, it is
+    emulated once. `progress` is called with the emulated time that has passed and the duration of
+    all runs. [s]
     """
     from lasthop.emulation.replicate import replicate
 
     scenario = comparison.scenario
     count = scenario["replications"] if virtual else 1
-    # The option `quiet` is set because programs of the scenario also print.
+    # Programs of the scenario also print, so the emulation is quiet.
     emulation = replicate(scenario, count, progress, quiet=True, virtual=virtual)
     return replace(comparison, emulation=emulation)
 
 
 def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Return a list of a result as a mapping from name to item, in its order."""
+    """Return the items of a list by name, in the order of the list."""
     return {item["name"]: item for item in items}
 
 
 def of_measured(
     result: Mapping[str, Mapping[str, Any]], shown: Sequence[str], of: Sequence[str]
 ) -> list[str]:
-    """Return the quantities among `of` that were measured and are not shown already."""
+    """Return the quantities in `of` that were measured and are not in `shown`."""
     known = {quantity for item in result.values() for quantity in item}
     return [quantity for quantity in of if quantity in known and quantity not in shown]
 
@@ -487,7 +490,9 @@ def shown_quantities(
     predicted: list[Mapping[str, Any]],
     simulated: list[Mapping[str, Any]],
 ) -> list[str]:
-    """Return the compared quantities of a list: predicted quantities, and those always shown."""
+    """Return the quantities of a list to compare: those in `always`, and all predicted
+    quantities.
+    """
     shown = dict.fromkeys(
         quantity for quantity in always if any(quantity in item for item in simulated)
     )

@@ -1,4 +1,6 @@
-"""Oscillation of a simulated queue, compared with the equilibrium and cycle of a fluid model."""
+"""Oscillation of a simulated queue, compared with the equilibrium and limit cycle of a fluid
+model.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,28 +23,30 @@ __all__ = ["Swing", "period_of", "sampled", "swings_of"]
 Array = NDArray[np.float64]
 
 LIKE_ITSELF = 0.3
-"""Smallest autocorrelation at a lag of one period for which a trace is periodic. [-]"""
+"""Smallest autocorrelation at a lag of one period for which a trace counts as periodic. [-]"""
 SHARE = 0.15
-"""Smallest fraction of a trace's variance that must remain after averaging over round trips. [-]"""
+"""Smallest remaining fraction of a trace's variance after averaging over round trips, for a
+periodic trace. [-]
+"""
 AS_GOOD = 0.9
-"""Smallest ratio of the autocorrelation at an earlier lag to the largest autocorrelation, for which
-the earlier lag is taken as the period. [-]
+"""Fraction of the largest autocorrelation. The first lag whose autocorrelation reaches this
+fraction is the period. [-]
 """
 LEAST_PERIODS = 8.0
-"""Smallest number of periods in a trace. [-]"""
+"""Smallest number of periods that a trace must contain. [-]"""
 COARSEST, FINEST = 4000, 50_000
-"""Smallest and largest number of samples of a trace."""
+"""Smallest and largest number of samples of a queue's trace."""
 MOST_VALUES = 400_000
-"""Largest product of samples and flows in a scenario without prediction; above it, the trace is
-sampled more coarsely.
+"""Largest product of samples and flows if there is no prediction. Above this product, the sampling
+interval grows.
 """
 BUSY = 0.5
 """Smallest utilisation of a router's link for which the period of its queue is reported. [-]"""
 SAME_RTT = 1.1
-"""Largest ratio of two round-trip times that are treated as equal. [-]"""
+"""Ratio of two round-trip times up to which they count as equal. [-]"""
 MOST_RTTS = 8
 PER_PERIOD = 16
-"""Number of samples per predicted period."""
+"""Number of samples per predicted period of the oscillation."""
 INTERVAL = "record.series_interval"
 
 
@@ -61,14 +65,14 @@ class Swing:
     rest_packets : float or None
         Equilibrium of the fluid model. [packets]
     predicted_s : float or None
-        Period of the fluid model near its equilibrium; None if it does not oscillate there. [s]
+        Period of the fluid model near its equilibrium; None if the model does not oscillate. [s]
     stable : bool or None
         Whether the equilibrium of the fluid model is stable.
     cycle_s : float or None
         Period of the limit cycle of the constrained fluid model, if the equilibrium is unstable.
         [s]
     cycle : tuple of arrays or None
-        Times in one period of the limit cycle, and the queue at these times. [s], [packets]
+        Points in time during one period of the limit cycle, and the queue lengths. [s], [packets]
     """
 
     queue: str
@@ -83,7 +87,7 @@ class Swing:
 
     @property
     def longest_s(self) -> float:
-        """Longest period for which the trace is long enough. [s]"""
+        """Longest detectable period: the trace must contain `LEAST_PERIODS` periods. [s]"""
         return float(self.times_s[-1] - self.times_s[0]) / LEAST_PERIODS
 
 
@@ -143,7 +147,7 @@ def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Res
 
 
 def with_fluid(swing: Swing, scenario: Typed, summary: Mapping[str, Any], item: Stability) -> Swing:
-    """Return a trace with the prediction of the fluid model added."""
+    """Return a queue's trace with equilibrium, period and limit cycle of the fluid model."""
     cycle_s, cycle = (None, None) if item.stable else cycle_of(scenario)
     return replace(
         swing,
@@ -170,17 +174,17 @@ def rtts_of(scenario: Typed, simulation: Result, queue: str) -> list[float]:
 def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> float | None:
     """Return the period of a trace, from its autocorrelation. [s]
 
-    The period is the lag of the first maximum after the first zero that is at least `AS_GOOD` times
-    the largest maximum. It is None if no maximum exceeds `LIKE_ITSELF`, or if the trace is shorter
-    than `LEAST_PERIODS` periods.
+    Only maxima after the first zero count. The period is the lag of the first maximum that is at
+    least `AS_GOOD` times the largest. The period is None if no maximum exceeds `LIKE_ITSELF`, or if
+    the trace is shorter than `LEAST_PERIODS` periods.
 
     Parameters
     ----------
     times_s, values : array
         Trace, sampled at equal intervals.
     rtts_s : sequence of float
-        Round-trip times. Packets return in the order in which they were sent, so that every queue
-        correlates with itself after one round-trip time. Moving averages over each round-trip time
+        Round-trip times of the flows. Each queue correlates with itself after one round-trip time,
+        since ACKs return in the order of the packets. Moving averages over each round-trip time
         remove this correlation. An oscillation of windows and queue lasts at least two round-trip
         times. [s]
     """
@@ -212,7 +216,9 @@ def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> fl
 
 
 def likeness(values: Array) -> Array | None:
-    """Return the autocorrelation of a trace by lag; None for a constant or fewer than 8 values."""
+    """Return the autocorrelation of a trace by lag; None if the trace is constant or has fewer than
+    8 values.
+    """
     if len(values) < 8:
         return None
     centred = values - values.mean()
@@ -227,7 +233,8 @@ def likeness(values: Array) -> Array | None:
 def cycle_of(
     scenario: Typed,
 ) -> tuple[float | None, tuple[Array, Array] | None]:
-    """Return the period of the constrained fluid model's cycle, and one cycle of the total queue.
+    """Return the period of the constrained fluid model's limit cycle, and the total queue during
+    one period.
 
     The cycle begins at the minimum of the queue. The values are None if the model does not
     oscillate, does not settle, or has no queue.

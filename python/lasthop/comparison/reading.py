@@ -1,4 +1,4 @@
-"""Reading of saved comparisons."""
+"""Functions that read saved comparisons."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ __all__ = ["read_comparison"]
 
 
 def read_comparison(file: Path, text: str, tree: Mapping[str, Any]) -> Comparison:
-    """Return the comparison in a file. Its answers have only summaries."""
+    """Return the comparison in a file; its prediction and simulation have only summaries."""
     if (fault := fault_in_format(tree)) is not None:
         raise UserError(f"{file}: {fault}")
     try:

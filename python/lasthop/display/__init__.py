@@ -1,1 +1,1 @@
-"""Answers and scenarios as text at a prompt, and as tables in notebooks and reports."""
+"""Results and scenarios as text at a prompt, and as tables in notebooks and reports."""

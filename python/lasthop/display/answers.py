@@ -1,4 +1,4 @@
-"""Answers in notebooks: tables of the main quantities with intervals, and a small picture."""
+"""Pages of results for notebooks: tables of the main quantities with intervals, and a picture."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -39,16 +39,18 @@ LISTS = {
     "queues": "queues",
     "aps": "the access point",
 }
-"""Lists in the order of the tables, with the titles of the tables. The first table is unfolded."""
+"""Lists of a result with the titles of their tables, in order. The first table on the page is
+open; the others are folded.
+"""
 
 OF_SWEEP = ("cells", "classes", "flows", "links", "queues")
-"""Lists for the rows of a sweep; the first list with values is shown."""
+"""Lists that the table of a sweep may show; the first list with values is shown."""
 
 MOST_POINTS = 500
-"""Largest number of points of a sweep for which a notebook draws a picture."""
+"""Maximum number of grid points for which a notebook draws a picture of a sweep."""
 
 OF_COMPARISON = ("goodput_share", "goodput_bps", "queue_packets", "occupancy_packets")
-"""Quantities whose rows come first."""
+"""Quantities that come first in the table of a comparison."""
 
 OF_TUNING = (
     ("calls", "calls", 1.0, ""),
@@ -58,10 +60,10 @@ OF_TUNING = (
     ("jain", "Jain's index", 1.0, ""),
     ("jain_p05", "Jain's 5th percentile over 1 s", 1.0, ""),
 )
-"""Quantities of confirmed settings, each with name, title, scale and unit."""
+"""Quantities in the table of a search for parameters: name, title, scale and unit."""
 
 NAMES_OF_SETTINGS = "rows: CWmin of AP / stations, then their TXOP limits [packets]"
-"""Explanation of the names of settings."""
+"""Explanation of the row names in the table of a search for parameters."""
 
 
 def answer_page(answer: "Answer") -> Page:
@@ -78,7 +80,7 @@ def answer_page(answer: "Answer") -> Page:
 
 
 def about(heading: Heading) -> str:
-    """Return the kind of an answer, and the number of its runs."""
+    """Return a line with the kind of a result, and the number and duration of its runs."""
     if heading.kind == "prediction":
         return f"prediction by model {heading.model}"
     count = heading.replications
@@ -90,7 +92,7 @@ def about(heading: Heading) -> str:
 
 
 def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> list[Table]:
-    """Return the tables of delays, and a table for each list with values."""
+    """Return tables of delays and losses, then one table per list of the result that has values."""
     tables = list(delays.tables())
     results = [Table(table.title, table.heads, table.rows, table.names) for table in tables]
     first = "flows" if isinstance(known, CsmaScenario) else None
@@ -109,8 +111,8 @@ def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> l
 
 
 def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
-    """Return the function that draws an answer: its conflict graph, or bars of goodputs or
-    shares.
+    """Return the function that draws the result's small picture: a conflict graph, or goodputs or
+    shares as bars.
     """
     summary = answer.summary
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
@@ -124,7 +126,9 @@ def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
 
 
 def comparison_page(comparison: "Comparison") -> Page:
-    """Return the page that shows prediction, simulation and any emulation side by side."""
+    """Return the page of a comparison: prediction, simulation, emulation and measurement side by
+    side.
+    """
     simulation = comparison.simulation.heading
     model = comparison.prediction
     notes = (
@@ -151,9 +155,12 @@ def comparison_page(comparison: "Comparison") -> Page:
 
 
 def rows_with_columns(comparison: "Comparison") -> "list[tuple[Row, Column]]":
-    """Return the rows that have a column in tables, with shares and goodputs first."""
+    """Return the rows of a comparison that are shown, with their columns; shares and goodputs are
+    first.
+    """
     rows = comparison.rows
-    # In a conflict graph there are no stations or classes, so the rows are flows.
+    # A conflict graph has neither stations nor classes. Rows of flows are shown only for a conflict
+    # graph.
     is_summed = any(row.list in ("stations", "classes") for row in rows)
     known = comparison.simulation.has_scenario
     results = [
@@ -187,7 +194,9 @@ def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str
 
 
 def sweep_page(sweep: "Sweep") -> Page:
-    """Return the page of a sweep: one row per point with its settings and the values of a list."""
+    """Return the page of a sweep: each row has the settings of a grid point and the values of an
+    item.
+    """
     paths = list(dict.fromkeys(path for point in sweep.points for path in point.settings))
     for name in OF_SWEEP:
         results = [(point, item) for point in sweep.points for item in printed(point.summary, name)]
@@ -223,9 +232,9 @@ def _cells(columns: Sequence[Column], item: Mapping[str, Any]) -> list[str]:
 
 
 def tuning_page(tuning: "Tuning") -> Page:
-    """Return the page of a search: the confirmed settings with their values, and the costs.
+    """Return the page of a search: settings that full simulations confirmed, and the costs.
 
-    The chosen setting is bold. Settings that are ruled out are grey with an x.
+    The chosen setting is bold. Settings that were ruled out are grey and have an x.
     """
     out = {trial.name for trial in tuning.confirmed if tuning.objection(trial)}
     samples = {trial.name: tuning.estimates_of(trial) for trial in tuning.confirmed}

@@ -1,4 +1,4 @@
-"""Quantities of an answer that tables show, with title, unit and scale."""
+"""Columns of the tables of a result: quantity, title, unit and scale."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -23,33 +23,35 @@ __all__ = [
 ]
 
 MOST_FLOWS = 12
-"""Largest number of flows that are printed individually if there are classes of flows."""
+"""Maximum number of flows with a row of their own if the result also has classes of flows."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """Column of a table for a quantity: title, unit, and factor from the result's unit."""
+    """Table column for a quantity: title, unit, and factor from the unit in the result."""
 
     quantity: str
     title: str
     unit: str = ""
     scale: float = 1.0
     zero_says: bool = False
-    """Whether a column is shown even if all its values are zero."""
+    """Whether the column is shown even if all its values are zero."""
 
     @property
     def header(self) -> str:
-        """Return the title with a line break between words, and the unit on the next line.
+        """Return the header: the title with one word per line, then the unit.
 
-        A number is not separated from its percent sign."""
+        A number and its percent sign stay on the same line."""
         return f"{re.sub(r' (?!%)', chr(10), self.title)}\n[{self.unit or '-'}]"
 
     def cell(self, item: Mapping[str, Any]) -> str:
-        """Return the value and interval of one item as text."""
+        """Return the quantity of an item as text, with its interval."""
         return estimate_text(Estimate.read(item.get(self.quantity)), self.scale)
 
     def says_something(self, item: Mapping[str, Any]) -> bool:
-        """Return whether the item has this quantity; a zero counts only if `zero_says`."""
+        """Return whether the item has a value of the quantity. Zero counts as a value only if
+        `zero_says`.
+        """
         return self.cell(item) not in (("-",) if self.zero_says else ("-", "0"))
 
 
@@ -149,7 +151,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("busy_fraction", "busy", "%", 100),
     ),
 }
-"""Columns that tables show for each list; the answer itself contains all quantities."""
+"""Columns of the table of each list. The result may contain more quantities."""
 
 TITLES = {
     "stations": "station",
@@ -164,7 +166,7 @@ TITLES = {
 
 
 def shown_columns(items: Iterable[Mapping[str, Any]], list_name: str) -> list[Column]:
-    """Return the columns of a list in which at least one item has a value."""
+    """Return the columns of a list for which at least one item has a value."""
     known = list(items)
     return [
         column
@@ -174,20 +176,22 @@ def shown_columns(items: Iterable[Mapping[str, Any]], list_name: str) -> list[Co
 
 
 def column_of(list_name: str, quantity: str) -> Column:
-    """Return the column of a quantity; a quantity without a column keeps the unit of results."""
+    """Return the table column of a quantity; by default the title is the name of the quantity."""
     shown = (each for each in COLUMNS.get(list_name, ()) if each.quantity == quantity)
     unit = registry()[quantity].unit.removeprefix("-")
     return next(shown, Column(quantity, quantity.replace("_", " "), unit))
 
 
 def called(item: Mapping[str, Any]) -> str:
-    """Return the name of an item; the connection of a program also has its kind of traffic."""
+    """Return the name of an item; if the item is a program's connection, add its kind of
+    traffic.
+    """
     return f"{item['name']}: {item['traffic']}" if "traffic" in item else str(item["name"])
 
 
 def of_shares(column: Column, scenario: Scenario) -> Column:
-    """Return a column of classes; if the classes share a queue, the title contains the shared
-    resource.
+    """Return the column with a title for classes that share the access point's queue, if they share
+    it.
     """
     queue = scenario.cell.ap.queue if isinstance(scenario, CellScenario) else None
     if not isinstance(queue, Vbs):
@@ -201,11 +205,11 @@ def of_shares(column: Column, scenario: Scenario) -> Column:
 
 
 def printed(summary: Mapping[str, Any], list_name: str) -> list[Mapping[str, Any]]:
-    """Return the printed items of a list, each with its printed quantities."""
+    """Return the items of a list that are printed, each with the quantities that are printed."""
     items = list(summary.get(list_name, ()))
     if list_name == "flows" and "classes" in summary and len(items) > MOST_FLOWS:
         return []
-    # The queues of nodes are printed with the nodes.
+    # Queues of stations and access points are columns of the node tables, not rows.
     if list_name == "queues" and "stations" in summary:
         return [item for item in items if "occupancy_max_packets" in item]
     if list_name == "classes":
@@ -219,10 +223,10 @@ def shown_with_nodes(summary: Mapping[str, Any], known: Scenario | None) -> set[
     Parameters
     ----------
     summary : mapping
-        A result.
+        Summary of a result.
     known : Scenario or None
-        Scenario of the result. Without it, a class with the name of a station is assumed to have
-        the flows of this station.
+        Scenario of the result. If the scenario is None, a class with the name of a station is
+        assumed to have the flows of this station.
     """
     if "stations" not in summary:
         return set()
@@ -239,11 +243,13 @@ def shown_with_nodes(summary: Mapping[str, Any], known: Scenario | None) -> set[
 
 
 def without_rates(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a class of finite flows without the quantities in `RATES`."""
+    """Return a class of finite flows without the quantities in `RATES`; return other classes
+    unchanged.
+    """
     if Estimate.read(item.get("transfer_rate_bps")) is None:
         return item
     return {key: value for key, value in item.items() if key not in RATES}
 
 
 RATES = ("goodput_bps", "goodput_share", "jain", "starved_flows")
-"""Quantities that are shown only for flows that never end."""
+"""Quantities that are not shown for classes of finite flows."""

@@ -1,4 +1,4 @@
-"""Delays and losses of an answer, which are shown before everything else.
+"""Delays and losses of a result, which are shown before all other quantities.
 
 Delays and losses are shown if the scenario has paced datagrams, sensors, web pages or finite
 transfers.
@@ -49,15 +49,15 @@ __all__ = [
 Item = Mapping[str, Any]
 
 MOST_ROWS = 12
-"""Largest number of rows of a table; of more items, only the worst are shown."""
+"""Maximum number of rows of a table. If there are more items, only the worst are shown."""
 
 LOST = replace(LOSS_COLUMN, title="lost", zero_says=True)
 
 OF_DATAGRAMS = (DELAY_P99, DELAY, LOST)
-"""Columns of calls and of other paced datagrams."""
+"""Columns for calls and for other datagrams at a given rate."""
 
 OF_REPORTS = COLUMNS["reports"]
-"""Columns of sensors."""
+"""Columns for sensors."""
 
 OF_TRANSFERS = tuple(
     column
@@ -72,18 +72,18 @@ OF_TRANSFERS = tuple(
         "transfer_rate_bps",
     )
 )
-"""Columns of web connections and of finite flows."""
+"""Columns for web connections and finite flows."""
 
 LATEST = ("one_way_delay_p99_s", "report_delay_p95_s", "completion_p95_s", "completion_s")
-"""Quantities by which items are sorted; the first that an item has is used."""
+"""Quantities by which the rows are sorted; if an item has several, the largest counts."""
 
 WAITS = "waits in\n(share of delay)"
-"""Header of the column of queues."""
+"""Header of the column that names the queue with the longest wait."""
 
 
 @dataclass(frozen=True)
 class DelayTable:
-    """A table of delays.
+    """A table of delays and losses.
 
     Attributes
     ----------
@@ -94,13 +94,13 @@ class DelayTable:
     rows : sequence of sequences of str
         Cells of the table.
     names : int
-        Number of columns with text, which come first.
+        Number of columns with text; they are the first columns.
     list_name : str
-        List of the answer that has the items.
+        Name of the list of the result that contains the items.
     items : sequence of mappings
-        Items of the rows.
+        Items of the result, one per row.
     columns : sequence of Column
-        Quantities that other tables need not show again for these items.
+        Columns that other tables omit, because this table shows them.
     """
 
     title: str
@@ -114,24 +114,24 @@ class DelayTable:
 
 @dataclass(frozen=True)
 class Delays:
-    """Items of an answer whose delay or loss matters.
+    """Calls, datagrams, sensors and transfers of a result, whose delay or loss matters.
 
     Attributes
     ----------
     facts : Facts
         Calls, and the queues in which datagrams wait.
     flows : mapping
-        All flows of the answer, by name.
+        All flows of the result, by name.
     datagrams : sequence of mappings
         Flows, or classes of flows, of paced datagrams that are not part of a call.
     datagram_list : str
-        List of the answer that has the datagrams.
+        Name of the list of the result that contains the datagram flows.
     reports : sequence of mappings
         Flows of sensors.
     transfers : sequence of mappings
         Classes of web connections or of finite flows; if there are no classes, the flows.
     transfer_list : str
-        List of the answer that has the transfers.
+        Name of the list of the result that contains the transfers.
     """
 
     facts: CallFacts
@@ -144,12 +144,12 @@ class Delays:
 
     @classmethod
     def of(cls, answer: "Answer") -> "Delays":
-        """Return the delays of an answer."""
+        """Return the delays of a result."""
         return cls.of_summary(answer.summary, answer.scenario if answer.has_scenario else None)
 
     @classmethod
     def of_summary(cls, summary: Mapping[str, Any], scenario: "Scenario | None") -> "Delays":
-        """Return the delays of an answer's summary."""
+        """Return the delays of a result's summary."""
         facts = call_facts(summary, scenario)
         flows = {str(item["name"]): item for item in summary.get("flows", ())}
         in_calls = {name for call in facts.calls for name in call.flows}
@@ -184,15 +184,17 @@ class Delays:
 
     @property
     def calls(self) -> Sequence[Call]:
-        """All directions of all calls."""
+        """Each direction of each call."""
         return self.facts.calls
 
     def __bool__(self) -> bool:
-        """Return whether there is an item whose delay or loss matters."""
+        """Return whether the result has a call, datagrams, a sensor or a transfer."""
         return bool(self.calls or self.datagrams or self.reports or self.transfers)
 
     def tables(self) -> Iterator[DelayTable]:
-        """Yield a table for each kind of items."""
+        """Yield the tables of calls, datagrams, sensors and transfers; empty tables are left
+        out.
+        """
         if self.calls:
             yield self._call_table()
         for title, list_name, items, columns in (
@@ -205,8 +207,8 @@ class Delays:
                 yield self._item_table(title, list_name, items, shown)
 
     def call_item(self, call: Call) -> Item:
-        """Return the quantities of a direction of a call, with the mean delay of its slowest
-        flow.
+        """Return one direction of a call as an item: its delay and loss, and the mean delay of its
+        slowest flow.
         """
         slowest = self.flows.get(self.slowest(call), {})
         delay_p99 = call.delay_p99_s
@@ -218,11 +220,11 @@ class Delays:
         }
 
     def slowest(self, call: Call) -> str:
-        """Return the name of the flow of a call's direction that has the longest delay."""
+        """Return the name of the flow with the longest delay in this direction of a call."""
         return max(call.flows, key=lambda name: _delay_s(self.flows.get(name, {})))
 
     def lossiest(self, call: Call) -> str:
-        """Return the name of the flow of a call's direction with the highest loss."""
+        """Return the name of the flow with the highest loss in this direction of a call."""
 
         def loss(name: str) -> float:
             lost = Estimate.read(self.flows.get(name, {}).get(LOST.quantity))
@@ -231,7 +233,7 @@ class Delays:
         return max(call.flows, key=loss)
 
     def verdict_by_name(self) -> dict[str, str]:
-        """Return the verdict on each call, which is the verdict on its worse direction."""
+        """Return the verdict on each call by its name: the verdict on its worse direction."""
         return verdict_by_name(self.calls)
 
     def verdicts(self) -> str:
@@ -239,7 +241,9 @@ class Delays:
         return verdicts(self.calls)
 
     def headlines(self) -> Iterator[str]:
-        """Yield the verdicts on the calls as sentences; see the function `headlines`."""
+        """Yield one sentence per direction of a call with its verdict; if there are many calls,
+        fewer.
+        """
         return headlines(self.calls)
 
     def _call_table(self) -> DelayTable:
@@ -281,15 +285,17 @@ class Delays:
         return DelayTable(title, heads, rows, 1 + waits, list_name, items, again)
 
     def _wait(self, queue: str, flow: str) -> str:
-        """Return the name of a queue, with its share of a flow's mean delay if the share is
-        known.
+        """Return the name of a queue, followed by its share of the flow's mean delay if the share
+        is known.
         """
         known, share = self.facts.waits.get(flow, ("", 0.0))
         return f"{queue} ({100 * share:.0f} %)" if queue and known == queue else queue
 
 
 def completion_columns(transfers: Iterable[Item]) -> tuple[Column, ...]:
-    """Return the column of the completion time: the 95th percentile if known, else the mean."""
+    """Return the column for the completion time: the 95th percentile if available, else the
+    mean.
+    """
     known = list(transfers)
     columns = {column.quantity: column for column in OF_TRANSFERS}
     for column in (columns["completion_p95_s"], columns["completion_s"]):
@@ -301,7 +307,7 @@ def completion_columns(transfers: Iterable[Item]) -> tuple[Column, ...]:
 def unshown_columns(
     tables: Iterable[DelayTable], list_name: str, items: Iterable[Item], columns: Iterable[Column]
 ) -> list[Column]:
-    """Return the columns of a list with values that the tables of delays do not show."""
+    """Return the columns of a list with values that the delay tables do not already show."""
     shown = {
         (str(item["name"]), column.quantity)
         for table in tables
@@ -321,7 +327,7 @@ def unshown_columns(
 
 
 def verdict_by_name(calls: Sequence[Call]) -> dict[str, str]:
-    """Return the verdict on each call, which is the verdict on its worse direction."""
+    """Return the verdict on each call by its name: the verdict on its worse direction."""
     results: dict[str, str] = {}
     for call in calls:
         both = (results.get(call.name, call.verdict), call.verdict)
@@ -344,7 +350,9 @@ def verdicts(calls: Sequence[Call]) -> str:
 
 
 def headlines(calls: Sequence[Call]) -> Iterator[str]:
-    """Yield verdicts on calls: one line per direction, or for all calls if there are many."""
+    """Yield one sentence per direction of a call; if there are many calls, a summary and the worst
+    direction.
+    """
     if len({call.name for call in calls}) <= MOST_CALLS:
         yield from map(sentence, calls)
         return
@@ -353,7 +361,9 @@ def headlines(calls: Sequence[Call]) -> Iterator[str]:
 
 
 def sentence(call: Call) -> str:
-    """Return a sentence on a direction of a call: verdict, delay, loss, and its slowest queue."""
+    """Return a sentence about one direction of a call: verdict, delay, loss, and its slowest
+    queue.
+    """
     parts = []
     if (delay_p99 := call.delay_p99_s) is not None:
         within = f"99 % of packets within {_with_interval(delay_p99, 1e3)} ms"
@@ -370,20 +380,20 @@ def _with_interval(result: Estimate, scale: float) -> str:
 
 
 def _limit(result: Estimate, limit: float, scale: float) -> str:
-    """Return the limit of an estimate in parentheses; empty if the whole interval is below the
-    limit.
+    """Return the limit in parentheses if the upper end of the interval exceeds the limit; else
+    empty.
     """
     return f" (limit {limit * scale:g})" if result.mean + (result.ci95 or 0.0) > limit else ""
 
 
 def _finite(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the web connections and finite flows."""
+    """Yield the items that are web connections or finite flows."""
     for item in items:
         if any(column.says_something(item) for column in OF_TRANSFERS):
             yield item
 
 
 def _delay_s(item: Item) -> float:
-    """Return the delay of an item, by the first of `LATEST` that it has; 0 if it is unknown. [s]"""
+    """Return the largest of an item's delays in `LATEST`; 0 if the item has none. [s]"""
     known = (Estimate.read(item.get(quantity)) for quantity in LATEST)
     return max((delay.mean for delay in known if delay is not None), default=0.0)

@@ -1,4 +1,4 @@
-"""HTML for notebooks: tables for light and dark themes, and pictures on white."""
+"""HTML pages for notebooks: tables for light and dark themes, and pictures on white."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
 
 MOST_ROWS = 12
-"""Largest number of rows of a table; the number of omitted rows is shown."""
+"""Maximum number of rows of a table. If there are more, their number is shown."""
 
 DPI = 110
-"""Resolution of an inline picture."""
+"""Resolution of an inline picture. [dpi]"""
 
 TABLE = "border-collapse:collapse;margin:4px 0;color:inherit;font-size:inherit"
 CELL = "padding:1px 8px;border:none;text-align:{};white-space:nowrap"
 LINE = "border-bottom:1px solid rgba(128,128,128,0.5)"
 PICTURE = "background:#fff;padding:4px;border-radius:4px;max-width:100%;margin-top:6px"
-"""Style of a picture: white background, because its lines and letters are dark."""
+"""CSS of a picture: the background is white, because lines and letters are dark."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table: title, heads, and rows of plain text; the first `names` columns contain words.
+    """A table: title, headers, and rows of plain text. The first `names` columns contain text.
 
-    The sets `bold` and `quiet` contain the indices of rows that are bold or grey.
+    The set `bold` contains the indices of bold rows, and `quiet` those of grey rows.
     """
 
     title: str
@@ -42,7 +42,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Page:
-    """Page of an object, for notebooks and reports.
+    """Contents of a page for notebooks and reports.
 
     All texts are plain text, which `html` escapes.
 
@@ -70,7 +70,8 @@ class Page:
     def html(self) -> str:
         """Return the page as HTML: title, line `about`, first table, notes, folded tables, picture.
 
-        The picture is left out without matplotlib, and if a loaded answer lacks its data.
+        The picture is left out if matplotlib is not installed, or if a loaded result lacks its
+        data.
         """
         about = f"<div>{escape(self.about)}</div>" if self.about else ""
         parts = [f"<div><b>{escape(self.title)}</b>", about]
@@ -87,18 +88,18 @@ class Page:
 
 
 def inline(picture: "Callable[[], Figure]") -> str:
-    """Return a picture as base64; empty if it cannot be drawn."""
+    """Return a picture as a PNG in base64; empty if the picture cannot be drawn."""
     data = BytesIO()
     try:
         picture().savefig(data, format="png", dpi=DPI)
-    # A ValueError is raised for a name with dollar signs that is not a formula.
+    # A name with dollar signs that is not a formula raises ValueError.
     except (ImportError, UserError, ValueError):
         return ""
     return b64encode(data.getvalue()).decode()
 
 
 def text_page(answer: object) -> Page:
-    """Return the page of an answer that has only a text, with title and lines."""
+    """Return the page of a result from its short text: the title and the other lines."""
     title, *notes = repr(answer).split("\n")
     return Page(title, "", [], notes=notes)
 
@@ -108,7 +109,7 @@ def _table(table: Table) -> str:
 
 
 def _lines(table: Table) -> Iterator[str]:
-    # If only one row were omitted, the line with the number of omitted rows would be as long.
+    # Show one extra row instead of a row with the number of omitted rows.
     few = len(table.rows) <= MOST_ROWS + 1
     shown = table.rows if few else table.rows[:MOST_ROWS]
     yield f'<div style="overflow-x:auto"><table style="{TABLE}"><thead><tr>'

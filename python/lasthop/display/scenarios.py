@@ -1,4 +1,4 @@
-"""Page of a scenario in notebooks, with its contents."""
+"""Page of a scenario for notebooks."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ def scenario_page(scenario: "Scenario") -> Page:
 
 
 def tables(known: "Typed") -> Iterator[Table]:
-    """Yield one table for each list of a scenario."""
+    """Yield the tables of stations, flows and links of a scenario."""
     if isinstance(known, CsmaScenario):
         rows = [
             [link.name, ", ".join(link.conflicts) or "-", ", ".join(link.disturbs) or "-"]
@@ -72,7 +72,7 @@ def tables(known: "Typed") -> Iterator[Table]:
 
 
 def groups(known: CellScenario) -> Iterator[list[str]]:
-    """Yield a row for each table of stations: number of stations, rate, and traffic per station."""
+    """Yield a row for each group of stations: name, number, uploads, downloads and rate."""
     members: dict[str, list[str]] = {}
     for station in known.stations:
         members.setdefault(station.group, []).append(station.name)
@@ -85,7 +85,7 @@ def groups(known: CellScenario) -> Iterator[list[str]]:
 
 
 def carried(flows: Sequence[Flow]) -> str:
-    """Return the kinds of flows as a short text."""
+    """Return the number of flows of each kind as a short text."""
     kinds: dict[str, int] = {}
     for flow in flows:
         kinds[kind_of(flow)] = kinds.get(kind_of(flow), 0) + 1
@@ -93,7 +93,7 @@ def carried(flows: Sequence[Flow]) -> str:
 
 
 def kind_of(flow: Flow) -> str:
-    """Return the kind of a flow."""
+    """Return the kind of a flow in words, such as ``UDP, greedy``."""
     if isinstance(flow, TcpFlow):
         return f"{'web over ' * (flow.web is not None)}{flow.tcp.congestion}"
     if isinstance(flow, UdpFlow):

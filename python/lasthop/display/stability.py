@@ -1,4 +1,4 @@
-"""Stability of the queues of a prediction, as lines of text."""
+"""Lines of text on the predicted stability of queues."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["stability_lines"]
 
 
 def stability_lines(summary: Mapping[str, Any], *, with_time: bool = False) -> Iterator[str]:
-    """Yield the effect of a small disturbance of each queue, if a model predicts it.
+    """Yield a line per queue on whether a small disturbance dies out, if a model predicts this.
 
     If `with_time`, the lines contain the time in which the disturbance changes by a factor of e.
     """

@@ -1,4 +1,4 @@
-"""Table of delays of a sweep: a row for each point, and columns for each call or flow."""
+"""Table of delays of a sweep: one row per grid point, and columns for each call or flow."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 __all__ = ["delay_table"]
 
 MOST_ITEMS = 6
-"""Largest number of directions of calls, or of other items of a kind, with separate columns."""
+"""Maximum number of items with columns of their own: directions of calls, or flows of one kind."""
 
 DELAY = OF_DATAGRAMS[0]
-"""Column of the delay of datagrams."""
+"""Table column for the delay of datagrams."""
 
 Cells = Mapping[str, str]
-"""Cells of a row by the headers of their columns."""
+"""Cells of a table row, by the header of the column."""
 
 
 def delay_table(points: Sequence["Point"]) -> tuple[list[str], list[list[str]]]:
-    """Return headers and rows of the delays at points; no headers if no delays matter.
+    """Return headers and rows of the delay table; no headers if no traffic is sensitive to delay.
 
     Columns without values are omitted. If there are many calls, the columns show the number of good
     calls and the worst call.

@@ -1,4 +1,6 @@
-"""Short texts of objects, with the most important numbers."""
+"""Short texts about results and scenarios for the Python prompt, with the most important
+numbers.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,55 +23,59 @@ if TYPE_CHECKING:
     from lasthop.tuning.tune import Tuning
 
 MOST_LINES = 4
-"""Largest number of lines of a text."""
+"""Maximum number of lines of a short text."""
 
 MOST_WIDE = 100
-"""Largest number of characters of a line; the end of a longer line is cut."""
+"""Maximum length of a line; the rest of a longer line is cut off. [characters]"""
 
 MOST_STABILITY = 2
-"""Largest number of queues whose stability is printed."""
+"""Maximum number of queues whose stability is printed."""
 
 MOST_VALUES = 4
-"""Largest number of values of a sweep's path that are listed."""
+"""Maximum number of printed values per swept path."""
 
 BACK = "/back"
-"""Suffix of the name of the reverse direction of a link."""
+"""Suffix of the name of a link's reverse direction."""
 
 Item = Mapping[str, Any]
 
 SHARERS = ("stations", "classes", "flows")
-"""Lists of items that share the goodput; the first that the answer has is used."""
+"""Lists whose items share the goodput; the first list that the result contains is used."""
 
 BUSY = {"airtime_fraction": "air time", "utilisation": "utilisation"}
-"""Names of the quantities for the load of a link."""
+"""Printed names of the quantities that measure the load of a link."""
 
 
 SHARES = {"goodput_share": "share", "goodput_bps": "goodput", "occupancy_packets": "queue"}
-"""Names of the quantities for which the difference from a model is printed."""
+"""Printed names of the quantities for which the model's largest error is printed."""
 
 
 def result_text(result: "Result") -> str:
-    """Return the text of a simulation: goodput, fairness, largest and smallest shares, queue or
-    link.
+    """Return the short text of a simulation: goodput, fairness, extreme shares, and the busiest
+    link or queue.
     """
     runs = f"{result.replications} x {span(result.heading.duration_s)}"
     return _text("Result", result, f"{runs}, seed {result.seed}")
 
 
 def prediction_text(prediction: "Prediction") -> str:
-    """Return the text of a prediction: the values of a simulation, and the stability of queues."""
+    """Return the short text of a prediction: the same numbers as for a simulation, and
+    stability.
+    """
     return _text("Prediction", prediction, f"model {prediction.model}")
 
 
 def emulation_text(emulation: "Emulation") -> str:
-    """Return the text of an emulation, with the same values as the text of a simulation."""
+    """Return the short text of an emulation, with the same numbers as for a simulation."""
     count, span_s = emulation.heading.replications, emulation.heading.duration_s
     runs = f"{count} x {span_s:.3g} s" if count > 1 else f"{span_s:.3g} s"
     return _text("Emulation", emulation, f"{runs} in {emulation.clock}")
 
 
 def comparison_text(comparison: "Comparison") -> str:
-    """Return the text of a comparison: its simulation, and the largest error of the model."""
+    """Return the short text of a comparison: numbers of the simulation, and the model's largest
+    error.
+    """
     name = comparison.simulation.heading.scenario
     emulated = "" if comparison.emulation is None else ", emulated"
     if comparison.prediction is None:
@@ -81,7 +87,7 @@ def comparison_text(comparison: "Comparison") -> str:
 
 
 def sweep_text(sweep: "Sweep") -> str:
-    """Return the text of a sweep: the number of points, and the values of each path."""
+    """Return the short text of a sweep: the number of grid points, and the values of each path."""
     lines = [f"Sweep({sweep.scenario.typed.name!r}: {len(sweep.points)} points)"]
     paths = list(dict.fromkeys(path for point in sweep.points for path in point.settings))
     for path in paths:
@@ -92,7 +98,9 @@ def sweep_text(sweep: "Sweep") -> str:
 
 
 def tuning_text(tuning: "Tuning") -> str:
-    """Return the text of a search: the recommended setting with its gains, or why there is none."""
+    """Return the short text of a search: the recommendation with its gains, or why there is
+    none.
+    """
     lines = [f"Tuning({tuning.base.typed.name!r} for {tuning.objective}: {tuning.chosen.name})"]
     if tuning.recommended:
         lines.append(", ".join(f"{path}={value}" for path, value in tuning.settings.items()))
@@ -113,7 +121,7 @@ def tuning_text(tuning: "Tuning") -> str:
 
 
 def scenario_text(scenario: "Scenario") -> str:
-    """Return the text of a scenario: duration, replications and contents."""
+    """Return the short text of a scenario: duration, replications and contents."""
     known = scenario.typed
     runs = f"{known.replications} x {span(known.duration_s)}, first {known.warmup_s:g} s cut"
     replaced = counted(len(scenario.settings), "value") + " replaced"
@@ -123,7 +131,7 @@ def scenario_text(scenario: "Scenario") -> str:
 
 
 def contents(known: "Typed") -> Iterator[str]:
-    """Yield the contents of a scenario, one line per part."""
+    """Yield lines on the contents of a scenario: cell, conflict graph, wired links and flows."""
     if isinstance(known, CsmaScenario):
         links, flows = len(known.csma.links), len(known.csma.flows)
         yield (
@@ -151,7 +159,7 @@ def contents(known: "Typed") -> Iterator[str]:
 
 
 def counted(number: int, what: str) -> str:
-    """Return a number with the name of the counted things."""
+    """Return a number with its noun, such as ``3 links``."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
@@ -165,7 +173,7 @@ def _text(kind: str, answer: "Answer", about: str) -> str:
 
 
 def _numbers(answer: "Answer") -> Iterator[str]:
-    """Yield the lines on calls, goodput and fairness, extreme shares, stability, and busiest
+    """Yield lines on calls, goodput and fairness, extreme shares, stability, and the busiest
     link.
     """
     summary = answer.summary
@@ -183,8 +191,8 @@ def _numbers(answer: "Answer") -> Iterator[str]:
 
 
 def _whole(summary: Mapping[str, Any]) -> str:
-    """Return goodput and fairness of the cell; without a cell, of the only class or of all
-    flows.
+    """Return goodput and fairness of the cell. Without a cell, return those of the only class or of
+    all flows.
     """
     cells = summary.get("cells", ())
     entry = cells[0] if cells else None
@@ -208,7 +216,9 @@ def _whole(summary: Mapping[str, Any]) -> str:
 
 
 def _extremes(summary: Mapping[str, Any]) -> str:
-    """Return the items with the largest and smallest goodput, or share if no goodput is known."""
+    """Return a line with the largest and the smallest goodput; with shares if goodputs are
+    unknown.
+    """
     for quantity, scale, unit in (("goodput_bps", 1e-6, " Mb/s"), ("goodput_share", 100, " %")):
         shares = [(name, value) for name, value in _sharers(summary, quantity) if value is not None]
         if len(shares) > 1:
@@ -224,7 +234,9 @@ def _extremes(summary: Mapping[str, Any]) -> str:
 
 
 def _sharers(summary: Mapping[str, Any], quantity: str) -> Sequence[tuple[str, Estimate | None]]:
-    """Return the names and values of the first list with several items that have the quantity."""
+    """Return the names and values of the first list in `SHARERS` with several items that have the
+    quantity.
+    """
     for name in SHARERS:
         items = [item for item in summary.get(name, ()) if quantity in item]
         if len(items) > 1:
@@ -233,7 +245,9 @@ def _sharers(summary: Mapping[str, Any], quantity: str) -> Sequence[tuple[str, E
 
 
 def _links(summary: Mapping[str, Any]) -> str:
-    """Return the busiest link with its queue; without links, the longest queue of a node."""
+    """Return a line on the busiest link and its queue; without links, on the longest queue of a
+    node.
+    """
     queues = estimates_of(summary.get("queues", ()), "occupancy_packets")
     for quantity, words in BUSY.items():
         if used := estimates_of(summary.get("links", ()), quantity):
@@ -248,7 +262,9 @@ def _links(summary: Mapping[str, Any]) -> str:
 
 
 def _furthest(comparison: "Comparison") -> Iterator[str]:
-    """Yield the goodput or share with the largest error of the model, or else the queue."""
+    """Yield the goodput or share for which the model's error is largest; without these, the
+    queue.
+    """
     for what, wanted in (
         ("shares", ("goodput_share", "goodput_bps")),
         ("queues", ("occupancy_packets",)),
@@ -265,6 +281,8 @@ def _furthest(comparison: "Comparison") -> Iterator[str]:
 
 
 def cut(lines: Sequence[str]) -> str:
-    """Return the first `MOST_LINES` lines, each cut; all lines after the first are indented."""
+    """Return the first `MOST_LINES` lines as one text. Long lines are cut off, and all lines but
+    the first are indented.
+    """
     first, *rest = (line if len(line) <= MOST_WIDE else f"{line[:MOST_WIDE]}…" for line in lines)
     return "\n  ".join([first, *rest[: MOST_LINES - 1]])

@@ -1,4 +1,4 @@
-"""What-if questions as text and tables: the conclusion, values, and differences."""
+"""Texts and tables of a what-if comparison: the conclusion, mean values, and differences."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -36,19 +36,19 @@ BEST = "* best of its column; cases that share it are the same within the noise"
 BEST_OF_CALLS = (
     "* best of its column (good calls only); cases that share it are the same within the noise"
 )
-"""Legend that replaces `BEST` if some calls are not good."""
+"""Legend instead of `BEST` if some calls are not good."""
 
 WORDS = ("better", "worse", "different", "same", "identical", "unknown")
-"""Verdicts in the order of a summary."""
+"""Verdicts in the order in which a summary lists their numbers."""
 
 CHANGES = ("case", "column", "verdict", "difference")
-"""Headers of `difference_rows`."""
+"""Headers of the table of `difference_rows`."""
 
 MORE = 4
-"""Factor by which more replications halve the intervals. [-]"""
+"""Factor of the number of replications that halves the intervals. [-]"""
 
 MOST_COLUMNS = 4
-"""Largest number of columns that the conclusion names."""
+"""Maximum number of quantities that the conclusion names."""
 
 OF_PERCENTILES = {
     "completion_p95_s": "completion",
@@ -59,31 +59,31 @@ OF_PERCENTILES = {
     "rtt_p99_s": "RTT",
     "sojourn_p99_s": "sojourn time",
 }
-"""Names of quantities whose column title names only a percentile."""
+"""Names of the quantities whose column title is only a percentile."""
 
 LONG_NAME = 12
-"""Length at which the name of an item is broken after a slash. [characters]"""
+"""Length of an item's name above which a header breaks the name into lines. [characters]"""
 
 
 def shown(measure: "Measure") -> Column:
-    """Return title, unit and scale of a column."""
+    """Return the table column of a measure: title, unit and scale."""
     return column_of(measure.list_name, measure.quantity)
 
 
 def title(measure: "Measure") -> str:
-    """Return the title of a column; the title of a percentile begins with its quantity."""
+    """Return the title of a measure's column. If it is only a percentile, the quantity is added."""
     result = shown(measure).title
     of = OF_PERCENTILES.get(measure.quantity)
     return result if of is None else f"{of} ({result})"
 
 
 def label(measure: "Measure") -> str:
-    """Return the name and the title of a column on one line."""
+    """Return the item and the title of a measure's column on one line."""
     return f"{measure.name} {title(measure)}"
 
 
 def header(measure: "Measure") -> str:
-    """Return name, title and unit of a column, separated by line breaks."""
+    """Return the header of a measure's column: item, title and unit on separate lines."""
     name = measure.name
     first, slash, rest = name.partition("/")
     if len(name) > LONG_NAME:
@@ -93,7 +93,7 @@ def header(measure: "Measure") -> str:
 
 
 def headers(what_if: "WhatIf") -> list[str]:
-    """Return the headers of `value_rows`."""
+    """Return the column headers of the table of `value_rows`."""
     return [
         "case",
         *(head for head, _ in verdicts(what_if)),
@@ -102,9 +102,10 @@ def headers(what_if: "WhatIf") -> list[str]:
 
 
 def verdicts(what_if: "WhatIf") -> Iterator[tuple[str, list[str]]]:
-    """Yield the columns of verdicts on calls: a header, and a cell per case.
+    """Yield the columns with verdicts on calls: the header, and one cell per case.
 
-    A few calls have a column per direction. With more calls, one column counts the good directions.
+    If there are few calls, each direction has a column. If there are more, one column contains the
+    number of good directions.
     """
     runs = what_if.runs
     labels = list(dict.fromkeys(call.label for run in runs for call in run.calls))
@@ -119,17 +120,17 @@ def verdicts(what_if: "WhatIf") -> Iterator[tuple[str, list[str]]]:
 
 
 def verdict(call: Call) -> str:
-    """Return the verdict on a direction of a call with its reason, such as ``bad: loss``."""
+    """Return the verdict on one direction of a call with its reason, such as ``bad: loss``."""
     return call.verdict if call.is_good else f"{call.verdict}: {', '.join(call.faults)}"
 
 
 def good_directions(run: "Run") -> str:
-    """Return the number of good directions of calls, and the number of all directions."""
+    """Return the number of good call directions in a run, and the number of all directions."""
     return f"{sum(call.is_good for call in run.calls)} of {len(run.calls)}"
 
 
 def about(what_if: "WhatIf") -> str:
-    """Return the runs of a question: replications, duration, warm-up and seed."""
+    """Return a line on the runs of a what-if: replications, duration, warm-up and seed."""
     typed = what_if.scenario.typed
     return (
         f"{typed.replications} x {span(typed.duration_s)} per case, first {typed.warmup_s:g} s "
@@ -138,18 +139,18 @@ def about(what_if: "WhatIf") -> str:
 
 
 def intervals(what_if: "WhatIf") -> str:
-    """Return the confidence of the intervals of the differences."""
+    """Return a phrase with the confidence level of the differences' intervals."""
     count = what_if.comparisons
     return "99 % intervals" if count == 1 else f"all {count} intervals hold together with 99 %"
 
 
 def changes_title(what_if: "WhatIf") -> str:
-    """Return the heading of `difference_rows`."""
+    """Return the title of the table of `difference_rows`."""
     return f"Differences beyond the noise, paired by replication; {intervals(what_if)}"
 
 
 def value_rows(what_if: "WhatIf") -> list[list[str]]:
-    """Return a row per case: verdicts on calls, then mean values; the best values have a star."""
+    """Return a row per case: verdicts on calls, then mean values. A star marks the best values."""
     best = {(each.case, each.measure.key) for each in what_if.changes if each.is_best}
     of_calls = [cells for _, cells in verdicts(what_if)]
     rows = []
@@ -167,7 +168,7 @@ def value_rows(what_if: "WhatIf") -> list[list[str]]:
 
 
 def legend(what_if: "WhatIf") -> str:
-    """Return the meaning of the star; empty if no value has a star."""
+    """Return the legend of the star; empty if no value has a star."""
     if not any(change.is_best for change in what_if.changes):
         return ""
     is_good = all(run.has_good_calls for run in what_if.runs)
@@ -175,7 +176,7 @@ def legend(what_if: "WhatIf") -> str:
 
 
 def difference_rows(what_if: "WhatIf") -> list[list[str]]:
-    """Return a row per difference that exceeds its interval: case, column, verdict, and
+    """Return a row per difference that exceeds its interval: case, quantity, verdict and
     difference.
     """
     rows = []
@@ -188,9 +189,10 @@ def difference_rows(what_if: "WhatIf") -> list[list[str]]:
 
 
 def in_words(what_if: "WhatIf", change: "Change") -> str:
-    """Return a verdict in words; for a column of calls, whether the calls of the case are good.
+    """Return the verdict on a difference in words. For calls, the words also say whether they are
+    good.
 
-    A longer delay or a higher loss of good calls is not called worse.
+    If the calls stay good, a longer delay or a higher loss is not called worse.
     """
     result = change.difference.verdict
     if change.measure not in what_if.call_measures:
@@ -212,7 +214,9 @@ def difference(change: "Change") -> str:
 
 
 def conclusion(what_if: "WhatIf") -> Iterator[str]:
-    """Yield the conclusion in one to three lines. It depends only on the intervals."""
+    """Yield one to three lines with the conclusion, which uses only differences beyond their
+    intervals.
+    """
     base, *others = what_if.runs
     result = what_if.advice
     parts = [purpose(what_if, advice) for advice in result[:MOST_COLUMNS]]
@@ -242,7 +246,7 @@ def conclusion(what_if: "WhatIf") -> Iterator[str]:
 
 
 def without_cost(what_if: "WhatIf", name: str) -> str:
-    """Return the sentence that nothing gets worse in a case, and the delays that are longer but
+    """Return a clause that nothing gets worse in a case, with the delays that are longer but still
     good.
     """
     longer = [c for c in what_if.changes if c.case == name and c.difference.verdict == "worse"]
@@ -251,19 +255,19 @@ def without_cost(what_if: "WhatIf", name: str) -> str:
 
 
 def quantity_of(measure: "Measure") -> str:
-    """Return the quantity and the name of a column, such as ``the delay of phone's call``."""
+    """Return quantity and item of a measure, such as ``the delay of phone's call``."""
     quantity = OF_PERCENTILES.get(measure.quantity) or shown(measure).title
     return f"the {quantity} of {measure.name}"
 
 
 def phrase(measure: "Measure") -> str:
-    """Return a column as part of a sentence, such as ``goodput of all downloads``."""
+    """Return a measure as part of a sentence, such as ``goodput of all downloads``."""
     is_least = measure.quantity == "goodput_bps" and measure.over == "min"
     return f"{title(measure)} of {'the slowest flow' if is_least else measure.name}"
 
 
 def purpose(what_if: "WhatIf", advice: "Advice") -> str:
-    """Return an advice in words, such as ``Most goodput of all downloads: mac80211``."""
+    """Return a recommendation in words, such as ``Most goodput of all downloads: mac80211``."""
     names, measure = listed(advice.cases), advice.measure
     if measure is None:
         run = what_if.run_of(advice.cases[0])
@@ -284,7 +288,9 @@ def purpose(what_if: "WhatIf", advice: "Advice") -> str:
 
 
 def notes(what_if: "WhatIf") -> Iterator[str]:
-    """Yield sentences on cases without a difference, and on the effect of more replications."""
+    """Yield sentences on cases without a difference, and on whether more replications would
+    help.
+    """
     known = {run.case.name for run in what_if.runs if run.is_unchanged or run.never_acts}
     for case in what_if.cases:
         results = {c.difference.verdict for c in what_if.changes if c.case == case.name}
@@ -308,12 +314,12 @@ def notes(what_if: "WhatIf") -> Iterator[str]:
 
 
 def in_case(what_if: "WhatIf", name: str) -> str:
-    """Return the name of a case as an adverbial phrase, such as ``with fq`` or ``as it is``."""
+    """Return a case as a phrase for a sentence, such as ``with fq`` or ``as it is``."""
     return name if name == what_if.runs[0].case.name else f"with {name}"
 
 
 def what_if_text(what_if: "WhatIf") -> str:
-    """Return the number of cases, and the verdicts of each case."""
+    """Return the short text of a what-if: the number of cases, and the verdicts on each case."""
     name = what_if.scenario.typed.name
     lines = [f"WhatIf({name!r}: {counted(len(what_if.cases), 'case')})"]
     for case in what_if.cases:
@@ -327,7 +333,7 @@ def what_if_text(what_if: "WhatIf") -> str:
 
 
 def what_if_page(what_if: "WhatIf") -> Page:
-    """Return the page of a question: the conclusion, the values of the cases, and their
+    """Return the page of a what-if: the conclusion, the mean values of the cases, and
     differences.
     """
     return Page(

@@ -5,10 +5,10 @@
  edits, remedies --(pairs of runs)--> gains of the objective --> first cause, suggestions
 ```
 
-The causes and their edits are a table of the compiled crate. This package simulates the edits and
-remedies in pairs, and reports those that improve the objective beyond their interval. The short
-explanation of a finished run needs only `lasthop.explanation.facts`. Therefore all other names are
-imported on first use.
+The Rust engine contains the list of causes and their edits. This package simulates the edits and
+remedies in pairs of runs. It reports the changes that improve the objective by more than the
+interval of the difference. The short explanation of a finished run needs only
+`lasthop.explanation.facts`. Therefore all other modules are imported on first use.
 """
 
 TYPE_CHECKING = False

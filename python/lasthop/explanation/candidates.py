@@ -1,4 +1,6 @@
-"""Causes and remedies of a scenario, each as a checked scenario with its edit."""
+"""Candidate changes of a scenario: edits that remove a cause, and remedies, each as a new
+scenario.
+"""
 
 import shlex
 from collections.abc import Iterable
@@ -13,39 +15,37 @@ __all__ = ["Candidate", "causes_of", "remedies_of"]
 Settings = tuple[tuple[str, str], ...]
 
 ALTERNATIVES = (("cell.ap_queue", "cell.ap.queue"),)
-"""Pairs of keys for the same setting; a file must not contain both keys of a pair."""
+"""Pairs of keys with the same meaning; a file must not contain both keys of a pair."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A change of the scenario: the edit that removes a cause, or a remedy."""
+    """A change of the scenario: an edit that removes a cause, or a remedy."""
 
     id: str
     """Identifier of the cause; ``lasthop explain --rules`` lists all causes."""
     title: str
-    """Name of the cause, or of the remedy."""
+    """Title of the cause, or label of the remedy."""
     subject: str
-    """Place of the cause: a queue, a link, a station's table, or a class of flows."""
+    """Name of the queue, link, table of stations, or class of flows that the cause concerns."""
     sentence: str
     settings: Settings
     scenario: Scenario
     place: str = ""
-    """Text on where a remedy is set; empty for causes, and if the name of the remedy contains
-    it.
-    """
+    """Description of where a remedy is configured; empty for causes, and if the title says it."""
     is_setting: bool = True
-    """Whether a remedy is a setting; others are a different line, place or contract."""
+    """Whether a remedy is a setting. Other remedies are a different line, position or contract."""
 
     @property
     def name(self) -> str:
-        """Unique name of the change."""
+        """Unique name of the change: its settings."""
         return "; ".join(f"{key}={value}" for key, value in self.settings)
 
 
 def edited(base: Scenario, settings: Settings) -> tuple[Settings, Scenario] | None:
-    """Return an edit that the scenario accepts, and the edited scenario.
+    """Return the settings of an edit with keys that the scenario accepts, and the edited scenario.
 
-    The value is None if the scenario refuses the edit, or if the edit changes nothing.
+    Return None if the scenario refuses the edit, or if the edit changes nothing.
     """
     for old, new in (("", ""), *ALTERNATIVES):
         named = tuple((new if key == old else key, value) for key, value in settings)
@@ -59,7 +59,7 @@ def edited(base: Scenario, settings: Settings) -> tuple[Settings, Scenario] | No
 
 
 def causes_of(base: Scenario, causes: Iterable[Cause]) -> list[Candidate]:
-    """Return the causes with an edit that the scenario accepts and that changes it.
+    """Return a candidate per cause whose edit the scenario accepts and which changes the scenario.
 
     If two causes have the same edited scenario, only the first is returned.
     """
@@ -67,12 +67,12 @@ def causes_of(base: Scenario, causes: Iterable[Cause]) -> list[Candidate]:
 
 
 def remedies_of(base: Scenario, causes: Iterable[Cause]) -> list[Candidate]:
-    """Return the remedies of all causes, without duplicates."""
+    """Return the remedies of all causes as candidates, without duplicates."""
     return checked(base, ((cause, remedy) for cause in causes for remedy in cause.remedies))
 
 
 def checked(base: Scenario, given: Iterable[tuple[Cause, Remedy | None]]) -> list[Candidate]:
-    """Return the edits or remedies of causes that the scenario accepts, without duplicates."""
+    """Return the accepted edits or remedies as candidates, without duplicates."""
     results: dict[str, Candidate] = {}
     for cause, remedy in given:
         edits = cause.edits if remedy is None else remedy.settings

@@ -1,4 +1,4 @@
-"""Facts and causes of a finished run, from the compiled crate."""
+"""Facts about a finished run and its possible causes, computed by the Rust engine."""
 
 import json
 from collections.abc import Mapping
@@ -13,24 +13,24 @@ __all__ = ["Cause", "Facts", "Limit", "Remedy", "Rule", "facts", "read_facts", "
 
 
 class Part(Table):
-    """Part of a flow's delay."""
+    """Part of a flow's mean delay that arises in one queue."""
 
     queue: str
     share: float
-    """Fraction of the delay. [-]"""
+    """Fraction of the flow's mean delay. [-]"""
 
 
 class Delay(Table):
-    """Mean delay of the packets of a flow."""
+    """Mean delay of a flow's packets, split by queue."""
 
     flow: str
     total_s: float
     parts: tuple[Part, ...]
-    """Parts of the delay, the largest first."""
+    """Parts of the delay by queue, in decreasing order."""
 
 
 class Limit(Table):
-    """Resource or window that limits some flows."""
+    """A resource or window that limits the goodput of some flows."""
 
     flows: tuple[str, ...]
     is_of_all: bool = named("all")
@@ -50,7 +50,7 @@ class AirTime(Table):
 
 
 class Remedy(Table):
-    """A change that may help against a cause."""
+    """A change that may help against a possible cause."""
 
     label: str
     place: str
@@ -59,7 +59,7 @@ class Remedy(Table):
 
 
 class Cause(Table):
-    """A cause that may apply, with the edit that removes it."""
+    """A possible cause, with the edit that removes the cause."""
 
     id: str
     title: str
@@ -70,7 +70,7 @@ class Cause(Table):
 
 
 class Facts(Table):
-    """Where packets wait, what limits each flow, and the causes that may apply."""
+    """Facts about a run: where packets wait, what limits each flow, and the possible causes."""
 
     calls: tuple[Any, ...]
     """Verdicts on calls, in the format of `lasthop.answers.calls.call_of`."""
@@ -81,7 +81,7 @@ class Facts(Table):
 
 
 class Rule(Table):
-    """A cause that `lasthop explain` looks for."""
+    """A kind of cause for which `lasthop explain` searches."""
 
     id: str
     title: str
@@ -91,19 +91,19 @@ class Rule(Table):
 
 
 def facts(scenario: Scenario, answer: Answer) -> dict[str, Any]:
-    """Return where packets wait, what limits each flow, and the causes that may apply.
+    """Return the facts about a run: where packets wait, what limits each flow, and possible causes.
 
-    The keys are ``calls``, ``delays``, ``limits``, ``air`` and ``causes``.
+    The keys of the result are ``calls``, ``delays``, ``limits``, ``air`` and ``causes``.
     """
     loads: dict[str, Any] = json.loads(_core.explain(scenario.to_json(), answer.to_json()))
     return loads
 
 
 def read_facts(tree: Mapping[str, Any]) -> Facts:
-    """Return facts as typed values."""
+    """Return the dictionary of `facts` as typed values."""
     return read_as(Facts, tree)
 
 
 def rules() -> list[Rule]:
-    """Return the table of causes."""
+    """Return all kinds of causes for which `lasthop explain` searches."""
     return [read_as(Rule, rule) for rule in json.loads(_core.explain_rules())]

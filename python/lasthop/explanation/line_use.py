@@ -1,4 +1,4 @@
-"""Text on whether the Wi-Fi fills the wired line, one sentence per direction."""
+"""Sentences on whether the wired line is full, or what else limits its use, per direction."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,24 +13,25 @@ from lasthop.scenario.typed import CellScenario
 __all__ = ["line_use"]
 
 FULL = _core.FULL
-"""Utilisation above which a line is full; the limits of flows use the same value. [-]"""
+"""Utilisation above which a line counts as full, also in the limits of flows. [-]"""
 
 WINDOWS = {"rwnd": "receive windows", "cwnd": "congestion windows"}
-"""Windows that limit flows, by their names in the facts."""
+"""Names of the windows that limit flows, by the names in the facts."""
 
 TRAFFIC = {"down": "downloads", "up": "uploads"}
 
 
 def line_use(scenario: Scenario, answer: Answer, facts: Facts) -> Iterator[str]:
-    """Yield a sentence per direction: whether the wired line of a cell is full, and if not, why.
+    """Yield a sentence per direction: whether the wired line of a cell is full, and if not, the
+    reason.
 
-    A direction is omitted if no flow always demands more, or if the interval of the utilisation
-    includes `FULL`.
+    A direction is omitted if none of its flows always has data to send, or if the interval of the
+    utilisation includes `FULL`.
 
     Parameters
     ----------
     scenario : Scenario
-        Scenario of the answer.
+        Scenario of the result.
     answer : Answer
         Result of a simulation or an emulation.
     facts : Facts
@@ -59,15 +60,13 @@ def line_use(scenario: Scenario, answer: Answer, facts: Facts) -> Iterator[str]:
         if used.mean - ci95 > FULL:
             yield f"{line}: it is full; the Wi-Fi does not limit it"
         elif used.mean + ci95 <= FULL:
-            # The limits do not include the rate of a gateway.
+            # If a gateway shapes the traffic, the limits in the facts do not apply.
             limit = None if typed.vsb else limit_of(greedy, facts.limits)
             yield f"{line}: it is not full{reason(limit, direction)}"
 
 
 def traffic_of(answer: Answer, direction: str) -> str:
-    """Return the verb phrase of a sentence on a line, with the goodput of a direction if it is
-    known.
-    """
+    """Return a verb phrase on the traffic of a line, with its goodput if known."""
     goodputs = [
         flow.estimate("goodput_bps")
         for flow in summary_items(answer.summary, "flows")
@@ -78,15 +77,13 @@ def traffic_of(answer: Answer, direction: str) -> str:
 
 
 def limit_of(greedy: set[str], limits: Sequence[Limit]) -> Limit | None:
-    """Return the limit of most of these flows; None if no limit is known."""
+    """Return the limit that applies to most of the flows in `greedy`; None if no limit is known."""
     shared = [limit for limit in limits if greedy.intersection(limit.flows)]
     return max(shared, key=lambda limit: len(greedy.intersection(limit.flows)), default=None)
 
 
 def reason(limit: Limit | None, direction: str) -> str:
-    """Return the reason why a line is not full, as the end of a sentence; empty if it is
-    unknown.
-    """
+    """Return the end of a sentence: why a line is not full. Empty if the reason is unknown."""
     if limit is None:
         return ""
     match limit.by:

@@ -1,4 +1,4 @@
-"""Facts of a run as lines of text."""
+"""Facts about a run as lines of text."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ from lasthop.explanation.facts import Facts
 __all__ = ["fact_lines"]
 
 MOST_DELAYS = 4
-"""Largest number of flows whose waiting times are printed."""
+"""Maximum number of flows whose delays are printed."""
 
 LIMITED_BY = {
     "application": "the application",
@@ -25,7 +25,7 @@ def fact_lines(facts: Facts, *, most_delays: int = MOST_DELAYS) -> Iterator[str]
     facts : Facts
         Facts of a run.
     most_delays : int
-        Largest number of flows whose waiting times are printed: calls first, then the longest
+        Maximum number of flows whose delays are printed: flows of calls first, then the longest
         delays.
     """
     in_calls = {name for item in facts.calls for name in call_of(item).flows}
@@ -58,7 +58,9 @@ def fact_lines(facts: Facts, *, most_delays: int = MOST_DELAYS) -> Iterator[str]
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the names of one or two flows; of more flows, their number and their owners."""
+    """Return one or two flow names; for more flows, return their number and their stations or
+    hosts.
+    """
     if len(names) <= 2:
         return " and ".join(names)
     owners = list(dict.fromkeys(name.partition("/")[0] for name in names))

@@ -1,6 +1,6 @@
-"""Objectives: one number per replication, and the condition under which the objective is met.
+"""Objectives of `explain`: a number per replication to improve, and when the objective is met.
 
-Each objective has a number that is better if it is larger, or if it is smaller:
+For each objective, the table contains the number and whether less or more is better:
 
 =============  ======================================================================  ======
 objective      number per replication                                                  better
@@ -20,8 +20,8 @@ objective      number per replication                                           
                than the mean of the others
 =============  ======================================================================  ======
 
-With a target, calls, delay and throughput are those of the target's flows. Fairness is then the
-target's goodput divided by the mean goodput of all stations or flows that always demand more.
+If a target is given, calls, delay and throughput are those of the target's flows. Fairness is then
+the target's goodput divided by the mean goodput of all stations or flows that always demand more.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,22 +40,22 @@ from lasthop.simulation.result import Result
 __all__ = ["OBJECTIVES", "Objective", "PrintedQuantity", "default_objective", "objective_for"]
 
 SHORT_DELAY_S = 0.05
-"""99th percentile of the one-way delay up to which datagrams have a short delay. [s]"""
+"""Largest 99th percentile of the one-way delay that counts as short for datagrams. [s]"""
 
 SHORT_COMPLETION_S = 0.5
-"""95th percentile of the completion time up to which pages and short flows are fast. [s]"""
+"""Largest 95th percentile of the completion time that counts as short for pages and flows. [s]"""
 
 SHORT_RTT_S = 0.05
-"""99th percentile of the round-trip time up to which bulk flows have a short delay. [s]"""
+"""Largest 99th percentile of the round-trip time that counts as short for bulk flows. [s]"""
 
 EQUAL_SHARES = 0.97
-"""Jain's index from which shares count as equal. [-]"""
+"""Smallest Jain's index at which shares count as equal. [-]"""
 
 MIN_SHARING_BPS = 500_000
-"""Rate from which datagrams may count in the objective ``fairness``. [bit/s]"""
+"""Smallest rate at which datagrams may count in the objective ``fairness``. [bit/s]"""
 
 LOSS_PENALTY_S = 1.0
-"""Delay that counts for a lost datagram in the objective ``delay``. [s]"""
+"""Delay that is added per fraction of lost datagrams in the objective ``delay``. [s]"""
 
 Column: TypeAlias = list[float]
 Values: TypeAlias = Callable[[Result], Column]
@@ -63,45 +63,48 @@ Values: TypeAlias = Callable[[Result], Column]
 
 @dataclass(frozen=True)
 class PrintedQuantity:
-    """A quantity that is printed for an objective."""
+    """A quantity that is printed together with an objective."""
 
     title: str
-    """Text before the value; may be empty."""
+    """Text before the value; it may be empty."""
     unit: str
-    """Unit, or text after the value."""
+    """Unit or other text after the value."""
     scale: float
-    """Factor from the value to the unit. [-]"""
+    """Factor from the value to the printed unit. [-]"""
     values: Callable[[Result], Column]
-    """Function that returns one value per replication."""
+    """Function that returns the values of the quantity, one per replication."""
 
 
 @dataclass(frozen=True)
 class Objective:
-    """Objective of a change: a number per replication that should become larger or smaller."""
+    """Objective of `explain`: a number per replication that changes should increase or decrease."""
 
     name: str
     target: str | None
     direction: int
-    """-1 if less is better, 1 if more is better. [-]"""
+    """-1 if a smaller number is better, 1 if a larger number is better. [-]"""
     values: Callable[[Result], Column]
-    """Function that returns the number of each replication."""
+    """Function that returns the number of the objective in each replication."""
     quantities: tuple[PrintedQuantity, ...]
-    """Quantities that are printed; the first is the quantity of the objective."""
+    """Printed quantities; the first corresponds to the number of the objective."""
     is_met: Callable[[Result], bool]
-    """Function that returns whether the objective is met, so that no change is compared."""
+    """Function that returns whether a result meets the objective. If it does, changes are not
+    compared.
+    """
     met: str
-    """Condition of `is_met`, in words."""
+    """Description of the condition in `is_met`."""
     harms: Callable[[Result, Result], bool] = lambda base, case: False
-    """Function that returns whether a change is refused as a remedy although the number improves.
+    """Function that returns whether a remedy is rejected although it improves the number.
 
-    For ``throughput``, a change is refused if a flow loses more than half of its goodput. For
-    ``fairness``, a change is refused if all flows together lose more than half of their goodput, or
-    if the smallest share falls by more than a tenth.
+    For ``throughput``, a remedy is rejected if a flow loses more than half of its goodput. For
+    ``fairness``, a remedy is rejected if all flows together lose more than half of their goodput,
+    or if the smallest share falls by more than a tenth.
     """
 
 
 def flows_of(scenario: Scenario, target: str | None) -> Sequence[Flow]:
-    """Return the flows of a station, a table of stations, a class or a name; without target, all.
+    """Return the flows of the target: a station, a table of stations, a class or a flow. Without a
+    target, return all flows.
 
     Raises
     ------
@@ -137,24 +140,28 @@ def default_objective(scenario: Scenario, target: str | None = None) -> str:
 
 
 def is_delay_sensitive(flow: Flow) -> bool:
-    """Return whether a flow has datagrams at a fixed rate, sensor reports, web pages, or an end."""
+    """Return whether a flow has datagrams at a rate, sensor reports, web pages, or a finite
+    size.
+    """
     if isinstance(flow, TcpFlow):
         return bool(flow.web) or bool(flow.tcp.segments)
     return is_paced(flow)
 
 
 def is_paced(flow: Flow) -> bool:
-    """Return whether a flow has datagrams at a fixed rate, or reports of a sensor."""
+    """Return whether a flow sends datagrams at a given rate, or sensor reports."""
     return isinstance(flow, SensorFlow) or has_rate(flow)
 
 
 def always_demands(flow: Flow) -> bool:
-    """Return whether a flow always demands more: bulk TCP, or a greedy source."""
+    """Return whether a flow always has data to send: bulk TCP or a greedy source."""
     return not is_delay_sensitive(flow)
 
 
 def call_directions(flows: Sequence[Flow]) -> dict[tuple[str, str], list[str]]:
-    """Return the flows of each direction of each call, by station or host and direction."""
+    """Return the names of the flows in each direction of each call, by station or host and
+    direction.
+    """
     results: dict[tuple[str, str], list[str]] = {}
     for flow in flows:
         owner, _, kind = flow.name.rpartition("/")[0].rpartition("/")
@@ -166,9 +173,7 @@ def call_directions(flows: Sequence[Flow]) -> dict[tuple[str, str], list[str]]:
 
 
 def columns(result: Result, names: Sequence[str], quantity: str, missing: float) -> list[Column]:
-    """Return a quantity of several flows, one column per flow; `missing` replaces missing
-    values.
-    """
+    """Return the values of a quantity, one column per flow. `missing` replaces a missing value."""
     results = []
     for name in names:
         values = result.sampled("flows", name, quantity) or [None] * result.replications
@@ -177,12 +182,12 @@ def columns(result: Result, names: Sequence[str], quantity: str, missing: float)
 
 
 def worst(result: Sequence[Column], count: int) -> Column:
-    """Return the largest value in each replication; 0 without columns."""
+    """Return the largest value per replication; 0 if there are no columns."""
     return [max(row) for row in zip(*result, strict=True)] if result else [0.0] * count
 
 
 def calls(scenario: Scenario, target: str | None) -> Objective:
-    """Return the objective of good calls.
+    """Return the objective ``calls``: good calls.
 
     Raises
     ------
@@ -250,7 +255,7 @@ def calls(scenario: Scenario, target: str | None) -> Objective:
 
 
 def delay(scenario: Scenario, target: str | None) -> Objective:
-    """Return the objective of a short delay, for the most delay-sensitive kind of traffic."""
+    """Return the objective ``delay`` for the kind of traffic that is most sensitive to delay."""
     flows = flows_of(scenario, target)
     paced = [flow for flow in flows if is_paced(flow)]
     if paced:
@@ -289,12 +294,14 @@ def delay(scenario: Scenario, target: str | None) -> Objective:
 
 
 def is_over_tcp(flow: Flow) -> bool:
-    """Return whether a flow has reports of a sensor over TCP."""
+    """Return whether a flow carries sensor reports over TCP."""
     return isinstance(flow, SensorFlow) and flow.sensor.tcp is not None
 
 
 def datagram_delay(result: Result, flows: Sequence[Flow]) -> Column:
-    """Return the worst delay of datagrams, plus a penalty for their losses. [s]"""
+    """Return the longest delay of a datagram flow in each replication, plus the penalty for losses.
+    [s]
+    """
     each = [
         [d + LOSS_PENALTY_S * p for d, p in zip(delay, loss, strict=True)]
         for delay, loss in zip(
@@ -305,7 +312,9 @@ def datagram_delay(result: Result, flows: Sequence[Flow]) -> Column:
 
 
 def paced_delays(result: Result, flows: Sequence[Flow]) -> list[Column]:
-    """Return the delay of each flow: 99th percentile of datagrams, 95th of reports over TCP. [s]"""
+    """Return the delay of each flow: 99th percentile for datagrams, 95th for reports over TCP.
+    [s]
+    """
     most = result.scenario.typed.duration_s
     names, reports = paced_names(flows)
     delays = columns(result, names, "one_way_delay_p99_s", most)
@@ -313,7 +322,9 @@ def paced_delays(result: Result, flows: Sequence[Flow]) -> list[Column]:
 
 
 def paced_losses(result: Result, flows: Sequence[Flow]) -> list[Column]:
-    """Return the fraction of lost datagrams, and of undelivered reports over TCP, per flow. [-]"""
+    """Return the fraction of lost datagrams, or of undelivered reports over TCP, of each flow.
+    [-]
+    """
     names, reports = paced_names(flows)
     losses = columns(result, names, "loss_probability", 1.0)
     delivered = columns(result, reports, "report_delivery", 0.0)
@@ -321,7 +332,7 @@ def paced_losses(result: Result, flows: Sequence[Flow]) -> list[Column]:
 
 
 def paced_names(flows: Sequence[Flow]) -> tuple[list[str], list[str]]:
-    """Return the names of flows with datagrams, and of flows with reports over TCP."""
+    """Return the names of the flows with datagrams, and of the flows with reports over TCP."""
     paced = [flow for flow in flows if is_paced(flow)]
     return (
         [flow.name for flow in paced if not is_over_tcp(flow)],
@@ -330,7 +341,7 @@ def paced_names(flows: Sequence[Flow]) -> tuple[list[str], list[str]]:
 
 
 def completion(result: Result, flows: Sequence[Flow]) -> Column:
-    """Return the worst completion time of web pages and finite flows. [s]"""
+    """Return the longest completion time of web pages and finite flows in each replication. [s]"""
     most = result.scenario.typed.duration_s
     short = [flow for flow in flows if is_delay_sensitive(flow)]
     results = []
@@ -346,14 +357,14 @@ def completion(result: Result, flows: Sequence[Flow]) -> Column:
 
 
 def round_trip(result: Result, flows: Sequence[Flow]) -> Column:
-    """Return the worst round-trip time of bulk flows. [s]"""
+    """Return the longest round-trip time of the bulk flows in each replication. [s]"""
     most = result.scenario.typed.duration_s
     names = [flow.name for flow in flows if isinstance(flow, TcpFlow)]
     return worst(columns(result, names, "rtt_p99_s", most), result.replications)
 
 
 def goodputs(result: Result, flows: Sequence[Flow]) -> list[Column]:
-    """Return the goodput of each flow, or of each class if the result has no flows. [bit/s]"""
+    """Return the goodput of each flow; of each class if the result contains no flows. [bit/s]"""
     items = result.sample_tree.get("flows", {})
     names = [flow.name for flow in flows if flow.name in items]
     results = columns(result, names, "goodput_bps", 0.0)
@@ -365,7 +376,7 @@ def goodputs(result: Result, flows: Sequence[Flow]) -> list[Column]:
 
 
 def throughput(scenario: Scenario, target: str | None) -> Objective:
-    """Return the objective of a high goodput."""
+    """Return the objective ``throughput``: a high goodput."""
     flows_of(scenario, target)
 
     def values(result: Result) -> Column:
@@ -388,7 +399,7 @@ def throughput(scenario: Scenario, target: str | None) -> Objective:
 
 
 def starves_a_flow(base: Result, case: Result) -> bool:
-    """Return whether a flow loses more than half of its goodput through a change."""
+    """Return whether any flow loses more than half of its goodput through a change."""
     means = [
         [fmean(column) for column in goodputs(result, flows_of(base.scenario, None))]
         for result in (base, case)
@@ -397,12 +408,12 @@ def starves_a_flow(base: Result, case: Result) -> bool:
 
 
 def nobody_is_poor(result: Result) -> bool:
-    """Return whether each of `shares` is at least half of the mean, in each replication."""
+    """Return whether each goodput of `shares` is at least half of the mean, in each replication."""
     return all(min(row) >= fmean(row) / 2.0 for row in shares(result) if row)
 
 
 def starves_the_poorest(base: Result, case: Result) -> bool:
-    """Return whether the smallest goodput of `shares` falls by more than a tenth."""
+    """Return whether a change reduces the smallest goodput of `shares` by more than a tenth."""
     ours, theirs = (
         fmean(min(row, default=0.0) for row in shares(result)) for result in (base, case)
     )
@@ -410,7 +421,7 @@ def starves_the_poorest(base: Result, case: Result) -> bool:
 
 
 def starves_all(base: Result, case: Result) -> bool:
-    """Return whether all flows together lose more than half of their goodput through a change."""
+    """Return whether a change reduces the goodput of all flows together by more than half."""
     ours, theirs = (
         fsum(fmean(column) for column in goodputs(result, flows_of(base.scenario, None)))
         for result in (base, case)
@@ -419,7 +430,7 @@ def starves_all(base: Result, case: Result) -> bool:
 
 
 def is_satisfied(result: Result, flow: Flow) -> bool:
-    """Return whether the demand of a flow's application is met."""
+    """Return whether the demand of a flow is met."""
     if is_paced(flow):
         losses = result.sampled("flows", flow.name, "loss_probability") or [None]
         return all(value is not None and value <= 0.01 for value in losses)
@@ -428,7 +439,7 @@ def is_satisfied(result: Result, flow: Flow) -> bool:
 
 
 def shares(result: Result) -> list[list[float]]:
-    """Return the goodputs that the objective ``fairness`` compares, in each replication. [bit/s]
+    """Return the goodputs per replication that the objective ``fairness`` compares. [bit/s]
 
     The goodputs are those of the stations of a cell that always demand more. Without a cell, they
     are those of the flows that always demand more. If a station has both directions, each direction
@@ -467,12 +478,12 @@ def shares(result: Result) -> list[list[float]]:
 
 
 def is_large(flow: Flow) -> bool:
-    """Return whether a flow has datagrams at `MIN_SHARING_BPS` or more."""
+    """Return whether a flow sends datagrams at `MIN_SHARING_BPS` or more."""
     return isinstance(flow, UdpFlow) and flow.udp.rate_bps >= MIN_SHARING_BPS
 
 
 def fairness(scenario: Scenario, target: str | None) -> Objective:
-    """Return the objective of equal shares.
+    """Return the objective ``fairness``: equal shares.
 
     Raises
     ------
@@ -537,18 +548,18 @@ OBJECTIVES: Mapping[str, Callable[[Scenario, str | None], Objective]] = {
     "throughput": throughput,
     "fairness": fairness,
 }
-"""Objectives by name."""
+"""Functions that create the objectives, by name."""
 
 
 def objective_for(
     scenario: Scenario, name: str | None = None, target: str | None = None
 ) -> Objective:
-    """Return an objective of a scenario; the default name is `default_objective`.
+    """Return an objective of a scenario; the default is that of `default_objective`.
 
     Raises
     ------
     UserError
-        If there is no such objective or target, or if it does not apply to the scenario.
+        If the objective or target does not exist, or does not apply to the scenario.
     """
     if isinstance(scenario.typed, CsmaScenario):
         raise UserError(

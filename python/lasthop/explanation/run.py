@@ -1,4 +1,4 @@
-"""Explanation of a scenario: facts of its run, causes, and simulated remedies."""
+"""Explanation of a scenario: facts about its run, causes, and simulated remedies."""
 
 import json
 import warnings
@@ -20,11 +20,11 @@ from lasthop.tuning.runs import fresh_seed
 __all__ = ["Explanation", "examine", "explain"]
 
 MIN_REPLICATIONS = 3
-"""Smallest number of replications of the explained run, so that its intervals are useful."""
+"""Minimum number of replications of the explained run, which its intervals need."""
 
 CONFIRMING_REPLICATIONS = 8
-"""Number of replications with another seed. If they also meet the objective, no change is
-compared.
+"""Number of additional replications with another seed if the objective seems to be met. If these
+also meet the objective, no change is compared.
 """
 
 
@@ -34,7 +34,7 @@ class Explanation:
     Attributes
     ----------
     scenario : Scenario
-        The scenario.
+        Explained scenario.
     objective : Objective
         Objective to improve.
     result : Result
@@ -43,11 +43,12 @@ class Explanation:
         Where packets wait (``delays``), what limits each flow (``limits``), verdicts on calls
         (``calls``), and the station that uses most air time (``air``).
     candidates : list of Candidate
-        Causes that may apply, each with the edit that removes it.
+        Possible causes, each with the edit that removes the cause.
     causes : list of Gain
-        Causes whose removal improves the objective beyond its interval, the largest gain first.
+        Causes whose removal improves the objective by more than the interval, the largest gain
+        first.
     suggestions : list of Gain
-        Remedies that improve the objective beyond their interval, the largest gain first.
+        Remedies that improve the objective by more than the interval, the largest gain first.
     """
 
     def __init__(
@@ -62,28 +63,27 @@ class Explanation:
         self.result = result
         self.facts = dict(run_facts)
         self.read_facts = read_facts(run_facts)
-        """Facts of the run as typed values."""
+        """Facts about the run as typed values."""
         self.candidates = list(candidates)
-        # The remedies are checked before the comparison, because its time estimate is only of
-        # simulations.
+        # Remedies are checked before the comparison, whose time estimate covers only simulations.
         self._remedies = remedies_of(result.scenario, self.read_facts.causes)
         self.causes: list[Gain] = []
         self.suggestions: list[Gain] = []
         self._more: list[Result] = []
         self.replications = 0
-        """Number of replications that were simulated for the comparison."""
+        """Number of replications in the comparison of changes; 0 before it."""
 
     def __repr__(self) -> str:
         return str(named(kind_named("explanation").text)(self))
 
     @property
     def is_met(self) -> bool:
-        """Whether the objective is met in every run."""
+        """Whether the explained run and all additional runs meet the objective."""
         return all(map(self.objective.is_met, (self.result, *self._more)))
 
     @property
     def verdict(self) -> str:
-        """``nothing to improve``, ``causes`` or ``no cause found``."""
+        """Outcome in words: ``nothing to improve``, ``causes`` or ``no cause found``."""
         if self.is_met:
             return "nothing to improve"
         return "causes" if self.causes or self.suggestions else "no cause found"
@@ -96,7 +96,7 @@ class Explanation:
         progress: Progress | None = None,
         max_time_s: float | None = None,
     ) -> None:
-        """Compare causes and remedies, unless the objective is met.
+        """Simulate causes and remedies in pairs of runs, unless the objective is met.
 
         Parameters and exceptions are those of `explain`.
         """
@@ -131,7 +131,7 @@ class Explanation:
         self.replications = search.runs
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as nested dictionaries and lists."""
+        """Return the explanation as a tree of dictionaries and lists."""
 
         def change(gain: Gain) -> dict[str, Any]:
             candidate, difference = gain.candidate, gain.difference
@@ -217,7 +217,7 @@ def explain(
     seed : int, optional
         Seed that replaces the seed of the scenario.
     settings : mapping or pairs
-        Further values to replace.
+        Values of the scenario to replace, by key path.
     remedies : bool
         Whether to compare causes and remedies, or only explain the run.
     jobs : int, optional
@@ -285,7 +285,7 @@ def examine(
     progress: ProgressCallback | None = None,
     max_time_s: float | None = None,
 ) -> Explanation:
-    """Simulate a scenario as it is, and return its explanation without a comparison of changes."""
+    """Simulate a scenario as it is, and return its explanation before any change is compared."""
     improved = objective_for(scenario, objective, target)
     count = max(scenario.typed.replications, MIN_REPLICATIONS)
     base = (

@@ -10,8 +10,8 @@ which it was selected. The first cause is the edit with the largest mean gain in
 confirmation. If two edits are closer than their interval, both are simulated again with further
 seeds.
 
-The number of runs depends only on the number of events of a replication, which is the same on every
-machine.
+The number of runs depends only on the number of events of a replication. This number is the same on
+every machine.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,30 +34,30 @@ __all__ = ["Gain", "Search"]
 
 @dataclass(frozen=True)
 class SearchSize:
-    """Numbers of changes and runs in the stages of a search."""
+    """Numbers of candidates and replications in the stages of a search."""
 
     screening: int = 3
-    """Number of replications of each change in the screening."""
+    """Replications of each candidate in the first stage, the screening."""
     changes_selected: int = 6
-    """Number of causes, and number of settings, that pass the screening."""
+    """Number of causes, and number of remedies that are settings, that pass the screening."""
     causes_confirmed: int = 3
-    """Number of causes that are confirmed."""
+    """Number of causes that reach the confirmation, the last stage."""
     settings_confirmed: int = 4
-    """Number of remedies that are settings and are confirmed."""
+    """Number of remedies that are settings and reach the confirmation."""
     other_remedies: int = 2
-    """Number of remedies that are not settings and pass the screening and the selection."""
+    """Number of other remedies that pass the screening and reach the confirmation."""
     replications: int = 12
-    """Number of replications in the confirmation."""
+    """Replications of each candidate in the confirmation."""
     rounds: int = 2
-    """Number of times that the first two causes are simulated again if their gains are too
+    """Maximum number of times that the two best causes are simulated again if their gains are
     close.
     """
     is_short: bool = False
-    """Whether all stages have shortened runs."""
+    """Whether the simulated time of all runs is shortened."""
 
     @property
     def selection_replications(self) -> int:
-        """Number of replications in the selection."""
+        """Replications of each candidate in the second stage, the selection."""
         return max(self.replications // 2, 3)
 
 
@@ -70,79 +70,79 @@ SMALL_SEARCH = SearchSize(
     replications=8,
     rounds=1,
 )
-"""Size of a search in a scenario with long runs."""
+"""Size of the search for a scenario with long runs."""
 
 SEARCH_SIZES = (
     (4e5, SearchSize()),
     (1.5e6, SMALL_SEARCH),
     (inf, replace(SMALL_SEARCH, replications=6, is_short=True)),
 )
-"""Sizes of a search, each with the largest number of events of a replication for which it is
-used.
-"""
+"""Sizes of the search; the number is the largest number of events per replication for the size."""
 
 CONFIDENCE = 0.99
-"""Probability with which the intervals of all remedies' gains hold at the same time. [-]"""
+"""Probability that the intervals of all remedies' gains are correct simultaneously. [-]"""
 
 CAUSE_CONFIDENCE = 0.95
-"""Probability with which the intervals of all causes' gains hold at the same time. [-]"""
+"""Probability that the intervals of all causes' gains are correct simultaneously. [-]"""
 
 MIN_GAIN_RATIO = 1.2
-"""Smallest ratio of a remedy's mean gain to the standard deviation of its gain over the
-replications of the confirmation. A smaller gain may vanish with 20 other seeds. [-]
+"""Smallest ratio of a remedy's mean gain to the standard deviation of its gains, in the
+confirmation. A smaller gain may vanish with other seeds. [-]
 """
 
 MIN_GAIN_RATIO_ALL_SEEDS = 1.0
-"""Smallest ratio of a remedy's mean gain to the standard deviation of its gain, over all seeds of
-selection and confirmation. [-]
+"""Smallest ratio of a remedy's mean gain to the standard deviation of its gains in selection and
+confirmation together. [-]
 """
 
 MIN_HELPFUL_PART = 0.8
-"""Smallest fraction of the replications in which a remedy must help, so that a few runs do not
-decide. [-]
+"""Smallest fraction of replications in which a remedy must improve the objective. A few
+replications are not enough. [-]
 """
 
 MIN_RELATIVE_GAIN = 0.01
-"""Smallest gain of a remedy, as a fraction of the value of the scenario as it is. [-]"""
+"""Smallest mean gain of a remedy, as a fraction of the objective without the remedy. [-]"""
 
 Progress: TypeAlias = Callable[[float, float], bool | None]
-"""Function that is called with the simulated time so far, and with the largest simulated time of
-the whole search [s]; the search stops if it returns False."""
+"""Callback with the simulated time so far and the largest simulated time of the search [s]. The
+search stops if it returns False."""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """Gain of a change, over runs with fresh seeds."""
+    """Gain of a candidate in runs with fresh seeds."""
 
     candidate: Candidate
     difference: Difference
-    """Objective with the change minus objective without the change."""
+    """Objective with the change, minus objective without the change."""
     base: Result
     result: Result
 
     @property
     def is_sure(self) -> bool:
-        """Whether the change improves the objective beyond its interval."""
+        """Whether the change improves the objective by more than the interval of the difference."""
         return self.difference.verdict == "better"
 
 
 @dataclass
 class Samples:
-    """Values of a change and of the base over all seeds of selection and confirmation."""
+    """Values of the objective in all runs of selection and confirmation, without and with a
+    change.
+    """
 
     base: list[float] = field(default_factory=list)
     case: list[float] = field(default_factory=list)
 
 
 class Search:
-    """A search for the causes and remedies of an objective.
+    """Search for the causes and remedies of an objective: screening, selection and confirmation.
 
     Parameters
     ----------
     base : Scenario
         Scenario to explain.
     objective : Objective
-        Number to improve.
+        Objective to improve.
     events : float
         Number of events of a replication, which selects one of `SEARCH_SIZES`.
     replications : int, optional
@@ -168,7 +168,7 @@ class Search:
         self.jobs = jobs
         self.progress = progress
         self.runs = 0
-        """Number of simulated replications."""
+        """Number of replications that were simulated so far."""
         size = next(size for most, size in SEARCH_SIZES if events <= most)
         if replications is not None:
             size = replace(size, replications=replications)
@@ -180,9 +180,10 @@ class Search:
     def search(
         self, causes: Sequence[Candidate], remedies: Sequence[Candidate]
     ) -> tuple[list[Gain], list[Gain]]:
-        """Return the gains of the best causes and of the best remedies, each with the best first.
+        """Return the gains of the best causes and of the best remedies, each list with the best
+        first.
 
-        Remedies that are settings come first.
+        Remedies that are settings precede other remedies.
 
         Raises
         ------
@@ -222,7 +223,7 @@ class Search:
         return first, helping
 
     def _rank(self, gain: Gain) -> tuple[bool, float]:
-        """Return the sort key of remedies: settings first, then by gain."""
+        """Return the sort key of a remedy: settings come first, then the larger gain."""
         return gain.candidate.is_setting, self.objective.direction * (gain.difference.mean or 0.0)
 
     def _stage(
@@ -234,8 +235,8 @@ class Search:
         *,
         collects: bool = True,
     ) -> dict[str, Gain]:
-        """Simulate changes with the seeds of this stage, and return the gain of each change by its
-        name.
+        """Simulate the candidates with fresh seeds, and return the gains by name of the
+        candidate.
         """
         self._stages += 1
         seed = self.base.typed.seed + self._stages
@@ -273,7 +274,7 @@ class Search:
         short_settings: Sequence[tuple[str, object]],
         run_settings: Sequence[tuple[str, object]],
     ) -> None:
-        """Set the simulated time of the first three stages."""
+        """Compute the total simulated time of the first three stages, for the progress."""
         size = self.size
         short_s, run_s = (
             Scenario(self.base, each).typed.duration_s for each in (short_settings, run_settings)
@@ -295,7 +296,9 @@ class Search:
     def _judged(
         self, candidate: Candidate, confirmed: Mapping[str, Gain], confidence: float
     ) -> Gain:
-        """Return the gain of a finalist with an interval that holds for all finalists."""
+        """Return the gain of a finalist, with an interval that is correct for all finalists
+        together.
+        """
         gain = confirmed[candidate.name]
         difference = judge(
             self.objective.values(gain.base),
@@ -318,7 +321,9 @@ class Search:
     def _helpful(
         self, remedies: Sequence[Candidate], gains: Mapping[str, Gain], settings: int
     ) -> list[Candidate]:
-        """Return the best remedies that are settings, and the best other remedies."""
+        """Return the best remedies that are settings, and the best other remedies, for the next
+        stage.
+        """
         by_kind = {
             is_setting: [
                 each
@@ -337,7 +342,9 @@ class Search:
         return self.objective.direction * (fmean(samples.case) - fmean(samples.base))
 
     def _too_close(self, causes: Sequence[Candidate]) -> list[Candidate]:
-        """Return the first two causes if more runs may change their order."""
+        """Return the two best causes if further replications may change their order; else an empty
+        list.
+        """
         ranked = sorted(causes, key=self._mean_gain, reverse=True)[:2]
         if len(ranked) < 2:
             return []
@@ -350,8 +357,8 @@ class Search:
         return self.objective.harms(gain.base, gain.result)
 
     def _helps(self, gain: Gain) -> bool:
-        """Return whether a remedy is printed, because 20 other seeds would probably confirm its
-        gain.
+        """Return whether a remedy is reported, because its gain is clear enough to hold with other
+        seeds.
         """
         if not gain.is_sure or self._harms(gain):
             return False
@@ -370,7 +377,7 @@ class Search:
         )
 
     def _gains(self, ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
-        """Return the gain of each replication."""
+        """Return the gain in each replication: positive if the change improves the objective."""
         return [self.objective.direction * (b - a) for a, b in zip(ours, theirs, strict=True)]
 
 

@@ -1,8 +1,8 @@
-"""Names and their meaning: terms, quantities, keys, assumptions, claims and causes.
+"""Glossary: names and their meanings, which `lasthop explain TERM` prints.
 
-The glossary is ``terms.toml``. The function `find` searches all these sources for a name. The
-command `lasthop explain TERM`, the documentation and the tooltips of the workbench show the same
-text.
+The names are terms (from ``terms.toml``), quantities, keys, assumptions, claims and causes. The
+function `find` searches all of them for a name. The command `lasthop explain TERM`, the
+documentation and the tooltips of the workbench show the same text.
 """
 
 import re
@@ -21,10 +21,10 @@ from lasthop.scenario.from_json import Table, read_as
 __all__ = ["KINDS", "Entry", "Term", "entries", "find", "glossary"]
 
 CLOSE = 0.72
-"""Smallest similarity of a proposed name, as measured by `difflib`. [-]"""
+"""Smallest similarity between an unknown name and a proposed name, as measured by `difflib`. [-]"""
 
 MOST_PROPOSED = 3
-"""Largest number of names that a message proposes."""
+"""Maximum number of names that an error message proposes."""
 
 ALL_NAMES = "`lasthop explain --terms` lists all names"
 
@@ -36,11 +36,11 @@ KINDS = {
     "claim": "claim of a paper",
     "cause": "cause that `lasthop explain FILE` looks for",
 }
-"""Kinds of entries, in the order in which they are printed."""
+"""Kinds of entries of the glossary, in the order in which they are printed."""
 
 
 PAPERS = {"000": "vbs", "001": "acsma", "002": "hotspot", "003": "edca", "004": "red"}
-"""Subjects of papers by the number of the paper in sources."""
+"""Short names of the papers, by the number of the paper in `source`."""
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,18 @@ class Term:
 
 @dataclass(frozen=True)
 class Entry:
-    """A name with its meaning.
+    """An entry of the glossary: a name with its meaning.
 
     Attributes
     ----------
     kind : str
-        A key of `KINDS`.
+        Kind of the entry, a key of `KINDS`.
     name : str
-        The name, as it is printed.
+        Name in its printed form.
     title : str
-        The kind in words, such as ``"assumption of model hotspot"``.
+        Kind of the entry in words, such as ``"assumption of model hotspot"``.
     means : str
-        The meaning, in sentences.
+        Meaning of the name, in sentences.
     source : str
         Document that defines the name (RFC, IEEE clause, paper); empty if lasthop defines the name.
     carried_by : str
@@ -103,8 +103,8 @@ class Entry:
 
     @property
     def address(self) -> str | None:
-        """Public address of the page; None if this installation has no address of the
-        documentation.
+        """Public address of the documentation page; None if this installation does not contain the
+        address.
         """
         site = documentation()
         return f"{site}/{self.page}" if site and self.page else None
@@ -121,7 +121,7 @@ def glossary() -> tuple[Term, ...]:
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """Return all entries, in the order of `KINDS`."""
+    """Return all entries of the glossary, in the order of `KINDS`."""
     return (
         *_of_glossary(),
         *_of_quantities(),
@@ -133,7 +133,7 @@ def entries() -> tuple[Entry, ...]:
 
 
 def find(name: str) -> list[Entry]:
-    """Return all entries with a name, in the order of `KINDS`.
+    """Return all entries of the glossary with this name, in the order of `KINDS`.
 
     Capital letters, hyphens, underscores and the plural are ignored. The last part of a key finds
     the key: ``cwmin`` finds ``cell.ap.cwmin``. The name of a model finds its assumptions.
@@ -178,7 +178,7 @@ def documentation() -> str:
 
 @cache
 def _index() -> Mapping[str, list[Entry]]:
-    """Return the entries by all forms of all names."""
+    """Return the entries of the glossary by all normalised names."""
     index: dict[str, list[Entry]] = {}
     for entry in entries():
         for form in dict.fromkeys(map(_form, (entry.name, *entry.aliases))):
@@ -187,7 +187,7 @@ def _index() -> Mapping[str, list[Entry]]:
 
 
 def _forms(name: str) -> Iterator[str]:
-    """Yield the forms of a name to look up: the name itself, then its singular."""
+    """Yield the normalised name to look up, then its possible singulars."""
     form = _form(name)
     yield form
     for plural, singular in (("ies", "y"), ("es", ""), ("s", "")):
@@ -196,7 +196,7 @@ def _forms(name: str) -> Iterator[str]:
 
 
 def _at_path(name: str) -> list[Entry]:
-    """Return the keys for a path with the name of a station or link, such as
+    """Return the entries of keys that match a path with the name of a station or link, such as
     ``station.phone.rate``.
     """
     steps = name.strip("`[] ").split(".")
@@ -212,7 +212,9 @@ def _at_path(name: str) -> list[Entry]:
 
 
 def _form(name: str) -> str:
-    """Return a name in lower case, with single spaces instead of hyphens and underscores."""
+    """Return a normalised name: lower case, and single spaces instead of hyphens and
+    underscores.
+    """
     return re.sub(r"[\s_-]+", " ", re.sub(r"['’]s\b|['’]", "", name.casefold())).strip(" `.?")
 
 
@@ -221,7 +223,9 @@ def _table(file: str) -> dict[str, Any]:
 
 
 def _of_glossary() -> Iterator[Entry]:
-    """Yield the entries of the glossary. "air time (AT)" and "h-ACK, n-ACK" have two names each."""
+    """Yield the entries of terms. A term such as "air time (AT)" or "h-ACK, n-ACK" has two
+    names.
+    """
     for term in glossary():
         outside, _, inside = term.name.partition(" (")
         parts = [outside, inside.rstrip(")")] if inside else term.name.split(", ")
@@ -239,7 +243,7 @@ def _of_glossary() -> Iterator[Entry]:
 
 
 def _of_quantities() -> Iterator[Entry]:
-    """Yield the entries of quantities; a quantity is also found without its unit, or with its
+    """Yield the entries of quantities. A quantity is also found without its unit, and with its
     list.
     """
     from lasthop.answers.quantities import registry
@@ -261,8 +265,8 @@ def _of_quantities() -> Iterator[Entry]:
 
 
 def _of_keys() -> Iterator[Entry]:
-    """Yield the entries of keys of scenario files; keys with equal text in several tables are
-    merged.
+    """Yield the entries of the keys of scenario files. Keys with equal name and text share one
+    entry.
     """
     alike: dict[tuple[str, str], list[str]] = {}
     for path, text in _paths():
@@ -282,12 +286,12 @@ def _of_keys() -> Iterator[Entry]:
 
 
 def _paths() -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of every key, short paths first."""
+    """Yield the path and the description of every key, short paths first."""
     from lasthop.scenario.scenario import schema
 
     tree = schema()
     tables = [("", tree)]
-    for prefix, table in tables:  # The search is breadth-first.
+    for prefix, table in tables:  # Breadth-first search: the loop appends to the list.
         for key, node in table["properties"].items():
             yield f"{prefix}{key}", node.get("description", "")
             for name, suffix in _references(node):
@@ -295,7 +299,7 @@ def _paths() -> Iterator[tuple[str, str]]:
 
 
 def _references(node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the possible tables of a value: the name of the table, and the suffix of the path."""
+    """Yield the possible table types of a value, each with the suffix that the key path gets."""
     if "$ref" in node:
         yield node["$ref"].removeprefix("#/$defs/"), ""
     for choice in node.get("oneOf", ()):
@@ -306,7 +310,9 @@ def _references(node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _of_assumptions() -> Iterator[Entry]:
-    """Yield the entries of assumptions, which "a1", "hotspot a1" and the name of the model find."""
+    """Yield the entries of assumptions. "a1", "hotspot a1" and the model's name find an
+    assumption.
+    """
     from lasthop.models.assumptions import BY_MODEL, SOURCES
 
     for model, assumptions in BY_MODEL.items():
@@ -326,7 +332,7 @@ def _of_assumptions() -> Iterator[Entry]:
 
 
 def _of_claims() -> Iterator[Entry]:
-    """Yield the entries of claims, which have their id as name."""
+    """Yield the entries of claims; the name of a claim is its identifier."""
     for claim in _claims().claim:
         place = f"figure {claim.figure}" if re.match(r"\d", claim.figure) else claim.figure
         yield Entry(
@@ -342,7 +348,7 @@ def _of_claims() -> Iterator[Entry]:
 
 
 def _of_causes() -> Iterator[Entry]:
-    """Yield the entries of causes, which are found by title and by identifier."""
+    """Yield the entries of causes; title and identifier find a cause."""
     for rule in rules():
         yield Entry(
             "cause",
@@ -356,7 +362,7 @@ def _of_causes() -> Iterator[Entry]:
 
 
 class _Claim(Table):
-    """Values of a claim that an entry contains."""
+    """Values of a claim in ``claims.toml`` that its entry contains."""
 
     id: str
     figure: str
@@ -364,12 +370,12 @@ class _Claim(Table):
 
     @property
     def subject(self) -> str:
-        """Subject of the paper of the claim."""
+        """Short name of the paper that makes the claim."""
         return self.id.rpartition("-")[0]
 
 
 class _Claims(Table):
-    """Content of ``claims.toml`` that entries use."""
+    """Contents of ``claims.toml`` that the entries contain."""
 
     subject: Mapping[str, str]
     claim: tuple[_Claim, ...]
@@ -381,7 +387,7 @@ def _claims() -> _Claims:
 
 
 def _with_title(source: str) -> str:
-    """Return a source with the title of a paper instead of its number."""
+    """Return a source with the paper's title instead of its number."""
     titles = _claims().subject
     return re.sub(r"paper (\d{3})", lambda result: f'"{titles[PAPERS[result[1]]]}"', source)
 

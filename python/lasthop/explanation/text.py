@@ -37,14 +37,14 @@ PURPOSES = {
     "throughput": "more goodput",
     "fairness": "equal shares",
 }
-"""Names of the objectives in text."""
+"""Names of the objectives in the text."""
 
 
 UNEQUAL = 0.8
-"""Jain's index below which shares are called unequal. [-]"""
+"""Jain's index below which goodputs are called unequal. [-]"""
 
 LEAST_LOST = 0.2
-"""Smallest fraction of its goodput that a table of flows loses for which the loss is printed.
+"""Smallest loss of goodput of a table of stations that is printed, as a fraction of this goodput.
 [-]
 """
 
@@ -66,7 +66,7 @@ def text(explanation: "Explanation") -> Iterator[str]:
 
 
 def run_lines(explanation: "Explanation") -> Iterator[str]:
-    """Yield the lines that need only the run of the scenario as it is."""
+    """Yield the lines about the run of the scenario as it is; no comparison of changes is used."""
     objective, result = explanation.objective, explanation.result
     target = f" for {objective.target}" if objective.target else ""
     yield result.heading.scenario
@@ -100,7 +100,7 @@ def unequal_shares(result: Result) -> str:
 
 
 def comparison_lines(explanation: "Explanation") -> Iterator[str]:
-    """Yield the lines on causes and remedies; no lines before the comparison."""
+    """Yield the lines on causes and remedies; nothing if no comparison was made."""
     if explanation.is_met:
         yield f"Nothing to improve: {explanation.objective.met}."
     if not explanation.replications:
@@ -134,7 +134,7 @@ def mean_with_interval(quantity: PrintedQuantity, result: Result) -> str:
 
 
 def candidate_lines(explanation: "Explanation") -> Iterator[str]:
-    """Yield the causes that may apply, each with the edit that removes it."""
+    """Yield the possible causes, each with the edit that removes the cause."""
     yield "Causes that may apply, each with the edit that removes it:"
     for each in explanation.candidates:
         yield f"{each.id} at {each.subject}: {each.sentence}"
@@ -142,7 +142,7 @@ def candidate_lines(explanation: "Explanation") -> Iterator[str]:
 
 
 def cause_lines(explanation: "Explanation") -> Iterator[str]:
-    """Yield the lines on the first cause and on the further causes."""
+    """Yield the lines on the first cause and on further causes."""
     if not explanation.causes:
         yield (
             f"No cause found: none of {len(explanation.candidates)} edits improves the objective "
@@ -161,7 +161,7 @@ def cause_lines(explanation: "Explanation") -> Iterator[str]:
 
 
 def suggestion_lines(explanation: "Explanation") -> Iterator[str]:
-    """Yield the remedies that help, each with its gain and its command."""
+    """Yield the lines on remedies that help, each with its gain and its command."""
     suggestions = explanation.suggestions
     settings = [gain for gain in suggestions if gain.candidate.is_setting]
     others = [gain for gain in suggestions if not gain.candidate.is_setting]
@@ -178,7 +178,7 @@ def suggestion_lines(explanation: "Explanation") -> Iterator[str]:
 
 
 def remedy_lines(explanation: "Explanation", gain: "Gain", mark: str) -> Iterator[str]:
-    """Yield a remedy with its gain, and its command."""
+    """Yield the lines on one remedy: its gain and its command."""
     candidate = gain.candidate
     name = f"{candidate.title} {candidate.place}".rstrip()
     yield f"{mark} {name}"
@@ -187,9 +187,9 @@ def remedy_lines(explanation: "Explanation", gain: "Gain", mark: str) -> Iterato
 
 
 def change_text(objective: Objective, gain: "Gain") -> str:
-    """Return the quantities after a change, with their differences if the change is a gain.
+    """Return the printed quantities after a change, with their differences from the base.
 
-    Without a gain, the interval of the quantity is printed.
+    If the change is no clear gain, the interval of the quantity is printed instead.
     """
     words = []
     for quantity in objective.quantities:
@@ -206,11 +206,11 @@ def change_text(objective: Objective, gain: "Gain") -> str:
 
 
 def side_effects(explanation: "Explanation", gain: "Gain") -> str:
-    """Return the side effects of a change on goodputs, as the end of a sentence.
+    """Return the effects of a change on other goodputs, as the end of a sentence.
 
     The text contains the goodput of all flows if it changes by 5 % or more. It also contains the
-    bulk flows of the table that loses most, if they lose 20 % or more. Both changes exceed their
-    intervals.
+    bulk flows of the table that loses most, if they lose 20 % or more. Only changes that exceed
+    their intervals are included.
     """
     flows = explanation.scenario.typed.flows
     tables: dict[str, list[Flow]] = {}
@@ -236,9 +236,9 @@ def side_effects(explanation: "Explanation", gain: "Gain") -> str:
 
 
 def of_others(explanation: "Explanation", gain: "Gain") -> str:
-    """Return the goodput that other stations lose through a slow station, as the end of a sentence.
+    """Return how much goodput a slow station costs the other stations, as the end of a sentence.
 
-    The text is empty if the loss is unknown."""
+    The text is empty if the cost is unknown."""
     candidate = gain.candidate
     others = [
         flow
@@ -254,7 +254,9 @@ def of_others(explanation: "Explanation", gain: "Gain") -> str:
 def goodput_change(
     explanation: "Explanation", gain: "Gain", flows: Sequence[Flow]
 ) -> tuple[float, float] | None:
-    """Return the goodput of flows before and after a change; None if they do not differ. [bit/s]"""
+    """Return the goodput of flows before and after a change; None without a clear difference.
+    [bit/s]
+    """
     before, after = (total_goodput(result, flows) for result in (gain.base, gain.result))
     comparisons = max(len(explanation.suggestions), 1)
     difference = judge(before, after, 1, comparisons=comparisons)
@@ -262,7 +264,7 @@ def goodput_change(
 
 
 def arrow(before_bps: float, after_bps: float) -> str:
-    """Return two goodputs as text with an arrow. [bit/s]"""
+    """Return two goodputs as text with an arrow between them."""
     return f"{rounded(1e-6 * before_bps)} -> {rounded(1e-6 * after_bps)} Mb/s"
 
 
@@ -272,13 +274,13 @@ def total_goodput(result: Result, flows: Sequence[Flow]) -> list[float]:
 
 
 def mean_text(quantity: PrintedQuantity, result: Result) -> str:
-    """Return the mean of a quantity over all replications."""
+    """Return the mean of a quantity over all replications, as text without an interval."""
     mean = quantity.scale * fmean(quantity.values(result))
     return f"{quantity.title} {rounded(mean)} {quantity.unit}".strip()
 
 
 def rounded(value: float) -> str:
-    """Return a number as text with two or three digits, and from 100 on as an integer."""
+    """Return a number as text with two or three digits; from 100, all digits before the point."""
     if abs(value) >= 100.0:
         return f"{value:.0f}"
     return f"{value:.3g}" if abs(value) >= 1.0 else f"{value:.2g}"

@@ -1,7 +1,7 @@
 """Scenarios from existing data: captures, station dumps, settings of access points.
 
-Each file of this package reads one format and returns a `Network`. `scenario.py` writes the network
-as a scenario with comments. No file of this package runs a simulation.
+Each module of this package reads one format and returns a `Network`. The module `scenario` writes
+the network as a scenario with comments. The package runs no simulation.
 """
 
 from lasthop.importing.observed import Connections, Flow, Network, Note, Station, Stream

@@ -1,4 +1,4 @@
-"""Handshake, pauses, and data per round trip of a connection.
+"""Handshake, pauses, and data per round trip of a connection in a capture.
 
 From these values, `window_limit` decides whether a connection was limited by its window or by its
 application.
@@ -13,27 +13,26 @@ from lasthop.importing.segments import ACK, SYN, Segment
 __all__ = ["Activity", "Handshake"]
 
 LEAST_PAUSE_S, PAUSE_TRIPS = 0.25, 4.0
-"""Shortest pause, as a time and as a number of round trips of the handshake. A pause is at least as
-long as both. [s], [-]"""
+"""Shortest gap that counts as a pause: as a time, and as a number of round trips of the handshake.
+A pause exceeds both. [s], [-]"""
 UNKNOWN_PAUSE_S = 0.5
-"""Shortest pause if the capture does not contain the handshake. [s]"""
+"""Shortest pause if the capture does not contain the handshake of the connection. [s]"""
 TIMEOUT_S = 3.0
-"""Shortest pause of a connection with losses. It is longer than most retransmission timeouts.
-[s]"""
+"""Shortest pause of a connection with losses, so that a retransmission timeout is no pause. [s]"""
 UNKNOWN_TRIP_S = 0.1
-"""Time over which data is added up if the capture does not contain the handshake. [s]"""
+"""Interval for `peak_bytes` if the capture does not contain the handshake of the connection. [s]"""
 
 
 @dataclass(slots=True)
 class Handshake:
-    """The three segments that open a connection, as the capture sees them.
+    """Three-way handshake of a TCP connection, as it passes the capturing device.
 
     Attributes
     ----------
     opener : str
-        Direction of the SYN, ``"up"`` or ``"down"``; empty before it is seen.
+        Direction of the SYN, ``"up"`` or ``"down"``; empty before the SYN was captured.
     answered_s, completed_s : float
-        Time from SYN to SYN-ACK, and from SYN-ACK to ACK; None if not seen. [s]
+        Time from SYN to SYN-ACK, and from SYN-ACK to ACK; None if not captured. [s]
     """
 
     opener: str = ""
@@ -45,7 +44,7 @@ class Handshake:
     def see(self, at_s: float, way: str, seen: Segment) -> None:
         """Process a segment of the connection.
 
-        After a repeated SYN it is unknown which SYN was answered, so no time is measured.
+        If the SYN is repeated, it is unknown which SYN was answered, so no time is measured.
         """
         if self.completed_s is not None:
             return
@@ -62,15 +61,14 @@ class Handshake:
 
     @property
     def rtt_s(self) -> float | None:
-        """Round-trip time from both sides of the capture; None unless the whole handshake was seen.
-        [s]"""
+        """Round-trip time of the whole path; None unless the whole handshake was captured. [s]"""
         if self._repeated or self.answered_s is None or self.completed_s is None:
             return None
         return max(self.answered_s + self.completed_s, 0.0)
 
     def beyond_s(self, way: str) -> float | None:
-        """Return the part of the round-trip time that data in a direction still has to travel after
-        the capture. [s]"""
+        """Return the time from the capturing device to the receiver and back, for data in this
+        direction. [s]"""
         if self.rtt_s is None:
             return None
         return self.answered_s if way == self.opener else self.completed_s
@@ -83,15 +81,15 @@ class Activity:
     Attributes
     ----------
     first_s, last_s : float
-        Time of its first and last data. [s]
+        Time of the first and the last data. [s]
     idle_s : float
-        Time in pauses, during which the connection had nothing to send. [s]
+        Total duration of pauses, in which the connection had nothing to send. [s]
     peak_bytes : int
         Largest payload that passed within one round-trip time of the handshake. [bytes]
     answers, waits : Mean
         Time from data to its ACK, and from the ACK of all data to the next data. [s]
     answered : bool
-        Whether any ACK of the data was seen.
+        Whether any ACK of the data was captured.
     """
 
     first_s: float = -1.0
@@ -109,7 +107,7 @@ class Activity:
 
     @property
     def span_s(self) -> float:
-        """Time from the first data to the last. [s]"""
+        """Time from the first to the last data. [s]"""
         return self.last_s - self.first_s
 
     def data(
@@ -122,20 +120,20 @@ class Activity:
         trip_s: float | None,
         losses: int,
     ) -> bool:
-        """Process a segment with data; return whether the segment ended a pause.
+        """Process a segment with data; return whether a pause ended with the segment.
 
         Parameters
         ----------
         at_s : float
             Time of the segment. [s]
         sent : Segment
-            The segment.
+            Segment with data.
         all_answered : bool
             Whether all previous data was acknowledged, or the capture has no ACKs.
         quiet_s : float
-            Total time so far without frames on the radio channel; None on a wire. [s]
+            Total time so far without frames on the radio channel; None in a wired capture. [s]
         trip_s : float
-            Round-trip time of the handshake, None if it was not seen. [s]
+            Round-trip time of the handshake; None if the handshake was not captured. [s]
         losses : int
             Losses of the connection so far.
         """
@@ -146,7 +144,7 @@ class Activity:
             gap_s = at_s - self._event_s
             if self.answered:
                 self.waits.add(gap_s)
-            # The connection's data may have waited while other stations sent frames.
+            # A gap in which other stations sent frames is no pause: the data may have waited.
             own_s = gap_s if quiet_s is None else min(gap_s, quiet_s - self._quiet_s)
             if own_s > _shortest_pause_s(trip_s, losses):
                 self.idle_s += own_s
@@ -159,7 +157,7 @@ class Activity:
         return paused
 
     def ack(self, at_s: float, acknowledged: int, quiet_s: float | None) -> None:
-        """Process an ACK of new data, up to a sequence number."""
+        """Process an ACK of all data before the sequence number `acknowledged`."""
         self.answered = True
         self._event_s, self._quiet_s = at_s, quiet_s or 0.0
         if self._probe is not None and (acknowledged - self._probe[0]) % (1 << 32) < 1 << 31:
@@ -167,7 +165,9 @@ class Activity:
             self._probe = None
 
     def forget_probe(self) -> None:
-        """Drop the segment whose ACK is awaited, since the segment was retransmitted (Karn)."""
+        """Ignore the ACK of the segment that is timed, since the segment was retransmitted
+        (Karn).
+        """
         self._probe = None
 
     def _add_up(self, at_s: float, payload_bytes: int, trip_s: float) -> None:

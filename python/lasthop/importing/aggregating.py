@@ -1,8 +1,8 @@
-"""A cell of 802.11n, ac or ax with its stations, from the modulations of their frames.
+"""Cell of 802.11n, ac or ax with its stations, from the modulations of captured frames.
 
-A cell of lasthop has one width and one guard interval, and a station has one MCS for both
-directions. All other modulations are replaced by the nearest possible modulation, with a comment at
-the station.
+A cell of lasthop has one width and one guard interval. A station has one MCS for both directions.
+Other modulations are replaced by the nearest possible one, and a comment at the station reports
+this.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,28 +23,30 @@ from lasthop.importing.ppdu import (
 __all__ = ["Channel", "Place", "channel", "keys", "notes", "place", "sighting_text", "streams"]
 
 LEAST_PART = 1e-3
-"""Fraction of all frames below which a generation or a width is ignored. [-]"""
+"""Fraction of all frames below which a Wi-Fi generation or a channel width is ignored. [-]"""
 WIDEST_MHZ = {"2.4 GHz": 40, "5 GHz": 160, "6 GHz": 160}
 OLDER = {"2.4 GHz": "802.11g", "5 GHz": "802.11a"}
-"""Preset of stations without MCS, by band. The 6 GHz band has no such stations."""
+"""Physical layer of stations whose frames have no MCS, by band. The 6 GHz band has no such
+stations.
+"""
 USUAL_STREAMS = 2
-"""Assumed number of streams: phones and laptops have two antennas. [-]"""
+"""Assumed number of spatial streams: phones and laptops have two antennas. [-]"""
 
 Pair = tuple[Sighting | None, Sighting | None]
-"""Modulations of a station: uplink, downlink."""
+"""Modulations of a station's frames: uplink, downlink."""
 
 
 class Channel(NamedTuple):
-    """Channel of the whole cell.
+    """Band, width and guard interval of a cell's channel.
 
     Attributes
     ----------
     phy, band : str
-        Preset and band as a scenario writes them.
+        Physical layer and band, as values of ``cell.phy`` and ``cell.band``.
     width_mhz : int
-        Width. [MHz]
+        Channel width. [MHz]
     guard_interval_ns : int
-        Guard interval; stations older than an 802.11ax cell have 800. [ns]
+        Guard interval; in an 802.11ax cell, older stations have 800. [ns]
     """
 
     phy: str
@@ -53,25 +55,25 @@ class Channel(NamedTuple):
     guard_interval_ns: int = 800
 
     def width_of(self, own: str) -> int:
-        """Return the width of a station's frames in its generation. [MHz]"""
+        """Return the width of a station's frames; `own` is the station's Wi-Fi generation. [MHz]"""
         return min(self.width_mhz, max(SUBCARRIERS[own]))
 
     def guard_interval_of(self, own: str) -> int:
-        """Return the guard interval of a station's frames in its generation. [ns]"""
+        """Return the guard interval of a station's frames; `own` is its Wi-Fi generation. [ns]"""
         return 800 if self.phy == "802.11ax" != own else self.guard_interval_ns
 
 
 class Place(NamedTuple):
-    """A station in the channel.
+    """Physical layer and rates of a station in a cell.
 
     Attributes
     ----------
     phy : str
-        Generation of the station, None if it is the cell's generation.
+        Wi-Fi generation of the station; None if it is the same as that of the cell.
     mcs, streams : int
         MCS and streams in both directions; None for stations without MCS, or without frames.
     up_bps, down_bps : float
-        Rates. [bit/s]
+        Rates of frames from and to the station. [bit/s]
     remarks : sequence of str
         Differences between the scenario's values and the frames.
     """
@@ -96,15 +98,16 @@ def channel(
     Parameters
     ----------
     weights : mapping
-        Weight of each modulation.
+        Number of frames or bytes per modulation.
     band : str, optional
-        Band, if it is known.
+        Band of the cell, if it is known.
     width_mhz : int, optional
-        Width, if it is known; default: the widest that was seen. [MHz]
+        Width, if it is known; default: the largest width of a frame. [MHz]
     newest : str, optional
-        Generation of the cell, if it is known; default: the newest that was seen.
+        Wi-Fi generation of the cell, if it is known; default: the newest generation of a frame.
     guard : mapping, optional
-        Weights for the guard interval, if they differ from `weights`.
+        Number of frames or bytes per modulation for the choice of the guard interval; by default
+        `weights`.
     """
     total = sum(weights.values())
     known = {each: weight for each, weight in weights.items() if weight >= LEAST_PART * total}
@@ -133,12 +136,14 @@ def _band(rates: Sequence[float], seen: Sequence[Modulation], newest: str | None
 
 
 def is_in(own: str, band: str) -> bool:
-    """Return whether a generation is in a band."""
+    """Return whether a Wi-Fi generation is supported in a band."""
     return own == "802.11ax" or band == "5 GHz" or (own == "802.11n" and band == "2.4 GHz")
 
 
 def nearest_phy(own: str, allowed: Sequence[str]) -> str:
-    """Return the newest of these generations that is not newer than this one, else the oldest."""
+    """Return the newest generation in `allowed` that is not newer than `own`; if none, the
+    oldest.
+    """
     if own == AFTER:
         return allowed[-1]
     older = [each for each in allowed if GENERATIONS.index(each) <= GENERATIONS.index(own)]
@@ -146,7 +151,7 @@ def nearest_phy(own: str, allowed: Sequence[str]) -> str:
 
 
 def _guard_interval(weights: Mapping[Sighting, float], own: str) -> int:
-    """Return the guard interval of most frames; in an 802.11ax cell, of most 802.11ax frames.
+    """Return the guard interval of most frames. In an 802.11ax cell, only 802.11ax frames count.
     [ns]"""
     counts: dict[int, float] = {}
     for each, weight in weights.items():
@@ -161,16 +166,16 @@ def _guard_interval(weights: Mapping[Sighting, float], own: str) -> int:
 
 
 def place(within: Channel, pair: Pair, mostly: str, names: tuple[str, str]) -> Place:
-    """Return a station with modulations that the channel allows.
+    """Return a station's physical layer with the modulation that the channel permits.
 
     Parameters
     ----------
     within : Channel
-        The channel.
+        Channel of the cell.
     pair : pair of Sighting
-        Modulations of uplink and downlink.
+        Modulations of uplink and downlink frames.
     mostly : str
-        Direction of most bytes, ``"up"`` or ``"down"``, whose MCS is used in both directions.
+        Direction of most bytes, ``"up"`` or ``"down"``. The MCS of this direction is used for both.
     names : pair of str
         Names of uplink and downlink in remarks.
     """
@@ -206,8 +211,8 @@ def place(within: Channel, pair: Pair, mostly: str, names: tuple[str, str]) -> P
 
 
 def _without_mcs(within: Channel, pair: Pair, names: tuple[str, str]) -> Place:
-    """Return a station of 802.11a, b or g. The 6 GHz band has no such stations, so the station gets
-    the slowest MCS there."""
+    """Return a station whose frames have no MCS: 802.11a or g. At 6 GHz, the station gets the
+    slowest MCS."""
     older = OLDER.get(within.band)
     if older is None:
         slowest = Modulation(within.phy, 0, 1, within.width_mhz, within.guard_interval_ns)
@@ -228,12 +233,12 @@ def _differs(seen: Sighting, taken: Modulation) -> bool:
 
 
 def sighting_text(seen: Sighting) -> str:
-    """Return a sighting in words: the words of its source, if there are any."""
+    """Return a modulation in words; if the source has a text for it, return this text."""
     return seen.words or (shown(seen.modulation) if seen.modulation else phy.spelled(seen.rate_bps))
 
 
 def shown(modulation: Modulation) -> str:
-    """Return a modulation for remarks: ``780 Mb/s, MCS 9, 2 streams, 80 MHz, 0.8 us``."""
+    """Return a modulation as text: ``780 Mb/s, MCS 9, 2 streams, 80 MHz, 0.8 us``."""
     streams = f"{modulation.streams} stream{'s' if modulation.streams > 1 else ''}"
     guard = f"{modulation.guard_interval_ns / 1e3:g} us"
     parts = f"MCS {modulation.mcs}, {streams}, {modulation.width_mhz} MHz, {guard}"
@@ -241,14 +246,14 @@ def shown(modulation: Modulation) -> str:
 
 
 def notes(within: Channel, pairs: Sequence[Pair]) -> Iterator[Note]:
-    """Yield notes about the cell: features that lasthop does not have, and assumptions.
+    """Yield notes about the cell: unsupported features, and assumptions.
 
     Parameters
     ----------
     within : Channel
-        The channel.
+        Channel of the cell.
     pairs : sequence of pairs of Sighting
-        Modulations of each station.
+        Modulations of each station, uplink and downlink.
     """
     seen = [each for pair in pairs for each in pair if each is not None]
     modulations = [each.modulation for each in seen if each.modulation is not None]
@@ -282,11 +287,11 @@ NOT_HERE = {
     "OFDMA": "frames to several stations simultaneously (OFDMA, MU-MIMO) are simulated one by one",
     "80+80 MHz": "80+80 MHz are simulated as 160 MHz",
 }
-"""Features that a cell of lasthop does not have, with messages about their replacement."""
+"""Features of frames that lasthop does not support, with a sentence on the replacement."""
 
 
 def later() -> Note:
-    """Return the note about 802.11be."""
+    """Return the note that 802.11be is simulated as 802.11ax."""
     return Note(
         "802.11be is simulated as 802.11ax, which is the nearest: up to 160 MHz, one "
         "link, MCS 0 to 11; faster stations get MCS and streams of the nearest rate",
@@ -295,7 +300,7 @@ def later() -> Note:
 
 
 def limits(own: str) -> Note:
-    """Return the note about the limits of aggregates."""
+    """Return the note that the limits of aggregates are assumed."""
     return Note(f"how much aggregates hold is assumed: what {own} allows, see cell.aggregation")
 
 
@@ -304,12 +309,12 @@ def _is_cck(seen: Sighting | None) -> bool:
 
 
 def keys(within: Channel, comments: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the keys of the cell in a scenario, each with a comment on its source.
+    """Yield the keys of the cell in a scenario, each with a comment on the source of its value.
 
     Parameters
     ----------
     within : Channel
-        The channel.
+        Channel of the cell.
     comments : mapping
         Comments by ``"band"``, ``"width"`` and ``"guard_interval"``.
     """
@@ -323,7 +328,9 @@ def keys(within: Channel, comments: Mapping[str, str]) -> Iterator[tuple[str, tu
 
 
 def streams(within: Channel) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the streams of unknown stations. Their MCS is the highest, or follows from `snr`."""
+    """Yield the key with the assumed number of spatial streams, for stations of unknown
+    capability.
+    """
     mcs = highest_mcs(within.phy, within.width_mhz, USUAL_STREAMS)
     text = f"assumed, with MCS {mcs}, as near the access point"
     yield "streams", (str(USUAL_STREAMS), text)

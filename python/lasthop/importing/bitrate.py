@@ -1,4 +1,5 @@
-"""Rates as ``iw`` writes them: ``866.7 MBit/s VHT-MCS 9 80MHz short GI VHT-NSS 2``.
+"""Rates in the form in which ``iw`` prints them: ``866.7 MBit/s VHT-MCS 9 80MHz short GI VHT-NSS
+2``.
 
 The words are those of ``parse_bitrate`` in iw 6.7; older versions write ``40Mhz``. The MCS number
 of HT includes the streams: MCS 8 to 15 are MCS 0 to 7 with two streams. Widths below 20 MHz are not
@@ -22,19 +23,19 @@ GUARD = re.compile(r"\b(?:EHT|HE)-GI (\d)")
 
 PHYS = {"": "802.11n", "VHT-": "802.11ac", "HE-": "802.11ax", "EHT-": AFTER}
 GUARD_NS = {"0": 800, "1": 1600, "2": 3200}
-"""Guard intervals by the numbers of 802.11ax and be. [ns]"""
+"""Guard intervals by the number that iw prints for 802.11ax and be. [ns]"""
 
 HT_STREAMS = 4
-"""Largest number of streams of 802.11n. Higher MCS numbers use unequal modulation. [-]"""
+"""Maximum number of streams in 802.11n. Larger MCS numbers have unequal modulations. [-]"""
 
 
 def read_rate(text: str) -> Sighting | None:
-    """Return a rate with its modulation; None if the text has none.
+    """Return a rate and its modulation from text; None if the text is not a rate.
 
     Parameters
     ----------
     text : str
-        Value of ``tx bitrate:``.
+        Text after ``tx bitrate:`` in the output of iw.
     """
     match = RATE.match(text)
     if match is None:

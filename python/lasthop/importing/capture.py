@@ -1,8 +1,8 @@
 """A capture as a cell: its stations, their rates, and the data that they send and receive.
 
-In frames of a monitoring radio (radiotap), stations have MAC addresses, and the access point is
-found from the frames that it relays. In a capture of wired packets, stations have IP addresses, and
-there is no radio.
+If a monitoring radio took the capture, stations have MAC addresses, and the frames show the access
+point. In a capture of wired packets, stations have IP addresses, and nothing is known about the
+radio.
 """
 
 import ipaddress
@@ -31,32 +31,34 @@ __all__ = ["Capture", "Cell", "read"]
 
 MOST_STATIONS = 1000
 MOST_CELLS = 100
-"""Largest number of stations per cell and of cells. Further stations and cells are only counted."""
+"""Maximum number of stations per cell, and of cells. Further stations and cells are only
+counted.
+"""
 
 RADIO_LINKS = {frames.WLAN, frames.RADIOTAP, frames.PRISM, frames.PPI}
 WELL_KNOWN = 1024
 SLOWEST_BPS = 1e6
-"""Rate that is assumed for a frame without a rate. It gives the longest possible duration."""
+"""Rate assumed for a frame whose rate is unknown. A low rate overestimates its duration. [bit/s]"""
 BACKOFF_S = 1e-3
-"""Longest idle time between frames of a busy channel: 31 slots of 802.11b, DIFS, a MAC ACK. [s]"""
+"""Longest gap between frames of a busy channel: 31 slots of 802.11b, DIFS and a MAC ACK. [s]"""
 LOOKUPS = {53, 67, 68, 123, 137, 138, 546, 547, 1900, 5353, 5355}
-"""UDP ports of look-ups and announcements, which are not counted as UDP traffic."""
+"""UDP ports of look-ups and announcements. Such datagrams are ignored."""
 
 
 @dataclass
 class Cell:
-    """Counts of one access point and its stations.
+    """Counters of one access point and its stations.
 
     Attributes
     ----------
     stations : dict
-        Counts by address.
+        Counters of each station, by its address.
     control : Counter
-        MAC ACKs by rate. [bit/s]
+        Number of MAC ACKs, by rate [bit/s].
     payload_bytes : int
         Total payload of data frames. [bytes]
     passed : dict
-        Number of packets that have passed, up and down.
+        Number of packets so far, by direction.
     """
 
     stations: dict[bytes, StationCounters] = field(default_factory=dict)
@@ -68,7 +70,7 @@ class Cell:
     left_out: int = 0
 
     def station(self, address: bytes, name: str) -> StationCounters | None:
-        """Return the counts of a station; None if there are too many stations already."""
+        """Return the counters of a station; None if the cell already has too many stations."""
         known = self.stations.get(address)
         if known is None:
             if len(self.stations) >= MOST_STATIONS:
@@ -80,12 +82,13 @@ class Cell:
 
 @dataclass
 class Capture:
-    """Everything that was read from a capture.
+    """Counters of a whole capture.
 
     Attributes
     ----------
     cells : dict
-        Counts by the access point's address. A wired capture has one entry without address.
+        Counters of each cell, by the access point's address. A wired capture has one cell, whose
+        address is empty.
     names : dict
         Name (SSID) of each cell in beacons.
     first_s, last_s : float
@@ -145,7 +148,7 @@ def read(path: Path, lan: str | None = None, progress: Progress | None = None) -
 
 
 def subnet(text: str | None) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    """Return the subnet of the option --lan."""
+    """Return the subnet from the value of --lan."""
     if text is None:
         return None
     try:
@@ -157,7 +160,7 @@ def subnet(text: str | None) -> ipaddress.IPv4Network | ipaddress.IPv6Network | 
 
 
 class Reader:
-    """Reader of a capture, which counts packet by packet."""
+    """Reader of a capture, which updates counters with each packet."""
 
     def __init__(
         self, capture: Capture, lan: ipaddress.IPv4Network | ipaddress.IPv6Network | None
@@ -169,7 +172,7 @@ class Reader:
         self.heard: tuple[float, float] | None = None
 
     def take(self, packet: Packet) -> None:
-        """Count a packet."""
+        """Update the counters with a packet."""
         known = self.capture
         if not known.packets:
             known.first_s = known.last_s = packet.time_s
@@ -214,7 +217,7 @@ class Reader:
             self.capture.beacons[seen.transmitter] += 1
 
     def _listen(self, at_s: float, length: int, rate_bps: float) -> None:
-        """Add up the time without frames, minus the time that backoff explains."""
+        """Add the idle time before a frame: the part of the gap that is longer than a backoff."""
         air_s = 8 * length / (rate_bps or SLOWEST_BPS)
         if self.heard is not None:
             last_s, last_air_s = self.heard
@@ -224,8 +227,8 @@ class Reader:
         self.heard = at_s, air_s
 
     def _control(self, seen: Frame, radio: Radio) -> None:
-        """Process a control frame. A MAC ACK of a cell's node is counted by its rate; an RTS
-        announces the next frame."""
+        """Process a control frame. A MAC ACK is counted by its rate if it is to a node of a cell.
+        An RTS announces the next frame."""
         if seen.subtype == frames.ACK and radio.sent.rate_bps:
             for address, cell in self.capture.cells.items():
                 if seen.receiver == address or seen.receiver in cell.stations:
@@ -237,7 +240,7 @@ class Reader:
     def _data(self, at_s: float, seen: Frame, radio: Radio) -> None:
         if seen.to_ds == seen.from_ds:
             self.capture.untold += 1
-            return  # Frames between stations, or between access points, belong to no cell.
+            return  # Frame between two stations, or two access points
         up = seen.to_ds
         access_point, address = (
             (seen.receiver, seen.transmitter) if up else (seen.transmitter, seen.receiver)
@@ -251,7 +254,7 @@ class Reader:
         name = "up" if up else "down"
         way = station.way(name)
         if seen.subtype & 4:
-            return  # A frame without data shows only that the station sleeps or wakes.
+            return  # No data: the station only sleeps or wakes
         way.frames += 1
         way.repeats += seen.retry
         if radio.sent.rate_bps:
@@ -297,13 +300,13 @@ class Reader:
         self._count(at_s, cell, station, name, seen)
 
     def _from_station(self, seen: Segment) -> bool:
-        """Return whether a packet comes from the side of the stations."""
+        """Return whether a packet was sent by a station."""
         ours, theirs = self._is_lan(seen.source), self._is_lan(seen.sink)
         if ours != theirs:
             return ours
         if seen.flags & SYN and seen.sport >= WELL_KNOWN > seen.dport:
             return True
-        return seen.sport > seen.dport  # The end with the larger port has opened the connection.
+        return seen.sport > seen.dport  # Assume that the client has the larger port.
 
     def _is_lan(self, address: bytes) -> bool:
         known = self.sides.get(address)
@@ -339,7 +342,7 @@ class Reader:
 
 
 def choose(path: Path, known: Capture, access_point: str | None) -> tuple[bytes, Cell]:
-    """Return the chosen cell: that of --ap, else the cell with the most payload.
+    """Return the cell to import: that of --ap, else the cell with the most payload.
 
     Raises
     ------
@@ -369,10 +372,10 @@ def choose(path: Path, known: Capture, access_point: str | None) -> tuple[bytes,
 
 
 def by_size(known: Capture) -> list[bytes]:
-    """Return the access points in descending order of payload."""
+    """Return the access points, those with the most payload first."""
     return sorted(known.cells, key=lambda each: -known.cells[each].payload_bytes)
 
 
 def others(known: Capture, chosen: bytes) -> Iterator[bytes]:
-    """Return the other access points with traffic."""
+    """Yield the access points with traffic that are not imported."""
     return (each for each in by_size(known) if each != chosen and known.cells[each].payload_bytes)

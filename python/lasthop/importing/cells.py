@@ -1,4 +1,4 @@
-"""The counts of a capture as a `Network`: measured values, assumed values, and the reasons."""
+"""Conversion of a capture's counters to a `Network`: measured and assumed values, with reasons."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -19,26 +19,27 @@ from lasthop.scenario.access_points import FACTS
 __all__ = ["Choices", "network"]
 
 LEAST_FRAMES = 100
-"""Smallest number of data frames from which a station's fraction of retries is estimated.
-[frames]"""
+"""Minimum number of data frames for an estimate of a station's fraction of retries. [frames]"""
 LEAST_ERROR = 0.1
-"""Fraction of frames below which noise cannot be distinguished from collisions, whose fraction
-differs slightly between stations. [-]"""
+"""Smallest frame error rate that is imported. Below it, noise cannot be distinguished from
+collisions. [-]"""
 SERVICES = 2.0
-"""Ratio by which the time of an answer must exceed the service time of the packets in between. Only
-then it is the delay of the wired path. [-]"""
+"""Minimum ratio of a server's response time to the service time of the packets in between. Only a
+larger response time is the delay of the wired path. [-]"""
 LEAST_WIRE_S = 1e-3
 FULL_SHARE = 0.9
-"""Fraction of packets that find no more packets in the queue than the assumed queue length. [-]"""
+"""Fraction of segments that must find at most as many packets in the queue as the estimated queue
+length. [-]
+"""
 HEADER_PROTECTED, HEADER_QOS, HEADER = 16, 2, 28
-"""Lengths of CCMP, of the QoS field, and of a plain data frame's header with check sequence.
+"""Lengths of the CCMP fields, of the QoS field, and of a data frame's plain header with FCS.
 [bytes]"""
 MOST_WINDOW = 65535
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Choices of the user about values that a capture may not contain.
+    """Options of the user that set values which a capture may not contain.
 
     Attributes
     ----------
@@ -47,9 +48,9 @@ class Choices:
     lan : str
         Subnet of the stations of --lan.
     phy : str
-        Preset of --phy.
+        Physical layer of --phy.
     addresses : bool
-        Whether addresses are shown.
+        Whether the scenario contains addresses of stations.
     """
 
     access_point: str | None = None
@@ -58,7 +59,7 @@ class Choices:
 
 
 def network(path: Path, choices: Choices, progress: Progress | None = None) -> Network:
-    """Return the cell in a capture.
+    """Return the network of one cell in a capture.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
         stations[largest] = _with_download(stations[largest])
         remarks.append(Note("no station transfers much: one download is assumed", warns=True))
     remarks += _with_rates(stations)
-    # A wired capture is taken after this queue.
+    # A wired capture contains packets after this queue, so only a radio capture shows its length.
     queue = _queue(cell, far_s, known.span_s) if known.radio else None
     return Network(
         source=f"capture {path.name}",
@@ -99,7 +100,7 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
 
 
 def _with_rates(stations: Sequence[Station]) -> list[Note]:
-    """Return the note on connections that their applications limit, if there are any."""
+    """Return the note on connections that their applications limit, in a list; empty if none."""
     count = sum(not flow.window_limited for each in stations for flow in each.flows)
     if not count:
         return []
@@ -167,20 +168,20 @@ def _cell(cell: Cell, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _least_repeats(tallies: Sequence[StationCounters], name: str) -> float:
-    """Return the smallest fraction of retries of all stations. It is caused by collisions, which
-    affect all stations equally."""
+    """Return the smallest fraction of retries of any station. Collisions cause this fraction, and
+    they affect all stations equally."""
     known = [_repeats(each.way(name)) for each in tallies]
     return min((part for part in known if part is not None), default=0.0)
 
 
 def _repeats(way: Way) -> float | None:
-    """Return the fraction of frames that were retries; None if there are too few frames."""
+    """Return the fraction of frames that were retries; None if there were too few frames."""
     return way.repeats / way.frames if way.frames >= LEAST_FRAMES else None
 
 
 def _noise(way: Way, least: float) -> float | None:
-    """Return the fraction of frames that noise destroys, in addition to the losses of all
-    stations."""
+    """Return the fraction of frames that noise destroys; `least` is the fraction due to
+    collisions."""
     part = _repeats(way)
     if part is None:
         return None
@@ -224,8 +225,8 @@ def _station(
 
 
 def _by_bytes(tally: StationCounters) -> tuple[Connections | None, Connections | None]:
-    """Return both directions of a station whose packets are encrypted, from the bytes of its
-    frames."""
+    """Return assumed uploads and downloads of a station whose packets are encrypted, from its
+    bytes."""
     up, down = tally.up.payload_bytes, tally.down.payload_bytes
     text = f"{down / 1e6:.3g} MB down, {up / 1e6:.3g} MB up, encrypted"
     most = max(up, down)
@@ -236,8 +237,8 @@ def _by_bytes(tally: StationCounters) -> tuple[Connections | None, Connections |
 
 
 def _far_s(known: Capture, cell: Cell) -> float:
-    """Return the smallest response time of the far side, minus the time that packets in between
-    explain. [s]"""
+    """Return the shortest response time of the servers; 0 if the queue of packets in between
+    explains it. [s]"""
     every = [each.far for tally in cell.stations.values() for each in tally.connections.values()]
     if not every:
         return 0.0
@@ -275,8 +276,7 @@ def _tcp(tallies: Sequence[StationCounters]) -> Iterator[tuple[str, tuple[str, s
 
 
 def _window(connection: Connection) -> int | None:
-    """Return the largest window that the receiver announced, in segments; None if its scale is
-    unknown."""
+    """Return the largest announced receive window in segments; None if its scale is unknown."""
     announced, mss = connection.back.window_bytes, connection.trips.mss_bytes
     return max(round(announced / mss), 1) if announced and 1 <= mss <= 2304 else None
 
@@ -289,11 +289,11 @@ def _most_common(
 
 
 def _queue(cell: Cell, far_s: float, span_s: float) -> int | None:
-    """Return the length of the access point's queue: the packets in front of a new packet during
-    overflow.
+    """Return the limit of the access point's queue, estimated while downloads lose segments.
+    [packets]
 
-    Packets that leave while the far side prepares its answer were not queued in front of the
-    answer. [packets]
+    The limit is the number of packets that leave between an ACK and the segment that it allows.
+    Packets that leave within the response time of the servers were not in the queue.
     """
     answering = far_s * cell.passed["down"] / span_s if span_s > 0 else 0.0
     counts = Counter[int]()

@@ -1,4 +1,4 @@
-"""Counts of a capture for each station and each connection, packet by packet."""
+"""Counters for each station and each connection of a capture."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,29 +14,28 @@ from lasthop.importing.window_limit import Evidence, is_window_limited
 __all__ = ["Connection", "Datagrams", "StationCounters", "Way", "most_at_once"]
 
 MOST_CONNECTIONS = 20_000
-"""Largest number of connections that are followed. A capture of a last hop has fewer active
-connections."""
+"""Maximum number of connections that are followed. A last hop has fewer active connections."""
 
 LEAST_SEGMENTS, LEAST_BYTES = 20, 20_000
-"""Smallest number of segments and bytes of a connection that is used. Shorter connections end
-before windows matter."""
+"""Minimum number of segments and bytes of a connection that is imported. Windows do not limit
+shorter connections."""
 
 QUIC = 443
 """UDP port of QUIC, whose congestion control is similar to that of TCP (RFC 9002)."""
 
 LEAST_DATAGRAMS = 10
 LEAST_RATE_BPS = 500.0
-"""Smallest rate of datagrams that is imported as UDP traffic."""
+"""Smallest rate of datagrams that is imported as UDP traffic. [bit/s]"""
 
 
 @dataclass
 class Way:
-    """Data frames of a station in one direction.
+    """Counters of a station's data frames in one direction.
 
     Attributes
     ----------
     sent : Counter
-        Bytes, by rate and modulation.
+        Number of bytes, by rate and modulation.
     frames, repeats : int
         Number of all frames, and of frames with the retry flag.
     payload_bytes : int
@@ -51,7 +50,7 @@ class Way:
 
 @dataclass
 class Datagrams:
-    """UDP datagrams of a station in one direction, without QUIC."""
+    """Counters of a station's UDP datagrams in one direction, without QUIC."""
 
     payload_bytes: int = 0
     first_s: float = 0.0
@@ -59,7 +58,7 @@ class Datagrams:
     lengths: Counter[int] = field(default_factory=Counter)
 
     def add(self, at_s: float, length: int) -> None:
-        """Count a datagram."""
+        """Update the counters with a datagram."""
         if not self.lengths:
             self.first_s = at_s
         self.payload_bytes += length
@@ -74,13 +73,15 @@ class Datagrams:
 
     @property
     def counts(self) -> bool:
-        """Whether the datagrams are imported as UDP traffic: they are not look-ups."""
+        """Whether there are enough datagrams at a high enough rate to be imported as UDP
+        traffic.
+        """
         return sum(self.lengths.values()) >= LEAST_DATAGRAMS and self.rate_bps >= LEAST_RATE_BPS
 
 
 @dataclass
 class Side:
-    """One direction of a connection: its data, and the announcements of its sender."""
+    """Data of a connection in one direction, and the receive window that its sender announces."""
 
     trips: RoundTrips = field(default_factory=RoundTrips)
     activity: Activity = field(default_factory=Activity)
@@ -88,13 +89,12 @@ class Side:
     segments: int = 0
     pure_acks: int = 0
     window_bytes: int = 0
-    """Largest window that the sender announced."""
+    """Largest receive window that the sender of this direction announced. [bytes]"""
     scale: int | None = None
-    """Scale of the sender's windows; -1 without the option, None before a SYN is seen."""
+    """Window scale of this sender; -1 if its SYN has no such option, None before its SYN."""
     began_quiet_s: float | None = None
     ended_quiet_s: float = 0.0
-    """Total time without frames on the radio channel, until the first and until the last data.
-    [s]"""
+    """Total idle time of the radio channel, until the first data and until the last data. [s]"""
 
 
 @dataclass
@@ -125,13 +125,13 @@ class Connection:
         at_s : float
             Time of the packet. [s]
         way : str
-            Direction: ``"up"``, from the station, or ``"down"``.
+            Direction: ``"up"`` from the station, or ``"down"`` to the station.
         seen : Segment
-            The packet.
+            Captured packet.
         passed : dict
-            Number of packets that have passed so far, up and down.
+            Number of packets of all connections so far, by direction.
         quiet_s : float
-            Total time so far without frames on the radio channel; None on a wire. [s]
+            Total time so far without frames on the radio channel; None in a wired capture. [s]
         """
         self.last_s = at_s
         own, other = (self.up, self.down) if way == "up" else (self.down, self.up)
@@ -145,7 +145,7 @@ class Connection:
         self.handshake.see(at_s, way, seen)
         if seen.flags & SYN:
             own.scale = seen.scale
-            if seen.mss_bytes:  # Longest payload that the other end may send.
+            if seen.mss_bytes:  # Limit of the segments in the other direction
                 other.trips.most_bytes = seen.mss_bytes
         self._probe_far_side(at_s, way, seen, sum(passed.values()))
         own.pure_acks += not seen.payload_bytes and bool(seen.flags & ACK)
@@ -165,8 +165,7 @@ class Connection:
     def _send(
         self, at_s: float, own: Side, seen: Segment, quiet_s: float | None, passed: int
     ) -> None:
-        """Process data of TCP or QUIC: determine whether a pause ends, and update the time without
-        data."""
+        """Process data of a connection: check for the end of a pause, and update the idle time."""
         own.ended_quiet_s = quiet_s or 0.0
         if own.began_quiet_s is None:
             own.began_quiet_s = own.ended_quiet_s
@@ -182,8 +181,8 @@ class Connection:
             own.trips.pause(at_s, passed)
 
     def _probe_far_side(self, at_s: float, way: str, seen: Segment, passed: int) -> None:
-        """Measure the time from uplink data until the far side answers it, and the packets that
-        pass in between."""
+        """Measure the time from uplink data to the server's ACK, and the number of downlink packets
+        in between."""
         if way == "up":
             length = seen.payload_bytes + bool(seen.flags & SYN)
             if length and self._probe is None:
@@ -197,33 +196,33 @@ class Connection:
 
     @property
     def direction(self) -> str:
-        """Direction of most of the connection's payload."""
+        """Direction in which most of the connection's payload was sent."""
         return "up" if self.up.payload_bytes > self.down.payload_bytes else "down"
 
     @property
     def main(self) -> Side:
-        """Side that sends most of the payload."""
+        """Counters of the direction with most of the payload."""
         return self.up if self.direction == "up" else self.down
 
     @property
     def back(self) -> Side:
-        """Side that receives most of the payload."""
+        """Counters of the direction with less payload."""
         return self.down if self.direction == "up" else self.up
 
     @property
     def trips(self) -> RoundTrips:
-        """Round trips of the connection's data."""
+        """Round-trip times of the direction with most of the payload."""
         return self.main.trips
 
     @property
     def counts(self) -> bool:
-        """Whether the connection has moved enough data for windows and queues to matter."""
+        """Whether the connection sent enough data to be imported."""
         main = self.main
         return main.segments >= LEAST_SEGMENTS and main.payload_bytes >= LEAST_BYTES
 
     def is_window_limited(self, radio: bool) -> bool:
-        """Return whether the connection was limited by its window; otherwise its application
-        limited it."""
+        """Return whether the window limited the connection; if False, its application limited
+        it."""
         main, busy = self.main, None
         span_s = main.activity.span_s
         if radio and span_s > 0:
@@ -240,8 +239,8 @@ class Connection:
         return is_window_limited(evidence)
 
     def flow(self, began_s: float, far_s: float, radio: bool) -> Flow:
-        """Return the connection as a `Flow`. `far_s` is the smallest response time of the far side.
-        [s]"""
+        """Return the measured properties of the connection. `far_s` is the response time of the
+        servers. [s]"""
         way, main, trips = self.direction, self.main, self.trips
         moved = max(main.payload_bytes - trips.repeated_bytes, 0)
         activity, limited = main.activity, self.is_window_limited(radio)
@@ -267,7 +266,7 @@ class Connection:
 
 
 def announced_bytes(own: Side, other: Side, seen: Segment) -> int:
-    """Return the window that a packet announces; 0 if its scale is unknown. [bytes]"""
+    """Return the receive window that a packet announces; 0 if its scale is unknown. [bytes]"""
     if seen.flags & SYN or own.scale is None or other.scale is None:
         return 0
     return seen.window << (own.scale if min(own.scale, other.scale) >= 0 else 0)
@@ -275,7 +274,7 @@ def announced_bytes(own: Side, other: Side, seen: Segment) -> int:
 
 @dataclass
 class StationCounters:
-    """All counts of one station."""
+    """All counters of one station."""
 
     address: str
     up: Way = field(default_factory=Way)
@@ -289,18 +288,20 @@ class StationCounters:
     sequences: dict[str, int] = field(default_factory=dict)
 
     def way(self, name: str) -> Way:
-        """Return the counts of frames in one direction, up or down."""
+        """Return the frame counters of one direction, ``"up"`` or ``"down"``."""
         return self.up if name == "up" else self.down
 
     def bulk(self) -> Iterator[Connection]:
-        """Yield the connections that are long enough, in order of their beginning."""
+        """Yield the connections that are long enough to be imported, in the order of their
+        start.
+        """
         for each in self.connections.values():
             if each.counts:
                 yield each
 
 
 def most_at_once(spans: Sequence[tuple[float, float]]) -> int:
-    """Return the largest number of time spans that overlap."""
+    """Return the maximum number of overlapping time spans, which are pairs of start and stop."""
     steps = sorted(
         [(start, 1) for start, _ in spans] + [(stop, -1) for _, stop in spans],
         key=lambda step: (step[0], -step[1]),

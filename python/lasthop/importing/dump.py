@@ -1,4 +1,4 @@
-"""Output of iw about stations and interfaces: the text of each line by its name.
+"""Parser of the output of iw about stations and interfaces.
 
 Three forms are supported, and a file may contain several of them:
 
@@ -53,27 +53,27 @@ FREQUENCY = re.compile(r"(\d{4,5})(?:\.\d+)?$")
 MOVED = re.compile(r"(\d+) bytes(?: \((\d+) packets\))?$")
 
 OF_STATIONS = {"managed", "p2p-client"}
-"""Types of interfaces whose peer is an access point."""
+"""Interface types whose peer is an access point."""
 WITHOUT_AP = {"ibss": "an ad hoc network (IBSS)", "mesh point": "a mesh", "ocb": "OCB"}
-"""Types of interfaces that have no access point."""
+"""Interface types without an access point, with a description."""
 
 
 @dataclass
 class Block:
-    """Lines about one station, by name.
+    """Lines that iw printed about one station.
 
     Attributes
     ----------
     address : str
         MAC address.
     interface : str
-        Interface at which the station is a peer.
+        Interface of this machine to which the station is connected.
     line : int
-        Line of the file where the block begins.
+        Line number of the first line of the block.
     fields : dict
-        Text of each line by its name.
+        Value of each line, by the line's name.
     lines : dict
-        Number of each line by its name.
+        Line number of each value, by the line's name.
     of_link : bool
         Whether ``iw link`` printed the block about the access point of this machine.
     """
@@ -86,14 +86,14 @@ class Block:
     of_link: bool = False
 
     def put(self, name: str, value: str, line: int) -> None:
-        """Process a line. The first line of a name is used: for an MLD, it is the sum of all
-        links."""
+        """Store the value of a line. If a name is repeated, the first value counts: for a
+        multi-link device, it is the sum of all links."""
         self.fields.setdefault(name, value)
         self.lines.setdefault(name, line)
 
     @property
     def is_of_station(self) -> bool:
-        """Whether the block has lines that only a station prints about its access point."""
+        """Whether iw ran on a station: the block contains lines that only a station prints."""
         beacons = (name for name in self.fields if name.startswith("beacon"))
         return self.of_link or any(not name.startswith("beacon int") for name in beacons)
 
@@ -105,12 +105,12 @@ class Block:
 
 @dataclass
 class Interface:
-    """An interface, as ``iw dev wlan0 info`` prints it.
+    """An interface and its channel, as printed by ``iw dev wlan0 info``.
 
     Attributes
     ----------
     wiphy : str
-        Number of its radio.
+        Number of the interface's radio.
     type : str
         Type in lower case, empty if it is not known: ``"ap"``, ``"managed"``, ``"ibss"``.
     number, mhz : int
@@ -127,7 +127,9 @@ class Interface:
 
 
 class Dump(NamedTuple):
-    """Blocks of stations in order, interfaces by name, and the number of repeated blocks."""
+    """Contents of a dump: blocks of stations in order, interfaces by name, and number of repeated
+    blocks.
+    """
 
     blocks: list[Block]
     interfaces: dict[str, Interface]
@@ -135,7 +137,7 @@ class Dump(NamedTuple):
 
 
 def read(path: Path) -> Dump:
-    """Return the blocks of a dump, in the order of the dump, and its interfaces.
+    """Return the stations' blocks in a dump file, in order, and its interfaces.
 
     Raises
     ------
@@ -154,7 +156,7 @@ def read(path: Path) -> Dump:
 
 
 def parse(lines: Iterable[str]) -> Dump:
-    """Return the blocks in the lines of a dump, in the order of the dump, and its interfaces."""
+    """Return the stations' blocks in the lines of a dump, in order, and its interfaces."""
     blocks: list[Block] = []
     interfaces: dict[str, Interface] = {}
     block: Block | None = None
@@ -189,7 +191,7 @@ def parse(lines: Iterable[str]) -> Dump:
 
 
 def _why_empty(interfaces: dict[str, Interface], *, apart: bool) -> str:
-    """Return the reason why the dump has no station."""
+    """Return a text on why the dump contains no station."""
     if apart:
         return "not connected: the interface has no access point and no station"
     joined = [name for name, each in interfaces.items() if each.type == "ibss"]
@@ -202,7 +204,7 @@ def _why_empty(interfaces: dict[str, Interface], *, apart: bool) -> str:
 
 
 def _put(shown: Interface, line: str) -> None:
-    """Process a line of ``iw dev info``."""
+    """Process a line that ``iw dev info`` printed about an interface."""
     if match := TYPE.match(line):
         shown.type = match[1].lower()
     elif match := CHANNEL.match(line):
@@ -214,7 +216,9 @@ def _put(shown: Interface, line: str) -> None:
 def _take(
     block: Block, interfaces: dict[str, Interface], name: str, text: str, number: int
 ) -> None:
-    """Process a line of a block. Lines of ``iw link`` get the names of a station dump."""
+    """Process a line of a station's block. Lines of ``iw link`` are stored under the names of a
+    station dump.
+    """
     if not block.of_link:
         block.put(name, text, number)
     elif name in ("RX", "TX") and (moved := MOVED.match(text)):
@@ -229,9 +233,9 @@ def _take(
 
 
 def _latest(blocks: list[Block]) -> list[Block]:
-    """Return the last block of each station: a file may have several dumps.
+    """Return the last block of each station, because a file may contain several dumps.
 
-    Addresses that were made unreadable cannot be distinguished, so all their blocks are kept.
+    All blocks with anonymised addresses are returned, since their stations cannot be distinguished.
     """
     last: dict[tuple[str, str], Block] = {}
     for number, each in enumerate(blocks):

@@ -1,4 +1,4 @@
-"""Numbers of a station's block in a dump: rates and bytes, by direction."""
+"""Numeric values of a station's block in a dump of iw: rates and bytes, by direction."""
 
 import re
 from dataclasses import dataclass
@@ -14,31 +14,31 @@ __all__ = ["Dumped", "rate"]
 
 EXPECTED = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))? ?([kMG]?)bps$", re.IGNORECASE)
 SCALE = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
-"""Units of expected throughput. [Mb/s]"""
+"""Units of expected throughput, by the prefix that iw prints. [Mb/s]"""
 
 
 @dataclass(frozen=True)
 class Dumped:
-    """Numbers of a station's block.
+    """Numeric values of a station's block in a dump.
 
     Attributes
     ----------
     block : Block
-        Lines of the block.
+        Block with the lines of the dump.
     ours : bool
-        Whether the station is the machine that wrote the dump.
+        Whether iw ran on the station, not on the access point.
     pair : pair of Sighting
         Uplink and downlink rates.
     names : pair of str
-        Names of these directions in the dump.
+        Names of uplink and downlink in the dump: ``rx`` and ``tx``, or the reverse.
     moved : pair of float
-        Data moved upwards and downwards. [bytes]
+        Bytes sent by the station, and bytes sent to the station. [bytes]
     silent_s : float
         Time since the station's last frame. [s]
     repeats, packets : float
-        Number of retries and of packets, in frames to the station or from this machine. [-]
+        Number of retries and of packets that the machine with iw sent. [-]
     expected_mbps : float
-        Throughput that rate control expects in this direction, None if it is absent. [Mb/s]
+        Throughput that rate control expects in the same direction; None if absent. [Mb/s]
     """
 
     block: Block
@@ -53,7 +53,7 @@ class Dumped:
 
     @staticmethod
     def of(path: Path, block: Block, known: Interface) -> "Dumped":
-        """Return the numbers of a block."""
+        """Return the numeric values of a block; `known` is the interface of the block."""
         ours = known.type in OF_STATIONS or block.is_of_station
         names = ("tx", "rx") if ours else ("rx", "tx")
         up, down = (rate(path, block, f"{name} bitrate") for name in names)
@@ -72,12 +72,12 @@ class Dumped:
 
     @property
     def mostly(self) -> str:
-        """Return the direction of most bytes."""
+        """Return the direction in which most bytes were sent, ``"up"`` or ``"down"``."""
         return "up" if self.moved[0] > self.moved[1] else "down"
 
     @property
     def carrying(self) -> Sighting | None:
-        """Return the rate with an MCS in the direction of most bytes, else in the other
+        """Return the rate in the direction of most bytes; if it has no MCS, that of the other
         direction."""
         ways = self.pair if self.mostly == "up" else self.pair[::-1]
         return next((rate for rate in ways if rate is not None and rate.modulation), None)
@@ -99,7 +99,7 @@ def rate(source: Path | str, block: Block, name: str) -> Sighting | None:
 
 
 def _count(path: Path, block: Block, name: str) -> float:
-    """Return a number of bytes, packets or ms; 0 if the line is missing."""
+    """Return a value in bytes, packets or ms; 0 if the line is missing."""
     text = block.fields.get(name)
     if text is None:
         return 0.0
@@ -111,8 +111,8 @@ def _count(path: Path, block: Block, name: str) -> float:
 
 
 def _expected(path: Path, block: Block) -> float | None:
-    """Return the throughput that rate control expects. iw prints thousandths without leading
-    zeros."""
+    """Return the throughput that rate control expects. iw prints the fraction in thousandths,
+    without leading zeros."""
     text = block.fields.get("expected throughput")
     if not text:
         return None

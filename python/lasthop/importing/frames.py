@@ -15,7 +15,7 @@ from lasthop.importing.ppdu import SUBCARRIERS, Modulation, Sighting
 __all__ = ["DATA", "RADIOTAP", "WLAN", "Frame", "Radio", "frame", "radiotap"]
 
 WLAN, RADIOTAP, PRISM, PPI = 105, 127, 119, 192
-"""Link types of 802.11: without further header, after radiotap, and after two headers that are
+"""Link types of 802.11 captures: plain frames, radiotap, and two obsolete headers that are
 skipped."""
 
 FIELDS = (
@@ -55,32 +55,33 @@ RTS, CTS, ACK = 11, 12, 13
 TO_DS, FROM_DS, RETRY, PROTECTED = 1, 2, 8, 0x40
 QOS = 0x8
 AMSDU = b"\x80"
-"""Bit of the first byte of QoS control: the payload is an A-MSDU."""
+"""Bit of the first byte of the QoS control field, which marks an A-MSDU."""
 SUBFRAME_HEADER = 14
-"""Length of the header of each packet in an A-MSDU: addresses and length. [bytes]"""
+"""Length of the header of each packet in an A-MSDU: two addresses and a length. [bytes]"""
 SNAP = b"\xaa\xaa\x03"
 
 HT_WIDTHS = (20, 40, 20, 20)
 VHT_WIDTHS = (20, 40, 20, 20, 80, *[40] * 2, *[20] * 4, 160, *[80] * 2, *[40] * 4, *[20] * 8)
 HE_WIDTHS = (20, 40, 80, 160)
-"""Widths by the numbers of radiotap. A number for a part of a wider channel has the width of the
-part. [MHz]"""
+"""Channel widths by the codes of radiotap for 802.11ax. [MHz]"""
 RU_SUBCARRIERS = {4: 24, 5: 48, 6: 102}
 RU_WIDTHS = {7: 20, 8: 40, 9: 80, 10: 160}
-"""Widths of 802.11ax resource units by the numbers of radiotap. [MHz]"""
+"""Widths of 802.11ax resource units by the codes of radiotap. [MHz]"""
 HE_GUARD_NS = (800, 1600, 3200, 800)
 HE_MCS_KNOWN, HE_MU = 0x20, 2
-"""Bit that marks the MCS as known, and the first format of frames for several stations."""
+"""Bit of radiotap's HE field that marks the MCS as valid, and the code of the first multi-user
+format.
+"""
 NOTHING = Sighting(0.0)
 
 
 class Radio(NamedTuple):
-    """Properties of a frame that the radio reported.
+    """Properties of a frame that the capturing radio reported.
 
     Attributes
     ----------
     sent : Sighting
-        Rate, 0 if it is not reported, and modulation.
+        Rate and modulation; the rate is 0 if it is not reported.
     mhz : int
         Frequency of the channel, 0 if it is not reported. [MHz]
     signal_dbm, noise_dbm : int
@@ -90,7 +91,7 @@ class Radio(NamedTuple):
     bad : bool
         Whether the check sequence is wrong.
     length : int
-        Length of the header. [bytes]
+        Length of the radiotap header. [bytes]
     """
 
     sent: Sighting
@@ -111,15 +112,15 @@ class Frame(NamedTuple):
     Attributes
     ----------
     kind, subtype : int
-        Type and subtype.
+        Frame type and subtype.
     receiver, transmitter, third : bytes
-        First three addresses of the frame.
+        First three addresses of the frame header.
     to_ds, from_ds, retry, protected : bool
-        Flags.
+        Flags of the frame control field.
     qos, amsdu : bool
         Whether the frame is QoS data, and whether it contains several packets.
     sequence : int
-        Sequence and fragment number.
+        Sequence control field: sequence number and fragment number.
     payload : bytes
         LLC header and packet of a data frame that is not encrypted, else empty.
     body_bytes : int
@@ -164,7 +165,9 @@ def radiotap(content: bytes) -> Radio | None:
 
 
 def _fields(content: bytes, length: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the fields of the first presence word. Later words only describe single antennas."""
+    """Yield number and bytes of each radiotap field. Fields of further presence words, which
+    describe single antennas, are skipped.
+    """
     (present,) = struct.unpack_from("<I", content, 4)
     at, word = 8, present
     while word & 1 << 31 and at + 4 <= length:
@@ -184,7 +187,7 @@ def _signed(field: bytes | None) -> int | None:
 
 
 def _sent(fields: dict[int, bytes]) -> Sighting:
-    """Return the rate and the modulation of a frame."""
+    """Return the rate and the modulation of a frame from its radiotap fields."""
     for bit, read in ((MCS, _ht), (VHT, _vht), (HE, _he)):
         if bit in fields:
             return read(fields[bit])
@@ -238,7 +241,7 @@ def _seen(modulation: Modulation) -> Sighting:
 
 
 def past_other_headers(link: int, content: bytes) -> bytes:
-    """Return the frame after a header of Prism or PPI of old drivers; empty if incomplete."""
+    """Return the 802.11 frame after a Prism or PPI header; empty if the header is incomplete."""
     if link == PRISM and len(content) >= 8:
         length = int.from_bytes(content[4:8], "little")
     elif link == PPI and len(content) >= 4:
@@ -285,7 +288,7 @@ def frame(content: bytes, fcs: bool) -> Frame | None:
 
 
 def packets_of(seen: Frame) -> Iterator[bytes]:
-    """Yield the LLC header and content of each packet in a data frame that is not encrypted."""
+    """Yield the LLC header and payload of each packet in a data frame that is not encrypted."""
     if not seen.amsdu:
         yield from [seen.payload] if seen.payload else []
         return
@@ -294,11 +297,11 @@ def packets_of(seen: Frame) -> Iterator[bytes]:
         length = int.from_bytes(seen.payload[at + 12 : at + SUBFRAME_HEADER], "big")
         yield seen.payload[at + SUBFRAME_HEADER : at + SUBFRAME_HEADER + length]
         at += SUBFRAME_HEADER + length
-        at += -at % 4  # All subframes except the last one are padded.
+        at += -at % 4  # All subframes except the last are padded.
 
 
 def spelled(address: bytes) -> str:
-    """Return a MAC address as text: ``02:00:00:00:00:01``."""
+    """Return a MAC address as text, such as ``02:00:00:00:00:01``."""
     return address.hex(":")
 
 

@@ -1,9 +1,9 @@
 """Import of ``hostapd.conf``: band, rates, EDCA parameters of the access point and its stations.
 
-Names and units are those of `lasthop.tuning.hostapd`, which writes such lines. ``tx_queue_data2``
-has the parameters of the access point's queue, with windows in slots and bursts in ms.
-``wmm_ac_be`` has the parameters that beacons announce to stations, with windows as exponents and
-TXOP limits in units of 32 us. Missing values have the defaults of hostapd 2.10
+Names and units are those of `lasthop.tuning.hostapd`, which writes the same settings.
+``tx_queue_data2`` has the parameters of the access point's queue, with windows in slots and bursts
+in ms. ``wmm_ac_be`` has the parameters that beacons announce to stations, with windows as exponents
+and TXOP limits in units of 32 us. Missing values have the defaults of hostapd 2.10
 (``hostapd_config_defaults_bss`` and comments of its example).
 """
 
@@ -26,23 +26,23 @@ __all__ = ["access", "network", "read"]
 
 
 MODES = {"a": "802.11a", "b": "802.11b", "g": "802.11g"}
-"""Presets by ``hw_mode``, if no later physical layer is enabled."""
+"""Physical layers by ``hw_mode`` if neither 802.11n nor a later one is enabled."""
 
 CHWIDTHS = {
     "ac": "vht_oper_chwidth",
     "ax": "he_oper_chwidth",
     "be": "eht_oper_chwidth",
 }
-"""Settings of the width above 40 MHz, by letter of the physical layer."""
+"""Names of the settings for widths above 40 MHz, by letters of the physical layer."""
 WIDTHS = {1: 80, 2: 160, 3: 160, 9: 320}
-"""Widths by the values of these settings; 3 is 80+80. [MHz]"""
+"""Channel widths by the values of the settings in `CHWIDTHS`; 3 is 80+80. [MHz]"""
 SIX_GHZ_MHZ = {131: 20, 132: 40, 133: 80, 134: 160, 135: 160, 136: 20, 137: 320}
-"""Operating classes at 6 GHz and their widths (IEEE 802.11ax-2021, table E-4). [MHz]"""
+"""Channel widths of the operating classes at 6 GHz (IEEE 802.11ax-2021, table E-4). [MHz]"""
 SPLIT = 135
-"""Operating class of 80+80 MHz."""
+"""Operating class with two separate parts, 80+80 MHz."""
 
 SECRET = re.compile(r"(psk|passphrase|password|secret|key|wep|sae|pin)", re.IGNORECASE)
-"""Names of settings whose values must not appear in errors."""
+"""Names of settings whose values are secret and must not appear in errors."""
 
 MOST_CW, MOST_AIFSN = 32767, 15
 
@@ -52,14 +52,14 @@ def _default(edca: Edca) -> Access:
 
 
 OWN = {category: _default(edca) for category, edca in EDCA["access point"].items()}
-"""EDCA parameters of the access point's queues if the file does not set them."""
+"""Default EDCA parameters of the access point's queues."""
 
 TOLD = {category: _default(edca) for category, edca in EDCA["station"].items()}
-"""EDCA parameters in beacons if the file does not set them."""
+"""Default EDCA parameters in beacons, which stations use."""
 
 
 def read(path: Path) -> Section:
-    """Return the settings of a file. As in hostapd, the last value of a name is used."""
+    """Return the settings of a file. As in hostapd, the last value of a repeated name counts."""
     results = Section(path)
     lines = read_lines(path, "hostapd.conf")
     for number, line in enumerate(lines, 1):
@@ -84,8 +84,8 @@ def read(path: Path) -> Section:
 
 
 def network(path: Path, stations: int) -> Network:
-    """Return the cell of a hostapd.conf. The number of stations is an argument, since the file
-    lacks it."""
+    """Return the network of a hostapd.conf. The number of stations is an argument, since the file
+    does not contain it."""
     settings = read(path)
     mode = settings.text("hw_mode", "b")
     channel = settings.number("channel", 0, 253)
@@ -94,7 +94,7 @@ def network(path: Path, stations: int) -> Network:
     if mode not in MODES:
         why = f'"{mode[:20]}": expected a, b or g (ad is at 60 GHz)'
         raise settings.wrong("hw_mode", why)
-    # Later physical layers that are enabled, the newest last.
+    # Enabled physical layers after 802.11g, the newest last.
     letters = [each for each in phy.LETTERS if settings.number(f"ieee80211{each}", 0, 1) == 1]
     notes = list(_remarks(settings, mode, letters))
     has_mode = "hw_mode" in settings.options
@@ -106,7 +106,7 @@ def network(path: Path, stations: int) -> Network:
         preset, text = chosen.within.phy, f"ieee80211{letters[-1]}=1"
         notes += chosen.notes
         cell = dict(cell_keys(chosen))
-    # If WMM is enabled, the defaults of WMM apply.
+    # 802.11n and later need WMM.
     wmm = settings.number("wmm_enabled", 0, 1) == 1 or bool(letters)
     return Network(
         source=f"hostapd settings {path.name}",
@@ -121,8 +121,8 @@ def network(path: Path, stations: int) -> Network:
 
 
 def _facts(settings: Section, preset: str) -> tuple[Fact, ...]:
-    """Return assumed facts about the access point, since hostapd.conf does not describe its
-    queue."""
+    """Return the assumptions about the access point's queue, which hostapd.conf does not
+    describe."""
     is_mac80211 = settings.text("driver", "nl80211") == "nl80211"
     queues = [queue(preset, of_mac80211=is_mac80211)]
     is_known = is_mac80211 or preset in GENERATIONS
@@ -130,7 +130,7 @@ def _facts(settings: Section, preset: str) -> tuple[Fact, ...]:
 
 
 def assumed_station(number: int) -> Station:
-    """Return a station about which the settings of an access point contain nothing."""
+    """Return a station with one assumed download, since the settings describe no stations."""
     why = "settings name no stations: --stations sets their number"
     return Station(str(number), download=Connections(1, False, why))
 
@@ -189,12 +189,12 @@ def _cell(settings: Section, preset: str) -> Iterator[tuple[str, tuple[str, str]
 
 
 def access(settings: Section, *, wmm: bool) -> Iterator[tuple[tuple[str, str], Access]]:
-    """Yield EDCA parameters by table and category.
+    """Yield EDCA parameters, each with its scenario table and its access category.
 
     Parameters
     ----------
     settings : Section
-        Settings of hostapd.
+        Settings of a hostapd.conf.
     wmm : bool
         Whether WMM is enabled, so that beacons contain the parameters of stations.
     """
@@ -208,7 +208,7 @@ def access(settings: Section, *, wmm: bool) -> Iterator[tuple[tuple[str, str], A
 
 
 def filled(access: Access | None, default: Access) -> Access:
-    """Return EDCA parameters, with defaults for missing values."""
+    """Return EDCA parameters in which default values replace missing values."""
     if access is None:
         return default
     names = ("aifsn", "cwmin", "cwmax", "txop_s")
@@ -217,7 +217,7 @@ def filled(access: Access | None, default: Access) -> Access:
 
 
 def _own(settings: Section, name: str) -> Access | None:
-    """Return the EDCA parameters of a queue of the access point."""
+    """Return the EDCA parameters of one queue of the access point; None if the file sets none."""
     aifsn = settings.number(f"{name}_aifs", 1, 255)
     cwmin, cwmax = (settings.number(f"{name}_{key}", 0, MOST_CW) for key in ("cwmin", "cwmax"))
     burst_s = None
@@ -230,7 +230,7 @@ def _own(settings: Section, name: str) -> Access | None:
 
 
 def _sent(settings: Section, name: str) -> Access | None:
-    """Return the EDCA parameters of a category in beacons."""
+    """Return the EDCA parameters of one category in beacons; None if the file sets none."""
     aifsn = settings.number(f"{name}_aifs", 1, 255)
     cwmin, cwmax = (
         None if exponent is None else 2**exponent - 1
@@ -243,7 +243,7 @@ def _sent(settings: Section, name: str) -> Access | None:
 
 
 def _checked(settings: Section, name: str, access: Access) -> Access | None:
-    """Return EDCA parameters after a check of their ranges; None if none is given."""
+    """Check the ranges of EDCA parameters, and return them; None if no parameter is set."""
     if access == Access():
         return None
     if access.cwmin is not None and access.cwmax is not None and access.cwmin > access.cwmax:
@@ -255,5 +255,5 @@ def _checked(settings: Section, name: str, access: Access) -> Access | None:
 
 
 def quoted(text: str) -> str:
-    """Return a text as a TOML string. The texts of this module contain no quotes."""
+    """Return a text as a TOML string. The text must not contain quotes."""
     return f'"{text}"'

@@ -1,4 +1,4 @@
-"""A cell from the output of iw: associated stations, their rates, and the data they have moved.
+"""Import of the output of iw: associated stations, their rates, and the bytes they sent.
 
 In a dump of an access point, ``rx`` is the uplink. In a dump of a station about its access point,
 ``rx`` is the downlink. `lasthop.importing.dump` distinguishes the two cases.
@@ -21,37 +21,37 @@ from lasthop.scenario.access_points import FACTS, Fact, burst, queue
 __all__ = ["network"]
 
 IDLE_S = 60.0
-"""Time without a frame after which a station is imported without traffic. [s]"""
+"""Inactive time after which a station is imported without traffic. [s]"""
 
 BOTH_WAYS = 0.25
-"""Ratio of the smaller to the larger direction's bytes from which the smaller direction has more
-than TCP ACKs. [-]"""
+"""Smallest ratio of the two directions' bytes at which both directions count as data. Below it, the
+smaller direction contains only TCP ACKs. [-]"""
 
 MOST_WRONG = 0.05
-"""Largest relative error of a rate that the width of the channel may cause. [-]"""
+"""Largest relative error of a rate that the choice of the channel width may cause. [-]"""
 
 LEAST_REPEATS = 0.01
-"""Fraction of retries from which a channel error is suggested. [-]"""
+"""Smallest fraction of retries for which a channel error is suggested. [-]"""
 
 WIDEST_MHZ = 160
-"""Largest width of a cell. A wider channel is simulated with this width. [MHz]"""
+"""Largest supported channel width. A wider channel is simulated with this width. [MHz]"""
 
 UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
-"""Units of the amount of data. [bytes]"""
+"""Units in which an amount of data is printed. [bytes]"""
 
 NOT_SERVING = ("managed", "p2p-client", *WITHOUT_AP)
-"""Types of interfaces that do not serve as access points."""
+"""Interface types that are no access points."""
 
 
 def network(path: Path, interface: str | None = None) -> Network:
-    """Return the cell that a dump shows.
+    """Return the network that a dump of iw describes.
 
     Parameters
     ----------
     path : Path
-        The dump.
+        File with the output of iw.
     interface : str, optional
-        Chosen interface; by default those of the radio with the most stations.
+        Interface to import; by default all interfaces of the radio with the most stations.
     """
     dump = read(path)
     chosen, notes = _choose(path, dump, interface)
@@ -102,7 +102,9 @@ def network(path: Path, interface: str | None = None) -> Network:
 
 
 def _choose(path: Path, dump: Dump, interface: str | None) -> tuple[list[str], list[Note]]:
-    """Return the chosen interfaces: those of one radio that serve stations."""
+    """Return the interfaces to import, and notes. The interfaces are those of one radio with
+    stations.
+    """
     counts = Counter(each.interface for each in dump.blocks)
     if interface is not None and interface not in counts:
         raise UserError(f"--interface {interface}: {path} has {', '.join(counts)}")
@@ -134,7 +136,8 @@ def _choose(path: Path, dump: Dump, interface: str | None) -> tuple[list[str], l
 
 
 def _radio(dump: Dump, name: str) -> object:
-    """Return the key that interfaces of one cell share: radio and channel, else the name.
+    """Return a key that is equal for interfaces of the same cell: radio and channel, or else the
+    name.
 
     ``wlan0.sta1`` is the separate interface of a station of ``wlan0`` (AP/VLAN).
     """
@@ -147,7 +150,7 @@ def _radio(dump: Dump, name: str) -> object:
 
 
 def _no_access_point(dump: Dump, name: str) -> str | None:
-    """Return the type of network of an interface without access point, else None."""
+    """Return a description of a network without access point; None if the network has one."""
     shown = dump.interfaces.get(name, Interface())
     if shown.type in WITHOUT_AP:
         return WITHOUT_AP[shown.type]
@@ -157,7 +160,9 @@ def _no_access_point(dump: Dump, name: str) -> str | None:
 
 
 def _known(dump: Dump, chosen: Sequence[str]) -> Interface:
-    """Return the first of the interfaces with a known channel, else the first interface."""
+    """Return the first of the chosen interfaces whose channel is known; else the first
+    interface.
+    """
     names = [*chosen, *(name.partition(".")[0] for name in chosen)]
     shown = [dump.interfaces[name] for name in names if name in dump.interfaces]
     tuned = [each for each in shown if each.mhz is not None]
@@ -165,8 +170,8 @@ def _known(dump: Dump, chosen: Sequence[str]) -> Interface:
 
 
 def _facts(preset: str, *, ours: bool) -> tuple[Fact, ...]:
-    """Return the facts that are assumed about the access point. It is this machine unless this
-    machine is a station."""
+    """Return the assumptions about the access point. If `ours`, iw ran on a station, so less is
+    known about the access point."""
     if ours:
         return tuple(
             [FACTS["any-edca"], queue(preset, of_mac80211=False)] if preset in GENERATIONS else []
@@ -176,15 +181,15 @@ def _facts(preset: str, *, ours: bool) -> tuple[Fact, ...]:
 
 
 def _seen(dumped: Sequence[Dumped]) -> list[Sighting]:
-    """Return all rates."""
+    """Return the rates of all stations in both directions."""
     return [rate for each in dumped for rate in each.pair if rate is not None]
 
 
 def _channel(
     dumped: Sequence[Dumped], band: str | None, width_mhz: int | None
 ) -> aggregating.Channel | None:
-    """Return the channel with the width that iw reports, or a smaller width if narrower frames'
-    rates would change."""
+    """Return the channel with the width that iw reports. If this width would change the rates of
+    stations with narrower frames, return a narrower channel."""
     seen, guard = Counter(_seen(dumped)), _carrying(dumped)
     narrow = aggregating.channel(seen, band, guard=guard)
     wide = aggregating.channel(seen, band, width_mhz, guard=guard)
@@ -195,7 +200,7 @@ def _channel(
 
 
 def _wrong(dumped: Sequence[Dumped], channel: aggregating.Channel) -> float:
-    """Return the largest relative error of a station's rate in a channel. [-]"""
+    """Return the largest relative error of any station's rate in a channel. [-]"""
     wrong = [0.0]
     for each in dumped:
         rate = each.carrying
@@ -206,7 +211,9 @@ def _wrong(dumped: Sequence[Dumped], channel: aggregating.Channel) -> float:
 
 
 def _carrying(dumped: Sequence[Dumped]) -> Counter[Sighting]:
-    """Return the rates in each station's direction of most bytes, with the data carried. [bytes]"""
+    """Return the rate of each station in its direction of most bytes, with the number of bytes.
+    [bytes]
+    """
     carried = Counter[Sighting]()
     for each in dumped:
         if each.carrying is not None:
@@ -215,7 +222,7 @@ def _carrying(dumped: Sequence[Dumped]) -> Counter[Sighting]:
 
 
 def _cell(channel: aggregating.Channel, known: Interface) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the keys of a cell that aggregates."""
+    """Yield the keys of a cell that aggregates, with comments."""
     lines = {
         "band": "assumed, from rates and widths; `iw dev wlan0 info` prints it",
         "width": "the widest of the stations'",
@@ -238,7 +245,9 @@ def _cell(channel: aggregating.Channel, known: Interface) -> Iterator[tuple[str,
 def _with_traffic(
     stations: Sequence[Station], dumped: Sequence[Dumped]
 ) -> tuple[list[Station], Note]:
-    """Return the stations of an idle network with one connection each, and a note about it."""
+    """Return the stations with one assumed connection at the busiest station, and a note about
+    it.
+    """
     at = max(range(len(dumped)), key=lambda k: max(dumped[k].moved))
     assumed = Connections(1, False, "every station is silent")
     if dumped[at].mostly == "up":
@@ -250,7 +259,7 @@ def _with_traffic(
 
 
 def _moved(count: float) -> str:
-    """Return an amount of data in words: ``204 MB``."""
+    """Return an amount of data as text, such as ``204 MB``."""
     for unit, size in UNITS:
         if count >= 0.9995 * size:
             return f"{count / size:.3g} {unit}"
@@ -291,7 +300,7 @@ def _station(dumped: Dumped, preset: str, channel: aggregating.Channel | None) -
 
 
 def _of_rates(dumped: Dumped, preset: str) -> aggregating.Place:
-    """Return the rates of a station in a cell without MCS."""
+    """Return the rates of a station in a cell whose frames have no MCS."""
     rates = [each and phy.nearest(each.rate_bps, preset) for each in dumped.pair]
     remarks = [
         f"{name} rate {seen.words}: here {phy.spelled(rate)}"
@@ -325,7 +334,7 @@ def _remarks(dumped: Dumped, of_rates: Sequence[str]) -> Iterator[str]:
 
 
 def _repeats(dumped: Dumped) -> str:
-    """Return the fraction of retries in words."""
+    """Return a phrase with the fraction of retries."""
     part = dumped.repeats / (dumped.repeats + dumped.packets)
     shown = f"{part:.0%}" if part >= LEAST_REPEATS else f"{part:.2%}"
     if part < 5e-5:

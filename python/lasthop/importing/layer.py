@@ -1,4 +1,4 @@
-"""The physical layer of a capture's cell, and the rates of its stations in it."""
+"""Physical layer of a captured cell, and the rates of its stations."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,12 +14,16 @@ from lasthop.scenario.access_points import FACTS
 __all__ = ["Layer", "keys", "layer", "notes", "place"]
 
 ALL_ALIKE = 0.9
-"""Fraction of a station's bytes at one rate from which other rates are not mentioned. [-]"""
+"""Fraction of a station's bytes at its main rate above which its other rates are not mentioned.
+[-]
+"""
 WAYS = ("up", "down")
 
 
 class Layer(NamedTuple):
-    """Preset of the cell, its source, band, and the channel if frames are aggregated."""
+    """Physical layer of a cell: ``cell.phy``, its source, the band, and the channel if frames have
+    an MCS.
+    """
 
     phy: str
     why: str
@@ -28,7 +32,7 @@ class Layer(NamedTuple):
 
 
 def layer(known: Capture, cell: Cell, chosen: str | None) -> Layer:
-    """Return the physical layer that the capture shows, or that --phy sets."""
+    """Return the physical layer that the capture contains, or that --phy sets."""
     mhz = known.mhz.most_common(1)
     band = phy.band_of(mhz[0][0]) if mhz else None
     sent = _sent(cell)
@@ -38,7 +42,7 @@ def layer(known: Capture, cell: Cell, chosen: str | None) -> Layer:
         if chosen not in GENERATIONS:
             return Layer(chosen, why, band, None)
     if chosen == "802.11ac" or (chosen == "802.11n" and band == "6 GHz"):
-        band = "5 GHz"  # the chosen preset exists only in this band
+        band = "5 GHz"  # The physical layer of --phy exists only here.
     channel = aggregating.channel(sent, band, newest=chosen)
     if channel is not None:
         return Layer(channel.phy, why, band, channel)
@@ -56,7 +60,7 @@ def _sent(cell: Cell) -> Counter[Sighting]:
 
 
 def _without_mcs(cell: Cell, sent: Counter[Sighting], band: str | None) -> tuple[str, str]:
-    """Return the preset of a cell of 802.11a, b or g, and the reason."""
+    """Return the physical layer of a cell of 802.11a, b or g, and the reason for the choice."""
     if not sent:
         return "802.11g", "assumed"
     rates = Counter[float]()
@@ -77,7 +81,7 @@ def _slow_data(rates: Counter[float]) -> bool:
 
 
 def _most(way: Way) -> Sighting | None:
-    """Return the rate that carried the most bytes, None if no rate is reported."""
+    """Return the rate at which most bytes were sent; None if the capture has no rates."""
     return max(way.sent, key=lambda each: way.sent[each], default=None)
 
 
@@ -86,7 +90,7 @@ def _pair(tally: StationCounters) -> aggregating.Pair:
 
 
 def place(within: Layer, tally: StationCounters) -> aggregating.Place:
-    """Return a station's rates in the channel, with remarks on its other rates."""
+    """Return a station's rates in the cell, with remarks on its other rates."""
     spread = list(_spread(tally))
     if within.channel is not None:
         mostly = "up" if tally.up.payload_bytes > tally.down.payload_bytes else "down"
@@ -103,7 +107,9 @@ def place(within: Layer, tally: StationCounters) -> aggregating.Place:
 
 
 def _spread(tally: StationCounters) -> Iterator[str]:
-    """Yield the fraction of bytes at the rate that carried the most bytes."""
+    """Yield a remark for each direction in which a station's main rate carries less than
+    `ALL_ALIKE` of the bytes.
+    """
     for name in WAYS:
         sent = tally.way(name).sent
         most = _most(tally.way(name))
@@ -113,12 +119,12 @@ def _spread(tally: StationCounters) -> Iterator[str]:
 
 
 def _others(count: int) -> str:
-    """Return the number of further rates in words."""
+    """Return the number of other rates in words."""
     return "another" if count == 2 else f"{count - 1} others"
 
 
 def notes(within: Layer, cell: Cell) -> Iterator[Note]:
-    """Yield notes about a cell that aggregates."""
+    """Yield notes about a cell whose frames have an MCS."""
     if within.channel is None:
         return
     yield from aggregating.notes(within.channel, [*map(_pair, cell.stations.values())])
@@ -131,7 +137,7 @@ def notes(within: Layer, cell: Cell) -> Iterator[Note]:
 def keys(
     within: Layer, tallies: Sequence[StationCounters]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the keys of a cell that aggregates."""
+    """Yield the keys of a cell whose frames have an MCS, with comments."""
     if within.channel is None:
         return
     seen = any(each.up.sent or each.down.sent for each in tallies)

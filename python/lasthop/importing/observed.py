@@ -1,4 +1,4 @@
-"""Result of an import: a cell, its stations, their traffic, and the reliability of the values."""
+"""Result of an import: a cell, its stations and their traffic, and the source of each value."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ __all__ = ["Access", "Connections", "Flow", "Network", "Note", "Station", "Strea
 
 @dataclass(frozen=True)
 class Note:
-    """A remark for readers of the scenario.
+    """A remark for the reader of the imported scenario.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class Connections:
     count : int
         Number of simultaneous connections.
     measured : bool
-        Whether they were counted; otherwise they are assumed.
+        Whether the connections were counted; if False, their number is assumed.
     note : str
-        Measured properties of the connections, or the reason why they are assumed.
+        Measured properties of the connections, or the reason why connections are assumed.
     """
 
     count: int
@@ -64,7 +64,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Flow:
-    """Connection in a capture.
+    """A TCP or QUIC connection in a capture.
 
     Attributes
     ----------
@@ -73,19 +73,19 @@ class Flow:
     start_s, stop_s : float
         Times of the first and last packet since the beginning of the capture. [s]
     data_bytes : int
-        Payload in this direction, without retransmissions that the capture shows. [bytes]
+        Payload in this direction, without the captured retransmissions. [bytes]
     goodput_bps : float
         `data_bytes` in bits divided by the duration. [bit/s]
     rtt_s : float
-        Mean round-trip time, None if unknown. [s]
+        Mean round-trip time; None if it is unknown. [s]
     by_time_stamps : bool
-        Whether `rtt_s` is from TCP time stamps; otherwise it is from the order of ACKs and data.
+        Whether `rtt_s` is computed from TCP time stamps; if False, from the times of ACKs and data.
     segments, retransmitted : int
-        Number of segments that were seen, and number of retransmissions among them.
+        Number of captured segments, and number of retransmissions among them.
     handshake_s : float
-        Round-trip time of the handshake, None if it was not seen. [s]
+        Round-trip time of the handshake; None if the handshake was not captured. [s]
     window_limited : bool
-        Whether the window limited the connection; otherwise its application limited it.
+        Whether the window limited the connection; if False, its application limited it.
     """
 
     direction: str
@@ -103,7 +103,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Access:
-    """EDCA parameters of one category; None for values that are not set.
+    """EDCA parameters of one access category; None for a parameter that is not set.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Access:
     txop_s : float
         TXOP limit; 0 for one frame per TXOP. [s]
     default : bool
-        Whether the values are the program's defaults, since the file does not set them.
+        Whether the values are defaults, since the file does not set the parameters.
     txop_note : str
         Source of the TXOP limit, if it differs from the source of the other values.
     """
@@ -136,21 +136,22 @@ class Station:
     address : str
         MAC or IP address, which a scenario shows only on request.
     up_bps, down_bps : float
-        Rates of data frames from and to the station, None if not seen. [bit/s]
+        Rates of data frames from and to the station; None if there were no frames. [bit/s]
     phy : str
-        Preset of the station, if it is older than that of the cell.
+        Physical layer of the station, if it is older than that of the cell.
     mcs, streams : int
-        MCS and streams, which set the rates in 802.11n, ac and ax; None for other presets. [-]
+        MCS and number of streams, which set the rates in 802.11n, ac and ax; None for older
+        standards. [-]
     upload, download : Connections
-        TCP connections, None if there are none.
+        TCP connections in each direction; None if there are none.
     udp_up, udp_down : Stream
-        Datagrams, None if there are none.
+        UDP datagrams in each direction; None if there are none.
     error_up, error_down : float
-        Fraction of its frames that noise destroys, None if unknown. [-]
+        Fraction of frames that noise destroys; None if it is unknown. [-]
     flows : sequence of Flow
-        All its connections, if a capture shows them.
+        All connections of the station; empty unless the source is a capture.
     notes : sequence of str
-        Further known properties: signal, retries.
+        Remarks on further properties, such as signal and retries.
     """
 
     address: str
@@ -171,39 +172,39 @@ class Station:
 
 @dataclass(frozen=True)
 class Network:
-    """Cell with its stations, as far as the file describes them.
+    """An imported cell with its stations, as far as the file describes them.
 
     Attributes
     ----------
     source : str
-        Source in words: kind and file.
+        Description of the source: kind and name of the file.
     phy : str
-        Preset of the cell.
+        Physical layer, the value of ``cell.phy``.
     phy_note : str
-        Source of the preset.
+        Source of the physical layer.
     stations : sequence of Station
         Stations in the order in which they first appear.
     cell : mapping
-        Further keys of the cell, by name, each with its value as TOML writes it and a comment.
+        Further keys of the table ``cell``: name to TOML value and comment.
     ap : mapping
-        Further keys of ``cell.ap``, in the same form.
+        Further keys of the table ``cell.ap``, in the same form.
     access : mapping
-        EDCA parameters by table and category: ``("cell.ap", "voice")``.
+        EDCA parameters, by table and access category such as ``("cell.ap", "voice")``.
     wire : mapping
-        Keys of the wire.
+        Keys of the table ``wire``.
     tcp : mapping
-        Keys of TCP.
+        Keys of the table ``tcp``.
     ap_queue : int
-        Length of the access point's queue, None if unknown. [packets]
+        Limit of the access point's queue; None if it is unknown. [packets]
     ap_queue_note : str
-        Source of the queue length.
+        Source of the queue limit.
     duration_s : float
-        Time that the file covers, 0 if the file has no times. [s]
+        Time span of the file; 0 if the file contains no times. [s]
     notes : sequence of Note
-        Remarks.
+        Remarks for the reader of the scenario.
     facts : sequence of Fact
-        Facts about access points that are assumed since the file does not say them; the queue is
-        one of them unless ``ap_queue`` is known.
+        Assumptions about the access point that the file does not contain, including its queue
+        unless ``ap_queue`` is known.
     """
 
     source: str

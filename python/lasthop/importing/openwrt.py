@@ -27,24 +27,23 @@ from lasthop.scenario.access_points import BURST_S, FACTS, Fact, burst, queue
 __all__ = ["network"]
 
 BANDS = {"2g": "g", "5g": "a", "6g": "a", "60g": "ad"}
-"""Modes by ``band``, the option that replaces ``hwmode`` in newer versions."""
+"""Modes of hostapd by the option ``band``, which newer versions use instead of ``hwmode``."""
 
 HWMODE = re.compile(r"(?:802\.)?11((?:be|ax|ac|ad|[abgn])+)|auto")
 PART = re.compile(r"be|ax|ac|ad|[abgn]")
 LETTERS = ("n", "ac", "ax", "be")
-"""Later physical layers by their letters, the oldest first."""
+"""Physical layers after 802.11g by their letters, the oldest first."""
 LATER = {"HT": "n", "VHT": "ac", "HE": "ax", "EHT": "be"}
-"""Later physical layers by the letters of ``htmode``."""
+"""Physical layers after 802.11g by the letters of ``htmode``."""
 HTMODE = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320|80\+80)(?:[+-]|-[12])?")
 NONE = {"", "NONE", "NOHT", "AUTO"}
-"""Values of ``htmode`` that select no physical layer."""
+"""Values of ``htmode`` that enable neither 802.11n nor a later physical layer."""
 
 MAC80211 = ("", "mac80211")
-"""Types of radios whose driver uses mac80211. A radio without a type is assumed to be one of
-them."""
+"""Radio types whose driver uses mac80211. A radio without a type is assumed to use mac80211."""
 
 MOST_BURST_MS = 8.16
-"""Longest burst: 255 units of 32 us (IEEE 802.11-2020, 9.4.2.28). [ms]"""
+"""Longest TXOP of a burst: 255 units of 32 us (IEEE 802.11-2020, 9.4.2.28). [ms]"""
 
 MODES_OF_OTHERS = {
     "sta": "a station of another access point",
@@ -54,20 +53,21 @@ MODES_OF_OTHERS = {
     "monitor": "a monitor",
     "wds": "a link to another access point (WDS)",
 }
-"""Networks of a radio that do not belong to an access point, by ``mode``."""
+"""Descriptions of a radio's networks that belong to no access point, by ``mode``."""
 
 
 def network(
     path: Path, stations: int, radio: str | None = None, sqm_file: Path | None = None
 ) -> Network:
-    """Return the cell of one radio of the file. The file lacks the number of stations.
+    """Return the network of one radio. The number of stations is an argument, since the file does
+    not contain it.
 
     Parameters
     ----------
     path : Path
         ``/etc/config/wireless`` or what ``uci show wireless`` prints.
     stations : int
-        Number of stations.
+        Number of stations in the imported scenario.
     radio : str, optional
         Name of the radio's section; by default the first radio that is enabled.
     sqm_file : Path, optional
@@ -128,7 +128,7 @@ def _is_mac80211(radio: Section) -> bool:
 
 
 def _of_type(radio: Section) -> Iterator[Note]:
-    """Yield notes on unknown facts about a radio whose driver does not use mac80211."""
+    """Yield a note if the driver of the radio does not use mac80211, so that less is known."""
     if not _is_mac80211(radio):
         kind = radio.options["type"][:20]
         yield Note(
@@ -141,7 +141,7 @@ def _of_type(radio: Section) -> Iterator[Note]:
 def _networks(
     radio: Section, interfaces: Sequence[Section], serving: Sequence[str]
 ) -> Iterator[Note]:
-    """Yield notes on a radio that serves several networks, or none."""
+    """Yield notes about a radio that serves several networks or none."""
     on = [each for each in interfaces if not each.switch("disabled", default=False)]
     modes = [each.word("mode", "ap") for each in on]
     others = [MODES_OF_OTHERS.get(mode, f"mode {mode[:20]}") for mode in modes if mode != "ap"]
@@ -167,7 +167,7 @@ def _networks(
 def _other_radios(
     chosen: str, radios: Sequence[str], serving: Sequence[str], interfaces: Sequence[Section]
 ) -> Iterator[Note]:
-    """Yield notes on the radios that are not chosen: they are separate cells, or have no
+    """Yield notes on the radios that are not imported: they are separate cells, or serve no
     network."""
     cells = [name for name in serving if name != chosen]
     if cells:
@@ -183,7 +183,7 @@ def _other_radios(
 def _facts(
     radio: Section, preset: str, options: Section, bursts: tuple[float, Fact | str] | None
 ) -> tuple[Fact, ...]:
-    """Return the facts that are assumed about the radio."""
+    """Return the assumptions about the radio."""
     if not _is_mac80211(radio):
         unknown = queue(preset, of_mac80211=False)
         return (FACTS["any-edca"], *([unknown] if preset in GENERATIONS else []))
@@ -194,7 +194,7 @@ def _facts(
 
 
 def _serves(radio: Section, interfaces: Sequence[Section]) -> bool:
-    """Return whether the radio is enabled and has the network of an access point."""
+    """Return whether the radio is enabled and serves the network of an access point."""
     on = not radio.switch("disabled", default=False)
     return on and any(
         each.text("device") == radio.name
@@ -205,7 +205,9 @@ def _serves(radio: Section, interfaces: Sequence[Section]) -> bool:
 
 
 def _mode(radio: Section) -> tuple[str, str]:
-    """Return the mode in the form of hostapd, and the option that sets it."""
+    """Return the radio's mode as a value of hostapd's ``hw_mode``, and the option that sets the
+    mode.
+    """
     band = radio.word("band")
     if band:
         return _known_mode(radio, "band", BANDS.get(band), "2g, 5g, 6g"), f"band {band}"
@@ -236,7 +238,7 @@ def _known_mode(radio: Section, name: str, mode: str | None, allowed: str) -> st
 
 
 def _parts(radio: Section) -> list[str]:
-    """Return the parts of ``hwmode``: ``11axa`` has ``ax`` and ``a``."""
+    """Return the standards in ``hwmode``: ``11axa`` contains ``ax`` and ``a``."""
     text = radio.word("hwmode")
     if not text or text in BANDS:
         return []
@@ -257,7 +259,9 @@ def _band(mode: str, text: str) -> str:
 
 
 def _letter(radio: Section, mode: str) -> str | None:
-    """Return the newest later physical layer of a radio; None if it has none."""
+    """Return the letters of the newest physical layer after 802.11g that is enabled; None if none
+    is.
+    """
     htmode = radio.text("htmode").upper()
     match = HTMODE.fullmatch(htmode)
     if match is None and htmode not in NONE:
@@ -291,11 +295,13 @@ def _channel(radio: Section, letter: str, band: str, of_mode: str) -> Settled:
 
 
 BURST_OPTION = "tx_queue_data2_burst"
-"""Option of hostapd for the burst of best effort."""
+"""Name of hostapd's option for the TXOP of best effort at the access point."""
 
 
 def _burst(radio: Section, band: str, generation: str | None) -> tuple[float, Fact | str] | None:
-    """Return the burst of best effort [s], and the fact or the option that is its source."""
+    """Return the TXOP of best effort [s], and the option or the assumption that sets it; None if
+    unknown.
+    """
     if not _is_mac80211(radio):
         return None
     for name in ("tx_burst", BURST_OPTION):
@@ -312,7 +318,7 @@ def _burst(radio: Section, band: str, generation: str | None) -> tuple[float, Fa
 
 
 def _hostapd_options(radio: Section, interfaces: Sequence[Section]) -> Section:
-    """Return the lines that OpenWrt passes to hostapd unchanged."""
+    """Return the EDCA settings that OpenWrt passes unchanged to hostapd."""
     results = Section(radio.path)
     names = [(radio, "hostapd_options"), *((each, "hostapd_bss_options") for each in interfaces)]
     for section, name in names:
@@ -340,7 +346,9 @@ def _access(
     *,
     wmm: bool,
 ) -> Iterator[tuple[tuple[str, str], Access]]:
-    """Yield EDCA parameters: those of hostapd, with OpenWrt's burst and with options of hostapd."""
+    """Yield EDCA parameters: hostapd's defaults, changed by OpenWrt's burst and by hostapd
+    options.
+    """
     results = {("cell.ap", "best-effort"): OWN["best-effort"]}
     if wmm:
         results["cell", "best-effort"] = TOLD["best-effort"]

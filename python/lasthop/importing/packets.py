@@ -1,7 +1,7 @@
 """Packets of a pcap or pcapng capture, one after another: at most one packet is in memory.
 
-dpkt parses the headers and blocks. Its loops trust length fields, and use the link type of the
-first interface for all packets. This module therefore has separate loops. References:
+dpkt parses the headers and blocks. The loops of dpkt trust length fields, and use the link type of
+the first interface for all packets. This module therefore has its own loops. References:
 draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
 """
 
@@ -25,17 +25,17 @@ from lasthop.scenario.files import opened
 __all__ = ["Packet", "Progress", "packets"]
 
 Progress = Callable[[float, float], None]
-"""Function that is called with the number of bytes read and the total number of bytes."""
+"""Callback with the number of bytes read so far and the total number of bytes."""
 
 MOST_PACKET_BYTES = 1 << 18
-"""Longest packet or block, as in libpcap. [bytes]"""
+"""Largest accepted length of a packet or block, as in libpcap. [bytes]"""
 
 EVERY = 2000
-"""Number of packets between two progress reports."""
+"""Number of packets between two calls of the progress callback."""
 FIRST = 10_000
-"""Number of packets after which the total time is estimated."""
+"""Number of packets after which the remaining time is estimated."""
 PACKET_S = 4e-5
-"""Longest processing time of a packet. [s]"""
+"""Estimated processing time per packet. [s]"""
 
 GZIP = b"\x1f\x8b"
 SECTION, INTERFACE, PACKET, SIMPLE, ENHANCED = 0x0A0D0D0A, 1, 2, 3, 6
@@ -43,7 +43,7 @@ TSRESOL, TSOFFSET = 9, 14
 
 
 class Packet(NamedTuple):
-    """A packet: link type, time of capture [s], bytes as captured, bytes not captured [bytes]."""
+    """A packet: link type, time of capture [s], captured bytes, number of missing bytes [bytes]."""
 
     link: int
     time_s: float
@@ -53,7 +53,7 @@ class Packet(NamedTuple):
 
 @dataclass(frozen=True)
 class Interface:
-    """Interface of a pcapng section: its link type, ticks per second, time offset. [s]"""
+    """Interface in a pcapng file: link type, time stamp ticks per second, and time offset. [s]"""
 
     link: int
     ticks: float
@@ -61,7 +61,7 @@ class Interface:
 
 
 def needs_dpkt() -> tuple[ModuleType, ModuleType]:
-    """Return the modules of dpkt for pcap and pcapng. dpkt is an optional package."""
+    """Return dpkt's modules for pcap and pcapng; raise an error if dpkt is not installed."""
     try:
         from dpkt import pcap, pcapng
     except ImportError:
@@ -72,7 +72,7 @@ def needs_dpkt() -> tuple[ModuleType, ModuleType]:
 def packets(path: Path, progress: Progress | None = None) -> Iterator[Packet]:
     """Yield the packets of a capture, which may be compressed by gzip.
 
-    A capture that ends within a packet ends before this packet.
+    If the file ends within a packet, this packet is left out.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def packets(path: Path, progress: Progress | None = None) -> Iterator[Packet]:
 
 @contextmanager
 def file_or_input(path: Path) -> Iterator[io.BufferedReader]:
-    """Return a file, or standard input for the name ``-``."""
+    """Yield the opened file, or standard input for the name ``-``."""
     if str(path) != "-":
         with opened(path, or_input=True) as file:
             yield file
@@ -140,7 +140,7 @@ def _records(path: Path, file: BinaryIO, magic: bytes) -> Iterator[Packet]:
     rest = file.read(pcap.FileHdr.__hdr_len__ - 4)
     if len(rest) < pcap.FileHdr.__hdr_len__ - 4:
         raise UserError(f"{path}: ends in the header of the file")
-    # The upper bits contain the length of a check sequence.
+    # The upper bits are the length of the FCS.
     link = kind(magic + rest).linktype & 0xFFFF
     ticks = 1e9 if number in (pcap.TCPDUMP_MAGIC_NANO, pcap.PMUDPCT_MAGIC_NANO) else 1e6
     header = struct.Struct("<IIII" if little else ">IIII")
@@ -153,13 +153,13 @@ def _records(path: Path, file: BinaryIO, magic: bytes) -> Iterator[Packet]:
         file.read(skip)
         content = file.read(length)
         if len(content) < length:
-            return  # The capture is incomplete.
+            return  # The last packet is truncated.
         yield Packet(link, seconds + fraction / ticks, content, missing(total, length))
 
 
 def missing(total: int, length: int) -> int:
-    """Return the number of bytes of a packet that were not captured; 0 if the length in its header
-    is impossible. [bytes]"""
+    """Return the number of bytes of a packet that were not captured. Return 0 if the length field
+    of the packet is impossible. [bytes]"""
     return total - length if length < total <= MOST_PACKET_BYTES else 0
 
 
@@ -172,7 +172,7 @@ def _check(path: Path, what: str, length: int) -> None:
 
 
 def _blocks(path: Path, file: BinaryIO) -> Iterator[Packet]:
-    """Yield the packets of a pcapng file. The type of the first block was already read."""
+    """Yield the packets of a pcapng file, after the type of its first block was read."""
     order, interfaces = "<", list[Interface]()
     kind, index = SECTION, 0
     while True:
@@ -193,7 +193,7 @@ def _blocks(path: Path, file: BinaryIO) -> Iterator[Packet]:
         _check(path, f"block {index}", length)
         body = file.read(length - taken)
         if len(body) < length - taken:
-            return  # The capture is incomplete.
+            return  # The last block is truncated.
         if kind == INTERFACE:
             interfaces.append(_interface(path, order, head, body))
         elif kind in (ENHANCED, PACKET, SIMPLE):
@@ -211,7 +211,7 @@ def _interface(path: Path, order: str, length: bytes, body: bytes) -> Interface:
     kind = pcapng.InterfaceDescriptionBlockLE if order == "<" else pcapng.InterfaceDescriptionBlock
     try:
         block = kind(struct.pack(f"{order}I", INTERFACE) + length + body)
-    except Exception as error:  # dpkt has no exception class for some of these errors.
+    except Exception as error:  # dpkt raises no common class of errors.
         raise UserError(f"{path}: an interface's description is damaged: {error}") from None
     ticks, offset_s = 1e6, 0.0
     for option in block.opts:
@@ -226,7 +226,7 @@ def _interface(path: Path, order: str, length: bytes, body: bytes) -> Interface:
 def _packet(
     path: Path, order: str, kind: int, body: bytes, interfaces: list[Interface]
 ) -> Packet | None:
-    if kind == SIMPLE:  # A simple packet block has no time, which all analyses need.
+    if kind == SIMPLE:  # Without a time
         return None
     if len(body) < 20:
         raise UserError(f"{path}: a packet without its header: the file is damaged")

@@ -1,7 +1,7 @@
-"""Modulations of 802.11n, ac and ax: rates from MCS, streams, width and guard interval.
+"""Modulations of 802.11n, ac and ax: the rate from MCS, streams, width and guard interval.
 
 References: IEEE 802.11-2020, 19.5 (HT) and 21.5 (VHT); IEEE 802.11ax-2021, 27.5 (HE). Modulations
-that only 802.11be has are reported as they were seen, without a rate.
+that exist only in 802.11be are reported without a rate.
 """
 
 from math import log
@@ -12,17 +12,17 @@ from lasthop import _core
 __all__ = ["GENERATIONS", "Modulation", "Sighting", "fitting", "highest_mcs", "is_allowed"]
 
 GENERATIONS = ("802.11n", "802.11ac", "802.11ax")
-"""Physical layers that aggregate, the oldest first."""
+"""Physical layers with aggregation, the oldest first."""
 
 AFTER = "802.11be"
-"""Next physical layer. Stations may have it, but cells of lasthop do not."""
+"""First physical layer that lasthop does not support, although stations may use it."""
 
 SUBCARRIERS = {
     "802.11n": {20: 52, 40: 108},
     "802.11ac": {20: 52, 40: 108, 80: 234, 160: 468},
     "802.11ax": {20: 234, 40: 468, 80: 980, 160: 1960},
 }
-"""Number of data subcarriers by generation and width. [-], [MHz]"""
+"""Number of data subcarriers by physical layer and channel width. [-], [MHz]"""
 
 MOST_MCS = {"802.11n": 7, "802.11ac": 9, "802.11ax": 11}
 MOST_STREAMS = {"802.11n": 4, "802.11ac": 8, "802.11ax": 8}
@@ -33,24 +33,23 @@ NOT_IN_VHT = {
     (80, 9): (6,),
     (160, 9): (3,),
 }
-"""Numbers of streams that 802.11ac excludes for a width and an MCS. [MHz]"""
+"""Numbers of streams that 802.11ac forbids, by channel width [MHz] and MCS."""
 
 NEAR = 0.2
-"""Largest difference of rates, as a logarithm, for which the MCS and streams that were seen are
-kept. It exceeds the effect of another guard interval, or of 10 instead of 12 bits per subcarrier.
-[-]"""
+"""Largest difference of the rates' logarithms up to which MCS and streams do not change. It exceeds
+the effect of another guard interval, or of 10 instead of 12 bits per subcarrier. [-]"""
 OF_STREAMS = 0.15
-"""Largest difference of rates, as a logarithm, that is accepted to avoid another number of streams.
+"""Largest difference of the rates' logarithms that is accepted to preserve the number of streams.
 [-]"""
 
 
 class Modulation(NamedTuple):
-    """Modulation of frames.
+    """Modulation of frames with an MCS.
 
     Attributes
     ----------
     phy : str
-        ``"802.11n"``, ``"802.11ac"``, ``"802.11ax"``, or ``"802.11be"`` if it was seen.
+        ``"802.11n"``, ``"802.11ac"`` or ``"802.11ax"``; ``"802.11be"`` in captured frames.
     mcs : int
         MCS of each stream: 0 to 7, 9 or 11.
     streams : int
@@ -69,7 +68,7 @@ class Modulation(NamedTuple):
 
     @property
     def rate_bps(self) -> float:
-        """Data rate; 0 (unknown) for modulations that only 802.11be has. [bit/s]"""
+        """Data rate; 0 (unknown) for modulations that exist only in 802.11be. [bit/s]"""
         subcarriers = SUBCARRIERS.get(self.phy, {}).get(self.width_mhz, 0)
         bits, data, of = _core.MCS[min(self.mcs, len(_core.MCS) - 1)]
         useful_ns = 12_800 if self.phy == "802.11ax" else 3_200
@@ -83,13 +82,13 @@ class Sighting(NamedTuple):
     Attributes
     ----------
     rate_bps : float
-        Rate. [bit/s]
+        Data rate. [bit/s]
     modulation : Modulation
-        None for rates of 802.11a, b and g.
+        Modulation; None for rates of 802.11a, b and g.
     peculiar : sequence of str
-        Features that a cell of lasthop does not have: ``"DCM"``, ``"OFDMA"``, ``"80+80 MHz"``.
+        Features that lasthop does not support: ``"DCM"``, ``"OFDMA"``, ``"80+80 MHz"``.
     words : str
-        Words of the source, for remarks; empty if there are none.
+        Text in the source, for remarks; empty if there is none.
     """
 
     rate_bps: float
@@ -99,7 +98,7 @@ class Sighting(NamedTuple):
 
 
 def is_allowed(modulation: Modulation) -> bool:
-    """Return whether the standard allows this combination of MCS, streams and width."""
+    """Return whether the standard permits this combination of MCS, streams and width."""
     return (
         0 <= modulation.mcs <= MOST_MCS[modulation.phy]
         and 1 <= modulation.streams <= MOST_STREAMS[modulation.phy]
@@ -112,21 +111,22 @@ def is_allowed(modulation: Modulation) -> bool:
 
 
 def highest_mcs(phy: str, width_mhz: int, streams: int) -> int:
-    """Return the highest MCS that this number of streams may have at this width."""
+    """Return the highest MCS that the standard permits for this width and number of streams."""
     every = (Modulation(phy, mcs, streams, width_mhz) for mcs in range(MOST_MCS[phy] + 1))
     return max(each.mcs for each in every if is_allowed(each))
 
 
 def fitting(seen: Sighting, phy: str, width_mhz: int, guard_interval_ns: int) -> Modulation:
-    """Return the modulation that is nearest to a sighting, for a given width and guard interval.
+    """Return the permitted modulation that is nearest to a reported one, for this width and guard
+    interval.
 
-    MCS and streams are kept if the rate remains similar. Otherwise the combination with the nearest
-    rate is returned, preferably with the same number of streams.
+    MCS and streams do not change if the rate remains similar. If it does not, the combination with
+    the nearest rate is returned, preferably with the same number of streams.
 
     Parameters
     ----------
     seen : Sighting
-        Sighting with a modulation.
+        Reported rate and modulation.
     phy : str
         Physical layer of the result.
     width_mhz : int

@@ -1,10 +1,10 @@
-"""Round-trip times of a TCP connection, from a capture at any point of its path.
+"""Round-trip times of a TCP connection, from a capture at any point on its path.
 
 A capture in the middle of a path shows neither when a segment was sent nor when its ACK arrived.
-But a sender sends when an ACK allows it: the ACK of segment a allows it to send up to a + W, where
-W is its window. The round-trip time of a segment is therefore the time between two ACKs that pass
-the capture: the ACK that allowed the segment, and the ACK that acknowledges it. This holds for any
-position of the capture and for queues on both sides of it:
+But a sender transmits when an ACK allows it: the ACK of segment a allows it to send up to a + W,
+where W is its window. The round-trip time of a segment is therefore the time between two ACKs that
+pass the capture: the ACK that allowed the segment, and the ACK that acknowledges it. This is true
+for any position of the capture, with queues on both sides of it:
 
 ::
 
@@ -13,13 +13,12 @@ position of the capture and for queues on both sides of it:
                        |<------------- round trip ---------------->|
 
 The module computes W as the sender does: by slow start and congestion avoidance from the ACKs that
-pass, up to the receiver's window. W is corrected by observations. It is at least the data that is
-seen in flight. At a retransmission, it is the data in flight after the lost segment. The growth
-rate of W is measured from one loss to the next. The method is that of Jaiswal, Iannaccone, Diot,
-Kurose and Towsley, "Inferring TCP connection characteristics through passive measurements" (INFOCOM
-2004).
+pass, up to the receiver's window. W is corrected by observations. W is at least the captured data
+in flight. At a retransmission, W is the data in flight after the lost segment. The growth rate of W
+is measured from one loss to the next. The method is that of Jaiswal, Iannaccone, Diot, Kurose and
+Towsley, "Inferring TCP connection characteristics through passive measurements" (INFOCOM 2004).
 
-If both ends use time stamps (RFC 7323), W is not needed. The echo in an ACK is the time at which
+If both hosts use time stamps (RFC 7323), W is not needed. The echo in an ACK is the time at which
 the segment was sent, on the sender's clock. The offset of this clock is taken from the segment with
 the smallest delay. The delay of this segment outside the capture is the smallest response time of
 the far side.
@@ -37,44 +36,48 @@ MODULUS, HALF = 1 << 32, 1 << 31
 ETHERNET_MSS = 1460
 """Longest payload of a segment in an Ethernet frame. [bytes]"""
 STAMP_BYTES = 12
-"""Payload that TCP time stamps displace. [bytes]"""
+"""Bytes of a segment's payload that TCP time stamps replace. [bytes]"""
 KEEP_ALIVE_BYTES = 1
-"""Largest payload of a keep-alive, which repeats the last byte (RFC 9293, 3.8.4). [bytes]"""
+"""Largest payload of a keep-alive segment, which repeats the last byte (RFC 9293, 3.8.4).
+[bytes]
+"""
 INITIAL_WINDOW = 10
-"""Largest initial window [segments] (RFC 6928). A capture may show a smaller one."""
+"""Largest initial window [segments] (RFC 6928). The window in a capture may be smaller."""
 DUPACKS = 3
 LEAST_SSTHRESH = 2
 MOST_EDGES = 20_000
-"""Largest number of ACKs that are stored per connection. It exceeds the window of any last hop."""
+"""Maximum number of ACKs that are stored per connection. It exceeds the window on any last hop."""
 AFTER_LOSS = 0.5
-"""Factor by which a loss reduces the window of Reno, NewReno and Compound. [-]"""
+"""Factor by which a loss reduces the window in Reno, NewReno and Compound. [-]"""
 LEAST_GROWTH = 2.0
-"""Smallest growth between two losses from which the growth rate is measured. [segments]"""
+"""Smallest window growth between two losses from which the growth rate is estimated. [segments]"""
 SPEEDS = (1.0, 6.0)
-"""Smallest and largest ratio of the growth rate to that of Reno per ACK. Some senders count
+"""Range of the sender's window growth relative to Reno's growth per ACK. Some senders count
 segments or time instead of ACKs. [-]"""
 PAUSE_S = 1.0
-"""Time without a packet after which the sender had nothing to send. It exceeds any round-trip time.
-[s]"""
+"""Time without a packet after which the sender had nothing to send. It exceeds all round-trip
+times. [s]"""
 LONGEST_S = 10.0
-"""Largest round-trip time; a longer sample is a pause. [s]"""
+"""Largest accepted round-trip time; a longer sample is a pause of the sender. [s]"""
 CLOCKS_HZ = (1000.0, 100.0, 250.0, 10.0, 1e6)
-"""Possible rates of the clocks of time stamps. [Hz]"""
+"""Possible rates of the clock that generates TCP time stamps. [Hz]"""
 CLOCK_ERROR = 0.3
-"""Largest relative delay of time stamps for such a clock, caused by growing queues. [-]"""
+"""Largest relative error of a clock rate that is estimated from time stamps. Growing queues delay
+the time stamps. [-]
+"""
 CLOCK_SPAN_S = 2.0
-"""Shortest time over which the rate of a clock is estimated from its time stamps. [s]"""
+"""Shortest time over which the clock rate is estimated from time stamps. [s]"""
 
 
 def ahead(of: int, by: int) -> int:
-    """Return the distance between two sequence numbers, with its sign. [bytes]"""
+    """Return sequence number `by` minus sequence number `of`, with its sign. [bytes]"""
     difference = (of - by) % MODULUS
     return difference - MODULUS if difference >= HALF else difference
 
 
 @dataclass(slots=True)
 class Mean:
-    """Mean of samples, with their sum and extremes."""
+    """Mean of samples, with their sum, minimum and maximum."""
 
     count: int = 0
     total: float = 0.0
@@ -90,27 +93,28 @@ class Mean:
 
     @property
     def mean(self) -> float | None:
-        """Mean of the samples, None without samples."""
+        """Mean of the samples; None if there are no samples."""
         return self.total / self.count if self.count else None
 
 
 @dataclass
 class RoundTrips:
-    """Round trips of one direction of a connection, from its data and the ACKs that return.
+    """Round-trip times of one direction of a connection, from its data and the returning ACKs.
 
     Attributes
     ----------
     mss_bytes : int
-        Longest payload so far of a segment on the wire. [bytes]
+        Longest payload so far of a transmitted segment. [bytes]
     most_bytes : int
-        Longest possible segment on the wire. Segmentation offload has merged several segments into
-        each longer segment of the capture. [bytes]
+        Longest possible payload of a transmitted segment. A longer segment in the capture was
+        merged from several segments by segmentation offload. [bytes]
     losses : int
         Number of window reductions: after a retransmission, or by ECN's CWR.
     by_window, by_stamp : Mean
-        Round-trip times by the window and by time stamps. [s]
+        Round-trip times that are computed from the window, and from time stamps. [s]
     retransmitted, repeated_bytes : int
-        Number of segments that TCP retransmitted, without retries of the MAC, and their payload.
+        Number of segments that TCP retransmitted, and payload of these segments. Retries of the MAC
+        do not count.
     backlog : dict
         Number of segments, by the number of packets that left between the ACK that allowed the
         segment and the segment.
@@ -154,7 +158,7 @@ class RoundTrips:
         at_s : float
             Time of the segment. [s]
         sent : Segment
-            The segment.
+            Captured segment with data.
         passed : int
             Number of earlier packets in this direction, of all senders.
         """
@@ -187,51 +191,52 @@ class RoundTrips:
             self._lose(sent.seq)
 
     def longest_bytes(self, sent: Segment) -> int:
-        """Return the longest payload on the wire of a segment with the same options. [bytes]"""
+        """Return the longest possible payload of a transmitted segment with the same options.
+        [bytes]
+        """
         return self.most_bytes - (STAMP_BYTES if sent.stamp >= 0 else 0)
 
     def segments_of(self, sent: Segment) -> int:
-        """Return the number of segments on the wire that a segment of the capture consists of."""
+        """Return the number of transmitted segments that were merged into a captured segment."""
         return max(ceil(sent.payload_bytes / max(self.longest_bytes(sent), 1)), 1)
 
     def is_keep_alive(self, sent: Segment) -> bool:
-        """Return whether a segment is a keep-alive, which only checks whether the other end
-        exists."""
+        """Return whether a segment is a keep-alive, which only tests whether the connection is
+        alive."""
         behind = ahead(self._next, sent.seq)
         return sent.payload_bytes <= KEEP_ALIVE_BYTES and behind == 1 and self._next == self._una
 
     @property
     def all_answered(self) -> bool:
-        """Return whether all data that passed is acknowledged."""
+        """Return whether all captured data was acknowledged."""
         return self._next < 0 or ahead(self._una, self._next) >= 0
 
     @property
     def allowed_segments(self) -> float:
-        """Return the mean window while data was acknowledged, at most the receiver's window.
-        [segments]"""
+        """Return the mean window at the times of ACKs, at most the receive window. [segments]"""
         mean = self.window.mean
         return min(self._cwnd if mean is None else mean, self._limit)
 
     def pause(self, at_s: float, passed: int) -> None:
-        """Forget which ACK allowed which segment, since the sender had nothing to send."""
+        """Forget the ACKs that allowed later segments, since the sender had nothing to send."""
         self._edges.clear()
         self._unseen.clear()
         self._allow(at_s, passed)
 
     def _flight(self) -> float:
-        """Return the number of segments that are seen in flight."""
+        """Return the number of captured segments that are not yet acknowledged."""
         return ahead(self._next, self._una) / max(self.mss_bytes, 1)
 
     def _at_least(self, segments: float) -> None:
-        """Increase the window to the number of segments that are seen in flight."""
+        """Increase the estimated window to at least this number of segments."""
         if segments > self._cwnd:
             self._cwnd = segments
         elif not self._begun:
-            self._cwnd = max(segments, 1.0)  # The initial window is visible immediately.
+            self._cwnd = max(segments, 1.0)  # The first segments in flight are the initial window.
 
     def _lose(self, seq: int) -> None:
-        """Process a retransmission: the data after the lost segment was the window, and recovery
-        begins."""
+        """Process a retransmission: set the window from the data after the lost segment, and begin
+        recovery."""
         self.losses += 1
         lost = max(ahead(self._next, seq) / max(self.mss_bytes, 1), 1.0)
         fast = self._dupacks >= DUPACKS
@@ -245,7 +250,7 @@ class RoundTrips:
         self._recover, self._fast, self._begun = self._next, fast, True
 
     def _time_out_for_nothing(self) -> None:
-        """Process the retransmission of acknowledged data: the timeout was spurious and reduced the
+        """Process the retransmission of acknowledged data: a spurious timeout reduced the sender's
         window."""
         if self._recover < 0 and (self._repeated < 0 or ahead(self._una, self._repeated) >= 0):
             self._ssthresh = max(AFTER_LOSS * self._cwnd, LEAST_SSTHRESH)
@@ -253,7 +258,7 @@ class RoundTrips:
             self._repeated = self._next
 
     def _note_backlog(self, at_s: float, end: int, passed: int) -> None:
-        """Count the packets that left between the ACK that allowed a segment and the segment.
+        """Record how many packets left between a segment and the ACK that allowed the segment.
 
         If no packet left for a long time, the segment did not wait in a queue: the sender had
         nothing to send. The time of the ACK is then unrelated to the time at which the segment was
@@ -278,9 +283,9 @@ class RoundTrips:
         at_s : float
             Time of the ACK. [s]
         back : Segment
-            The ACK.
+            Captured ACK.
         window_bytes : int
-            Scaled window of the receiver; 0 if the scale is unknown. [bytes]
+            Scaled receive window; 0 if the scale is unknown. [bytes]
         passed : int
             Number of packets towards the receiver so far, of all senders.
         """
@@ -289,7 +294,7 @@ class RoundTrips:
         if window_bytes and self.mss_bytes:
             self._limit = max(window_bytes / self.mss_bytes, 1.0)
         if back.flags & SYN or not self.mss_bytes:
-            self._una = back.ack  # an ACK of the handshake, which does not increase the window
+            self._una = back.ack  # An ACK of the handshake does not increase the window.
             return
         moved = ahead(back.ack, self._una)
         if moved == 0 and back.payload_bytes == 0 and not back.flags & (SYN | FIN):
@@ -316,8 +321,8 @@ class RoundTrips:
         self._allow(at_s, passed)
 
     def _answer(self, at_s: float, first: int) -> None:
-        """Add a sample: the time since the ACK that allowed the first of the acknowledged
-        segments."""
+        """Add a round-trip time: the time since the ACK that allowed the first newly acknowledged
+        segment."""
         while self._edges and ahead(self._edges[0][0], first) <= 0:
             self._edges.popleft()
         if self._edges:
@@ -338,7 +343,7 @@ class RoundTrips:
         self._cwnd = min(self._cwnd, self._limit)
 
     def _allow(self, at_s: float, passed: int) -> None:
-        """Record that the sender may now send up to one window beyond the acknowledged data."""
+        """Record that this ACK allows data up to one window beyond the acknowledged data."""
         edge = (self._una + int(self._cwnd) * self.mss_bytes) % MODULUS
         if not self._edges or ahead(edge, self._edges[-1][0]) > 0:
             self._edges.append((edge, at_s, passed))
@@ -350,18 +355,19 @@ class RoundTrips:
 
     @property
     def stamped(self) -> bool:
-        """Whether the round-trip times are from time stamps."""
+        """Whether the round-trip times are computed from time stamps."""
         return self.by_stamp.count > 0
 
     @property
     def rtt_s(self) -> float | None:
-        """Mean round-trip time: from time stamps if there are any. [s]"""
+        """Mean round-trip time; computed from time stamps if the connection uses them. [s]"""
         return (self.by_stamp if self.stamped else self.by_window).mean
 
 
 @dataclass
 class Clock:
-    """Clock of a sender, from its time stamps: its rate, and its offset to the capture's clock.
+    """Clock of a sender, estimated from its time stamps: its rate, and its offset to the capture's
+    clock.
 
     The offset is computed for each possible rate from the first time stamp on, when queues are
     short.
@@ -372,7 +378,7 @@ class Clock:
     _offsets_s: dict[float, float] = field(default_factory=lambda: dict.fromkeys(CLOCKS_HZ, inf))
 
     def tell(self, at_s: float, stamp: int) -> None:
-        """Process a time stamp that passes."""
+        """Process the time stamp of a captured segment."""
         if self._first is None:
             self._first = at_s, stamp
         ticks, span_s = (stamp - self._first[1]) % MODULUS, at_s - self._first[0]
@@ -385,8 +391,8 @@ class Clock:
             self._offsets_s[hz] = min(self._offsets_s[hz], at_s - ticks / hz)
 
     def sent_s(self, stamp: int) -> float | None:
-        """Return the sending time of a segment with this time stamp, on the capture's clock; None
-        if unknown."""
+        """Return the time at which the segment with this time stamp was sent, on the capture's
+        clock; None if unknown."""
         if not self._hz or self._first is None:
             return None
         return self._offsets_s[self._hz] + ((stamp - self._first[1]) % MODULUS) / self._hz

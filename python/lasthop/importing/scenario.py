@@ -1,4 +1,4 @@
-"""A `Network` as a scenario: TOML with a comment on the source of each value."""
+"""Text of a scenario from a `Network`: TOML with a comment on the source of each value."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
@@ -10,29 +10,29 @@ from lasthop.importing.ppdu import GENERATIONS
 __all__ = ["as_toml", "names"]
 
 WIDTH = 98
-"""Longest line of comments. [characters]"""
+"""Maximum length of a line with comments. [characters]"""
 AT = 34
-"""Column at which the comment of a value begins, if the value is short enough."""
+"""Column of a value's comment, if the value is short enough."""
 
 LEAST_S, MOST_S = 30.0, 300.0
-"""Shortest and longest duration of a run in the scenario. [s]"""
+"""Shortest and longest simulated duration in an imported scenario. [s]"""
 USUAL_S = 60.0
-"""Duration of a run if the file has no times. [s]"""
+"""Simulated duration if the imported file contains no times. [s]"""
 WARMUP_S, WARMUP_TRIPS = 10.0, 15.0
-"""Shortest warm-up, as a time and as a multiple of the longest round-trip time. [s], [-]"""
+"""Shortest warm-up: as a time, and as a multiple of the longest round-trip time. [s], [-]"""
 AMPLE_QUEUE = 1000
-"""Length of the queue of a cell that aggregates, if the source does not report it. [packets]"""
+"""Queue limit of a cell that aggregates, if the file does not contain the limit. [packets]"""
 MOST_ALONE = 50
-"""Largest number of identical stations that have separate tables."""
+"""Maximum number of equal stations with separate tables."""
 
 
 def names(network: Network) -> list[str]:
-    """Names of the stations in the scenario, in order: ``sta-1``, ``sta-2``."""
+    """Return names for the stations, in order: ``sta-1``, ``sta-2`` and so on."""
     return [f"sta-{number}" for number in range(1, len(network.stations) + 1)]
 
 
 def as_toml(network: Network, *, addresses: bool = False) -> str:
-    """Return the scenario as text.
+    """Return the text of the scenario.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
     for fact in network.facts:
         lines += commented(f"Assumed: {fact.source[0].lower()}{fact.source[1:]}")
     is_fifo = _is_fifo(network)
-    aggregates = network.phy in GENERATIONS  # Models support such cells only with UDP.
+    aggregates = network.phy in GENERATIONS  # For such cells, models support only UDP.
     models = is_fifo and not aggregates
     verbs = "check, predict, simulate or compare" if models else "check or simulate"
     limit = 100 if aggregates else 30
@@ -90,13 +90,13 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
 
 
 def title(network: Network) -> str:
-    """Return the scenario's title."""
+    """Return the title of the scenario."""
     count = len(network.stations)
     return f"{count} station{'s' if count != 1 else ''}, from {network.source}"
 
 
 def text(value: str) -> str:
-    """Return a text as a TOML string."""
+    """Return a text as a TOML string, with quotes."""
     escaped = "".join(
         f"\\u{ord(c):04x}" if not c.isprintable() and ord(c) < 0x10000 else c for c in value
     )
@@ -104,7 +104,7 @@ def text(value: str) -> str:
 
 
 def entry(key: str, value: str, message: str = "") -> str:
-    """Return a line of a table, with its comment."""
+    """Return the line of a key with its value and comment."""
     line = f"{key} = {value}" if key else ""
     if not message:
         return line
@@ -113,7 +113,7 @@ def entry(key: str, value: str, message: str = "") -> str:
 
 
 def commented(words: str) -> list[str]:
-    """Return the lines of a comment."""
+    """Return a text as comment lines."""
     clean = " ".join("".join(c if c.isprintable() else "?" for c in words).split())
     return [f"# {line}" for line in wrap(clean, WIDTH - 2)]
 

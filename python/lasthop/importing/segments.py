@@ -10,14 +10,14 @@ __all__ = ["ETHERNET", "IP_LINKS", "Segment", "ip_packet", "of_ethernet", "segme
 
 ETHERNET, NULL, RAW, COOKED, COOKED_2 = 1, 0, 101, 113, 276
 IP_LINKS = {RAW, 12, 14, 228, 229}
-"""Link types of IP packets without a link header."""
+"""Link types of captures whose packets begin with the IP header."""
 WIRED_LINKS = {ETHERNET, NULL, COOKED, COOKED_2, *IP_LINKS}
-"""Supported link types without a radio."""
+"""Supported link types of wired captures."""
 
 IPV4, IPV6, VLAN, QINQ, PPPOE = 0x0800, 0x86DD, 0x8100, 0x88A8, 0x8864
 TCP, UDP, FRAGMENT = 6, 17, 44
 PASSED = {0, 43, 60}
-"""Extension headers that are skipped: hop-by-hop, routing, destination options."""
+"""IPv6 extension headers that are skipped: hop-by-hop, routing, destination options."""
 
 FIN, SYN, RST, ACK, CWR = 1, 2, 4, 16, 128
 END_OF_OPTIONS, NO_OPERATION, MAX_SEGMENT, SCALE, TIME_STAMPS = 0, 1, 2, 3, 8
@@ -29,19 +29,19 @@ class Segment(NamedTuple):
     Attributes
     ----------
     source, sink : bytes
-        IP addresses.
+        Source and destination IP addresses.
     sport, dport : int
-        Ports.
+        Source and destination ports.
     tcp : bool
-        Whether the segment is TCP, otherwise UDP.
+        Whether the segment is TCP; if False, it is UDP.
     flags, seq, ack, window : int
         Fields of the TCP header; 0 for UDP.
     payload_bytes : int
         Length of the payload according to the headers. [bytes]
     mss_bytes, scale : int
-        MSS and window scale in a SYN; 0 and -1 if absent.
+        MSS and window scale of a SYN; 0 and -1 if absent.
     stamp, echo : int
-        Time stamps, -1 if absent.
+        TCP time stamp and its echo; -1 if absent.
     """
 
     source: bytes
@@ -61,7 +61,7 @@ class Segment(NamedTuple):
 
 
 def of_ethernet(content: bytes) -> bytes:
-    """Return the IP packet in an Ethernet frame, after VLAN tags and PPPoE; empty if there is
+    """Return the IP packet in an Ethernet frame, after VLAN tags and PPPoE; empty if the frame has
     none."""
     return _by_type(content, 12)
 
@@ -79,7 +79,7 @@ def _by_type(content: bytes, at: int) -> bytes:
 
 
 def ip_packet(link: int, content: bytes) -> bytes:
-    """Return the IP packet in a frame of a link without a radio; empty if there is none."""
+    """Return the IP packet in a frame of a wired capture; empty if the frame has none."""
     if link == ETHERNET:
         return of_ethernet(content)
     if link in IP_LINKS:
@@ -92,13 +92,15 @@ def ip_packet(link: int, content: bytes) -> bytes:
 
 
 def of_llc(payload: bytes) -> bytes:
-    """Return the IP packet after LLC and SNAP of an 802.11 frame; empty if there is none."""
+    """Return the IP packet after the LLC and SNAP headers of an 802.11 frame; empty if there is
+    none.
+    """
     return _by_type(payload, 6) if payload.startswith(b"\xaa\xaa\x03") else b""
 
 
 def segment(packet: bytes, missing_bytes: int = 0) -> Segment | None:
-    """Return the segment in an IP packet; None if it is neither TCP nor UDP, or its header is
-    incomplete.
+    """Return the TCP segment or UDP datagram in an IP packet; None if there is none, or if its
+    header is incomplete.
 
     Parameters
     ----------
@@ -116,7 +118,7 @@ def segment(packet: bytes, missing_bytes: int = 0) -> Segment | None:
         if start < 20 or later:
             return None
         protocol, source, sink = packet[9], packet[12:16], packet[16:20]
-        # Segmentation offload leaves the length field 0.
+        # With segmentation offload, the length field is 0.
         total = total or len(packet) + missing_bytes
     elif version == 6 and len(packet) >= 40:
         protocol, start = packet[6], 40

@@ -1,5 +1,4 @@
-"""The channel that follows from the settings of an access point of 802.11n or later, and its
-keys."""
+"""Channel of a cell from the settings of an access point of 802.11n or later."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -30,9 +29,9 @@ class Wanted(NamedTuple):
     letter, band : str
         Newest physical layer, ``"n"`` to ``"be"``, and band.
     width_mhz : int
-        Width, up to 320. [MHz]
+        Channel width, up to 320. [MHz]
     short : bool
-        Whether stations may have the short guard interval of 802.11n and ac.
+        Whether the short guard interval of 802.11n and ac is enabled.
     split : bool
         Whether the channel consists of two separate parts (80+80 MHz).
     """
@@ -45,7 +44,7 @@ class Wanted(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Resulting channel, with comments for its keys and notes."""
+    """Channel of the imported cell, with comments for its keys, and notes."""
 
     within: Channel
     comments: Mapping[str, str]
@@ -53,14 +52,14 @@ class Settled(NamedTuple):
 
 
 def settle(wanted: Wanted, of_band: str, of_width: str, of_guard: str) -> Settled:
-    """Return the channel of an access point's settings.
+    """Return the channel of the imported cell, which is the nearest supported channel.
 
     Parameters
     ----------
     wanted : Wanted
         Requested channel.
     of_band, of_width, of_guard : str
-        Sources of band, width and guard interval, for comments.
+        Sources of band, width and guard interval, which become comments.
     """
     asked = phy.LETTERS[wanted.letter]
     allowed = [each for each in GENERATIONS if is_in(each, wanted.band)]
@@ -90,7 +89,7 @@ def settle(wanted: Wanted, of_band: str, of_width: str, of_guard: str) -> Settle
 
 
 def cell_keys(settled: Settled) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the keys of a cell with this channel."""
+    """Yield the keys of a cell with this channel, with comments."""
     yield from keys(settled.within, settled.comments)
     yield "edca", ('"hostapd"', "defaults of hostapd for values that are not given below")
     yield from streams(settled.within)

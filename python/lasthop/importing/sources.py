@@ -1,7 +1,8 @@
 """Traffic of a station of a capture, as keys of a scenario.
 
-Connections that their windows limit become uploads and downloads. Connections that their
-applications limit have a rate. In a scenario only UDP has a rate, so they become UDP traffic.
+Connections that are limited by their windows become uploads and downloads. Connections that are
+limited by their applications have a rate. In a scenario only UDP has a rate, so these connections
+become UDP traffic.
 """
 
 from collections.abc import Sequence
@@ -13,13 +14,13 @@ from lasthop.importing.observed import Connections, Flow, Stream
 __all__ = ["Sources", "sources"]
 
 LARGEST_DATAGRAM = 1472
-"""Largest payload of a datagram in one Ethernet frame; a larger datagram is fragmented. [bytes]"""
+"""Largest payload of a datagram that fits into one Ethernet frame. [bytes]"""
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Traffic of a station in one direction: its connections and its datagrams, None if there are
-    none."""
+    """Traffic of a station in one direction: TCP connections and UDP datagrams; None for a kind
+    that is absent."""
 
     connections: Connections | None
     stream: Stream | None
@@ -31,11 +32,11 @@ def sources(tally: StationCounters, flows: Sequence[Flow], way: str) -> Sources:
     Parameters
     ----------
     tally : StationCounters
-        Counts of the station.
+        Counters of the station.
     flows : sequence of Flow
-        Connections that are long enough.
+        Connections of the station that are long enough to be imported.
     way : str
-        ``"up"`` or ``"down"``.
+        Direction of the traffic, ``"up"`` or ``"down"``.
     """
     own = [flow for flow in flows if flow.direction == way]
     greedy = [flow for flow in own if flow.window_limited]
@@ -47,7 +48,9 @@ def sources(tally: StationCounters, flows: Sequence[Flow], way: str) -> Sources:
 
 
 def payload_bytes(tally: StationCounters, flows: Sequence[Flow], way: str) -> int:
-    """Return the longest payload of a station's TCP segments, else the mean of its packets."""
+    """Return the longest payload of a station's TCP segments; without TCP, the mean payload of its
+    packets.
+    """
     longest = max(
         (each.trips.mss_bytes for each in tally.bulk() if each.direction == way), default=0
     )
@@ -72,7 +75,7 @@ def _connections(flows: Sequence[Flow]) -> Connections | None:
 
 
 def _stream(datagrams: Datagrams, flows: Sequence[Flow], longest: int) -> Stream | None:
-    """Return the UDP traffic of a direction, which includes connections with a rate of their
+    """Return the UDP traffic of a direction. It includes the connections that are limited by their
     applications."""
     usual = max(datagrams.lengths, key=lambda each: datagrams.lengths[each], default=1)
     if not flows:
@@ -80,7 +83,7 @@ def _stream(datagrams: Datagrams, flows: Sequence[Flow], longest: int) -> Stream
             return None
         return Stream(datagrams.rate_bps, min(max(usual, 1), LARGEST_DATAGRAM))
     span_s = max(flow.stop_s for flow in flows) - min(flow.start_s for flow in flows)
-    # n segments have n - 1 gaps between them, so the last segment is not in the time span.
+    # The time span contains only the gaps between segments, one fewer than segments.
     rate_bps = 8 * sum(each.data_bytes * (1 - 1 / each.segments) for each in flows) / span_s
     if rate_bps <= 0.0:
         return _stream(datagrams, [], longest)  # Only retransmissions were seen.
@@ -102,6 +105,6 @@ def _mbps(rate_bps: float) -> str:
 
 
 def _range_ms(values_s: Sequence[float]) -> str:
-    """Return the smallest and the largest of some times, or the only time, in words."""
+    """Return the smallest and the largest of some times as text; one number if they are equal."""
     least, most = (f"{1e3 * each:.3g}" for each in (min(values_s), max(values_s)))
     return f"{least} ms" if least == most else f"{least} to {most} ms"

@@ -1,4 +1,4 @@
-"""OpenWrt's ``/etc/config/sqm``: the link after the router, as sqm-scripts shape it.
+"""Import of OpenWrt's ``/etc/config/sqm``: the wired line as shaped by sqm-scripts.
 
 References: sqm-scripts of June 2024 (commit 95337de). ``run-openwrt.sh`` starts a queue for each
 interface with ``enabled 1``. ``defaults.sh`` has the defaults of options. In ``functions.sh``, a
@@ -19,17 +19,17 @@ from lasthop.importing.uci import Section, read
 __all__ = ["Line", "line"]
 
 DEFAULTS_KBPS = {"download": 14698, "upload": 2302}
-"""Rates that apply if an option is missing. [kbit/s]"""
+"""Default rates of sqm-scripts. [kbit/s]"""
 MOST_KBPS = 100_000_000
 MOST_OVERHEAD = 4096
 FULL_BYTES = 1500
-"""Length of a full packet. [bytes]"""
+"""Length of a full-size packet. [bytes]"""
 CELL_BYTES, CELL_PAYLOAD = 53, 48
 """Lengths of an ATM cell and of its payload. [bytes]"""
 MOST_WORDS = 60
 
 CAKES = ("piece_of_cake.qos", "layer_cake.qos")
-"""Scripts that use CAKE for any value of ``qdisc``."""
+"""Scripts that always use CAKE, whatever ``qdisc`` is."""
 QDISCS = {
     "fq_codel": "fq_codel",
     "codel": "codel",
@@ -37,20 +37,19 @@ QDISCS = {
     "cake": "fq_codel",
     "fq_pie": "fq_codel",
 }
-"""Disciplines of lasthop by the disciplines of SQM."""
+"""Queue disciplines of lasthop by the qdiscs of sqm-scripts."""
 FIFOS = {"pfifo", "bfifo", "pfifo_fast"}
 NEAREST = {
     "cake": "CAKE is simulated as fq_codel: flows share the line, not hosts, and DSCP has no tins",
     "fq_pie": "fq_pie is simulated as fq_codel",
 }
-"""Disciplines that lasthop does not have, each with a sentence on the discipline that is simulated
-instead."""
+"""Qdiscs that lasthop does not support, each with a sentence on its replacement."""
 
 GUEST = re.compile(r"guest|iot", re.IGNORECASE)
 INSIDE = re.compile(r"@?(br-|br_|lan|wlan|phy\d+-|ath\d|ra\d|rai\d|rax\d)", re.IGNORECASE)
-"""Names of interfaces towards the stations."""
+"""Names of interfaces on the side of the stations."""
 OUTSIDE = re.compile(r"wan|ppp|dsl|internet|lte|modem", re.IGNORECASE)
-"""Names of interfaces that are certainly the line. They are preferred to other names such as
+"""Names of interfaces that are certainly the line. They have precedence over names such as
 ``eth1``."""
 
 
@@ -59,27 +58,27 @@ NO_LINE = Note(
     'rate = "100 Mbps", back_rate = "20 Mbps" and delay = "10 ms"',
     True,
 )
-"""Note on a file in which no queue shapes a line."""
+"""Note for a file whose queues shape no line."""
 
 
 class Line(NamedTuple):
-    """Keys of the wire, each with its value and comment, and remarks."""
+    """Shaped line: keys of the table ``wire`` with values and comments, and notes."""
 
     wire: Mapping[str, tuple[str, str]]
     notes: Sequence[Note]
 
 
 class Shaper(NamedTuple):
-    """A queue of SQM.
+    """A queue in the configuration of sqm-scripts.
 
     Attributes
     ----------
     section : Section
-        Section of the queue in the file.
+        Section of the file that describes the queue.
     interface : str
         Interface that the queue shapes.
     down_kbps, up_kbps : int
-        Rates of packets that arrive at the interface and that leave it; 0 if not shaped. [kbit/s]
+        Rates of ingress and egress at the interface; 0 if a direction is not shaped. [kbit/s]
     """
 
     section: Section
@@ -89,13 +88,13 @@ class Shaper(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Return the interface with its rates, for remarks."""
+        """Return the interface and its rates as text for remarks."""
         return f"{self.interface} ({_rate(self.down_kbps)} down, {_rate(self.up_kbps)} up)"
 
 
 def line(path: Path) -> Line:
-    """Return the line that SQM shapes. It is empty if no queue is enabled or all queues are for
-    guests."""
+    """Return the line that sqm-scripts shape. It is empty if no queue is enabled, or if all queues
+    are for guests."""
     queues = [each for each in read(path, "/etc/config/sqm") if each.kind == "queue"]
     if not queues:
         raise UserError(
@@ -138,8 +137,8 @@ def line(path: Path) -> Line:
 
 
 def _is_on(section: Section) -> bool:
-    """Return whether sqm-scripts start the queue. They start it only with ``enabled 1``."""
-    section.switch("enabled", default=False)  # Refuse a value that is no truth value.
+    """Return whether sqm-scripts start the queue, which needs ``enabled 1``."""
+    section.switch("enabled", default=False)  # Raises an error for an invalid value
     return section.text("enabled") == "1"
 
 
@@ -153,8 +152,8 @@ def _shaper(section: Section, interface: str) -> Shaper:
 
 
 def _distance(interface: str) -> int:
-    """Return the rank of an interface: certainly the line, perhaps the line, a tunnel, towards the
-    stations."""
+    """Return the rank of an interface: 0 if it is certainly the line, larger if this is less
+    likely."""
     if INSIDE.match(interface):
         return 3
     if OUTSIDE.search(interface):
@@ -163,7 +162,9 @@ def _distance(interface: str) -> int:
 
 
 def _rates(shaper: Shaper) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the rates of the line. An interface towards the stations has exchanged directions."""
+    """Yield the keys with the rates of the line. At an interface towards the stations, the
+    directions are exchanged.
+    """
     names = ("download", "upload")
     rates = (shaper.down_kbps, shaper.up_kbps)
     if INSIDE.match(shaper.interface):
@@ -186,7 +187,7 @@ def _rate(kbps: int) -> str:
 
 
 def _queue(section: Section) -> str:
-    """Return the qdisc that the script of a queue uses."""
+    """Return the qdisc that the script of a queue installs."""
     script = section.word("script")
     named = section.word("qdisc") or "fq_codel"
     if script in CAKES or named.startswith("cake"):
@@ -195,7 +196,7 @@ def _queue(section: Section) -> str:
 
 
 def _remarks(shaper: Shaper) -> Iterator[Note]:
-    """Yield notes on settings of a queue that a scenario does not support for the wire."""
+    """Yield notes on settings of a queue that a scenario does not support."""
     section = shaper.section
     if INSIDE.match(shaper.interface):
         yield Note(
@@ -225,7 +226,7 @@ def _remarks(shaper: Shaper) -> Iterator[Note]:
 
 
 def _overhead(shaper: Shaper) -> Iterator[Note]:
-    """Yield notes on bytes that SQM adds to each packet."""
+    """Yield notes on the overhead that the shaper adds to each packet."""
     section = shaper.section
     overhead = section.number("overhead", -MOST_OVERHEAD, MOST_OVERHEAD) or 0
     least = section.number("tcMPU", 0, MOST_OVERHEAD) or 0

@@ -1,4 +1,4 @@
-"""Text files of other programs: encodings, line ends, and binary data."""
+"""Reader of text files that other programs wrote: encodings, line ends, and binary data."""
 
 import codecs
 import sys
@@ -8,7 +8,7 @@ from lasthop.errors import UserError
 from lasthop.scenario.files import opened
 
 MOST_BYTES = 4 << 20
-"""Longest text that is read. A dump of ten thousand stations is shorter. [bytes]"""
+"""Largest accepted file. A dump of ten thousand stations is smaller. [bytes]"""
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -18,12 +18,11 @@ MARKS = (
 """Byte order marks, and the encodings that they indicate."""
 
 LONGEST_LINE = 10_000
-"""Longest line that is read. Settings are much shorter. [characters]"""
+"""Longest accepted line. Lines of settings are much shorter. [characters]"""
 
 
 def read_bytes(path: Path, most_bytes: int) -> bytes:
-    """Return the content of a file, or of standard input for ``-``. Refuse content longer than
-    this."""
+    """Return the bytes of a file, or of standard input for ``-``. Refuse more than `most_bytes`."""
     try:
         if str(path) == "-":
             content = sys.stdin.buffer.read(most_bytes + 1)
@@ -47,7 +46,7 @@ def read_lines(path: Path, what: str) -> list[str]:
     Parameters
     ----------
     path : Path
-        The file.
+        Path of the text file.
     what : str
         Expected kind of file, for the error message: ``"hostapd.conf"``.
     """
@@ -60,7 +59,7 @@ def lines_of(content: bytes, source: Path | str, what: str) -> list[str]:
     Parameters
     ----------
     content : bytes
-        The text.
+        Bytes of the text.
     source : Path or str
         Origin of the text, for the error message.
     what : str
@@ -79,8 +78,8 @@ def lines_of(content: bytes, source: Path | str, what: str) -> list[str]:
 
 
 def decoded(content: bytes) -> str | None:
-    """Return the text, decoded as UTF-8, as UTF-16 with a byte order mark, or else as Windows-1252;
-    None for binary data."""
+    """Return the decoded text; None for binary data. The encoding is UTF-8, UTF-16 with a byte
+    order mark, or else Windows-1252."""
     for mark, encoding in MARKS:
         if content.startswith(mark):
             try:

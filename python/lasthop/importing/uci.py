@@ -7,7 +7,8 @@
             list ht_capab 'SHORT-GI-40'
 
 The output of ``uci show wireless`` has one option per line, such as
-``wireless.radio0.channel='11'``. It is supported, too. References: OpenWrt's "The UCI system".
+``wireless.radio0.channel='11'``. This form is supported, too. References: OpenWrt's "The UCI
+system".
 """
 
 import re
@@ -30,19 +31,19 @@ SHOWN = re.compile(r"[\w-]+\.(@?[\w-]+(?:\[-?\d+\])?)(?:\.([\w-]+))?=(.*)")
 
 @dataclass
 class Section:
-    """A section of a configuration file, or a file without sections.
+    """A section of a configuration file, or a whole file without sections.
 
     Attributes
     ----------
     path : Path
-        The file.
+        Path of the file.
     kind, name : str
         ``wifi-device`` and ``radio0``; a section without a name is ``@wifi-iface[0]``. Both are
         empty for a file without sections.
     options : dict
-        Values by name. Values of a list are separated by spaces.
+        Value of each option, by name. The values of a list are separated by spaces.
     lines : dict
-        Line number of each value.
+        Line number of each option, by name.
     """
 
     path: Path
@@ -52,34 +53,34 @@ class Section:
     lines: dict[str, int] = field(default_factory=dict)
 
     def put(self, name: str, value: str, line: int, *, listed: bool = False) -> None:
-        """Set a value; a value of a list is appended."""
+        """Set the value of an option; if `listed`, append the value."""
         before = self.options.get(name) if listed else None
         self.options[name] = value if before is None else f"{before} {value}"
         self.lines[name] = line
 
     def text(self, name: str, default: str = "") -> str:
-        """Return a value as text."""
+        """Return the value of an option as text."""
         return self.options.get(name, default)
 
     def word(self, name: str, default: str = "") -> str:
-        """Return a value in lower case."""
+        """Return the value of an option in lower case."""
         return self.text(name, default).lower()
 
     def wrong(self, name: str, why: str) -> UserError:
-        """Return an error about a value."""
+        """Return an error about the value of an option."""
         key = f"{self.name}.{name}" if self.name else name
         return UserError(f"{self.path}:{self.lines[name]}: `{key}`: {why}")
 
     def switch(self, name: str, *, default: bool = True) -> bool:
-        """Return a truth value, or the default if it is absent."""
+        """Return the boolean value of an option; the default if the option is absent."""
         text = self.word(name)
         if text and text not in TRUE | FALSE:
             raise self.wrong(name, f'"{text[:20]}" is neither 0 nor 1')
         return text in TRUE if text else default
 
     def number(self, name: str, least: int, most: int) -> int | None:
-        """Return a whole number, or None if the value is absent. In UCI an empty value counts as
-        absent."""
+        """Return the whole number of an option; None if it is absent. In UCI an empty value counts
+        as absent."""
         text = self.options.get(name)
         if text is None or (self.kind and not text):
             return None
@@ -89,7 +90,7 @@ class Section:
         return int(text)
 
     def numbers(self, name: str, digits: int, unit: str) -> list[int]:
-        """Return a list of rates, each with at most this many digits."""
+        """Return a list of rates from an option, each with at most `digits` digits."""
         text = self.options.get(name)
         if text is None or (self.kind and not text):
             return []
@@ -100,12 +101,12 @@ class Section:
 
 
 def read(path: Path, what: str) -> list[Section]:
-    """Return the sections of a file in order.
+    """Return the sections of a file in the order of the file.
 
     Parameters
     ----------
     path : Path
-        The file.
+        Path of the configuration file.
     what : str
         Expected kind of file, for the error message: ``"/etc/config/wireless"``.
     """
@@ -125,12 +126,14 @@ OPENWRT = {
         "use `lasthop import openwrt WIRELESS --sqm {}`, where WIRELESS is /etc/config/wireless",
     ),
 }
-"""Files of OpenWrt, each with a pattern that a line starts with and the command that reads the
+"""Configuration files of OpenWrt: pattern of a typical line, and the command that reads the
 file."""
 
 
 def hint_of(path: Path, lines: Iterable[str]) -> str | None:
-    """Return a hint if the lines are a file of OpenWrt that another command reads."""
+    """Return a hint if the lines belong to a file of OpenWrt that another command reads; else
+    None.
+    """
     for name, (begin, command) in OPENWRT.items():
         if any(re.match(begin, line.strip()) for line in lines):
             return f"it is /etc/config/{name} of OpenWrt: {command.format(path)}"
@@ -150,12 +153,12 @@ def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[S
                 called = name[0] if name and name[0] else f"@{kind}[{unnamed[kind]}]"
                 unnamed[kind] += called.startswith("@")
                 section = sections.get(called)
-                if section is None or section.kind != kind:  # A section of the same name continues.
+                if section is None or section.kind != kind:  # The name may repeat.
                     section = sections[called] = Section(path, kind, called)
             case ["option" | "list" as form, name, value] if section is not None:
                 section.put(name, value, number, listed=form == "list")
             case ["option", _] if section is not None:
-                continue  # The value was removed before the file was shared.
+                continue  # Value removed before the file was shared
             case _:
                 raise UserError(
                     f'{path}:{number}: "{words[0][:20]} ..." is no line of {what}: '

@@ -1,24 +1,25 @@
-"""Decision whether a connection was limited by its window, or by its application.
+"""Classification of connections: limited by the window, or by the application.
 
 A connection that is limited by its window uses all available capacity. In a scenario it is an
-upload or download. Other connections are limited by their application, such as video in segments,
-calls, or remote shells. Their rate does not depend on the speed of the network. The criteria are
-those of Zhang, Breslau, Paxson and Shenker, "On the characteristics and origins of Internet flow
-rates" (SIGCOMM 2002), and Siekkinen, Urvoy-Keller, Biersack and Collange, "A root cause analysis
-toolkit for TCP" (Computer Networks 2008), as far as a capture in the middle of a path shows them:
+upload or download. The application limits other connections, such as video streams, calls, or
+remote shells. The rate of such a connection does not depend on the speed of the network. The
+criteria are those of Zhang, Breslau, Paxson and Shenker, "On the characteristics and origins of
+Internet flow rates" (SIGCOMM 2002), and Siekkinen, Urvoy-Keller, Biersack and Collange, "A root
+cause analysis toolkit for TCP" (Computer Networks 2008), as far as a capture in the middle of a
+path shows them:
 
-- A connection that pauses for a large fraction of its time was not limited by its window.
-- A connection that loses segments was limited by its window, since losses limit a window.
+- If a connection pauses for a large fraction of its time, its window did not limit it.
+- If a connection loses segments, its window limited it, because losses reduce the window.
 - Without losses the window has grown. The window was the limit if the data in flight is about as
   large as the window, or if the connection has filled a queue on the path.
 - If a radio channel was busy all the time, data may have waited for the channel before it was
-  captured. The window is then taken as the limit.
+  captured. In this case the window counts as the limit.
 - Otherwise the sender had less data to send than the window allowed.
 
 A capture downstream of the queue that the sender fills shows neither the queue nor the data in
-flight. Time stamps (RFC 7323) show the queue. Without time stamps, losses and a radio, such a
-connection is classified as limited by its application. Its rate is then that of the link after the
-queue.
+flight. Time stamps (RFC 7323) show the queue. If there are no time stamps, no losses and no radio,
+the connection is classified as limited by its application. Its rate is then that of the link after
+the queue.
 """
 
 from dataclasses import dataclass
@@ -29,43 +30,49 @@ from lasthop.importing.round_trips import RoundTrips
 __all__ = ["Evidence", "is_window_limited"]
 
 IDLE_PART = 0.25
-"""Fraction of a connection's time in pauses from which its application limited it. [-]"""
+"""Fraction of a connection's time in pauses above which the application limited the connection.
+[-]
+"""
 LOSSES = 2
-"""Smallest number of losses from which losses limit the window. [-]"""
+"""Smallest number of losses for which losses and the window limited the connection. [-]"""
 WINDOW_PART = 0.5
-"""Ratio of data in flight to the window from which the window is the limit. [-]"""
+"""Smallest ratio of data in flight to the window for which the window limited the connection.
+[-]
+"""
 QUEUE_TRIPS = 1.5
-"""Smallest ratio of the round-trip time to that of the handshake if there is a queue. [-]"""
+"""Smallest ratio of the round-trip time to that of the handshake that indicates a queue. [-]"""
 QUEUE_SEGMENTS = 20.0
-"""Number of segments in flight from which the connection has filled the queue itself: twice an
-initial window."""
+"""Number of segments in flight above which the connection itself filled the queue. It is twice an
+initial window. [segments]"""
 BUSY_PART = 0.5
-"""Fraction of the time with frames on the radio channel from which the channel was busy. [-]"""
+"""Smallest fraction of time with frames on the radio channel for which the channel counts as busy.
+[-]
+"""
 GROWTH_S = 2.0
-"""Time after which a window has grown for any round-trip time, if the handshake was not captured.
-[s]"""
+"""Age from which the window has grown, for connections whose handshake was not captured. [s]"""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence of a capture about a connection, in the direction of its data.
+    """Captured properties of a connection, in the direction of its data.
 
     Attributes
     ----------
     handshake : Handshake
-        First three segments of the connection.
+        Handshake of the connection.
     activity : Activity
         Times at which the connection sent data.
     trips : RoundTrips
         Window and losses of the connection.
     way : str
-        ``"up"`` or ``"down"``.
+        Direction of the data, ``"up"`` or ``"down"``.
     payload_bytes : int
         Payload that the connection sent. [bytes]
     busy_part : float
-        Fraction of its time with frames on the radio channel; None on a wire. [-]
+        Fraction of the connection's time with frames on the radio channel; None in a wired capture.
+        [-]
     tcp : bool
-        Whether the connection is TCP. Otherwise it is QUIC, which shows only pauses.
+        Whether the connection is TCP. If False, it is QUIC, for which only pauses are known.
     """
 
     handshake: Handshake
@@ -78,17 +85,17 @@ class Evidence:
 
 
 def is_window_limited(seen: Evidence) -> bool:
-    """Return whether a connection sent as much as its window allowed."""
+    """Return whether the window limited the connection; if False, its application limited it."""
     activity, trips = seen.activity, seen.trips
     if activity.span_s <= 0.0:
-        return True  # The window allowed the whole data as one burst.
+        return True  # All data fitted into the window.
     if activity.idle_s > IDLE_PART * activity.span_s:
         return False
     if not (seen.tcp and activity.answered and trips.mss_bytes) or trips.losses >= LOSSES:
         return True
     shortest_s = _shortest_trip_s(seen)
     if shortest_s is None:
-        return True  # There is too little data for a decision.
+        return True  # Too little data
     trip_s = _trip_s(seen, shortest_s)
     active_s = activity.span_s - activity.idle_s
     flight = seen.payload_bytes / active_s * trip_s / trips.mss_bytes
@@ -103,7 +110,7 @@ def is_window_limited(seen: Evidence) -> bool:
 
 
 def _shortest_trip_s(seen: Evidence) -> float | None:
-    """Return the round-trip time without queues: that of the handshake, else the smallest sample.
+    """Return the round-trip time without queues: that of the handshake; if unknown, the shortest.
     [s]"""
     if seen.handshake.rtt_s is not None:
         return seen.handshake.rtt_s
@@ -114,7 +121,7 @@ def _shortest_trip_s(seen: Evidence) -> float | None:
 
 
 def _trip_s(seen: Evidence, shortest_s: float) -> float:
-    """Return the mean round-trip time, including queues that are visible in the capture. [s]"""
+    """Return the mean round-trip time, including the queues that the capture shows. [s]"""
     answers, beyond_s = seen.activity.answers, seen.handshake.beyond_s(seen.way)
     least_s = answers.least if beyond_s is None else beyond_s
     trip_s = shortest_s + max((answers.mean or least_s) - least_s, 0.0)

@@ -1,4 +1,4 @@
-"""A first scenario from a few questions: the questions, and the scenario of the answers."""
+"""First scenario from a few questions: the questions, and the scenario file from the answers."""
 
 from lasthop.init.aims import AIMS, MODELS
 from lasthop.init.answers import Answers

@@ -1,4 +1,4 @@
-"""Aims of a user, with default answers to the other questions, and commands for the aim."""
+"""Aims of a user, with default answers to the other questions and suitable commands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ __all__ = ["AIMS", "DEFAULT_AIM", "MODELS", "Aim", "Command"]
 
 @dataclass(frozen=True)
 class Command:
-    """A command that helps to answer the question of an aim.
+    """A command that helps to answer the user's question.
 
     Attributes
     ----------
@@ -20,7 +20,7 @@ class Command:
     purpose : str
         The question that the command answers, as a noun phrase.
     rest : str
-        Question of the command if the case ``{without}`` is omitted.
+        Replacement of `purpose` if the case ``{without}`` is omitted.
     """
 
     arguments: str
@@ -30,19 +30,19 @@ class Command:
 
 @dataclass(frozen=True)
 class Aim:
-    """A question about a network.
+    """Aim of a user: a question about a network.
 
     Attributes
     ----------
     choice : str
         The question as a noun phrase, for the list of choices.
     title : str
-        Beginning of the name of the scenario.
+        First words of the scenario's name.
     question : str
         The question as a sentence.
     defaults : mapping of str to str
-        Default answers to other questions, by key. The key ``stations`` is for cells whose frames
-        have an MCS.
+        Default answers to the other questions of `lasthop init`, by key. The answer for
+        ``stations`` applies only to cells whose frames have an MCS.
     commands : tuple of Command
         Commands that answer the question, with the best first.
     """
@@ -59,7 +59,7 @@ EXPLAIN = Command(
 )
 
 MODELS = "models"
-"""Name of the aim that compares models with simulations, and accepts any last hop."""
+"""Name of the aim to compare models with simulations, which supports any last hop."""
 
 AIMS: Mapping[str, Aim] = {
     "call": Aim(
@@ -156,7 +156,7 @@ AIMS: Mapping[str, Aim] = {
     ),
     MODELS: Aim("how a published model compares with the simulation"),
 }
-"""Aims by name; the first is the default."""
+"""Aims by name; the first aim is the default."""
 
 DEFAULT_AIM = next(iter(AIMS))
-"""The default aim."""
+"""Name of the default aim."""

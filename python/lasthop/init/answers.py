@@ -19,28 +19,28 @@ __all__ = [
 ]
 
 AGGREGATING = ("802.11n", "802.11ac", "802.11ax")
-"""Hops whose stations have an MCS instead of a rate."""
+"""Wi-Fi standards whose stations have an MCS instead of a rate."""
 
 NEAR_DB, FAR_DB = 40.0, 15.0
-"""Signal-to-noise ratios in the room of the access point, and two walls away. [dB]"""
+"""Signal-to-noise ratios of a station near the access point, and of a station two walls away.
+[dB]
+"""
 
 OLD_PHY = "802.11n"
-"""Physical layer of an old station, which also has one spatial stream."""
+"""Physical layer of a station that is called old; such a station has one spatial stream."""
 
 DISCIPLINES = ("codel", "fq_codel", "pie")
-"""Queue disciplines, which can be given in place of a number of packets."""
+"""Queue disciplines that are accepted instead of a number of packets."""
 
 
 def disciplines(hop: str) -> tuple[str, ...]:
-    """Return the disciplines of a hop. A hop with aggregation also has the discipline of a Linux
-    access point.
-    """
+    """Return the queue disciplines for a last hop. With aggregation, mac80211 is also available."""
     return (*DISCIPLINES, "mac80211") if hop in AGGREGATING else DISCIPLINES
 
 
 @dataclass(frozen=True)
 class Group:
-    """Group of equal stations or hosts.
+    """Group of equal stations of a cell, or of hosts of a router.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Group:
     snr_db : float
         Signal-to-noise ratio, which chooses the MCS; None if frames have no MCS. [dB]
     is_old : bool
-        Whether the stations have the physical layer of old stations, and one spatial stream.
+        Whether the stations are old: they have the physical layer `OLD_PHY` and one spatial stream.
     """
 
     count: int
@@ -61,22 +61,24 @@ class Group:
 
     @property
     def speed(self) -> tuple[bool, float]:
-        """Sort key of groups of a cell: old stations first, then stations with weak signals."""
+        """Sort key of the groups of a cell, slowest first: old stations, then stations with weak
+        signals.
+        """
         return not self.is_old, self.rate_mbps or self.snr_db or 0.0
 
 
 @dataclass(frozen=True)
 class Wire:
-    """The link between the access point and the servers, or the router's link.
+    """The line between the access point and the servers, or the router's link.
 
     Attributes
     ----------
     rate_mbps : float or None
-        Rate from the servers; None without a limit. [Mb/s]
+        Rate from the servers; None if the rate is unlimited. [Mb/s]
     rtt_ms : float
         Round-trip time without queues. [ms]
     back_mbps : float or None
-        Rate to the servers, if it differs. [Mb/s]
+        Rate to the servers if it differs from `rate_mbps`. [Mb/s]
     """
 
     rate_mbps: float | None
@@ -85,13 +87,13 @@ class Wire:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the wire is ideal."""
+        """Whether the line has neither a rate limit nor a delay."""
         return self.rate_mbps is None and not self.rtt_ms
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Connections and calls of one station."""
+    """Numbers of connections and calls of one station."""
 
     up: int = 0
     down: int = 0
@@ -141,17 +143,17 @@ class Answers:
 
     @property
     def count(self) -> int:
-        """Number of stations."""
+        """Number of all stations or hosts."""
         return sum(group.count for group in self.stations)
 
     @property
     def aggregates(self) -> bool:
-        """Whether the hop is a cell whose frames have an MCS."""
+        """Whether the last hop is a cell whose frames have an MCS."""
         return self.hop in AGGREGATING
 
     @property
     def chosen_aim(self) -> Aim:
-        """The aim of the user, with the commands that answer its question."""
+        """Aim of the user, with its question and commands."""
         return AIMS[self.aim]
 
     @property

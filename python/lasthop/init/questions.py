@@ -1,6 +1,4 @@
-"""Questions of `lasthop init`: their texts, default answers, and the functions that read
-answers.
-"""
+"""Questions of `lasthop init`: texts, default answers, and functions that parse answers."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -25,30 +23,32 @@ from lasthop.scenario.access_points import KINDS
 __all__ = ["HOPS", "QUESTIONS", "Question"]
 
 HOPS = (*reversed(AGGREGATING), "802.11g", "802.11b", "router")
-"""Kinds of last hops, with current standards first."""
+"""Kinds of last hops, newest standard first."""
 HOP_ALIASES = {
     **{"b": "802.11b", "g": "802.11g", "n": "802.11n", "ac": "802.11ac", "ax": "802.11ax"},
     **{"wifi4": "802.11n", "wifi5": "802.11ac", "wifi6": "802.11ax", "wifi6e": "802.11ax"},
     "wifi": "802.11ax",
     "wired": "router",
 }
-"""Other names of hops, without spaces and hyphens. The name wifi means 802.11ax."""
+"""Other names of last hops, without spaces and hyphens."""
 LATER = ("7", "8", "be", "bn")
-"""Standards that are newer than the newest supported standard, without ``802.11`` and ``wifi``."""
+"""Standards that are not supported yet, without the prefix ``802.11`` or ``wifi``."""
 DEFAULT_HOP = "802.11g"
 RATES_MBPS = {
     "802.11b": (1.0, 2.0, 5.5, 11.0),
     "802.11g": (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0),
 }
-"""Rates of each physical layer. [Mb/s]"""
+"""Data rates of each physical layer. [Mb/s]"""
 
 LEAST_DB, MOST_DB = 8.0, 60.0
-"""Range of accepted signal-to-noise ratios. Below the lower end, no frame with two streams arrives.
+"""Range of accepted signal-to-noise ratios. Below `LEAST_DB`, no frame with two streams arrives.
 [dB]
 """
 
 CLOSE = 0.7
-"""Smallest similarity of a suggested name, as measured by `difflib`. [-]"""
+"""Smallest similarity between an unknown word and a suggested name, as measured by `difflib`.
+[-]
+"""
 
 MOST_STATIONS, MOST_CONNECTIONS, MOST_CALLS, MOST_QUEUE = 200, 1000, 100, 1_000_000
 LEAST_MBPS = 1e-6
@@ -56,7 +56,7 @@ MOST_MBPS, MOST_RTT_MS = 100_000.0, 10_000.0
 NUMBER = r"\d{1,6}(?:\.\d{1,6})?"
 RATE = r"\d{1,12}(?:\.\d{1,6})?"
 PREFIXES_MBPS = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
-"""Prefixes of the units of rates, in lower case, with their sizes. [Mb/s]"""
+"""Size of a bit rate's unit by its prefix, in lower case. [Mb/s]"""
 UNIT = r" ?(?P<{}>[kMG]?)(?:bps|bit/s|b/s)"
 DOWN_UNIT, UP_UNIT, RATE_UNIT = map(UNIT.format, ("down_unit", "up_unit", "rate_unit"))
 ANY_UNIT = " ?[kMG]?(?:bps|bit/s|b/s)"
@@ -66,21 +66,23 @@ WIRE = re.compile(
     rf",? ?(?:(?P<rtt>{NUMBER}) ?ms)?",
     re.IGNORECASE,
 )
-"""Pattern of a line: one rate, or the rates from and to the servers, and the round-trip time."""
+"""Pattern of a line's description: one rate, or rates from and to the servers, and round-trip
+time.
+"""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question.
+    """One question of `lasthop init`.
 
     Attributes
     ----------
     key : str
-        Name of the option and of the answer.
+        Name of the command line option, and of the answer in `Answers`.
     asked, default : callable
-        Functions that return the question and the default answer, which depend on earlier answers.
+        Functions that return the question and the default answer from the earlier answers.
     read : callable
-        Function that returns the value of a text, or raises `UserError` with the accepted values.
+        Function that parses the text of an answer. It raises `UserError` with the accepted values.
     """
 
     key: str
@@ -90,7 +92,7 @@ class Question:
 
 
 def read_aim(text: str, _: Answers) -> str:
-    """Read the aim, by its name or by its number in the list."""
+    """Return the aim from its name or from its number in the list."""
     word = text.strip().lower()
     if word.isdecimal() and 1 <= int(word) <= len(AIMS):
         return list(AIMS)[int(word) - 1]
@@ -100,7 +102,7 @@ def read_aim(text: str, _: Answers) -> str:
 
 
 def read_hop(text: str, known: Answers) -> str:
-    """Read the kind of the last hop."""
+    """Return the kind of the last hop from its name or alias."""
     word = HOP_ALIASES.get(re.sub("[ -]", "", text.lower()), text.lower())
     if word == "router" and known.aim != MODELS:
         raise UserError(
@@ -116,7 +118,7 @@ def read_hop(text: str, known: Answers) -> str:
 
 
 def _hop_meant(word: str) -> str | None:
-    """Return the hint for a word that is not a hop. For another standard, no hop is suggested."""
+    """Return a hint for an unknown last hop; None for other Wi-Fi standards."""
     version = re.sub(r"^(ieee)?802\.?11|^wi-?fi|[ _-]", "", word)
     if version in LATER:
         return f"{HOP_ALIASES['wifi']} is the latest here; {word} is not modelled"
@@ -124,13 +126,15 @@ def _hop_meant(word: str) -> str | None:
 
 
 def _meant(word: str, names: Iterable[str]) -> str | None:
-    """Return the hint for a word that is similar to one of the names; None if none is similar."""
+    """Return a hint with the most similar name; None if no name is similar."""
     near = get_close_matches(word, names, n=1, cutoff=CLOSE)
     return f"did you mean {near[0]}?" if near else None
 
 
 def read_stations(text: str, known: Answers) -> list[Group]:
-    """Read groups of stations: ``4``, or ``3 at 54, 1 at 6``, or ``3 near, 1 far, 1 old far``."""
+    """Return groups of stations from ``4``, ``3 at 54, 1 at 6``, or ``3 near, 1 far, 1 old
+    far``.
+    """
     hop = known.hop
     parts = [part.strip() for part in text.split(",")]
     groups = [_by_ratio(part) if hop in AGGREGATING else _by_rate(part, hop) for part in parts]
@@ -142,7 +146,9 @@ def read_stations(text: str, known: Answers) -> list[Group]:
 
 
 def _by_rate(part: str, hop: str) -> Group:
-    """Return a group of stations or hosts with their rate: ``3 at 54``."""
+    """Return the group in text such as ``3 at 54``: a number of stations or hosts, and their
+    rate.
+    """
     match = re.fullmatch(rf"(\d{{1,4}})(?: (?:at|x|@) ({NUMBER}) ?(?:Mbps)?)?", part)
     if match is None or not 1 <= int(match[1]) <= MOST_STATIONS:
         raise UserError(
@@ -159,9 +165,9 @@ def _by_rate(part: str, hop: str) -> Group:
 
 
 def _by_ratio(part: str) -> Group:
-    """Return a group of stations with a signal-to-noise ratio, which chooses the MCS.
+    """Return a group of stations with a signal-to-noise ratio, which determines the MCS.
 
-    Examples are ``3 near``, ``1 at 12 dB`` and ``1 old far``."""
+    Examples of the text are ``3 near``, ``1 at 12 dB`` and ``1 old far``."""
     match = re.fullmatch(
         rf"(\d{{1,4}})( old| {re.escape(OLD_PHY)})?(?: (near|far)| (?:at|x|@) ({NUMBER}) ?dB)?",
         part,
@@ -182,8 +188,8 @@ def _by_ratio(part: str) -> Group:
 
 
 def read_traffic(text: str, known: Answers) -> list[Traffic]:
-    """Read connections and calls: ``1 x 6 up, rest x 1 down`` gives the first station six
-    uploads.
+    """Return the traffic of each station, from text such as ``1 x 6 up, rest x 1 down``. In this
+    example the first station has six uploads.
     """
     count = known.count
     up, down, call = ([0] * count for _ in range(3))
@@ -231,7 +237,7 @@ def read_traffic(text: str, known: Answers) -> list[Traffic]:
 
 
 def read_wire(text: str, known: Answers) -> Wire:
-    """Read rate and round-trip time: ``50 Mbps, 20 ms``, ``100/20 Mbps, 20 ms``, or ``none``."""
+    """Return the line from ``50 Mbps, 20 ms``, ``100/20 Mbps, 20 ms``, or ``none``."""
     router = known.is_router
     if text.lower() == "none" and not router:
         return Wire(None, 0.0)
@@ -257,7 +263,9 @@ def read_wire(text: str, known: Answers) -> Wire:
 
 
 def _rate_mbps(result: re.Match[str], name: str, unit: str = "") -> float | None:
-    """Return a rate of a line, or None; `unit` is used if the rate has no unit. [Mb/s]"""
+    """Return a rate from the match of `WIRE`; None if absent. `unit` is the default unit's group.
+    [Mb/s]
+    """
     if result[name] is None:
         return None
     own = result[f"{name}_unit"]
@@ -266,7 +274,7 @@ def _rate_mbps(result: re.Match[str], name: str, unit: str = "") -> float | None
 
 
 def read_queue(text: str, known: Answers) -> str:
-    """Read the queue: a number of packets, a discipline, or a kind of access point."""
+    """Return the queue: a number of packets, a discipline, or a kind of access point."""
     word = text.strip().lower()
     named = disciplines(known.hop)
     kinds = tuple(KINDS) if known.aggregates else ()
@@ -287,14 +295,14 @@ def read_queue(text: str, known: Answers) -> str:
 
 
 def default_answer(key: str, known: Answers) -> str | None:
-    """Return the default answer that the aim sets for a question; None if it sets none."""
+    """Return the aim's default answer to a question; None if the aim has none."""
     if key == "stations" and not known.aggregates:
         return None
     return AIMS[known.aim].defaults.get(key)
 
 
 def default_traffic(known: Answers) -> str:
-    """Return the default answer to the question of connections and calls in a cell."""
+    """Return the default answer to the question about connections and calls in a cell."""
     text = default_answer("traffic", known) or "1 x 1 up, rest x 1 down"
     if known.count > 1 or known.aim == MODELS:
         return text
@@ -306,17 +314,17 @@ DEFAULT_STATIONS = {
     "802.11g": "4 at 54, 1 at 6",
     **dict.fromkeys(AGGREGATING, "4 near, 1 far"),
 }
-"""Default answer on the stations of each kind of cell."""
+"""Default answers to the question about stations, by kind of cell."""
 
 
 NEW_LINE = "\n    "
-"""Text between the lines of a question."""
+"""Line break and indent within the text of a question."""
 
 KINDS_IN_WORDS = ", ".join(KINDS).replace("isp", "isp (a provider's router)")
-"""Kinds of access points, for the question of the queue."""
+"""Kinds of access points as text, for the question about the queue."""
 
 CHOICES = "".join(f"{NEW_LINE}{name:8}{aim.choice}" for name, aim in AIMS.items())
-"""Aims, one per line."""
+"""Names and questions of all aims as text, one aim per line."""
 
 
 QUESTIONS = (
@@ -394,4 +402,4 @@ QUESTIONS = (
         read_queue,
     ),
 )
-"""Questions in order. Each question may depend on the answers to the questions before it."""
+"""Questions in the order in which they are asked. A question may depend on earlier answers."""

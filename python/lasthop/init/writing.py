@@ -1,4 +1,4 @@
-"""Scenarios from answers, with the meaning of each line as a comment."""
+"""Scenario files from answers; a comment explains each line of the file."""
 
 import re
 from collections import Counter
@@ -12,20 +12,20 @@ __all__ = ["next_command", "scenario"]
 
 
 SHAPER_PART = 0.9
-"""Rate of a shaper divided by the rate of its line, so that packets wait in the shaper. [-]"""
+"""Rate of a shaper as a fraction of its line's rate. Below 1, packets wait in the shaper. [-]"""
 
 DEFAULT_SHAPER_MBPS = 100.0
-"""Rate of a shaper if there is no line. [Mb/s]"""
+"""Rate of a shaper if the line has no rate limit. [Mb/s]"""
 
 LEAST_SHARING = 2
-"""Smallest number of stations with connections for which equal shares are meaningful."""
+"""Minimum number of stations with connections for the objective fairness."""
 
 WIDTH_MHZ = {"802.11n": 20, "802.11ac": 80, "802.11ax": 80}
-"""Usual widths of a channel. [MHz]"""
+"""Usual channel width of each standard. [MHz]"""
 
 
 def scenario(answers: Answers, name: str) -> str:
-    """Return the scenario of the answers, with commented lines; `name` is the name of the file."""
+    """Return the text of the scenario file for these answers; `name` is the name of the file."""
     lines = [
         f"# {name}: made by lasthop init. Every line may be changed.",
         "# `lasthop schema` lists all keys.",
@@ -43,7 +43,7 @@ def scenario(answers: Answers, name: str) -> str:
 
 
 def next_command(answers: Answers, name: str) -> str:
-    """Return the command that answers the user's question best."""
+    """Return the command that best answers the user's question."""
     commands = answers.chosen_aim.commands
     arguments = commands[0].arguments if commands else "simulate FILE"
     return f"lasthop {_filled_in(arguments, answers, name)}"
@@ -57,14 +57,16 @@ def _run(answers: Answers) -> Iterator[str]:
 
 
 def _question_lines(answers: Answers) -> Iterator[str]:
-    """Yield the question of the user."""
+    """Yield comment lines with the question of the user."""
     yield "#"
     yield f"# {answers.chosen_aim.question}"
     yield "# The commands that answer this question are at the end of this file."
 
 
 def _answer_lines(answers: Answers, name: str) -> Iterator[str]:
-    """Yield the commands that answer the user's question, each with its purpose."""
+    """Yield comment lines with the commands that answer the user's question, each with its
+    purpose.
+    """
     if answers.compares_models:
         return
     yield ""
@@ -84,7 +86,9 @@ def _answer_lines(answers: Answers, name: str) -> Iterator[str]:
 
 
 def _filled_in(words: str, answers: Answers, name: str) -> str:
-    """Return the arguments of a command for this file, without parts that its cell refuses."""
+    """Return the arguments of a command for this file, without the options that the scenario
+    refuses.
+    """
     rate_mbps = answers.wire.rate_mbps or DEFAULT_SHAPER_MBPS
     without, voice = _without_slowest(answers), _in_voice(answers)
     refused = [
@@ -112,8 +116,8 @@ def _filled_in(words: str, answers: Answers, name: str) -> str:
 def _without_slowest(answers: Answers) -> str:
     """Return the settings that stop the connections of the slowest stations.
 
-    They are empty if all stations are equally fast, if the slowest have calls only, or if no other
-    traffic would be left.
+    The result is empty if all stations are equally fast, if the slowest stations have only calls,
+    or if no other traffic would remain.
     """
     tables = [*_tables(answers)]
     name, slowest, own = min(tables, key=lambda table: table[1].speed)
@@ -126,18 +130,18 @@ def _without_slowest(answers: Answers) -> str:
 
 
 def _in_voice(answers: Answers) -> str:
-    """Return the settings that put all calls into category voice; empty without calls."""
+    """Return the settings that put all calls into category voice; empty if there are no calls."""
     calls = (name for name, _, own in _tables(answers) if own.calls)
     return "; ".join(f"station.{name}.call.category=voice" for name in calls)
 
 
 def _general_commands(answers: Answers, name: str) -> Iterator[str]:
-    """Yield a line for each command that every file supports."""
+    """Yield comment lines with the commands that every scenario supports."""
     yield f"#   lasthop check {name}       a summary of it"
     calls = any(traffic.calls for traffic in answers.traffic)
     if (
         answers.aggregates or calls or not answers.compares_models
-    ):  # No model predicts this discipline with TCP.
+    ):  # No model predicts aggregation or calls.
         yield f"#   lasthop simulate {name}    share of each station, packet by packet"
         yield f"#   lasthop simulate {name} --plot    with a picture"
         return
@@ -147,12 +151,12 @@ def _general_commands(answers: Answers, name: str) -> Iterator[str]:
 
 
 def with_comment(line: str, comment: str) -> str:
-    """Return a line with its comment."""
+    """Return a line of the file with its comment in an aligned column."""
     return f"{line}{' ' * max(34 - len(line), 2)}# {comment}"
 
 
 def _what_if(answers: Answers, name: str) -> Iterator[str]:
-    """Yield commands with other queues. A bare number would not replace a discipline."""
+    """Yield comment lines with commands that try other queues."""
     key = "queue" if answers.hop == "router" else "cell.ap_queue"
     limit = 100 if answers.aggregates else 20
     kind = KINDS.get(answers.queue)
@@ -239,7 +243,7 @@ def _cell(answers: Answers) -> Iterator[str]:
         yield ""
     if (
         answers.compares_models or not answers.aggregates
-    ):  # Other cells have current TCP settings without a table.
+    ):  # Other cells use current TCP settings by default.
         yield from _tcp(answers)
         yield ""
     for number, (name, group, traffic) in enumerate(_tables(answers)):
@@ -269,14 +273,14 @@ def _cell(answers: Answers) -> Iterator[str]:
 
 
 def _snr_comment(answers: Answers) -> str:
-    """Return the meaning of the signal-to-noise ratio."""
+    """Return the comment that explains the signal-to-noise ratio."""
     if answers.compares_models:
         return "of its frames, both ways: chooses the MCS"
     return f"strength of its signal: {NEAR_DB:g} in the same room, {FAR_DB:g} two walls away"
 
 
 def _tables(answers: Answers) -> Iterator[tuple[str, Group, Traffic]]:
-    """Yield the groups of equal stations, each with a unique name and its traffic."""
+    """Yield the groups of equal stations, each with a unique table name and its traffic."""
     alike = [replace(group, count=1) for group in answers.stations for _ in range(group.count)]
     sorts = Counter(zip(alike, answers.traffic, strict=True))
     slowest = min(alike, key=lambda own: own.speed)
@@ -296,7 +300,7 @@ def _tables(answers: Answers) -> Iterator[tuple[str, Group, Traffic]]:
 
 
 def _name_for(traffic: Traffic) -> str:
-    """Return a name for stations with this traffic."""
+    """Return a table name that suits stations with this traffic."""
     if traffic.calls:
         return "phone"
     if traffic.up and traffic.down:

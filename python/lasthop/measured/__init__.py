@@ -1,7 +1,8 @@
 """Measurements of real networks, by flent and iperf3, matched with the flows of a scenario.
 
-`reading.py` recognises the program, one file per program reads its output as a `Measurement`, and
-`matching.py` matches its streams with the flows of a scenario.
+The module `reading` recognises the program that wrote a file. A module for each program reads the
+file as a `Measurement`. The module `matching` matches the streams of measurements with the flows of
+a scenario.
 """
 
 from lasthop.measured.matching import Measured

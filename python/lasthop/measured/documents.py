@@ -1,9 +1,9 @@
-"""JSON documents in a text: one, several after each other, or among lines of other text.
+"""JSON documents in a text file: one, several in sequence, or between lines of other text.
 
 The output of ``iperf3 --json`` can begin with lines of text, such as a warning. A server's log, or
 a file to which output is appended, contains one report per test. ``iperf3 --json-stream`` writes
-one event per line. All its events together are one report. A document begins in the first column of
-a line.
+one event per line; all events together are one report. A document begins in the first column of a
+line.
 """
 
 import json
@@ -18,7 +18,7 @@ SPACE = re.compile(r"\s*")
 
 
 class NoNumberError(Exception):
-    """NaN or infinity, which JSON does not have."""
+    """Error about a NaN or infinite number, which JSON does not permit."""
 
 
 def _no_number(text: str) -> None:
@@ -29,7 +29,7 @@ DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def documents(text: str) -> tuple[list[Any], list[str]]:
-    """Return the documents of a text, and a sentence about each incomplete document.
+    """Return the JSON documents in a text, and a sentence about each incomplete document.
 
     Raises
     ------
@@ -45,15 +45,15 @@ def documents(text: str) -> tuple[list[Any], list[str]]:
     except ValueError as error:
         result, broken = _among_lines(text, error)
     else:
-        # `jq --slurp` makes a list of reports.
+        # `jq --slurp` writes a list of reports.
         several = isinstance(total, list) and total and isinstance(total[0], dict)
         result, broken = (total if several else [total]), []
     return list(_joined(result)), broken
 
 
 def _among_lines(text: str, error: ValueError) -> tuple[list[Any], list[str]]:
-    """Return the documents that begin a line or follow another document; raise `error` if there is
-    none."""
+    """Return the documents that begin in the first column, or directly after another document.
+    Raise `error` if there is none."""
     results: list[Any] = []
     broken: list[str] = []
     end = 0
@@ -72,8 +72,8 @@ def _among_lines(text: str, error: ValueError) -> tuple[list[Any], list[str]]:
 
 
 def _next(text: str, end: int) -> int:
-    """Return the offset of the next document: after the last document or in a later line; -1 if
-    there is none."""
+    """Return the offset at which the next document begins, from offset `end` on; -1 if there is
+    none."""
     space = SPACE.match(text, end)
     at = space.end() if space else end
     if text.startswith("{", at) and (end == 0 or text[end - 1] == "}"):
@@ -83,10 +83,9 @@ def _next(text: str, end: int) -> int:
 
 
 def _joined(result: list[Any]) -> Iterator[Any]:
-    """Yield the documents, with the events of each report of ``--json-stream`` as one.
+    """Yield the reports; the events of one run of ``--json-stream`` are joined to one report.
 
-    ``--json-stream-full-output`` adds the whole report after its events. The report then replaces
-    them.
+    With ``--json-stream-full-output``, the whole report follows the events and replaces them.
     """
     report: dict[str, Any] | None = None
     for document in result:
@@ -110,6 +109,6 @@ def _joined(result: list[Any]) -> Iterator[Any]:
 
 
 def _is_same_run(report: dict[str, Any], document: Any) -> bool:
-    """Return whether a document is the whole report of the same run as the events before it."""
+    """Return whether a document is the full report of the run whose events precede it."""
     start = document.get("start") if isinstance(document, dict) else None
     return isinstance(start, dict) and start == report.get("start")

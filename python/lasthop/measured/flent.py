@@ -1,11 +1,12 @@
-"""Measurements of flent, ``.flent`` and ``.flent.gz``: series of rates, delays and queues.
+"""Measurements of flent (``.flent``, ``.flent.gz``): time series of rates, delays and queues.
 
 References: flent's doc/data-format.rst, flent/runners.py and flent/tests. A series is a list of
-values, null where there is none. The machine that ran flent sends ``TCP upload``. Suffixes such as
-``::1`` and BE distinguish several streams. Since 2017, the metadata names a separate runner for
-series that flent computes (sums, averages, fairness). ``tcp_rtt`` is the kernel's smoothed round
-trip of a stream. [ms] ``VoIP::delay`` is the one-way delay from the machine that ran flent. [ms]
-``qdisc_stats_HOST::backlog_pkts`` and similar series are statistics of ``tc -s qdisc`` at HOST.
+values; a missing value is null. The machine that ran flent is the sender of ``TCP upload``.
+Suffixes such as ``::1`` and BE distinguish several streams. Since 2017, the metadata names a
+separate runner for series that flent computes (sums, averages, fairness). ``tcp_rtt`` is the
+kernel's smoothed round-trip time of a stream. [ms] ``VoIP::delay`` is the one-way delay from the
+machine that ran flent. [ms] ``qdisc_stats_HOST::backlog_pkts`` and similar series are statistics of
+``tc -s qdisc`` at HOST.
 """
 
 import re
@@ -19,11 +20,15 @@ __all__ = ["is_flent", "read"]
 
 NAMED = re.compile(r"(TCP|UDP) (upload|download)(?P<rest>.*)", re.IGNORECASE)
 UNDIRECTED = re.compile(r"(TCP|UDP) .+")
-"""Names of streams whose direction is known only from the command, such as ``TCP cubic``."""
+"""Pattern of stream names without a direction, such as ``TCP cubic``. The direction is in the
+command.
+"""
 COMMAND = re.compile(r"(?:^|\s)-t (TCP_STREAM|TCP_MAERTS|TCP_SENDFILE)\b")
-"""Test of netperf in a command. With MAERTS, which is STREAM reversed, the machine receives."""
+"""Pattern of the netperf test in a command. With TCP_MAERTS, the machine that ran flent
+receives.
+"""
 COMPUTED = ("sum", "avg", "average", "total", "totals", "fairness", "mean")
-"""Words in names of series that are computed from others."""
+"""Words in the names of series that flent computed from other series."""
 COMPUTING = (
     "SumRunner",
     "AverageRunner",
@@ -44,33 +49,35 @@ CATEGORIES = {
     **dict.fromkeys(("CS4", "CS5"), "video"),
     **dict.fromkeys(("CS6", "CS7"), "voice"),
 }
-"""Access categories by the marks in names. Class selectors are mapped by their precedence (IEEE
-802.11, table of user priorities and access categories)."""
+"""Access categories by the marks in stream names. The category of a class selector follows from its
+precedence (IEEE 802.11, table of user priorities and access categories)."""
 MARK = re.compile(r"(?<!\w)(CS[0-7]|BE|BK|VI|VO|EF)\d*(?!\w)")
 VOIP = "VoIP"
 QDISC = re.compile(r"qdisc(?:_stats_(?P<host>.+?)|-stats)(?:::(?P<what>[a-z_]+))?")
 OWN = ("", "localhost", "127.0.0.1", "::1")
-"""Names of the machine that ran flent."""
+"""Names by which flent refers to the machine that ran it."""
 DELAYS = ("Ping", "HTTP", "UDP RTT", "TCP RTT")
-"""Prefixes of names of series in milliseconds that belong to no flow."""
+"""Prefixes of the names of delay series that belong to no stream."""
 MOST_NAMED = 6
-"""Largest number of series that one line names."""
+"""Maximum number of series that a message lists."""
 ANY = -1e18
-"""Smallest accepted delay between two clocks. It is negative, since the clocks may differ."""
+"""Lower limit of accepted delays. It is negative, because a delay between two machines may be
+negative if their clocks differ.
+"""
 
 
 def is_flent(tree: Any) -> bool:
-    """Return whether JSON is a measurement of flent."""
+    """Return whether a JSON value is a measurement of flent."""
     return isinstance(tree, Mapping) and {"results", "x_values"} <= tree.keys()
 
 
 def read(file: Tree) -> Measurement:
-    """Return a measurement's streams, in the order of their numbers, and its queues.
+    """Return the streams of a measurement, sorted by number, and its qdiscs.
 
     Raises
     ------
     UserError
-        If a value has the wrong form, or no series belongs to a stream or a qdisc.
+        If a value has a wrong type, or if no series belongs to a stream or a qdisc.
     """
     series = file.at("results")
     meta = file.at("metadata").at("SERIES_META")
@@ -89,13 +96,13 @@ def read(file: Tree) -> Measurement:
 
 
 def _in_order(name: str) -> tuple[str, int]:
-    """Return the sort key by which stream 2 comes before stream 10."""
+    """Return a sort key that puts stream 2 before stream 10."""
     match = re.search(r"(\d+)$", name)
     return (name[: match.start()], int(match[1])) if match else (name, 0)
 
 
 def is_computed(name: str, about: Tree) -> bool:
-    """Return whether flent computed a series from others."""
+    """Return whether flent computed a series from other series."""
     computed = any(word in COMPUTED for word in name.lower().split())
     return computed or about.at("RUNNER").value in COMPUTING
 
@@ -114,7 +121,7 @@ def direction_of(name: str, about: Tree) -> str | None:
 
 
 def streams(series: Tree, meta: Tree, notes: list[str]) -> Iterator[Stream]:
-    """Yield each stream whose rate is a series. Series that flent computed are left out."""
+    """Yield a stream for each series that is the rate of one; computed series are left out."""
     for name in series.table():
         about = meta.at(name)
         units = about.at("UNITS").value
@@ -146,13 +153,15 @@ def streams(series: Tree, meta: Tree, notes: list[str]) -> Iterator[Stream]:
 
 
 def category_of(name: str) -> str:
-    """Return the access category in a stream's name, such as BK; empty if there is none."""
+    """Return the access category in the name of a stream, such as BK; empty if the name has
+    none.
+    """
     marks = {CATEGORIES[mark] for mark in MARK.findall(name)}
     return marks.pop() if len(marks) == 1 else ""
 
 
 def mean_of(series: Tree, least: float = 0.0) -> float | None:
-    """Return the mean of a series over the values that it has."""
+    """Return the mean of the values in a series, except for null; None if there are none."""
     if series.value is None:
         return None
     values = [value for each in series.items() if (value := each.number(least=least)) is not None]
@@ -160,7 +169,7 @@ def mean_of(series: Tree, least: float = 0.0) -> float | None:
 
 
 def voip(file: Tree, about: Tree, notes: list[str]) -> Iterator[Stream]:
-    """Yield the VoIP stream, of D-ITG or irtt, from the machine that ran flent."""
+    """Yield the VoIP stream that the machine with flent sent by D-ITG or irtt."""
     series = file.at("results")
     delay_ms = mean_of(series.at(f"{VOIP}::delay"), ANY)
     rate_kbps = mean_of(series.at(f"{VOIP}::bitrate"))
@@ -188,8 +197,8 @@ def lost_part(file: Tree, about: Tree, notes: list[str]) -> float | None:
     """Return the fraction of VoIP packets that were lost; None if the number of sent packets is
     unknown.
 
-    The series counts lost packets. irtt reports how many packets it sent. The raw values of D-ITG
-    are from packets that arrived.
+    The series contains the numbers of lost packets. irtt reports the number of sent packets. The
+    raw values of D-ITG contain the packets that arrived.
     """
     lost_series = file.at("results").at(f"{VOIP}::loss")
     if lost_series.value is None:
@@ -210,7 +219,7 @@ def lost_part(file: Tree, about: Tree, notes: list[str]) -> float | None:
 
 
 def queues(series: Tree, local_host: str) -> Iterator[Queue]:
-    """Yield each qdisc whose statistics were read."""
+    """Yield each qdisc whose statistics flent recorded."""
     hosts: dict[str, dict[str, Tree]] = {}
     for name in series.table():
         match = QDISC.fullmatch(name)
@@ -233,7 +242,7 @@ def queues(series: Tree, local_host: str) -> Iterator[Queue]:
 
 
 def dropped_part(dropped: Tree, sent: Tree) -> float | None:
-    """Return the fraction of packets that a qdisc dropped.
+    """Return the fraction of packets that a qdisc dropped. [-]
 
     ``dropped`` counts the packets of each interval. ``sent_pkts`` counts all packets since the
     qdisc was installed.
@@ -248,8 +257,7 @@ def dropped_part(dropped: Tree, sent: Tree) -> float | None:
 
 
 def pings(series: Tree) -> Iterator[str]:
-    """Yield lines about pings and other series in milliseconds that are not the round-trip time of
-    a flow."""
+    """Yield messages about pings and other delay series that belong to no stream."""
     for name in series.table():
         if not name.startswith(DELAYS):
             continue
@@ -259,14 +267,16 @@ def pings(series: Tree) -> Iterator[str]:
 
 
 def left_out(series: Tree, meta: Tree, result: list[Stream]) -> Iterator[str]:
-    """Yield a line about series of rates that are neither compared nor computed from others."""
+    """Yield a message about rate series that are not compared and not computed from other
+    series.
+    """
     taken = {each.name for each in result}
     names = [
         name
         for name in series.table()
         if str(meta.at(name).at("UNITS").value) in UNITS_BPS
         and name not in taken
-        and not name.startswith(("UDP ", VOIP))  # other lines report these series
+        and not name.startswith(("UDP ", VOIP))  # Other messages list these series.
         and not is_computed(name, meta.at(name))
     ]
     if names:

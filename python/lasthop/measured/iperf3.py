@@ -1,14 +1,14 @@
 """Output of ``iperf3 --json``, of a client or a server.
 
 A client at a station sends uplink traffic, with ``--reverse`` downlink, with ``--bidir`` both. In a
-server's output, the directions are reversed. Goodput is the receiver's count, since a sender also
-counts data that is still in its buffers. References: iperf3's man page; `iperf_print_results` in
-src/iperf_api.c, versions 3.0 to 3.20.
+server's output, the directions are reversed. Goodput is computed from the receiver's bytes, because
+the sender's bytes include data that is still in buffers. References: iperf3's man page;
+`iperf_print_results` in src/iperf_api.c, versions 3.0 to 3.20.
 
-The table of a UDP stream mixes both ends. Its bytes are those of the sender. A receiving server
-reports them as 0, and also reports ``lost_percent`` as 0. The lost packets are counted by the
-receiver. The receiver's bytes are in ``sum_received`` (since 3.11), and in the intervals of the
-receiving machine. A report with ``error`` may contain the counts until the error.
+The table of a UDP stream contains values of the sender and of the receiver. The number of bytes is
+the sender's. A receiving server reports 0 bytes, and a ``lost_percent`` of 0. The number of lost
+packets is the receiver's. The receiver's bytes are in ``sum_received`` (since 3.11), and in the
+intervals of the receiving machine. A report with ``error`` may contain the values until the error.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,25 +22,25 @@ __all__ = ["is_iperf3", "read"]
 
 US = 1e-6
 BACK = "_bidir_reverse"
-"""Suffix of names of sums over the streams that a server sends with --bidir."""
+"""Suffix of the names of sums over the server's streams in a --bidir test."""
 ANY = -1e18
-"""Smallest accepted number of lost packets. It is negative, since iperf3 subtracts packets that
-arrive out of order, sometimes once too often."""
+"""Lower limit of accepted numbers of lost packets. It is negative, because iperf3 may subtract a
+packet that arrives out of order twice."""
 
 
 def is_iperf3(tree: Any) -> bool:
-    """Return whether JSON is output of iperf3."""
+    """Return whether a JSON value is output of iperf3."""
     known = isinstance(tree, Mapping) and {"start", "end"} <= tree.keys()
     return known or (isinstance(tree, Mapping) and "error" in tree and "start" in tree)
 
 
 def read(file: Tree) -> Measurement:
-    """Return the streams of a run.
+    """Return the measured streams of a run.
 
     Raises
     ------
     UserError
-        If the run failed before anything was counted, or a value has the wrong form.
+        If the run failed before any data was transferred, or if a value has a wrong type.
     """
     error, notes = file.at("error").text(), list[str]()
     start = file.at("start")
@@ -62,37 +62,39 @@ def read(file: Tree) -> Measurement:
 
 
 class Machine(NamedTuple):
-    """Origin of a report: whether it is the server's, and whether the machine sends if a stream
-    does not report this."""
+    """Machine that wrote a report: whether it is the server, and its default role as sender or
+    receiver."""
 
     server: bool
     sends: bool
 
     def is_sender(self, sends: Any) -> bool:
-        """Return whether the machine sends a stream."""
+        """Return whether the machine is the sender of a stream; `sends` is the stream's own flag or
+        None.
+        """
         return self.sends if sends is None else bool(sends)
 
     def way(self, sends: Any) -> str:
-        """Return the direction of a stream: up if the client sends it."""
+        """Return the direction of a stream: ``"up"`` if the client is the sender."""
         return "up" if self.is_sender(sends) != self.server else "down"
 
 
 @dataclass
 class Intervals:
-    """Counts of one machine for one stream, summed over intervals without omitted intervals.
+    """Totals of one stream at one machine, over all intervals that iperf3 does not mark as omitted.
 
     Attributes
     ----------
     sends : bool
         Whether the machine sends the stream.
     bits, seconds : float
-        Payload, and the time in which it was counted. [bit], [s]
+        Payload, and the duration of the intervals. [bit], [s]
     again : float
         Number of retransmitted segments.
     trips_us : list of float
         Round-trip times at the ends of intervals. [us]
     udp : bool
-        Whether the stream is of UDP.
+        Whether the stream is UDP.
     """
 
     sends: bool
@@ -104,12 +106,12 @@ class Intervals:
 
     @property
     def rate_bps(self) -> float | None:
-        """Mean rate; None without intervals. [bit/s]"""
+        """Mean rate; None if there are no intervals. [bit/s]"""
         return self.bits / self.seconds if self.seconds else None
 
 
 def of_intervals(intervals: Tree, machine: Machine) -> Iterator[tuple[float, Intervals]]:
-    """Yield each socket with the counts of its stream, in the order of their first intervals."""
+    """Yield socket number and totals of each stream, in the order of the first intervals."""
     results: dict[float, Intervals] = {}
     for interval in intervals.items() if intervals.value is not None else ():
         listed = interval.at("streams")
@@ -131,18 +133,18 @@ def of_intervals(intervals: Tree, machine: Machine) -> Iterator[tuple[float, Int
 
 @dataclass(frozen=True)
 class Counted:
-    """Report, with the sums of its intervals."""
+    """A report with the totals of its intervals."""
 
     file: Tree
     intervals: list[tuple[float, Intervals]]
 
     def of_socket(self, stream: Tree) -> Intervals | None:
-        """Return the interval counts of a stream by its socket."""
+        """Return the totals of the stream that has the same socket; None if there are none."""
         socket = stream.at("socket").number()
         return None if socket is None else dict(self.intervals).get(socket)
 
     def listed(self) -> list[Tree]:
-        """Return the streams of the end report."""
+        """Return the streams in the summary at the end of the report."""
         result = self.file.at("end").at("streams")
         return list(result.items()) if result.value is not None else []
 
@@ -150,7 +152,7 @@ class Counted:
 def streams(
     counted: Counted, machine: Machine, mss_bytes: float, notes: list[str]
 ) -> Iterator[Stream]:
-    """Yield each stream of the end report, or of the intervals if there is no such report."""
+    """Yield the streams from the summary at the end; if there is no summary, from the intervals."""
     listed = counted.listed()
     for number, stream in enumerate(listed, 1):
         table = stream.table()
@@ -168,7 +170,7 @@ def streams(
 
 
 def interrupted(known: Intervals, name: str, machine: Machine, notes: list[str]) -> Stream:
-    """Return a stream of which only intervals are known."""
+    """Return a stream from its intervals, because the run was interrupted before the summary."""
     way = machine.way(known.sends)
     if known.udp and known.sends:
         notes.append(f"{name}: the number of received datagrams is not reported")
@@ -186,7 +188,7 @@ def interrupted(known: Intervals, name: str, machine: Machine, notes: list[str])
 
 
 def datagrams(udp: Tree, name: str, machine: Machine, counted: Counted, notes: list[str]) -> Stream:
-    """Return a UDP stream: the rate that arrived, and the fraction of datagrams that was lost."""
+    """Return a UDP stream: goodput at the receiver, and the fraction of lost datagrams."""
     sends = machine.is_sender(udp.at("sender").value)
     packets = udp.at("packets").number("a count from 0") or 0.0
     lost = udp.at("lost_packets").number("a count", ANY)
@@ -211,7 +213,7 @@ def arrived_bps(
     udp: Tree, machine: Machine, counted: Counted, sends: bool, part: float | None
 ) -> float | None:
     """Return the rate at which a stream's datagrams arrived; None if the report does not contain
-    it. [bit/s]"""
+    the rate. [bit/s]"""
     own = counted.of_socket(udp)
     if not sends and own is not None and own.rate_bps:
         return own.rate_bps
@@ -220,7 +222,7 @@ def arrived_bps(
         return total * share(udp, counted, machine, sends)
     sent = udp.at("bits_per_second").number()
     if sends and (machine.server or counted.file.at("error").value is not None):
-        return None  # a sending server, or a client that was stopped, has no counts of the receiver
+        return None  # A sender's report may lack the receiver's values.
     if sent:
         return sent * (1.0 - (part or 0.0))
     packets = udp.at("packets").number() or 0.0
@@ -230,7 +232,7 @@ def arrived_bps(
 
 
 def received_bps(counted: Counted, machine: Machine, sends: bool) -> float | None:
-    """Return the rate that the receiver reports for all streams of a direction. [bit/s]"""
+    """Return the total rate that the receiver reports for the streams of one direction. [bit/s]"""
     end = counted.file.at("end")
     two_ways = end.at(f"sum_received{BACK}").value is not None
     back = two_ways and sends == machine.server
@@ -238,7 +240,7 @@ def received_bps(counted: Counted, machine: Machine, sends: bool) -> float | Non
 
 
 def share(udp: Tree, counted: Counted, machine: Machine, sends: bool) -> float:
-    """Return the stream's fraction of all datagrams that arrived in its direction. [-]"""
+    """Return a stream's fraction of all received datagrams in its direction. [-]"""
 
     def arrived(each: Tree) -> float:
         lost = max(each.at("lost_packets").number(least=ANY) or 0.0, 0.0)
@@ -262,8 +264,8 @@ def segments(
     counted: Counted,
     notes: list[str],
 ) -> Stream:
-    """Return a TCP stream: the receiver's byte count, and the sender's round trips and
-    retransmissions."""
+    """Return a TCP stream: goodput at the receiver, and round-trip time and retransmissions at the
+    sender."""
     sender, receiver = stream.at("sender"), stream.at("receiver")
     own = counted.of_socket(sender)
     arrived = receiver.at("bits_per_second").number()
@@ -277,7 +279,7 @@ def segments(
     total = sender.at("bytes").number("a count from 0")
     loss = None
     if not total:
-        again = None  # a receiving server has no count of the sender's retransmissions
+        again = None  # A receiver's report has no retransmissions.
     elif again is not None:
         loss = again / (total / mss_bytes + again)
     trip_us = sender.at("mean_rtt").number()

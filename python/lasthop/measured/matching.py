@@ -1,11 +1,11 @@
 """Matching of measured streams with flows of a scenario, by name, direction, category and order.
 
-No other criterion is used. A file with the name of a station or flow has the streams of this
-station or flow: uploads match uploads in order, and downloads match downloads. A file without a
-name has the streams of the whole scenario, if both have the same numbers of uploads and of
-downloads. TCP and UDP are counted separately. If the names of all streams tell their access
-categories, streams are matched within each category. If the numbers differ, only sums are compared.
-Each match is reported in a line.
+No other criterion is used. If the user names a station or flow for a file, the file contains the
+streams of this station or flow. Uploads match uploads in order, and downloads match downloads. A
+file without a name contains the streams of the whole scenario; the numbers of uploads and of
+downloads must be equal. TCP and UDP are matched separately. If the names of all streams contain an
+access category, streams are matched within each category. If the numbers differ, only sums are
+compared. Each match is reported in a line.
 """
 
 from collections import Counter, defaultdict
@@ -24,49 +24,49 @@ from lasthop.measured.qdiscs import Queues, match_queues
 __all__ = ["Flow", "Measured", "match"]
 
 TRANSPORTS = ("tcp", "udp")
-"""Transports of measured streams."""
+"""Transport protocols of measured streams."""
 
 MOST_NAMED = 8
-"""Largest number of names in one line."""
+"""Maximum number of names in one message."""
 
 ITEMS = ("flows", "stations", "cells", "classes", "links", "queues", "aps")
-"""Lists of a lasthop result whose items are matched by their names."""
+"""Lists of a lasthop result whose items are matched by name."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Properties of a scenario's flow that matching needs."""
+    """Properties of a scenario's flow that are used for matching."""
 
     name: str
     station: str
     direction: str
     class_name: str = ""
     transport: str = "tcp"
-    """``"tcp"``, ``"udp"``, or another word if no measured stream can match the flow."""
+    """``"tcp"`` or ``"udp"``; another word for flows that no measured stream can match."""
     rate_bps: float = 0.0
     """Rate of the flow's application; 0 if the flow uses all available capacity. [bit/s]"""
     reports: bool = False
-    """Whether the flow is that of a sensor, which needs no share."""
+    """Whether the flow carries sensor reports, which demand no share."""
     category: str = ""
     """Access category of the flow; empty outside a cell."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Measurements that are matched with a scenario.
+    """Measurements after matching with a scenario.
 
     Attributes
     ----------
     lists : mapping
-        Items by list and name, each quantity with mean and interval over repeated files.
+        Items by list and name. Each quantity has a mean and an interval over repeated files.
     matched : sequence of str
-        Messages about matched and about ignored streams.
+        Messages about matched and ignored streams.
     files : sequence of str
-        The files.
+        Paths of the files.
     qdiscs : frozenset of str
-        Queues whose statistics a program has read. A result of lasthop shows them with their nodes.
+        Names of the queues for which a program recorded qdisc statistics.
     unused : sequence of str
-        A message about each file without any compared value.
+        A message about each file of which no value is compared.
     """
 
     lists: Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -76,11 +76,11 @@ class Measured:
     unused: Sequence[str] = ()
 
     def items(self, list_name: str) -> Mapping[str, Mapping[str, Any]]:
-        """Return the items of a list by name; none if no value of the list was measured."""
+        """Return the items of a list by name; empty if no value of the list was measured."""
         return self.lists.get(list_name, {})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the measurements as JSON: lists of items with their names."""
+        """Return the measurements for JSON: lists of items with their names."""
         return {
             "files": list(self.files),
             "matched": list(self.matched),
@@ -92,7 +92,7 @@ class Measured:
 
 
 Samples = dict[tuple[str, str, str], list[float]]
-"""Measured values by list, name and quantity, with one value per file."""
+"""Measured values by list, name and quantity. The list contains one value per file."""
 
 
 def match(
@@ -106,19 +106,19 @@ def match(
     Parameters
     ----------
     flows : sequence of Flow
-        Flows of the scenario, in its order.
+        Flows of the scenario, in order.
     total : (str, str)
-        List and name of the item with the total goodput of all flows, if there is one.
+        List and name of the item to which the total goodput of all flows belongs, if there is one.
     given : sequence of (str, Measurement)
-        Measurements, each with the name that the user gave it, or an empty name. Measurements
-        of the same name are repetitions, from which confidence intervals are computed.
+        Measurements, each after its name, which the user set and which may be empty. Measurements
+        with the same name are repetitions for confidence intervals.
     queues : Queues
         Names of the scenario's queues.
 
     Raises
     ------
     UserError
-        If the scenario has nothing of this name.
+        If the scenario has no station, flow or class with a given name.
     """
     samples: Samples = defaultdict(list)
     lines: list[str] = []
@@ -156,7 +156,7 @@ def _count(samples: Samples) -> int:
 
 
 def _of_nothing(name: str, measurement: Measurement, flows: Sequence[Flow]) -> str:
-    """Return the message about a file without any compared value."""
+    """Return the message about a file of which no value is compared."""
     theirs = {f"{_worded(each.transport)}{each.direction}" for each in measurement.streams}
     own = {
         f"{_worded(each.transport)}{each.direction}"
@@ -175,7 +175,9 @@ def _of_nothing(name: str, measurement: Measurement, flows: Sequence[Flow]) -> s
 
 
 def _by_names(measurement: Measurement, samples: Samples) -> str:
-    """Add the items of a lasthop result by their names."""
+    """Add the values of a lasthop result to `samples` by item name. Return a message about the
+    match.
+    """
     count = 0
     for list_name in ITEMS:
         items = measurement.summary.get(list_name, [])
@@ -197,7 +199,7 @@ def _by_order(
     measurement: Measurement,
     samples: Samples,
 ) -> Iterator[str]:
-    """Match streams with the flows of this name, or with all flows. Yield lines about the
+    """Match streams with the flows of a name, or with all flows. Yield messages about the
     matches."""
     own = named(flows, name)
     if name and not own:
@@ -223,7 +225,7 @@ def _by_order(
         if not streams:
             continue
         if not theirs and is_single:
-            theirs = list(own)  # The user named the flow, so the file may be from its other end.
+            theirs = list(own)  # The file may be from the flow's other end.
         if theirs:
             summed += streams
         if len(streams) == len(theirs):
@@ -263,7 +265,7 @@ def _by_order(
 def _paired(
     streams: Sequence[Stream], flows: Sequence[Flow]
 ) -> tuple[list[tuple[Stream, Flow]], str]:
-    """Return pairs of streams and flows, which are equally many, and the criterion of the match in
+    """Pair streams with equally many flows. Return the pairs, and the criterion of the pairing in
     words."""
     in_order = list(zip(streams, flows, strict=True))
     messages, asked = ([each.category for each in side] for side in (streams, flows))
@@ -284,12 +286,14 @@ def _kind(flow: Flow) -> tuple[str, str]:
 
 
 def _worded(transport: str) -> str:
-    """Return a transport as a word before a noun; empty for the usual transport."""
+    """Return a transport protocol as a word before a noun; empty for TCP, the default."""
     return "" if transport == "tcp" else f"{transport.upper()} "
 
 
 def named(flows: Sequence[Flow], name: str) -> list[Flow]:
-    """Return the flows of a name: of a flow, a station, a class, or a group of stations."""
+    """Return the flows of a flow name, a station, a class, or a table of stations; all for no
+    name.
+    """
     if not name:
         return list(flows)
     exact = [each for each in flows if each.name == name]
@@ -306,7 +310,7 @@ def _put_sum(streams: Sequence[Stream], place: tuple[str, str], samples: Samples
 
 
 def _sum_up(flows: Sequence[Flow], total: tuple[str, str] | None, samples: Samples) -> None:
-    """Add the goodputs of stations and of all flows, if all their flows were measured."""
+    """Add the goodputs of stations, and of all flows together, if all their flows were measured."""
     means = {
         name: sum(values) / len(values)
         for (list_name, name, quantity), values in samples.items()
@@ -335,22 +339,21 @@ def _sum_up(flows: Sequence[Flow], total: tuple[str, str] | None, samples: Sampl
 
 
 def _whole(values: Sequence[float | None]) -> float | None:
-    """Return the sum, None if a value is missing."""
+    """Return the sum of the values; None if a value is missing."""
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) and known else None
 
 
 def _competes(flow: Flow, goodput_bps: float | None) -> bool:
-    """Return whether a flow may get less than its demand. This is assumed for a flow that was not
-    measured."""
+    """Return whether the demand of a flow may be unmet; True for a flow that was not measured."""
     is_met = flow.rate_bps and goodput_bps is not None
     is_met = is_met and 100 * (goodput_bps or 0.0) >= MET_PERCENT * flow.rate_bps
     return not (flow.reports or is_met)
 
 
 def _shares(sums: Mapping[str, float], unmet: Collection[str], samples: Samples) -> None:
-    """Add the shares, and the fairness of the stations with `unmet` demands, as the registry
-    defines them."""
+    """Add the goodput shares of stations, and the fairness among the stations in `unmet`. The
+    definitions are those of the registry."""
     total = sum(sums.values())
     for name, value in sums.items():
         samples["stations", name, "goodput_share"].append(value / total)

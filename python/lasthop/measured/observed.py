@@ -10,19 +10,19 @@ __all__ = ["Measurement", "NothingMeasuredError", "Queue", "Stream"]
 
 
 class NothingMeasuredError(UserError):
-    """Error about a report that has nothing to compare, such as that of a failed run."""
+    """Error about a report without any value to compare, such as the report of a failed run."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One stream of a measurement; None where the program does not report a value.
+    """One stream of a measurement; None for a value that the program does not report.
 
     Attributes
     ----------
     name : str
         Name of the stream in the program's output.
     direction : str
-        ``"up"``: from the machine that measured; ``"down"``: to it.
+        ``"up"`` if the machine that measured is the sender, ``"down"`` if it is the receiver.
     goodput_bps : float
         Goodput. [bit/s]
     rtt_s : float
@@ -51,7 +51,7 @@ class Stream:
     category: str = ""
 
     def quantities(self) -> dict[str, float]:
-        """Return the values that are known, by the names of the registry."""
+        """Return the known values, by the quantity names of the registry."""
         known = {
             "goodput_bps": self.goodput_bps,
             "rtt_s": self.rtt_s,
@@ -64,12 +64,12 @@ class Stream:
 
 @dataclass(frozen=True)
 class Queue:
-    """The statistics of a qdisc during a measurement; None where they are not reported.
+    """Statistics of a qdisc during a measurement; None for a value that was not reported.
 
     Attributes
     ----------
     host : str
-        Machine of the qdisc; empty for the machine that measured.
+        Host name of the machine with the qdisc; empty for the machine that measured.
     sojourn_s : float
         Mean delay of the queue. [s]
     packets : float
@@ -86,22 +86,22 @@ class Queue:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A report of a measuring program.
+    """One report of a measuring program.
 
     Attributes
     ----------
     source : str
-        The file, and the report's number if the file has several.
+        Path of the file, and number of the report if the file contains several.
     program : str
         ``"flent"``, ``"iperf3"`` or ``"lasthop"``.
     streams : sequence of Stream
-        Streams in the program's order; empty for a result of lasthop.
+        Streams in the order of the report; empty for a result of lasthop.
     notes : sequence of str
         Remarks for the user.
     summary : mapping
-        Lists of a lasthop result, whose items already have names.
+        Lists of a lasthop result, whose items are matched by name.
     queues : sequence of Queue
-        Qdiscs whose statistics were read during the measurement.
+        Statistics of qdiscs during the measurement.
     """
 
     source: str

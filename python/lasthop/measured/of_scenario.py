@@ -1,4 +1,4 @@
-"""Files of measurements for the flows of a scenario."""
+"""Matching of measurement files with the flows of a scenario."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
@@ -17,11 +17,12 @@ __all__ = ["Files", "measurements"]
 
 File: TypeAlias = str | PathLike[str]
 Files: TypeAlias = File | Sequence[File | tuple[str, File]] | Mapping[str, File]
-"""Files of measurements, one or several, each with or without its station's or flow's name."""
+"""Measurement files: one or several, each with or without the name of a station or flow."""
 
 
 def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None:
-    """Match measurements with the flows of a scenario; None without files.
+    """Read measurement files and match them with the flows of a scenario; None if there are no
+    files.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None
     Raises
     ------
     UserError
-        If a file is no measurement, or the scenario has nothing of a name.
+        If a file is no measurement, or if the scenario has no station or flow with a given name.
     """
     if isinstance(files, Measured):
         return files
@@ -60,7 +61,7 @@ def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None
 
 
 def flows_of(scenario: Scenario) -> list[Flow]:
-    """Return the flows of a scenario in the form that matching needs."""
+    """Return the flows of a scenario with the properties that are used for matching."""
     known = scenario.typed
     if isinstance(known, CsmaScenario):
         return [
@@ -83,14 +84,16 @@ def flows_of(scenario: Scenario) -> list[Flow]:
 
 
 def transport_of(flow: TypedFlow) -> str:
-    """Return the transport of a flow. Reports and web connections match no measured stream."""
+    """Return the transport protocol of a flow; another word for reports and web connections, which
+    match no stream.
+    """
     if isinstance(flow, UdpFlow):
         return "udp"
     return "tcp" if isinstance(flow, TcpFlow) and flow.web is None else "other"
 
 
 def queues_of(scenario: Scenario) -> Queues:
-    """Return the names of a scenario's queues."""
+    """Return the names of a scenario's queues, divided into those of stations and others."""
     known = scenario.typed
     links = [link.name for link in known.routers]
     if not isinstance(known, CellScenario):

@@ -1,8 +1,9 @@
-"""Measured qdiscs matched with queues of a scenario: by name, or if there is only one.
+"""Matching of measured qdiscs with the queues of a scenario, by name or because there is only one.
 
-The qdisc of the machine that measured is the queue of its station. The qdisc of another host is the
-queue with the host's name, or the queue that the user named. Otherwise it is the only queue of the
-scenario that belongs to no station. If there are several such queues, the values are only reported.
+The qdisc of the machine that measured matches the queue of its station. The qdisc of another host
+matches the queue with the host's name, or the queue that the user named. If there is no such queue,
+it matches the only queue that belongs to no station. If several queues belong to no station, the
+values are only reported.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,19 +39,19 @@ def match_queues(
     measurement: Measurement,
     samples: Mapping[tuple[str, str, str], list[float]],
 ) -> Iterator[str]:
-    """Add the statistics of a measurement's qdiscs to the samples of queues; yield a line about
-    each qdisc.
+    """Add the statistics of a measurement's qdiscs to the samples of queues. Yield a message per
+    qdisc.
 
     Parameters
     ----------
     queues : Queues
         Queues of the scenario.
     name : str
-        Name that the user gave the file, or an empty name.
+        Name that the user set for the file, or an empty name.
     measurement : Measurement
         Measurement whose qdiscs are matched.
     samples : mapping
-        Values by list, name and quantity, to which values are added.
+        Values by list, name and quantity; the function adds values.
     """
     for qdisc in measurement.queues:
         whose = f"the qdisc of {qdisc.host}" if qdisc.host else "its own qdisc"
@@ -65,7 +66,7 @@ def match_queues(
 
 
 def _queue_of(qdisc: Queue, queues: Queues, name: str, measurement: Measurement) -> str | None:
-    """Return the queue that a qdisc corresponds to; None if unknown."""
+    """Return the queue of the scenario that matches a qdisc; None if no queue matches."""
     if not qdisc.host:
         if name in queues.stations:
             return name
@@ -81,8 +82,8 @@ def _queue_of(qdisc: Queue, queues: Queues, name: str, measurement: Measurement)
 def _placed(
     qdisc: Queue, queue: str, queues: Queues
 ) -> Iterator[tuple[tuple[str, str, str], float]]:
-    """Yield the list, name and quantity of each value of a qdisc. The length of a node's queue
-    belongs to the node."""
+    """Yield the values of a qdisc, each with its list, name and quantity. The queue length of a
+    station or access point is a quantity of this node."""
     length = ("queues", queue, "occupancy_packets")
     if queue in queues.stations:
         length = ("stations", queue, "queue_packets")
@@ -106,7 +107,7 @@ def _values(qdisc: Queue) -> str:
 
 
 def _hint(qdisc: Queue, queues: Queues, measurement: Measurement) -> str:
-    """Return a hint how to name the queue of a qdisc, if a name can determine it."""
+    """Return a hint how --measured can name the queue of a qdisc; empty if no name can help."""
     known = queues.others if qdisc.host else queues.stations
     alike = [each for each in measurement.queues if bool(each.host) == bool(qdisc.host)]
     if not known or len(alike) > 1:

@@ -1,4 +1,4 @@
-"""Files of measurements: the program that wrote them, and the reports in them."""
+"""Reader of measurement files: recognises the program, and returns the reports."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,11 +14,11 @@ from lasthop.measured.tree import Tree, read_documents
 __all__ = ["read"]
 
 OURS = ("emulation", "simulation")
-"""Kinds of lasthop results that can be used as measurements."""
+"""Kinds of lasthop results that are accepted as measurements."""
 
 
 def read(path: str | Path) -> list[Measurement]:
-    """Read a file of flent, of iperf3, or a result of lasthop.
+    """Read a file of flent or iperf3, or a result of lasthop.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def read(path: str | Path) -> list[Measurement]:
     Raises
     ------
     UserError
-        If the file is none of these, or has an impossible value.
+        If the file has another format, or if a value is impossible.
     """
     path = Path(path)
     trees, notes = read_documents(path)
@@ -52,7 +52,7 @@ def read(path: str | Path) -> list[Measurement]:
 
 
 def _measurement(path: Path, tree: Any) -> Measurement:
-    """Return one report."""
+    """Return the measurement in one report."""
     if flent.is_flent(tree):
         return flent.read(Tree(path, tree))
     if is_ours(tree):
@@ -71,7 +71,7 @@ def _measurement(path: Path, tree: Any) -> Measurement:
 
 
 def is_ours(tree: Any) -> bool:
-    """Return whether JSON is a result of lasthop that can be used as a measurement."""
+    """Return whether a JSON value is a result of lasthop that is accepted as a measurement."""
     if not isinstance(tree, Mapping) or not {"kind", "scenario", "version"} <= tree.keys():
         return False
     return tree["kind"] in OURS

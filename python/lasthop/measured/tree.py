@@ -1,4 +1,4 @@
-"""JSON of other programs: reading within limits, and access to values by their place."""
+"""JSON of other programs: limits of size, and access to values with exact error positions."""
 
 import gzip
 import io
@@ -18,19 +18,19 @@ from lasthop.scenario.files import opened
 __all__ = ["Tree", "read_documents"]
 
 MOST_BYTES = 64 << 20
-"""Longest file that is read, after decompression. [bytes]"""
+"""Largest accepted size of a file after decompression. [bytes]"""
 GZIP = b"\x1f\x8b"
 MOST_SHOWN = 30
 
 
 def read_documents(path: Path) -> tuple[list[Any], list[str]]:
-    """Return the JSON documents of a file, which may be compressed by gzip, and errors of some
-    documents.
+    """Return the JSON documents of a file, which may be compressed by gzip, and messages about
+    incomplete documents.
 
     Raises
     ------
     UserError
-        If the file has no document, or is longer than any measurement.
+        If the file contains no document, or if it exceeds `MOST_BYTES`.
     """
     text = _text(path, _content(path))
     try:
@@ -82,14 +82,14 @@ def _text(path: Path, content: bytes) -> str:
 
 @dataclass(frozen=True)
 class Tree:
-    """Value with its place, so that errors name the file and the key."""
+    """A JSON value with its position, so that an error names the file and the key."""
 
     path: Path
     value: Any
     place: str = ""
 
     def at(self, key: str | int) -> "Tree":
-        """Return the value at a key, or a `Tree` of None if the key is missing."""
+        """Return the value at a key or index; a `Tree` of None if it is missing."""
         place = (
             f"{self.place}[{key}]" if isinstance(key, int) else f"{self.place}.{key}".lstrip(".")
         )
@@ -101,18 +101,18 @@ class Tree:
         return Tree(self.path, inside, place)
 
     def wrong(self, what: str) -> UserError:
-        """Return an error that names this place."""
+        """Return an error that names the file and the position of this value."""
         shown = json.dumps(self.value, ensure_ascii=False, default=str)[:MOST_SHOWN]
         return UserError(f"{self.path}: `{self.place}`: {shown} is not {what}")
 
     def table(self) -> Mapping[str, Any]:
-        """Return the value as a table."""
+        """Return the value as a dictionary; raise an error if it is none."""
         if not isinstance(self.value, Mapping):
             raise self.wrong("a table")
         return self.value
 
     def items(self) -> "Sequence[Tree]":
-        """Return the entries of a list."""
+        """Return the items of a list; raise an error if the value is none."""
         if not isinstance(self.value, list):
             raise self.wrong("a list")
         return [self.at(index) for index in range(len(self.value))]

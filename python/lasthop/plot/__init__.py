@@ -1,1 +1,3 @@
-"""Pictures of answers. This package is imported when the first picture is drawn."""
+"""Pictures of results, drawn with matplotlib. This package is imported when the first picture is
+drawn.
+"""

@@ -1,4 +1,4 @@
-"""Texts below the headline of a picture: the changed settings of the scenario, and the model."""
+"""Texts below the headline of a picture: changed settings of the scenario, and the model."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from lasthop.scenario.scenario import Scenario
 
 LONGEST = 40
-"""Largest number of characters of a value that a title shows."""
+"""Maximum length of a setting's value in a headline. [characters]"""
 
 OF_NO_EFFECT = ("name", "record")
-"""Paths of settings that do not affect the simulation, including all settings below these paths."""
+"""Key paths of settings that do not affect the simulation, including all keys inside these
+tables.
+"""
 
 
 def changes(scenario: "Scenario") -> dict[str, str]:
@@ -28,17 +30,21 @@ def changes(scenario: "Scenario") -> dict[str, str]:
 
 
 def about(*answers: "Answer") -> str:
-    """Return the changed settings of the answers' scenario, and the model of a prediction."""
+    """Return text on the changed settings of the results' scenario, and on the model of a
+    prediction.
+    """
     return ", ".join(_parts(answers))
 
 
 def changes_text(changed: dict[str, str]) -> str:
-    """Return changed settings as text for a title."""
+    """Return changed settings as text for a headline."""
     return ", ".join(f"{path}={cut(value)}" for path, value in changed.items())
 
 
 def cut(value: str) -> str:
-    """Return a value without the end of a long text; a long table is shown without its contents."""
+    """Return a value, shortened if it is too long: the end of text, or the contents of a table, is
+    omitted.
+    """
     if value.startswith("{") and len(value) > LONGEST // 2:
         return "{…}"
     return value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…"
@@ -55,7 +61,7 @@ def _parts(answers: tuple["Answer", ...]) -> Iterator[str]:
 
 
 def options(prediction: "Answer | Prediction") -> dict[str, str]:
-    """Return the options of a model that differ from their defaults."""
+    """Return the options of a prediction's model that differ from their defaults."""
     given = prediction.summary.get("options") or {}
     if prediction.heading.model not in MODELS:
         return {}

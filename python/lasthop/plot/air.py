@@ -1,4 +1,4 @@
-"""Picture of the frames on the air in a time interval: senders, lost frames, and backoffs."""
+"""Picture of the frames on the air in a time interval, with senders, lost frames, and backoffs."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -38,42 +38,46 @@ KINDS = {
     "block-ack-req": ("BlockAckReq", "#8C6D31"),
     "cf-end": ("CF-End", "#7F7F7F"),
 }
-"""Kinds of frames, each with its name in the legend and its colour."""
+"""Kinds of frames: name in the legend, and colour."""
 
 FATES = {"collided": ("collided", "#D55E00"), "corrupted": ("lost to channel errors", "#CC79A7")}
-"""Names and colours of frames that no station received."""
+"""Legend names and colours of frames that were not received, by `fate`."""
 
 BACKOFF, OF_BACKOFF = "#BDBDBD", "backoff"
 GIVEN_UP = "discarded"
 OF_MPDUS = {"data": "data, with number of MPDUs"}
-"""Names of kinds of frames if there are aggregates."""
+"""Legend names of kinds of frames, if they differ in cells with aggregation."""
 CROSS: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 4, "linestyle": "none"}
-"""Mark at the end of a frame that its sender gives up."""
+"""Style of the mark at the end of a frame that was discarded after its last attempt."""
 
 MOST_ROWS = 20
-"""Largest number of rows. If there are more senders, those that send most have a row."""
+"""Maximum number of senders that are drawn. If there are more, those with most frames are drawn."""
 
 MOST_FRAMES = 4000
-"""Largest number of frames in a picture. With more frames, a frame is narrower than a line."""
+"""Maximum number of frames in a picture; with more frames, a frame would be narrower than a
+line.
+"""
 
 ROW_MM = 5.0
-"""Height of a sender's row. [mm]"""
+"""Height of the row of one sender. [mm]"""
 
 LONGEST_FRAME_S = 0.1
-"""Time before the drawn interval in which a frame or backoff that reaches into it may begin. [s]"""
+"""Time before the drawn interval from which frames are read, since a frame or backoff may extend
+into the interval. [s]
+"""
 
 HEIGHT, LOW = 0.62, 0.26
-"""Height of frames and of backoffs. [rows]"""
+"""Height of the bar of a frame, and of the bar of a backoff. [rows]"""
 
 THINNEST, DIGIT = 1 / 700, 1 / 200
-"""Least width of a visible mark, and width of a digit in a bar. [widths of the axes]"""
+"""Smallest width of a visible mark, and width of a digit in a bar. [widths of the axes]"""
 
 WIDTH = 2
-"""Width of the picture. [columns of a paper]"""
+"""Width of the picture. [journal columns]"""
 
 
 def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = None) -> Figure:
-    """Draw a row for each sender, a bar for each frame, and the backoffs before frames.
+    """Draw a row for each sender, with a bar for each frame and for the backoff before it.
 
     Raises
     ------
@@ -110,8 +114,8 @@ def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = N
 
 
 def frames_of(result: "Result", from_s: float, to_s: float) -> list[Frame]:
-    """Return the frames of an interval, and earlier frames or backoffs that reach into it, in
-    order."""
+    """Return the frames that begin in an interval or shortly before, in the order of their
+    start."""
     if not (isfinite(from_s) and isfinite(to_s) and 0.0 <= from_s < to_s):
         raise UserError(f"from {from_s:g} s to {to_s:g} s is not a time range")
     columns = result.frame_columns(max(0.0, from_s - LONGEST_FRAME_S), to_s)
@@ -134,7 +138,7 @@ def frames_of(result: "Result", from_s: float, to_s: float) -> list[Frame]:
 
 
 def rows_of(frames: Sequence[Frame], nodes: Sequence[str]) -> list[str]:
-    """Return the senders that have a row, in the scenario's order: all, or those that send most."""
+    """Return the names of the senders to draw, in the order of the scenario."""
     counts: dict[str, int] = {}
     for frame in frames:
         counts[frame.sender] = counts.get(frame.sender, 0) + 1
@@ -149,7 +153,7 @@ def draw(
     known: CellScenario,
     stretch: tuple[float, float],
 ) -> bool:
-    """Draw frames and backoffs of senders that have a row; return whether there are backoffs."""
+    """Draw frames and backoffs of the senders in `names`; return whether any backoff was drawn."""
     from_s, to_s = stretch
     gaps = gaps_of(frames)
 
@@ -190,7 +194,7 @@ def draw(
 
 
 def tell_mpdus(axes: Axes, frame: Frame, row: int, stretch: tuple[float, float]) -> None:
-    """Write the number of MPDUs into the bar of an aggregate, if it is wide enough."""
+    """Write the number of MPDUs into the bar of an aggregate, if the bar is wide enough."""
     from_s, to_s = stretch
     left_s, right_s = max(frame.start_s, from_s), min(frame.end_s, to_s)
     text = str(frame.mpdus or 0)
@@ -202,7 +206,7 @@ def tell_mpdus(axes: Axes, frame: Frame, row: int, stretch: tuple[float, float])
 
 
 def keys_of(frames: Sequence[Frame], *, backoffs: bool) -> list[Patch | Line2D]:
-    """Return the entries of the legend: the kinds and fates of the drawn frames, and backoffs."""
+    """Return the items of the legend: kinds of frames, reasons of losses, and backoffs."""
     kinds = [KINDS[kind] for kind in KINDS if any(frame.kind == kind for frame in frames)]
     if any((frame.mpdus or 0) > 1 for frame in frames):
         kinds = [(OF_MPDUS.get(name, name), color) for name, color in kinds]

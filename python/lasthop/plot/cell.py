@@ -1,4 +1,4 @@
-"""Picture of a cell: shares of the goodput, goodputs, and queues."""
+"""Picture of a cell: goodput shares, goodputs, and queues."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from lasthop.answers.answer import Answer
 
 SMALL_PART = 0.01
-"""If there are many rows, a value below this fraction of the largest value has no row. [-]"""
+"""Smallest value with a row if there are many rows, as a fraction of the largest value. [-]"""
 
 WAYS = ", ↑ up, ↓ down"
-"""Suffix of an axis label if rows have arrows."""
+"""Suffix of an axis label that explains arrows in row labels."""
 
 
 def cell_figure(
@@ -42,22 +42,24 @@ def cell_figure(
     shares: bool = True,
     note: str | None = None,
 ) -> Figure:
-    """Draw panels with a row for each station or group: share of goodput, goodput, mean queue.
+    """Draw panels with a row for each station or table of stations: goodput share, goodput, mean
+    queue.
 
-    If delays matter, the panels of delays come first, and another panel shows the mean time in each
-    queue. Classes of wired flows and queues of links are below the stations. Classes that share the
-    access point's queue have a separate panel at the top, with their targets.
+    If the scenario has calls or other delay-sensitive traffic, panels of delays come first, and
+    another panel shows the mean time in each queue. Classes of wired flows and queues of links are
+    below the stations. Classes that share the access point's queue have a separate panel at the
+    top, with their targets.
 
     Parameters
     ----------
     sides : SideBySide
-        The answers.
+        Results to draw.
     name : str
         Headline of the picture.
     place : Figure or SubFigure, optional
-        Where to draw.
+        Figure or subfigure to draw into.
     shares : bool
-        Whether shares have a panel although the panel of goodputs also shows them.
+        Whether goodput shares have a panel of their own.
     note : str, optional
         Note above the legend.
     """
@@ -122,7 +124,7 @@ def cell_figure(
 
 
 def is_known(sides: SideBySide, rows: Sequence[Row], quantity: str) -> bool:
-    """Return whether an answer has a value of this quantity for at least one row."""
+    """Return whether any result has a value of the quantity in any of the rows."""
     return any(
         says_something(estimates([row.of(kind) for row in rows], quantity))
         for kind in sides.answers
@@ -132,7 +134,7 @@ def is_known(sides: SideBySide, rows: Sequence[Row], quantity: str) -> bool:
 def draw_shares(
     axes: Axes, sides: SideBySide, stations: Sequence[tuple[Sharer, Row]], numbers: NumberColumns
 ) -> None:
-    """Draw shares of the cell's goodput, and a line for equal shares."""
+    """Draw the share of each station in the cell's goodput, and a line for equal shares."""
     title(axes, "Share of the goodput")
     sides.draw(axes, [row for _, row in stations], "goodput_share", 100, numbers)
     draw_equal(axes, stations, asking(sides.first), 100.0)
@@ -146,8 +148,7 @@ def draw_goodputs(
     numbers: NumberColumns,
     first: Sequence[tuple[Sharer, Row]] = (),
 ) -> None:
-    """Draw goodputs; if `first` has the rows of the first panel, also draw a line for equal
-    shares."""
+    """Draw goodputs. If `first` contains all stations, also draw a line for equal goodputs."""
     title(axes, "Goodput")
     sides.draw(axes, users, "goodput_bps", 1e-6, numbers)
     cells = sides.first.summary.get("cells", ())
@@ -159,13 +160,12 @@ def draw_goodputs(
 
 
 def ways(rows: Sequence[tuple[Sharer, Row]]) -> str:
-    """Return the meaning of the arrows; empty if no row has an arrow."""
+    """Return text on the meaning of the arrows; empty if no row label has an arrow."""
     return WAYS if any(row.name.endswith(("↑", "↓")) for _, row in rows) else ""
 
 
 def asking(answer: "Answer") -> set[str]:
-    """Return the stations that have flows other than sensor reports; all stations if there are
-    none."""
+    """Return the stations with flows other than sensor reports; all stations if there are none."""
     every = set(names_in(answer.summary, "stations"))
     if not answer.has_scenario:
         return every
@@ -174,8 +174,7 @@ def asking(answer: "Answer") -> set[str]:
 
 
 def nodes_of(sides: SideBySide) -> list[Row]:
-    """Return rows of access points, stations, and queues of links, with one name for the mean
-    queue."""
+    """Return a row per access point, station and queue of a link, for the mean queue length."""
     hidden = hidden_of(sides.first)
     links = [
         Row(row.name, {kind: as_node(item) for kind, item in row.items.items()})
@@ -187,8 +186,7 @@ def nodes_of(sides: SideBySide) -> list[Row]:
 
 
 def sojourns_of(sides: SideBySide) -> list[Row]:
-    """Return rows of the queues of access points, stations (equal stations share a row), and
-    links."""
+    """Return a row per queue: access points, stations (one row for equal stations), and links."""
     hidden = hidden_of(sides.first)
     groups: list[tuple[str, Sequence[str]]] = [(row.name, (row.name,)) for row in sides.rows("aps")]
     groups += [(row.label, row.members) for row, _ in sides.station_rows(by_way=False)]
@@ -198,13 +196,13 @@ def sojourns_of(sides: SideBySide) -> list[Row]:
 
 
 def as_node(queue: object) -> dict[str, object]:
-    """Return a queue of a link with the names of quantities that nodes have."""
+    """Return the mean length of a link's queue under the name of the same quantity of nodes."""
     known = dict(queue) if isinstance(queue, dict) else {}
     return {"queue_packets": known["occupancy_packets"]} if "occupancy_packets" in known else {}
 
 
 def wired_of(sides: SideBySide) -> list[Row]:
-    """Return rows of the classes of wired flows."""
+    """Return a row per class of wired flows."""
     hidden = hidden_of(sides.first)
     kind = next(iter(sides.answers))
     return [
@@ -215,12 +213,14 @@ def wired_of(sides: SideBySide) -> list[Row]:
 
 
 def hidden_of(answer: "Answer") -> set[tuple[str, str]]:
-    """Return the items whose values repeat those of their station or access point."""
+    """Return list and name of the items whose values repeat those of their station or access
+    point.
+    """
     return shown_with_nodes(answer.summary, answer.scenario.typed if answer.has_scenario else None)
 
 
 def sharing_classes(sides: SideBySide) -> list[Row]:
-    """Return rows of the classes that share the access point's queue."""
+    """Return a row per class that shares the access point's queue with a target."""
     if not sides.first.has_scenario:
         return []
     known = sides.first.scenario.typed
@@ -237,7 +237,9 @@ def sharing_classes(sides: SideBySide) -> list[Row]:
 def draw_classes(
     axes: Axes, sides: SideBySide, classes: Sequence[Row], numbers: NumberColumns
 ) -> None:
-    """Draw the goodput and target of each class; the target is a fraction of the classes' total."""
+    """Draw goodput and target of each class; the target is the target share of the total
+    goodput.
+    """
     title(axes, "Goodput of the classes of a shared queue")
     sides.draw(axes, classes, "goodput_bps", 1e-6, numbers)
     kind = next(iter(sides.answers))
@@ -261,7 +263,7 @@ def draw_classes(
 
 
 def worth_a_row(rows: list[Row], quantity: str, scale: float = 1.0) -> tuple[list[Row], str]:
-    """Return the rows whose values are not too small to show, and a note on the omitted rows."""
+    """Return the rows with values that are large enough to see, and a note on the omitted rows."""
 
     def largest(row: Row) -> float:
         values = (Estimate.read(item.get(quantity)) for item in row.items.values())

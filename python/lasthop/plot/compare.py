@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def comparison_figure(comparison: "Comparison", place: Place | None = None) -> Figure:
-    """Draw panels with one row per station or group: share of goodput, goodput, mean queue.
+    """Draw panels with a row for each station or table of stations: goodput share, goodput, mean
+    queue.
 
     Without a cell, the panels show goodput per class of flows, utilisation of links, and mean
     queue. For a conflict graph, the picture shows the predicted and the simulated graph.
@@ -36,7 +37,9 @@ def comparison_figure(comparison: "Comparison", place: Place | None = None) -> F
 
 
 def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure:
-    """Draw the conflict graph with predicted and with simulated air times and throughputs."""
+    """Draw the conflict graph twice: with predicted and with simulated air times and
+    throughputs.
+    """
     panels: list[tuple[str, Answer]] = []
     if comparison.prediction is not None:
         panels.append((f"model {comparison.prediction.model}: {OF_LINKS}", comparison.prediction))
@@ -49,10 +52,12 @@ def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure
 
 
 def message_of(comparison: "Comparison") -> str | None:
-    """Return why predictions are missing, or which errors exceed the documented errors."""
+    """Return a note on why there is no prediction, or on errors that exceed the documented
+    errors.
+    """
     if comparison.refusal is not None:
         text = shorten(f"No prediction: the scenario {comparison.refusal}", 300)
         return fill(text, 66)
-    # A line must not break before a percent sign.
+    # No line break before a percent sign
     lines = (line.replace(" %", "\u00a0%") for line in comparison.beyond_stated)
     return "\n".join(fill(line, 66) for line in lines) or None

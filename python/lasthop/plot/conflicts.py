@@ -1,4 +1,6 @@
-"""Picture of a conflict graph: which links sense each other, and the throughput of each link."""
+"""Picture of a conflict graph: which links cannot transmit simultaneously, and their
+throughputs.
+"""
 
 from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
@@ -38,40 +40,42 @@ Point = tuple[float, float]
 Floats = NDArray[np.float64]
 
 LARGEST_AREA = 500.0
-"""Area of the disc of a link that is always active, if there are few links. [points^2]"""
+"""Area of the disc of a link that transmits all the time, in graphs with few links. [points^2]"""
 
 MOST_NAMED = 30
-"""Largest number of links for which all names, air times and throughputs are written."""
+"""Maximum number of links for which names, air times and throughputs are written."""
 
 WIDTH = 72.0 * COLUMN_INCHES
 """Width of a panel. [points]"""
 
 RADIUS = 36.0
-"""Radius of the circle on which links without a known position are drawn. [points]"""
+"""Radius of the circle on which links are drawn if nodes have no positions. [points]"""
 
 CENTRE = (WIDTH / 2.0, 2.1 * RADIUS)
-"""Centre of the circle on which links without a known position are drawn. [points]"""
+"""Centre of the circle on which links are drawn if nodes have no positions. [points]"""
 
 BOX, DOT = (54.0, 62.0), (16.0, 16.0)
-"""Space for a link with known position: with its text, and without text. [points]"""
+"""Width and height that a link needs if nodes have positions: with its text, and without.
+[points]
+"""
 
 SEEN = 0.005
-"""Smallest air time of dummy packets that is drawn, as a fraction. [-]"""
+"""Smallest fraction of time with dummy packets that is drawn. [-]"""
 
 OF_LINKS = "air time and throughput of each link"
-"""Title of a panel."""
+"""Title of a panel with one graph."""
 
 NARROW = 60
-"""Longest line of the legend below a single panel. [characters]"""
+"""Maximum length of a line in the legend below a single panel. [characters]"""
 
 POINTS_PER_MM = 72.0 / 25.4
 HIDDEN = "#D55E00"
 
 
 def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None = None) -> Figure:
-    """Draw one panel per answer, side by side; the area of a link's disc is its air time.
+    """Draw one panel per result, side by side; the area of a link's disc is its air time.
 
-    Lines are conflicts, and the pale part of a disc is the air time of dummy packets. A link
+    A line is a conflict, and the pale part of a disc is the air time of dummy packets. A link
     between two nodes with positions is drawn at the midpoint of the nodes. Links that overlap are
     moved apart. Links without positions are drawn on a circle. An arrow leads from a hidden link to
     the link whose frames it destroys.
@@ -81,7 +85,7 @@ def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None
     answers : sequence of (str, Answer)
         Titles, and predictions or simulations of scenarios with `csma`.
     place : Figure or SubFigure, optional
-        Where to draw.
+        Figure or subfigure to draw into.
     """
     networks = [network(answer) for _, answer in answers]
     placed = [places(csma.links, csma.nodes) for csma in networks]
@@ -94,7 +98,7 @@ def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None
         if place is None and isinstance(
             engine := figure.get_layout_engine(), ConstrainedLayoutEngine
         ):
-            engine.set(w_pad=LEFT * COLUMN_INCHES)  # The titles are below the headline.
+            engine.set(w_pad=LEFT * COLUMN_INCHES)  # Space for titles
         row = figure.subplots(1, len(answers), squeeze=False)[0]
         for axes, (text, answer), (at, height) in zip(row, answers, placed, strict=True):
             draw_panel(axes, text, answer, at, (height - max(heights), height))
@@ -105,7 +109,7 @@ def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None
 
 
 def answer_figure(answer: "Answer", axes: Axes | None = None) -> Figure:
-    """Draw the conflict graph of an answer, into the given axes or a new figure."""
+    """Draw the conflict graph of a result, into the given axes or a new figure."""
     if not isinstance(answer.scenario.typed, CsmaScenario):
         raise UserError("no conflict graph: the scenario has no `csma`")
     name = answer.heading.scenario
@@ -113,7 +117,7 @@ def answer_figure(answer: "Answer", axes: Axes | None = None) -> Figure:
 
 
 def conflict_axes(text: str, answer: "Answer", axes: Axes) -> Figure:
-    """Draw the conflict graph of one answer into the caller's axes; discs keep their size on
+    """Draw the conflict graph of one result into the caller's axes. The discs have a fixed size on
     paper."""
     csma = network(answer)
     with one_panel(0.0, axes):
@@ -127,7 +131,7 @@ def conflict_axes(text: str, answer: "Answer", axes: Axes) -> Figure:
 def draw_panel(
     axes: Axes, text: str, answer: "Answer", at: Mapping[str, Point], ends: tuple[float, float]
 ) -> None:
-    """Draw a panel with its title; `ends` is the range of its vertical axis. [points]"""
+    """Draw a conflict graph with its title. The vertical axis has the range `ends`. [points]"""
     draw_conflicts(axes, answer, at)
     axes.set_xlim(0.0, WIDTH)
     axes.set_ylim(*ends)
@@ -136,7 +140,7 @@ def draw_panel(
 
 
 def legend_of(answers: Sequence["Answer"]) -> tuple[list[Line2D], list[str]]:
-    """Return the lines of the legend and their meanings."""
+    """Return the line styles in the legend and their meanings."""
     has_hidden = any(link.disturbs for answer in answers for link in network(answer).links)
     has_dummies = any(link.dummies for answer in answers for link in uses(answer))
     lines = [Line2D([], [], color=QUIET, linewidth=0.8, linestyle="-")]
@@ -150,7 +154,7 @@ def legend_of(answers: Sequence["Answer"]) -> tuple[list[Line2D], list[str]]:
 
 
 class LinkUse(Table):
-    """Use of the air by a link of an answer."""
+    """Air time of one link in a result."""
 
     name: str
     airtime_fraction: Annotated[Estimate | None, Estimate.read] = None
@@ -158,32 +162,32 @@ class LinkUse(Table):
 
     @property
     def airtime(self) -> float:
-        """Fraction of the time in which the link sends. [-]"""
+        """Fraction of time in which the link transmits. [-]"""
         assert self.airtime_fraction is not None, "links of conflict graphs have air times"
         return self.airtime_fraction.mean
 
     @property
     def dummies(self) -> float:
-        """Fraction of time for dummy packets; 0 if it is too small to be visible. [-]"""
+        """Fraction of time with dummy packets; 0 if it is too small to be drawn. [-]"""
         part = 0.0 if self.dummy_fraction is None else self.dummy_fraction.mean
         return part if part >= SEEN else 0.0
 
 
 class FlowRate(Table):
-    """Goodput of a flow of an answer."""
+    """Goodput of one flow in a result."""
 
     name: str
     goodput_bps: Annotated[Estimate | None, Estimate.read] = None
 
 
 def uses(answer: "Answer") -> list[LinkUse]:
-    """Return the use of the air by each link."""
+    """Return the air times of all links in a result."""
     return [read_as(LinkUse, item) for item in answer.summary["links"]]
 
 
 def throughputs(answer: "Answer") -> dict[str, float]:
-    """Return the total goodput of the flows over each link, if it is known for each flow.
-    [bit/s]"""
+    """Return the total goodput of the flows over each link; without links for which a goodput is
+    unknown. [bit/s]"""
     rates = (read_as(FlowRate, item) for item in answer.summary["flows"])
     goodput = {flow.name: flow.goodput_bps for flow in rates}
     over: dict[str, float] = {}
@@ -199,14 +203,16 @@ def throughputs(answer: "Answer") -> dict[str, float]:
 
 
 def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> None:
-    """Draw the conflict graph of one answer, with the air time and throughput of each link."""
+    """Draw conflicts, hidden links, air times and throughputs; `at` contains the positions of
+    links.
+    """
     carried = throughputs(answer)
     color = MODEL if answer.heading.kind == "prediction" else SIMULATION
     csma = network(answer)
     area = LARGEST_AREA * (1.0 if len(at) <= MOST_NAMED else 10.0 / len(at))
     for csma_link in csma.links:
         for other in csma_link.conflicts:
-            if other < csma_link.name:  # Both links list the conflict.
+            if other < csma_link.name:  # Both links list their conflict.
                 continue
             (x, y), (x_other, y_other) = at[csma_link.name], at[other]
             ends = [x, x_other], [y, y_other]
@@ -235,7 +241,7 @@ def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> Non
 
 
 def draw_label(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
-    """Write the name and values of a link below its disc, or outside the circle of links."""
+    """Write name and values of a link below its disc, or next to the circle of links."""
     radius = (LARGEST_AREA / pi) ** 0.5
     if is_placed:
         down = (at[0], at[1] - radius - 3.0)
@@ -252,14 +258,14 @@ def draw_label(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
 
 
 def network(answer: "Answer") -> Csma:
-    """Return the network of an answer whose scenario has `csma`."""
+    """Return the conflict graph of a result's scenario."""
     known = answer.scenario.typed
     assert isinstance(known, CsmaScenario), "a figure of conflicts needs a conflict graph"
     return known.csma
 
 
 def places(links: Sequence[CsmaLink], nodes: Sequence[CsmaNode]) -> tuple[dict[str, Point], float]:
-    """Return the positions of links in a panel, and the height of the panel. [points]"""
+    """Return the positions of the links in a panel, and the height of the panel. [points]"""
     names = [link.name for link in links]
     if not nodes:
         circle = [(CENTRE[0] + RADIUS * x, CENTRE[1] + RADIUS * y) for x, y in around(len(links))]
@@ -280,17 +286,17 @@ def places(links: Sequence[CsmaLink], nodes: Sequence[CsmaNode]) -> tuple[dict[s
 
 
 def to_paper(middles: Floats, width: float) -> float:
-    """Return the scale at which all links fit into the panel. [points/m]"""
+    """Return the scale at which all links fit into the width of a panel. [points/m]"""
     across, along = np.maximum(np.ptp(middles, axis=0), 1.0)
     return min(width / float(across), 1.5 * WIDTH / float(along))
 
 
 def clear(places: Floats, box: Floats) -> Floats:
-    """Return positions on paper at which no link covers another link. [points]
+    """Return positions on paper at which the boxes of links do not overlap. [points]
 
-    If no links overlap, the positions are unchanged. If links overlap, the picture is enlarged, and
+    If no boxes overlap, the positions do not change. If boxes overlap, the picture is enlarged, and
     gaps larger than a box shrink to the size of a box. The order from left to right and from top to
-    bottom is kept. A box that still covers another box is moved above or below it.
+    bottom does not change. If a box still overlaps another box, it is moved up.
     """
     at = places
     for zoom in np.geomspace(1.0, 1e3, 60):
@@ -310,13 +316,15 @@ def clear(places: Floats, box: Floats) -> Floats:
 
 
 def covering(at: Floats, box: Floats) -> NDArray[np.bool_]:
-    """Return a matrix of booleans: whether box i covers box j."""
+    """Return a boolean matrix: element (i, j) is whether boxes i and j overlap."""
     apart = np.abs(at[:, None, :] - at[None, :, :])
     return (apart < box - 0.01).all(axis=2) & ~np.eye(len(at), dtype=bool)
 
 
 def cut_gaps(values: Floats, most: float) -> Floats:
-    """Return the values shifted to start at 0, in the same order, with gaps of at most `most`."""
+    """Return the values, shifted so that the smallest is 0, with gaps of at most `most` between
+    them.
+    """
     unique, place = np.unique(values, return_inverse=True)
     gaps = np.minimum(np.diff(unique), most)
     at: Floats = np.concatenate([[0.0], np.cumsum(gaps)])[place]
@@ -324,6 +332,6 @@ def cut_gaps(values: Floats, most: float) -> Floats:
 
 
 def around(count: int) -> list[Point]:
-    """Return positions on a circle, clockwise from the leftmost position."""
+    """Return `count` positions on a unit circle, clockwise from the leftmost position."""
     turns = (pi - 2.0 * pi * k / count for k in range(count))
     return [(cos(turn), sin(turn)) for turn in turns]

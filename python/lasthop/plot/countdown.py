@@ -1,4 +1,4 @@
-"""Idle times of the medium, and the slots in which a sender counted down its backoff."""
+"""Idle intervals of the channel, and the slots in which a sender counted down its backoff."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -10,22 +10,22 @@ from lasthop.plot.frames import Frame
 from lasthop.scenario.typed import AggregatingCell, Cell, CellScenario
 
 FAILED = ("collided", "corrupted")
-"""Fates of frames that no station received."""
+"""Fates of frames that were not received."""
 
 ROUNDING_S = 1e-7
-"""Two times that differ by less than this are treated as equal. [s]"""
+"""Largest difference of two times that count as equal. [s]"""
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Time between two frame exchanges in which no station sends.
+    """Interval between two frames in which no station transmits.
 
     Parameters
     ----------
     start_s, end_s : float
-        End of the previous exchange, and start of the next exchange. [s]
+        End of the previous frame, and start of the next frame. [s]
     last : tuple[Frame, ...]
-        Frames that ended last before the gap.
+        Frames that ended at the start of the interval.
     """
 
     start_s: float
@@ -34,7 +34,9 @@ class Gap:
 
 
 def gaps_of(frames: Sequence[Frame]) -> list[Gap]:
-    """Return the idle times of the medium, in order; a SIFS within an exchange is also a gap."""
+    """Return the idle intervals of the channel, in order. A SIFS within an exchange is one of
+    them.
+    """
     gaps: list[Gap] = []
     last: list[Frame] = []
     for frame in frames:
@@ -49,7 +51,9 @@ def gaps_of(frames: Sequence[Frame]) -> list[Gap]:
 
 
 def wait_after(gap: Gap, cell: Cell) -> float:
-    """Return the extra waiting time beyond AIFS (EIFS) after the frames before a gap. [s]"""
+    """Return how much longer than AIFS a station waits after the frames before an idle interval
+    (EIFS). [s]
+    """
     failed = [frame for frame in gap.last if frame.fate in FAILED]
     if not failed:
         return 0.0
@@ -59,7 +63,9 @@ def wait_after(gap: Gap, cell: Cell) -> float:
 
 
 def expected_response_s(frame: Frame) -> float:
-    """Return the duration of the response expected to a frame that no station decoded. [s]"""
+    """Return the duration of the response that a frame requests, if no station received the frame.
+    [s]
+    """
     rate_mbps = (frame.rate_bps or 0.0) / 1e6
     return 1e-9 * expected_response_ns(mcs=frame.mcs, rate_mbps=rate_mbps)
 
@@ -67,7 +73,9 @@ def expected_response_s(frame: Frame) -> float:
 def counted_down(
     frame: Frame, gaps: Sequence[Gap], known: CellScenario
 ) -> Iterator[tuple[float, float]]:
-    """Yield the intervals in which the sender of a frame counted down before it, latest first."""
+    """Yield the intervals in which the sender counted down its backoff before a frame, the latest
+    first.
+    """
     left = frame.slots or 0
     cell = known.cell
     node = cell.ap if frame.sender == "ap" else known.station[frame.sender]
@@ -81,7 +89,7 @@ def counted_down(
         counted = min(slots, left)
         if counted:
             yield gap.end_s - counted * cell.slot_s, gap.end_s
-        # With EDCA, a slot in which another station begins to send is also counted.
+        # In EDCA, the slot in which another station begins to transmit is counted, too.
         others_begin = not is_last and gap.end_s > begin_s - ROUNDING_S
         left -= counted + (cell.countdown == "edca" and others_begin)
         at, is_last = at - 1, False

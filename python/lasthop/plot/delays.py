@@ -1,4 +1,4 @@
-"""Panels of delays and losses, which are the first panels of a picture."""
+"""Panels of delays and losses, which are drawn before all other panels."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,25 +21,25 @@ __all__ = ["DelayPanel", "Members", "delay_panels", "rows_of"]
 
 DELAY, LOST = "one_way_delay_p99_s", "loss_probability"
 Place: TypeAlias = tuple[str, str, str]
-"""Host of an item (or an empty text), the label of its row, and its name."""
+"""Host, row label and name of an item; the host is empty for an item without a host."""
 
 COMPLETION = {
     "completion_p95_s": "95 % are complete within [s]",
     "completion_s": "mean completion time [s]",
 }
-"""Labels of completion times."""
+"""Axis labels of the completion times."""
 
 
 @dataclass(frozen=True)
 class Members:
-    """Items of a list that share one row.
+    """Items that are drawn in one row.
 
     Attributes
     ----------
     label : str
-        Name of the row.
+        Label of the row.
     names : tuple of str
-        Names of the items; the row has their mean and range.
+        Names of the items, whose mean and range are drawn.
     """
 
     label: str
@@ -48,7 +48,7 @@ class Members:
 
 @dataclass(frozen=True)
 class DelayPanel:
-    """A panel with a row for each call, flow or class.
+    """A panel of delays or losses, with a row for each call, flow or class.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class DelayPanel:
     limit: float | None = None
 
     def draw(self, axes: Axes, sides: SideBySide, numbers: NumberColumns) -> None:
-        """Draw bars, numbers, and the limit of a good call."""
+        """Draw bars, numbers, and the limit of a good call into the axes."""
         title(axes, self.title)
         sides.draw(axes, self.rows, self.quantity, self.scale, numbers)
         if self.limit is not None:
@@ -84,13 +84,13 @@ class DelayPanel:
 
 
 def delay_panels(sides: SideBySide) -> list[DelayPanel]:
-    """Return the panels of delays and losses; none if no delay of the first answer matters."""
+    """Return the panels of delays and losses; none without delay-sensitive traffic."""
     delays = Delays.of(sides.first)
     return [panel for panel in _panels(sides, delays) if _says_something(sides, panel)]
 
 
 def rows_of(sides: SideBySide, list_name: str, members: Sequence[Members]) -> list[Row]:
-    """Return a row for each group of items, with the values of all answers and measurements."""
+    """Return a row for each group of items, with the values of all results and the measurements."""
     return sides.grouped(list_name, [(each.label, each.names) for each in members])
 
 
@@ -126,7 +126,7 @@ def _panels(sides: SideBySide, delays: Delays) -> Iterator[DelayPanel]:
 
 
 def _says_something(sides: SideBySide, panel: DelayPanel) -> bool:
-    """Return whether an answer has a value; a panel of losses needs a loss that is not zero."""
+    """Return whether any result has a value to draw. For losses, a value must exceed 0."""
     values = [
         estimates([row.of(kind) for row in panel.rows], panel.quantity) for kind in sides.answers
     ]
@@ -136,7 +136,7 @@ def _says_something(sides: SideBySide, panel: DelayPanel) -> bool:
 
 
 def _places(items: Sequence[Mapping[str, Any]], list_name: str) -> list[Place]:
-    """Return host, label and name of items: station and direction, or class or wired flow."""
+    """Return host, row label and name of each item. Only flows of stations have a host."""
     results = []
     for item in map(SummaryItem, items):
         name, host = item.name, item.station
@@ -146,8 +146,7 @@ def _places(items: Sequence[Mapping[str, Any]], list_name: str) -> list[Place]:
 
 
 def _in_rows(answer: "Answer", places: Sequence[Place]) -> list[Members]:
-    """Return the rows of items; items of one direction whose stations are of one table share a
-    row."""
+    """Group items into rows: a row contains items with the same direction and table of stations."""
     stations = names_in(answer.summary, "stations")
     groups = groups_of(answer, stations)
     rows: dict[tuple[str, str], list[Place]] = {}

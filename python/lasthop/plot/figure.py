@@ -1,4 +1,4 @@
-"""House style of all pictures: the width of a journal column, palette, and fonts."""
+"""Style of all pictures: width of a journal column, colours, and fonts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -19,11 +19,11 @@ from lasthop.errors import UserError
 from lasthop.plot.ink import legible_anywhere
 
 COLUMN_INCHES = 85 / 25.4
-"""Width of a picture: a journal column of 85 mm."""
+"""Width of a journal column: 85 mm. [inches]"""
 
 HOUSE = "lasthop.plot.house"
 
-# Colours of the palette in house.mplstyle.
+# Colours of kinds of results, from house.mplstyle.
 SIMULATION = "#56B4E9"
 MODEL = "#D55E00"
 EMULATION = "#008767"
@@ -31,18 +31,18 @@ MEASUREMENT = "#9B59B6"
 QUIET = "#666666"
 
 WIDEST_NAME, WIDEST_ABOUT = 46, 62
-"""Width at which the headline and the line below it are broken. [characters of a column]"""
+"""Line width of the headline, and of the line below it. [characters per journal column]"""
 
 LINE_MM = 3.9
-"""Height of a line of the headline. [mm]"""
+"""Line height of the headline. [mm]"""
 
 LEFT = 0.02
-"""Left edge of the headline. [columns of a paper]"""
+"""Left margin of the headline. [journal columns]"""
 
 ABOUT = 6.5
-"""Size of the line below the headline. [points]"""
+"""Font size of the line below the headline. [points]"""
 SPREAD = "#2B6CA3"
-"""Colour of the mark for the minimum and maximum of a group."""
+"""Colour of the bar from the minimum to the maximum over the items of a row."""
 
 
 NAME = f"lasthop {_core.VERSION}"
@@ -51,27 +51,27 @@ METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"Creator": NAME, "CreationDate": None},
     "svg": {"Creator": NAME, "Date": None},
 }
-"""Metadata of a picture's file: the program, without the time, so that equal pictures have equal
-bytes."""
+"""Metadata of picture files, by format: the program without a date, so that equal pictures have
+equal bytes."""
 
 COMMAND_KEY = {"png": "Description", "pdf": "Subject", "svg": "Description"}
-"""Key of the metadata that has the command, by format."""
+"""Metadata key for the command, by format."""
 
 
 LONGEST_COMMAND = 1_000
-"""Characters of a command in the metadata. With a longer text, the name of the program would be so
-far from the beginning of an SVG that it is not found."""
+"""Maximum length of the command in the metadata. A longer text would move the program's name in an
+SVG too far from the start to be found. [characters]"""
 
 
 def metadata(kind: str, command: str = "") -> dict[str, Any]:
-    """Return the metadata of a picture: the version, and the command that drew it if known.
+    """Return the metadata of a picture file: the version, and the command that drew the picture.
 
     Parameters
     ----------
     kind : str
         Format: png, pdf or svg. Other formats have no metadata.
     command : str
-        The command line.
+        Command line that drew the picture; may be empty.
     """
     known = dict(METADATA.get(kind, {}))
     if command and kind in COMMAND_KEY:
@@ -80,7 +80,7 @@ def metadata(kind: str, command: str = "") -> dict[str, Any]:
 
 
 class Figure(MatplotlibFigure):
-    """A figure that shows itself in notebooks and needs no window system."""
+    """A matplotlib figure that notebooks display and that needs no window system."""
 
     def _repr_png_(self) -> bytes:
         picture = BytesIO()
@@ -88,10 +88,10 @@ class Figure(MatplotlibFigure):
         return picture.getvalue()
 
     def savefig(self, fname: Any, **options: Any) -> None:
-        """Write the picture in house style, naming lasthop in it; see matplotlib.
+        """Write the picture in house style, with lasthop in its metadata; see matplotlib.
 
-        With ``transparent=True``, black lines and texts become a grey that is legible on light and
-        dark backgrounds.
+        With ``transparent=True``, a grey that is legible on light and dark backgrounds replaces
+        black.
         """
         named = Path(fname).suffix[1:] if isinstance(fname, str | PathLike) else ""
         kind = (options.get("format") or named or "png").lower()
@@ -106,15 +106,16 @@ class Figure(MatplotlibFigure):
 
 
 Place: TypeAlias = MatplotlibFigure | SubFigure
-"""Figure or subfigure of the caller, into which panels are drawn."""
+"""Figure or subfigure of the caller."""
 
 
 @contextmanager
 def house_style(height_mm: float, columns: int = 1, place: Place | None = None) -> Iterator[Figure]:
-    """Yield an empty figure with a width of `columns` columns; house style lasts for the context.
+    """Yield an empty figure of `columns` journal columns; the house style is active in the context.
 
-    `place` is a figure or subfigure of the caller, and keeps the caller's style. If it has no
-    layout engine, it gets the constrained layout, so that legends do not overlap panels.
+    If `place` is given, yield this figure or subfigure of the caller without the house style. If
+    `place` has no layout engine, it gets the constrained layout, so that legends do not overlap
+    panels.
     """
     if place is not None:
         if not isinstance(place, MatplotlibFigure | SubFigure):
@@ -142,7 +143,7 @@ def one_panel(height_mm: float, ax: Axes | None) -> Iterator[Axes]:
 
 
 def figure_of(axes: Axes) -> Figure:
-    """Return the figure that contains the axes."""
+    """Return the figure to which the axes belong."""
     return cast("Figure", axes.figure.figure)
 
 
@@ -152,19 +153,18 @@ def width_inches(figure: Place) -> float:
 
 
 def title(axes: Axes, text: str) -> None:
-    """Write a short title above the axes."""
+    """Write a short title above the axes, wrapped to the width of a column."""
     axes.set_title(fill(text, 52), pad=4, parse_math=False)
 
 
 def headline_mm(text: str, about: str = "", columns: int = 1) -> float:
-    """Return the height that `headline` needs in addition to a single line. [mm]"""
+    """Return the height of a headline in addition to one line. [mm]"""
     lines = len(fill(text, WIDEST_NAME * columns).splitlines()) - 1
     return LINE_MM * (lines + len(fill(about, WIDEST_ABOUT * columns).splitlines()))
 
 
 def headline(figure: Figure, text: str, about: str = "") -> None:
-    """Write a headline at the top left of the picture, and below it the changed settings,
-    smaller."""
+    """Write a headline at the top left, and the text `about` below it in a smaller font."""
     columns = max(1, round(width_inches(figure) / COLUMN_INCHES))
     below = fill(about, WIDEST_ABOUT * columns)
     room = "\n" * (len(below.splitlines()))

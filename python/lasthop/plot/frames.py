@@ -1,4 +1,4 @@
-"""Recorded frames, prepared for a timeline."""
+"""Recorded frames in the form that the picture of frames needs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True)
 class Frame:
-    """A recorded frame, with the values of `Result.frames`."""
+    """A recorded frame. The fields are derived from the columns of `Result.frames`."""
 
     start_s: float
     end_s: float
@@ -16,18 +16,18 @@ class Frame:
     fate: str
     discarded: bool
     slots: int | None
-    """Number of idle slots that the sender counted down before the frame."""
+    """Number of backoff slots that the sender counted down; None without contention."""
     rate_bps: float
     mcs: int | None
-    """MCS; None if the frame is not modulated by 802.11n, ac or ax."""
+    """MCS; None for a modulation before 802.11n."""
     mpdus: int | None
-    """Number of MPDUs; None for a control frame."""
+    """Number of MPDUs in the PPDU; None for a control frame."""
     lost: tuple[int, ...]
-    """Indices of the lost MPDUs if only some MPDUs were lost."""
+    """Indices of the lost MPDUs in a PPDU of which some MPDUs were received."""
 
 
 class Row(NamedTuple):
-    """A recorded frame as a row of the columns."""
+    """One row of the columns of `Result.frames`."""
 
     start_s: float
     duration_s: float
@@ -45,7 +45,9 @@ class Row(NamedTuple):
 
 
 def rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[Frame]:
-    """Yield the frames of the columns, in the order of their start times."""
+    """Convert the columns of `Result.frames` to frames, and yield them in the order of their
+    start.
+    """
     every = [Row(*values) for values in zip(*map(columns.__getitem__, Row._fields), strict=True)]
     for row in sorted(every, key=lambda row: row.start_s):
         lost = set(row.lost or ()) if row.fate == "delivered" else set()
@@ -65,15 +67,14 @@ def rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[Frame]:
 
 
 def kind_of(kind: str, packet: str | None) -> str:
-    """Return the kind of a frame, a key of `KINDS`."""
+    """Return the kind of a frame, which is a key of `KINDS` in the module `air`."""
     if kind == "data":
         return "ack" if packet == "ack" else "segment"
     return {"ack": "mac-ack", "cts": "rts"}.get(kind, kind)
 
 
 def lost_in(frame: Frame, thinnest_s: float) -> Iterator[tuple[float, float]]:
-    """Yield the time intervals of the lost MPDUs in an aggregate, each wide enough to be
-    visible."""
+    """Yield the intervals of the lost MPDUs in an aggregate, each at least `thinnest_s` long."""
     if not frame.lost or not frame.mpdus:
         return
     each_s = (frame.end_s - frame.start_s) / frame.mpdus

@@ -1,4 +1,4 @@
-"""Map of a quantity over two paths: one cell per point, with its number if it fits."""
+"""Map of a quantity over two swept paths, with a coloured cell per grid point."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from lasthop.plot.layout import Layout
 
 MOST_NUMBERED = (9, 14)
-"""Largest numbers of columns and rows of a map whose cells contain their numbers."""
+"""Maximum numbers of columns and rows of a map for which values are written into the cells."""
 
 MOST_TICKS = 10
-"""Largest number of ticks of a side; with more values, only some values have a tick."""
+"""Maximum number of ticks on a side of a map. If there are more values, some have no tick."""
 
 COLORS = "viridis"
 
 DARK = 0.55
-"""Position in the colour map below which a number in a cell is white. [-]"""
+"""Brightness of a cell's colour below which its number is white. [-]"""
 
 
 MOST_DECIMALS = 4
-"""Largest number of decimals in a cell; a number that needs more is written with a power of ten."""
+"""Maximum number of decimals in a cell. If more are needed, scientific notation is used."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Scale of colours and numbers that all maps of a quantity share, so that they can be compared.
+    """Colour scale and number format that all maps of a quantity have in common.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class Scale:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Scale":
-        """Return a scale for the values: three digits of the largest value, two of the
-        differences."""
+        """Return a scale for the values. Numbers have three digits of the largest value, and two of
+        the largest difference."""
         known = [value for value in values if not isnan(value)] or [0.0]
         low, high = min(known), max(known)
         digits = [(2, max(map(abs, known))), (1, high - low)]
@@ -59,14 +59,14 @@ class Scale:
         return cls(low, high, max([0, *needed]))
 
     def text_of(self, value: float) -> str:
-        """Return a number as text for a cell."""
+        """Return a value as text for a cell."""
         if self.decimals > MOST_DECIMALS:
             return f"{value:.1e}"
         return f"{value:.{self.decimals}f}"
 
 
 def draw_map(axes: Axes, drawn: tuple[Swept, str], how: "Layout", scale: Scale) -> None:
-    """Draw a map of one item; both axes have equal steps between values."""
+    """Draw the map of one item. Neighbouring values have equal distances on both axes."""
     result, name = drawn
     lines = how.lines
     assert lines is not None
@@ -87,7 +87,7 @@ def draw_map(axes: Axes, drawn: tuple[Swept, str], how: "Layout", scale: Scale) 
 
 
 def name_side(axes: Axes, side: str, axis: Axis) -> None:
-    """Write the ticks of a side at all or some of its values."""
+    """Write ticks at all or some of the values on a side of a map."""
     step = -(-len(axis.texts) // MOST_TICKS)
     places = range(0, len(axis.texts), step)
     labels = [axis.text_of(axis.texts[place]) for place in places]
@@ -100,7 +100,7 @@ def name_side(axes: Axes, side: str, axis: Axis) -> None:
 
 
 def write_numbers(axes: Axes, values: np.ndarray, scale: Scale) -> None:
-    """Write each value into its cell: white on dark colours, black on light colours."""
+    """Write each value into its cell: white on dark colours, black on bright colours."""
     low, high = scale.low, scale.high
     cmap = matplotlib.colormaps[COLORS]
     for (row, column), value in np.ndenumerate(values):

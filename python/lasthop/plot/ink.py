@@ -1,4 +1,4 @@
-"""Colours for pictures without a background, which must be legible on dark and on light pages."""
+"""Colours for pictures with a transparent background, legible on dark and light pages."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,28 +12,28 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 INK = (0.48, 0.48, 0.48)
-"""Grey whose contrast is above 4 on white and on black."""
+"""Grey with a contrast above 4 on white and on black: red, green, blue."""
 
 THIN = 0.4
-"""Opacity of lines that are pale on white, such as those of a grid. [-]"""
+"""Opacity of lines that are pale on white, such as grid lines. [-]"""
 
 ON_FILL = "on a fill"
-"""Group id of texts that are written on a coloured area."""
+"""Group ID of texts on a coloured area; their colour is not changed."""
 
 COLORLESS = 0.08
-"""Largest difference of a grey's red, green and blue."""
+"""Largest difference between red, green and blue at which a colour counts as grey. [-]"""
 
 DARK, PALE = 0.2, 0.6
-"""Luminance below which a grey counts as black, and above which it counts as pale."""
+"""Luminance of a grey: below the first number it counts as black, above the second as pale. [-]"""
 
 
 @contextmanager
 def legible_anywhere(figure: MatplotlibFigure) -> Iterator[None]:
-    """Replace black, and the colour of pale lines, by a legible grey, and make white transparent.
+    """Replace black and pale lines by a legible grey, and make white transparent, in the context.
 
-    The replacement lasts for the context. The grey is legible on light and dark pages.
+    At the end of the context, the original colours are restored.
     """
-    figure.draw_without_rendering()  # This creates all ticks.
+    figure.draw_without_rendering()  # Creates all ticks
     undo: list[Callable[[], object]] = []
     try:
         for artist in figure.findobj():
@@ -46,7 +46,7 @@ def legible_anywhere(figure: MatplotlibFigure) -> Iterator[None]:
 
 
 def of_artist(artist: Artist) -> Iterator[Callable[[], object]]:
-    """Replace the colours of an artist by the grey; yield functions that restore the colours."""
+    """Replace the colours of an artist; yield functions that restore them."""
     if isinstance(artist, Line2D):
         yield from of_line(artist)
     yield from in_ink(artist, "color")
@@ -57,9 +57,9 @@ def of_artist(artist: Artist) -> Iterator[Callable[[], object]]:
 
 
 def of_line(line: Line2D) -> Iterator[Callable[[], object]]:
-    """Replace the colour of a pale line, such as a grid line, and remove the line's own opacity.
+    """Replace the colour of a pale line, such as a grid line, and its opacity.
 
-    The opacity of a line would override the opacity of its colour.
+    The line's own opacity must be set, because it overrides the opacity of its colour.
     """
     color, alpha = line.get_color(), line.get_alpha()
     if luminance(to_rgba(color)) > PALE:
@@ -72,7 +72,9 @@ def of_line(line: Line2D) -> Iterator[Callable[[], object]]:
 def in_ink(
     artist: Artist, name: str, *, without_white: bool = False
 ) -> Iterator[Callable[[], object]]:
-    """Replace a colour of an artist: by the grey if it is dark, by transparency if it is pale."""
+    """Replace one colour of an artist: dark by grey, and pale by transparency if
+    `without_white`.
+    """
     get = getattr(artist, f"get_{name}", None)
     set_to: Callable[[Any], object] | None = getattr(artist, f"set_{name}", None)
     if get is None or set_to is None:
@@ -80,7 +82,7 @@ def in_ink(
     was = get()
     try:
         colors = to_rgba_array(was)
-    except (TypeError, ValueError):  # The value is "auto", or there is none.
+    except (TypeError, ValueError):  # Not a colour, such as "auto"
         return
     light = np.array([luminance(color) for color in colors])
     dark, white = light < DARK, (light > PALE) & without_white
@@ -93,7 +95,9 @@ def in_ink(
 
 
 def luminance(color: Any) -> float:
-    """Return the relative luminance of a grey; 0.5 (neither dark nor pale) for other colours."""
+    """Return the relative luminance of a grey. For other colours return 0.5, which is neither dark
+    nor pale.
+    """
     *parts, alpha = map(float, color)
     if alpha == 0.0 or max(parts) - min(parts) > COLORLESS:
         return 0.5

@@ -1,4 +1,4 @@
-"""Assignment of the paths of a sweep to the abscissa, the lines, or the sides of a map."""
+"""Layout of a sweep's picture: which swept path is the abscissa, and which paths form lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,22 +14,24 @@ if TYPE_CHECKING:
     from lasthop.sweep.grid import Grid
 
 MOST_CATEGORIES = 40
-"""Largest number of categories with one row per category."""
+"""Maximum number of categories on the abscissa, each with a row."""
 
 FEW_FOR_LINES = 6
-"""Largest number of values of a path that is drawn as lines; a longer path is a side of a map."""
+"""Maximum number of values of a path whose values are lines. A path with more becomes a side of a
+map.
+"""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Assignment of the paths of a sweep to parts of a picture.
+    """Assignment of the swept paths to the parts of a picture.
 
     Parameters
     ----------
     x : Axis
         Abscissa.
     x_paths, line_paths : tuple of int
-        Indices of the paths whose values form the values of `x`, and of the paths that form a line.
+        Indices of the paths whose values form the values of `x`, and of those that form `lines`.
     lines : Axis, optional
         Axis whose values are the lines, or the rows of a map.
     is_map : bool
@@ -37,7 +39,7 @@ class Layout:
     others : tuple of Axis
         Other paths that vary together with `x`.
     ticks : Ticks, optional
-        Ticks of `x`, if they show the values of all paths.
+        Ticks of `x` with the values of all paths, if there is space.
     """
 
     x: Axis
@@ -57,7 +59,7 @@ class Layout:
         return f"{self.x.label}, with {paths}" if paths else self.x.label
 
     def at(self, settings: tuple[str, ...]) -> tuple[str, str]:
-        """Return the abscissa and the line of a point with these settings."""
+        """Return the value on the abscissa, and the line, of a grid point with these settings."""
         return tuple(  # type: ignore[return-value]
             JOIN.join(settings[path] for path in paths) for paths in (self.x_paths, self.line_paths)
         )
@@ -67,11 +69,12 @@ JOIN = ", "
 
 
 def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
-    """Return the layout of the paths.
+    """Return the layout for the grid points of a sweep.
 
-    The path with the most numbers is the abscissa, and the other paths form lines. Two long paths
-    form a map. Points of a table, and values that vary together, are categories named by all of
-    their values, unless a single path distinguishes them.
+    The path with the most numbers is the abscissa, and the other paths form lines. Two paths with
+    many values form a map. If not all combinations of values are simulated, each point is a
+    category whose name contains the values of all paths. An exception is a single path that
+    distinguishes all points.
 
     Raises
     ------
@@ -93,7 +96,7 @@ def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
         both = min(len(axes[first].texts), len(other.texts))
         if both > FEW_FOR_LINES:
             return checked(Layout(axes[first], (first,), other, rest, is_map=True))
-        if len(other.texts) > FEW_FOR_LINES:  # There are many categories and few numbers.
+        if len(other.texts) > FEW_FOR_LINES:  # Many categories, few numbers
             return checked(Layout(other, rest, axes[first], (first,)))
         return checked(Layout(axes[first], (first,), other, rest))
     lines = joined([axes[k] for k in rest], [tuple(p.values()) for p in points], rest)
@@ -101,7 +104,7 @@ def layout_of(points: "Grid", axes: Sequence[Axis]) -> Layout:
 
 
 def of_table(points: "Grid", axes: Sequence[Axis]) -> Layout:
-    """Return the layout of points that are listed in a table, not combined from all values.
+    """Return the layout for points that are listed, and not all combinations of values.
 
     Each point is labelled with the values of all paths, unless there are many points.
     """
@@ -118,13 +121,13 @@ def of_table(points: "Grid", axes: Sequence[Axis]) -> Layout:
 
 
 def joined(axes: Sequence[Axis], rows: Sequence[tuple[str, ...]], paths: Sequence[int]) -> Axis:
-    """Return several paths as one axis of categories."""
+    """Return an axis whose categories are the combined values of several paths."""
     texts = dict.fromkeys(JOIN.join(row[path] for path in paths) for row in rows)
     return Axis(JOIN.join(axis.path for axis in axes), tuple(texts))
 
 
 def checked(layout: Layout) -> Layout:
-    """Return the layout after a check that a reader can distinguish its lines and rows."""
+    """Return the layout; raise an error if it has too many lines or rows to distinguish."""
     lines = layout.lines
     if lines is not None and not layout.is_map and len(lines.texts) > MOST_LINES:
         raise UserError(

@@ -1,4 +1,4 @@
-"""Legends that fit the picture's width."""
+"""Legends that fit the width of a picture."""
 
 from collections.abc import Sequence
 
@@ -15,16 +15,16 @@ POINTS_PER_INCH = 72.0
 def legend_columns(
     labels: Sequence[str], width: int = 1, most: int = 3, spacing: float = 2.0
 ) -> int:
-    """Return the number of columns of labels that fit the legend, filled column by column.
+    """Return the largest number of legend columns that fits the width of the picture.
 
     Parameters
     ----------
     labels : sequence of str
-        Texts of the keys.
+        Labels of the legend.
     width : int
-        Width of the picture. [columns of a paper]
+        Width of the picture. [journal columns]
     most : int
-        Most columns.
+        Maximum number of legend columns.
     spacing : float
         Gap between columns: matplotlib's ``columnspacing``. [font sizes]
     """
@@ -35,7 +35,7 @@ def legend_columns(
     edges = 2.0 * size * (rcParams["legend.borderpad"] + rcParams["legend.borderaxespad"])
 
     def needed(columns: int) -> float:
-        parts = np.array_split(texts, columns)  # Matplotlib splits labels in the same way.
+        parts = np.array_split(texts, columns)  # As matplotlib does
         gaps = size * spacing * (columns - 1)
         widths = [key + float(part.max(initial=0.0)) for part in parts]
         return float(edges + gaps + sum(widths))

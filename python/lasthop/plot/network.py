@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from lasthop.comparison.oscillation import Swing
 
 TRACE_MM = 58.0
-"""Height of the panel with a queue's trace. [mm]"""
+"""Height of the panel that shows a queue over time. [mm]"""
 
 SWINGS_SHOWN = 8.0
-"""Number of periods at the end of the trace that are drawn."""
+"""Number of oscillation periods that the panel of a queue over time shows."""
 
 TRACE = "simulated queue"
 REST = {True: "fluid model: stable equilibrium", False: "fluid model: unstable equilibrium"}
 CYCLE = "fluid model: cycle"
 
 TIME_IN_QUEUES = ("Time in queues", "queues", "sojourn_s", 1e3, "mean time in the queue [ms]")
-"""Panel of pictures that show delays."""
+"""Panel that is added if delays are shown: title, list, quantity, factor, and axis label."""
 
 PANELS = (
     ("Goodput", "classes", "goodput_bps", 1e-6, "goodput of the class [Mb/s]"),
@@ -45,7 +45,7 @@ PANELS = (
     TIME_IN_QUEUES,
     ("Queues", "queues", "occupancy_packets", 1, "mean queue [packets]"),
 )
-"""Title, list, quantity, factor from the result's unit, and label of each panel. The panel of flows
+"""Panels: title, list, quantity, factor from the result's unit, and axis label. The panel of flows
 is drawn only if no class has the quantity.
 """
 
@@ -60,20 +60,20 @@ def network_figure(
 ) -> Figure:
     """Draw three panels: goodput per class of flows, utilisation per link, and mean queue per link.
 
-    If delays matter, the panels of delays come first, and another panel shows the mean time in each
-    queue. A further panel shows the trace of the busiest queue. If there is a fluid model, this
-    panel also shows the model's equilibrium and limit cycle.
+    If the scenario has calls or other delay-sensitive traffic, panels of delays come first, and
+    another panel shows the mean time in each queue. A further panel shows the trace of the busiest
+    queue. If there is a fluid model, this panel also shows the model's equilibrium and limit cycle.
 
     Parameters
     ----------
     sides : SideBySide
-        The answers.
+        Results to draw.
     name : str
         Headline of the picture.
     place : Figure or SubFigure, optional
-        Where to draw.
+        Figure or subfigure to draw into.
     swing : Swing, optional
-        The trace of a queue.
+        Length of a queue over time.
     note : str, optional
         Note above the legend.
     """
@@ -123,7 +123,9 @@ def network_figure(
 
 
 def draw_swing(axes: Axes, swing: "Swing") -> None:
-    """Draw the end of the queue's trace, and the equilibrium and limit cycle of the fluid model."""
+    """Draw the last periods of a queue over time, with equilibrium and limit cycle of the fluid
+    model.
+    """
     known = [p for p in (swing.period_s, swing.cycle_s, swing.predicted_s) if p is not None]
     span = swing.times_s[-1] - swing.times_s[0]
     length = min(span, SWINGS_SHOWN * max(known)) if known else span
@@ -148,11 +150,9 @@ def draw_swing(axes: Axes, swing: "Swing") -> None:
 
 
 def period_text(swing: "Swing") -> str:
-    """Return the label of the time axis, with the periods on a separate line."""
+    """Return the label of the time axis, with a second line on the periods."""
     cycle = "" if swing.cycle_s is None else f"fluid model: cycle {plain(swing.cycle_s)} s"
-    if (
-        swing.period_s is None
-    ):  # The trace has no steady period, or the period is too long for the length of the trace.
+    if swing.period_s is None:  # No steady period, or one too long to detect.
         none = f"no steady period up to {plain(swing.longest_s)} s"
         return "\n".join(filter(None, ("time [s]", f"simulation: {none}, 1/8 of the trace", cycle)))
     seen = f"period {plain(swing.period_s)} s"

@@ -1,4 +1,4 @@
-"""Styles of lines: a few lines differ by hue, and many ordered lines by a colour map."""
+"""Styles of lines: distinct hues for a few lines, a colour map for many."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from matplotlib.colors import to_hex
 from lasthop.plot.figure import QUIET
 
 DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-"""Colours for a few lines, from the palette in house.mplstyle."""
+"""Distinct colours for a few lines, from house.mplstyle."""
 
 DARKEST, LIGHTEST = 0.0, 0.86
-"""Range of the colour map that is used for many ordered lines. [-]"""
+"""Range of the colour map for many lines. [-]"""
 
 LARGEST_MARK, SMALLEST_MARK = 4.6, 3.0
-"""Sizes of the points of the first and the last line; smaller points do not hide larger points.
-[points]
+"""Point sizes of the first and the last line. Later points are smaller, so that they do not hide
+earlier points. [points]
 """
 
 
@@ -34,14 +34,14 @@ LEVEL: Mapping[str, Any] = {"color": QUIET, "linestyle": ":", "linewidth": 0.9}
 
 @dataclass(frozen=True)
 class Style:
-    """Colour of a line, and size of its points."""
+    """Colour of a line, and size of its points in points."""
 
     color: str
     size: float
 
 
 def styles(labels: Sequence[str]) -> dict[str, Style]:
-    """Return a style for each label, in the order of the labels."""
+    """Return a style for each label, in order."""
     count = len(labels)
     parts = [k / max(1, count - 1) for k in range(count)]
     colormap = matplotlib.colormaps["plasma"]

@@ -1,4 +1,6 @@
-"""Panels one above the other, or in two columns if one column is too tall for a screen."""
+"""Arrangement of panels: one above the other, or in two columns if they are too tall for a
+screen.
+"""
 
 from collections.abc import Sequence
 
@@ -6,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 
 TALLEST_MM = 125.0
-"""Largest height of a single column; panels with a larger total height are in two columns. [mm]"""
+"""Maximum total height of panels in one column. If they are taller, there are two columns. [mm]"""
 
 Columns = Sequence[Sequence[int]]
 
@@ -38,12 +40,14 @@ def tallest(columns: Columns, heights_mm: Sequence[float]) -> float:
 
 
 def stacked(figure: MatplotlibFigure, columns: Columns, heights_mm: Sequence[float]) -> list[Axes]:
-    """Return the axes of all panels, in order; the space below the shorter column stays empty."""
+    """Create the axes of all panels, and return them in order. Below the shorter column, space is
+    empty.
+    """
     total = tallest(columns, heights_mm)
     places = [figure]
     if (
         len(columns) > 1
-    ):  # With subfigures, long names in one column do not make the other column narrower.
+    ):  # With subfigures, long row names in one column do not affect the width of the other.
         places = list(figure.subfigures(1, len(columns)))  # type: ignore[arg-type]
     axes = []
     for place, column in zip(places, columns, strict=True):

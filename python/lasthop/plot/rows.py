@@ -1,4 +1,4 @@
-"""A row for each item: horizontal bars with intervals, names on the left, numbers on the right."""
+"""Rows with a horizontal bar per item, the name on the left, and the number on the right."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,35 +11,40 @@ from lasthop.answers.digits import estimate
 from lasthop.plot.figure import SPREAD
 
 LABELLED_ROWS = 16
-"""Largest number of rows for which all names are written."""
+"""Maximum number of rows for which all names and numbers are written."""
 
 NUMBERS = 6.5
-"""Font size of the numbers at the right of the rows. [points]"""
+"""Font size of the numbers to the right of the rows. [points]"""
 
 CHARACTER = 0.58 * NUMBERS
-"""Width of a digit of the numbers at the right of the rows. [points]"""
+"""Width of a digit of the numbers to the right of the rows. [points]"""
 
 GAP = 2
 """Space between two columns of numbers. [digits]"""
 
 HEADS_MM = 3.0
-"""Height of the heads of the columns of numbers. [mm]"""
+"""Height of the headers above the columns of numbers. [mm]"""
 
 LONGEST_NAME = 18
-"""Length of the longest name that is written in full; longer names are cut in the middle."""
+"""Maximum length of a name that is written in full. The middle of a longer name is omitted.
+[characters]
+"""
 
 OF_GROUP = "range of a group"
-"""Legend entry of the bar for the range of a group."""
+"""Legend label of the bar from the minimum to the maximum over the items of a row."""
 
 
 SEEN = 0.015
-"""Smallest width of a group's range that is drawn, as a fraction of the width of the axis. [-]"""
+"""Smallest range over the items of a row that is drawn, as a fraction of the width of the axis.
+[-]
+"""
 
 
 class Spread(NamedTuple):
-    """A value, the half width of its interval, and for the mean of a group the minimum and maximum.
+    """A value with the half width of its interval; for the mean of a group, also minimum and
+    maximum.
 
-    Missing numbers are NaN.
+    A missing number is NaN.
     """
 
     value: float
@@ -49,32 +54,34 @@ class Spread(NamedTuple):
 
 
 Estimates = Sequence[Spread]
-"""One value per row."""
+"""Values of one quantity, one per row."""
 
 
 def estimates(items: Sequence[Mapping[str, Any]], quantity: str, scale: float = 1) -> Estimates:
-    """Return a quantity of each item, multiplied by `scale`."""
+    """Return the values of a quantity, one per item, multiplied by `scale`."""
     return [spread(item.get(quantity) or {}, scale) for item in items]
 
 
 def spread(result: Mapping[str, Any], scale: float = 1) -> Spread:
-    """Return an estimate of a result, multiplied by `scale`; `least` and `most` are optional."""
+    """Return an estimate as a `Spread`, multiplied by `scale`. The result may lack `least` and
+    `most`.
+    """
     keys = ("mean", "ci95", "least", "most")
     return Spread(*(scaled(result.get(key), scale) for key in keys))
 
 
 def scaled(value: float | None, scale: float) -> float:
-    """Return the value multiplied by `scale`; NaN for None."""
+    """Return the value multiplied by `scale`; NaN if the value is None."""
     return nan if value is None else value * scale
 
 
 def rows_height(rows: int) -> float:
-    """Return the height of a panel with this many rows, including axis and title. [mm]"""
+    """Return the height of a panel with this number of rows, including axis and title. [mm]"""
     return 17 + 4.2 * min(rows, LABELLED_ROWS)
 
 
 def label_rows(axes: Axes, names: Sequence[str]) -> None:
-    """Write the names on the left side, with the first name at the top."""
+    """Write the names of the rows on the left side, the first name at the top."""
     step = ceil(len(names) / LABELLED_ROWS)
     labels = [short(name) for name in names[::step]]
     axes.set_yticks(range(0, len(names), step), labels, parse_math=False)
@@ -84,16 +91,18 @@ def label_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def short(name: str) -> str:
-    """Return a long name without its middle; the number at the end distinguishes stations."""
+    """Return a long name without its middle. The end remains, since a number there distinguishes
+    stations.
+    """
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 8]}…{name[-7:]}"
 
 
 def bars(
     axes: Axes, values: Estimates, color: str, label: str, *, has_marks: bool = False
 ) -> list[str]:
-    """Draw bars with error bars, and return the numbers for the right side.
+    """Draw bars with error bars; return the numbers to write on the right side.
 
-    If `has_marks`, the bars are thinner, so that `marks` can draw symbols below them.
+    If `has_marks`, the bars are thinner, which leaves space for the symbols of `marks`.
     """
     height, up = (0.44, 0.14) if has_marks else (0.62, 0.0)
     rows = [row - up for row in range(len(values))]
@@ -126,14 +135,14 @@ def bars(
 
 
 def is_seen(values: Estimates) -> bool:
-    """Return whether a group's range is wider than the lines that are drawn over it."""
+    """Return whether the range over the items of any row is wide enough to be drawn."""
     ends = [max(v for v in (*each, each.value + each.half, 0.0) if not isnan(v)) for each in values]
     widest = max((each.most - each.least for each in values if each.most > each.least), default=0.0)
     return widest > SEEN * max(ends, default=0.0)
 
 
 def numbers(values: Estimates) -> list[str]:
-    """Return each value with its interval as text; empty for a missing value."""
+    """Return each value with its interval as text; empty text for a missing value."""
     return [
         "" if isnan(each.value) else estimate(each.value, None if isnan(each.half) else each.half)
         for each in values
@@ -141,7 +150,7 @@ def numbers(values: Estimates) -> list[str]:
 
 
 def marks(axes: Axes, values: Estimates, look: Mapping[str, Any], *, down: float) -> list[str]:
-    """Draw a hollow symbol in each row, and return the numbers for the right side.
+    """Draw a hollow symbol in each row; return the numbers to write on the right side.
 
     The symbols are `down` rows below the middle of the row.
     """
@@ -159,32 +168,32 @@ def marks(axes: Axes, values: Estimates, look: Mapping[str, Any], *, down: float
 
 
 def half_widths(values: Estimates) -> list[float]:
-    """Return the half widths for matplotlib, which draws no error bar for NaN."""
+    """Return the half widths of error bars; matplotlib draws none for NaN."""
     return [each.half for each in values]
 
 
 @dataclass
 class NumberColumns:
-    """Numbers at the right of the rows of all panels of a figure.
+    """Columns of numbers to the right of the rows, in all panels of a figure.
 
-    Each answer has a column of numbers, which is at the same position in every panel.
+    There is one column per result, at the same position in every panel.
     """
 
     colors: Mapping[str, str]
-    """Heads of the possible columns, from left to right, with their colours."""
+    """Headers of the possible columns of numbers, from left to right, with their colours."""
     panels: list[tuple[Axes, dict[str, list[str]]]] = field(default_factory=list)
 
     def add(self, axes: Axes, numbers: dict[str, list[str]]) -> None:
-        """Add the numbers of a panel, by the heads of their columns."""
+        """Add the numbers of a panel: a list of texts for each header."""
         self.panels.append((axes, numbers))
 
     @property
     def several(self) -> bool:
-        """Whether there are several columns of numbers; only then columns have heads."""
+        """Whether there are several columns of numbers; only then headers are written."""
         return len(self._widths()) > 1
 
     def write(self, heads_of: Sequence[Axes] = ()) -> None:
-        """Write all numbers, and the heads of the columns above the panels in `heads_of`."""
+        """Write all numbers, and the headers above the panels in `heads_of`."""
         indent = 0
         for axes in heads_of if self.several else ():
             _raise_title(axes)
@@ -198,7 +207,7 @@ class NumberColumns:
             indent += width + GAP
 
     def _widths(self) -> dict[str, int]:
-        """Return the width of each column with numbers, including its head. [digits]"""
+        """Return the width of each column that contains numbers, including its header. [digits]"""
         widths = {}
         for who in self.colors:
             texts = [text for _, message in self.panels for text in message.get(who, ())]

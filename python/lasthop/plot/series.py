@@ -1,4 +1,4 @@
-"""Time series of one result: one quantity with a panel per item, or a panel per quantity."""
+"""Pictures of time series: one quantity with a panel per item, or one panel per quantity."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from lasthop.simulation.result import Result
 
 MOST_PANELS = 12
-"""Largest number of panels with one item each; the title shows the number of omitted items."""
+"""Maximum number of panels with one item each. If there are more items, their number is written."""
 
 MOST_NAMES = 5
-"""Largest number of names in a legend."""
+"""Maximum number of labels in a legend."""
 
 LINE, MARK = 64, 5
-"""Length of a line of the legend, and of the symbol before a name. [characters]"""
+"""Length of a legend line, and of the symbol before a label. [characters]"""
 
 FEW_LINES = 3
-"""Largest number of lines of a group that are drawn with the width of a single line."""
+"""Maximum number of items of a group whose lines have normal width."""
 
 COLORS = (*DISTINCT, "#56B4E9", "#000000")
-"""Colours that a reader can distinguish."""
+"""Colours of groups that a reader can distinguish."""
 
 PANEL_MM = 34.0
-"""Height of a quantity's panel. [mm]"""
+"""Height of the panel of one quantity. [mm]"""
 
 WARM_UP = "#EEEEEE"
 
@@ -50,10 +50,10 @@ QUANTITIES = (
     ("connections", "connections"),
     ("aggressiveness", "r"),
 )
-"""Quantities of the first panels, in order, with the names of the panels."""
+"""Quantities of the first panels, in order, with the names on the axes."""
 
 SCALES = {"bit/s": ("Mb/s", 1e-6), "s": ("ms", 1e3)}
-"""Units in pictures by the unit in the registry, with the factor."""
+"""Units on axes, by the unit in the registry, with the factor between these units."""
 
 NO_SERIES = UserError("no series were sampled", "ask for them: simulate(..., series='0.1 s')")
 
@@ -61,8 +61,8 @@ NO_SERIES = UserError("no series were sampled", "ask for them: simulate(..., ser
 def multiples_figure(result: "Result", place: Place | None = None) -> Figure:
     """Draw all sampled quantities of the first replication: one panel per quantity, one time axis.
 
-    Stations of one table and their flows have one colour. If there are few colours, the picture has
-    a legend. The warm-up is shaded.
+    Stations of one table and their flows have the same colour. If there are few groups, the picture
+    has a legend. The warm-up is shaded.
     """
     tracks = result.tracks
     if not tracks:
@@ -94,16 +94,17 @@ def multiples_figure(result: "Result", place: Place | None = None) -> Figure:
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of items: stations of a table with their flows, or flows of a class.
+    """Groups of items with a common colour: stations of a table with their flows, or flows of a
+    class.
 
     Parameters
     ----------
     of_name : mapping
         Group of each item, by the item's name.
     ways : mapping
-        Directions by the names of flows, if a group has flows in both directions.
+        Direction of a flow by its name, for groups with flows in both directions.
     colors : mapping
-        Colours by list and group; empty if there are too many groups to distinguish.
+        Colours, by list and group. Lists with too many groups have no colours.
     """
 
     of_name: Mapping[str, str]
@@ -112,7 +113,7 @@ class Groups:
 
     @classmethod
     def of(cls, result: "Result") -> "Groups":
-        """Return the groups of the sampled items of a result."""
+        """Return the groups of the items with time series in a result."""
         known: dict[str, str] = {}
         ways: dict[str, str] = {}
         if result.has_scenario:
@@ -129,7 +130,7 @@ class Groups:
         return cls(known, ways, colors_of(list(tracks)))
 
     def split(self, names: Sequence[str]) -> dict[tuple[str, str], list[str]]:
-        """Return the names by group and direction, in their order."""
+        """Divide names of items by group and direction; the order of the names does not change."""
         results: dict[tuple[str, str], list[str]] = {}
         for name in names:
             key = self.of_name.get(name, name), self.ways.get(name, "")
@@ -138,7 +139,9 @@ class Groups:
 
 
 def colors_of(tracks: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return a colour per group; if there are too few colours, each list starts again."""
+    """Return a colour per list and group. If there are too few colours, each list has its own
+    colours.
+    """
     groups = list(dict.fromkeys(group for _, group in tracks))
     if len(groups) <= len(COLORS):
         return {(kind, group): COLORS[groups.index(group)] for kind, group in tracks}
@@ -153,8 +156,8 @@ def colors_of(tracks: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
 def draw_items(
     axes: Axes, result: "Result", items: Sequence[tuple[str, str, str]], groups: Groups
 ) -> None:
-    """Draw a line for each item in the colour of its group; a legend names the groups if they are
-    few.
+    """Draw a line for each item in the colour of its group. If there are few groups, draw a
+    legend.
     """
     split = groups.split([name for _, name, _ in items])
     list_of = {name: list_name for list_name, name, _ in items}
@@ -192,7 +195,7 @@ def draw_items(
 
 
 def in_a_line(labels: Sequence[str]) -> int:
-    """Return the number of labels per line of a legend, so that all lines fit."""
+    """Return the number of labels per line of the legend at which all lines fit."""
     count = len(labels)
     while count > 1 and count * max(len(label) + MARK for label in labels) > LINE:
         count -= 1
@@ -200,7 +203,7 @@ def in_a_line(labels: Sequence[str]) -> int:
 
 
 def said_of(group: str, way: str, names: Sequence[str]) -> str:
-    """Return the name of an item, or of a group with the number of its items."""
+    """Return the legend label of a group: the only name, or the group and its number of items."""
     if len(names) == 1:
         return names[0]
     total = title_of(group, names)
@@ -210,21 +213,19 @@ def said_of(group: str, way: str, names: Sequence[str]) -> str:
 
 
 def unit_of(quantity: str) -> tuple[str, float]:
-    """Return the unit of a quantity in pictures, and the factor from the unit in the registry."""
+    """Return the unit of a quantity on axes, and the factor from the unit in the registry."""
     unit = registry()[quantity].unit if quantity in registry() else "-"
     return SCALES.get(unit, (unit, 1.0))
 
 
 def label_of(quantity: str) -> str:
-    """Return the label of an axis: the name, and the unit on the next line."""
+    """Return the label of a quantity's axis: the name, and the unit on a second line."""
     name, unit = dict(QUANTITIES).get(quantity) or words(quantity), unit_of(quantity)[0]
     return f"{name}\n[{'-' if unit == name else unit}]"
 
 
 def series_figure(result: "Result", quantity: str, place: Place | None = None) -> Figure:
-    """Draw a quantity over time in the first replication: one panel per item, with a common
-    scale.
-    """
+    """Draw a quantity over time in the first replication: one panel per item, with equal scales."""
     tracks = [track for track in result.tracks if track[2] == quantity]
     if not tracks:
         known = sorted({name for _, _, name in result.tracks})
@@ -264,7 +265,7 @@ def series_figure(result: "Result", quantity: str, place: Place | None = None) -
 
 
 def words(quantity: str) -> str:
-    """Return the name of a quantity without its unit: ``cwnd_packets`` is cwnd."""
+    """Return the name of a quantity without its unit; ``cwnd_packets`` becomes ``cwnd``."""
     for unit in ("_packets", "_bps", "_s"):
         quantity = quantity.removesuffix(unit)
     return quantity.replace("_", " ")

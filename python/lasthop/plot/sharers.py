@@ -1,4 +1,4 @@
-"""Rows of the stations of a cell: equal stations share a row, and each direction has a row."""
+"""Rows for the stations of a cell: a row for equal stations, divided by direction if possible."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from lasthop.answers.answer import Answer
 
 Samples = Mapping[str, Mapping[str, Mapping[str, Sequence[float | None]]]]
-"""Values of every replication by list, name and quantity."""
+"""Values of all replications, by list, name and quantity."""
 
 ARROWS = {"up": "↑", "down": "↓"}
-"""Suffix of the label of a row for one direction."""
+"""Arrows at the end of the label of a row, by direction."""
 
 OF_WAYS = ("goodput_bps", "goodput_share")
-"""Quantities that add up over the flows of a direction."""
+"""Quantities of a station that are the sum over its flows."""
 
 
 @dataclass(frozen=True)
 class Sharer:
-    """A row of a picture: stations of one table, and the direction of their flows.
+    """A row for the stations of one table, or for one direction of their flows.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Sharer:
     members : tuple of str
         Names of the stations.
     way : str
-        ``up`` or ``down`` if the row shows only this direction of its stations, else empty.
+        ``up`` or ``down`` if the row shows only this direction; empty for both directions.
     """
 
     label: str
@@ -49,24 +49,24 @@ def sharers(
     apart: Set[str] = frozenset(),
     groups: Mapping[str, str] | None = None,
 ) -> list[Sharer]:
-    """Return the rows that all answers have in common.
+    """Return the rows for stations; all results have the same rows.
 
     Stations of one table share a row. A station that sends and receives has one row per direction,
-    if all answers that contain its goodput also contain the goodput of each direction. If `by_way`
-    is false, every station has a single row. If the cell has flows in both directions, the labels
-    have arrows.
+    if all results that contain its goodput also contain the goodput of each direction. If `by_way`
+    is false, no row is limited to one direction. If the cell has flows in both directions, the
+    labels have arrows.
 
     Parameters
     ----------
     answers : sequence of Answer
-        The first has all stations.
+        Results to draw. The first result contains all stations.
     by_way : bool
-        Whether a row can be limited to one direction.
+        Whether rows may be limited to one direction.
     apart : set of str
-        Stations with additional values, such as measurements. A group shares a row only if all or
-        none of its members have additional values.
+        Stations with additional values, such as measurements. Stations of one table share a row
+        only if all or none of these stations have additional values.
     groups : mapping, optional
-        Table of each station; by default from the scenario of the first answer.
+        Table of each station; by default from the scenario of the first result.
     """
     first = answers[0]
     names = names_in(first.summary, "stations")
@@ -99,8 +99,8 @@ def sharers(
 
 
 def groups_of(answer: "Answer", names: Sequence[str]) -> dict[str, str]:
-    """Return the table of each station; without a scenario, the station's name without its
-    number.
+    """Return the name of each station's table. Without a scenario, it is the station's name without
+    its number.
     """
     if answer.has_scenario:
         known = {station.name: station.group for station in answer.scenario.typed.stations}
@@ -113,7 +113,7 @@ def groups_of(answer: "Answer", names: Sequence[str]) -> dict[str, str]:
 
 
 def title_of(group: str, members: Sequence[str]) -> str:
-    """Return the name of the only member, or of the group with its first and last number."""
+    """Return the name of a single station, or the table's name with the first and last number."""
     if len(members) == 1:
         return members[0]
     numbers = [name.removeprefix(f"{group}-") for name in members]
@@ -123,7 +123,9 @@ def title_of(group: str, members: Sequence[str]) -> str:
 
 
 def meaning_of_groups(rows: Sequence[Sharer]) -> str:
-    """Return the note that a group's bar is the average of its members; empty without groups."""
+    """Return a note that the bar of several stations is their average; empty if each row has one
+    station.
+    """
     groups = list(dict.fromkeys(row.members for row in rows if len(row.members) > 1))
     if not groups:
         return ""
@@ -132,7 +134,7 @@ def meaning_of_groups(rows: Sequence[Sharer]) -> str:
 
 
 def ways_of(answer: "Answer") -> dict[str, list[str]]:
-    """Return the directions in which each station has flows, with ``up`` first."""
+    """Return the directions in which each station has flows, ``up`` first."""
     results: dict[str, set[str]] = {}
     for flow in flows_of_stations(answer):
         results.setdefault(flow.station, set()).add(flow.direction)
@@ -140,22 +142,20 @@ def ways_of(answer: "Answer") -> dict[str, list[str]]:
 
 
 def flows_of_stations(answer: "Answer") -> Iterator[SummaryItem]:
-    """Yield the flows that have a station and a direction."""
+    """Yield the flows of stations."""
     for flow in summary_items(answer.summary, "flows"):
         if flow.station and flow.direction in ARROWS:
             yield flow
 
 
 def flows_of(answer: "Answer", station: str, way: str) -> list[SummaryItem]:
-    """Return the flows of a station in a direction."""
+    """Return the flows of a station in one direction."""
     every = flows_of_stations(answer)
     return [flow for flow in every if (flow.station, flow.direction) == (station, way)]
 
 
 def knows_ways(answer: "Answer", name: str) -> bool:
-    """Return whether the answer has the station's goodput and share for each flow of the
-    station.
-    """
+    """Return whether goodput and share are known for every flow of a station."""
     stations = {item.name: item for item in summary_items(answer.summary, "stations")}
     own = [flow for flow in flows_of_stations(answer) if flow.station == name]
     quantities = [each for each in OF_WAYS if name in stations and each in stations[name]]
@@ -163,7 +163,9 @@ def knows_ways(answer: "Answer", name: str) -> bool:
 
 
 def item_of(answer: "Answer", row: Sharer) -> dict[str, Any]:
-    """Return the values of an answer for a row: mean, minimum and maximum of the row's stations."""
+    """Return the values of a row in a result: mean, minimum and maximum over the row's
+    stations.
+    """
     samples = samples_of(answer)
     if row.way:
         parts = [flows_of(answer, name, row.way) for name in row.members]
@@ -181,7 +183,8 @@ def together(
     samples: Mapping[str, Mapping[str, Sequence[float | None]]],
     quantities: Sequence[str],
 ) -> dict[str, Any]:
-    """Return the mean over members; the value of a member is the sum over its items.
+    """Return the mean of each quantity over several stations. A part contains the items of one
+    station, whose values are added.
 
     A quantity that an item lacks is omitted."""
     results: dict[str, Any] = {}
@@ -204,7 +207,9 @@ def together(
 
 
 def interval(runs: Sequence[Sequence[float | None] | None], members: int) -> float | None:
-    """Return the half width of the interval of a mean over members; None if samples are missing."""
+    """Return the half width of the interval of a mean over members; None if any samples are
+    missing.
+    """
     columns = [run for run in runs if run is not None]
     if len(columns) < len(runs) or len({len(run) for run in columns}) != 1:
         return None
@@ -216,9 +221,7 @@ def interval(runs: Sequence[Sequence[float | None] | None], members: int) -> flo
 
 
 def samples_of(answer: "Answer") -> Samples:
-    """Return the values of every replication; empty without replications or for a loaded
-    summary.
-    """
+    """Return the values of all replications; empty if the result has none."""
     tree: Samples
     try:
         tree = getattr(answer, "sample_tree", {})

@@ -1,4 +1,6 @@
-"""Rows with the values of several answers: bars for the first answer, marks for the others."""
+"""Rows with the values of several results side by side: bars for the first result, symbols for the
+others.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,9 +55,9 @@ CALL_LIMIT = "limit of a good call"
 
 @dataclass(frozen=True)
 class Style:
-    """Style of a kind of answers: name in the legend, head of numbers, colour, and mark.
+    """Style of one kind of results: name in the legend, header of its numbers, colour, and symbol.
 
-    The last field is the offset of the mark below a bar. [rows]
+    The field `down` is the distance of the symbol below the middle of the row. [rows]
     """
 
     name: str
@@ -67,7 +69,7 @@ class Style:
 
     @property
     def mark(self) -> dict[str, Any]:
-        """Arguments of the mark for matplotlib."""
+        """Arguments for matplotlib that describe the symbol."""
         return {"marker": self.marker, "markersize": self.size, "color": self.color}
 
 
@@ -77,34 +79,34 @@ STYLES = {
     "emulation": Style("emulation", "emulated", EMULATION, "X", 4.4),
     "measurement": Style("measured", "measured", MEASUREMENT, "^", 4.0),
 }
-"""Styles by the kind of an answer, in the order in which answers are shown."""
+"""Styles by kind of result, in the order in which results are drawn."""
 
 COLORS = {
     look.head: "black" if kind == "simulation" else look.color for kind, look in STYLES.items()
 }
-"""Colours of the numbers, by the heads of their columns."""
+"""Colours of the columns of numbers, by header."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One item in all answers, by the kind of the answer; empty if an answer lacks the item."""
+    """Values of one item in all results, by kind of result; empty if a result lacks the item."""
 
     name: str
     items: Mapping[str, Item] = field(default_factory=dict)
 
     def of(self, kind: str) -> Item:
-        """Return the values of the answer of this kind."""
+        """Return the item's values in the result of this kind."""
         return self.items.get(kind, {})
 
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Answers for one scenario. The values of the first answer are drawn as bars.
+    """Results for one scenario that are drawn together. The values of the first result are bars.
 
     Parameters
     ----------
     answers : mapping
-        Answers by their kinds.
+        Results, by kind.
     measured : Measured, optional
         Measurements of the scenario.
     """
@@ -114,17 +116,17 @@ class SideBySide:
 
     @classmethod
     def of(cls, *answers: "Answer | None", measured: "Measured | None" = None) -> "SideBySide":
-        """Return the given answers without None, in the order in which they are shown."""
+        """Return the results that are not None, in the order in which they are drawn."""
         known = {each.heading.kind: each for each in answers if each is not None}
         return cls({kind: known[kind] for kind in STYLES if kind in known}, measured)
 
     @property
     def first(self) -> "Answer":
-        """Answer whose values are drawn as bars."""
+        """Result whose values are drawn as bars."""
         return next(iter(self.answers.values()))
 
     def label(self, kind: str) -> str:
-        """Return the legend entry of an answer: its kind, and whether it has intervals."""
+        """Return the legend label of a kind of results, with a note on whether it has intervals."""
         name = STYLES[kind].name
         if kind in ("prediction", "measurement"):
             return name
@@ -133,8 +135,8 @@ class SideBySide:
         return f"{name}, 95 %" if runs > 1 else f"{name}, {once}"
 
     def rows(self, list_name: str) -> list[Row]:
-        """Return a row for every item of a list of the first answer, with the values of all
-        answers.
+        """Return a row for every item in a list of the first result, with the values in all
+        results.
         """
         results: dict[str, Mapping[str, Item]] = {
             kind: {item.name: item.values for item in summary_items(answer.summary, list_name)}
@@ -149,9 +151,10 @@ class SideBySide:
         ]
 
     def grouped(self, list_name: str, groups: Sequence[tuple[str, Sequence[str]]]) -> list[Row]:
-        """Return a row for each group of items, with its label and the mean over its items.
+        """Return a row for each group of items: its label and the mean over its items, in all
+        results.
 
-        A group of several items also has the interval of its mean, and its range.
+        If a group has several items, the row also contains the interval of the mean, and the range.
         """
         by_kind: list[dict[str, Item]] = [{} for _ in groups]
         for kind, answer in self.answers.items():
@@ -165,7 +168,7 @@ class SideBySide:
         return [Row(label, row) for (label, _), row in zip(groups, by_kind, strict=True)]
 
     def station_rows(self, *, by_way: bool = True) -> list[tuple[Sharer, Row]]:
-        """Return the rows of the stations; stations of one table share a row.
+        """Return the rows for the stations of a cell. Stations of one table share a row.
 
         If `by_way`, each direction of a station has its own row.
         """
@@ -181,7 +184,9 @@ class SideBySide:
         return results
 
     def _measured_of(self, row: Sharer) -> Item:
-        """Return the measurements of a row: of its stations, or of their flows in one direction."""
+        """Return the measured values of a row: of its stations, or of their flows in one
+        direction.
+        """
         if not row.way:
             known = self._measured("stations")
             own = [[known[name]] if name in known else [] for name in row.members]
@@ -196,11 +201,11 @@ class SideBySide:
             ]
         known_of_some = (each.values.items() for part in own for each in part)
         quantities = [key for pairs in known_of_some for key, value in pairs if is_estimate(value)]
-        # Goodputs of flows can be added; round-trip times and loss rates cannot.
+        # Goodputs of flows are added; round-trip times and loss rates cannot be.
         return together(own, {}, OF_WAYS if row.way else [*dict.fromkeys(quantities)])
 
     def _measured(self, list_name: str) -> Mapping[str, SummaryItem]:
-        """Return the measured items of a list by the names that answers use."""
+        """Return the measured items of a list, by name."""
         known = {} if self.measured is None else self.measured.items(list_name)
         return {name: SummaryItem({"name": name, **item}) for name, item in known.items()}
 
@@ -212,9 +217,9 @@ class SideBySide:
         scale: float,
         columns: NumberColumns,
     ) -> None:
-        """Draw bars for the first answer, and marks for the other answers that have values.
+        """Draw bars for the first result, and symbols for the other results.
 
-        The numbers are added to the `columns`.
+        The numbers are added to `columns`.
         """
         seen = {
             kind: estimates([row.of(kind) for row in rows], quantity, scale)
@@ -236,13 +241,13 @@ class SideBySide:
 
     @property
     def legend(self) -> list[str]:
-        """Entries of the legend, in order."""
+        """Labels of the legend, in order."""
         kinds = [*self.answers, *(["measurement"] if self.measured is not None else [])]
         labels = [self.label(kind) for kind in kinds]
         return [*labels[:1], OF_GROUP, *labels[1:], CALL_LIMIT, EQUAL, TARGET]
 
     def about(self) -> str:
-        """Return the changed settings of the scenario, and the model."""
+        """Return text on the changed settings of the scenario, and on the model."""
         return about(*self.answers.values())
 
 
@@ -252,7 +257,7 @@ def _mean_of(
     items: Mapping[str, SummaryItem],
     samples: Mapping[str, Mapping[str, Sequence[float | None]]],
 ) -> Item:
-    """Return the mean quantities of a group of items; a single item keeps its quantities."""
+    """Return the mean of each quantity over a group of items. One item is returned unchanged."""
     parts = [[items[name]] for name in names if name in items]
     known = [
         key for key, value in (parts[0][0].values if parts else {}).items() if is_estimate(value)
@@ -261,14 +266,14 @@ def _mean_of(
 
 
 def says_something(values: Estimates) -> bool:
-    """Return whether at least one value is known."""
+    """Return whether any value is not NaN."""
     return not all(isnan(each.value) for each in values)
 
 
 def draw_equal(
     axes: Axes, rows: Sequence[tuple[Sharer, Row]], asking: set[str], total: float
 ) -> None:
-    """Draw a line at an equal share of `total`, if the rows are all stations or all directions.
+    """Draw a line at an equal share of `total`, if all rows are stations or all are directions.
 
     Parameters
     ----------
@@ -290,7 +295,7 @@ def explain(
     *,
     note: str | None = None,
 ) -> None:
-    """Draw one legend for all panels, with a note above it."""
+    """Draw one legend for all panels of a figure, with a note above it."""
     legend: dict[str, Any] = {}
     for axes in panels:
         lines, names = axes.get_legend_handles_labels()

@@ -1,4 +1,4 @@
-"""Pictures of the stability workbench."""
+"""Pictures of the stability of fluid models: charts, limit cycles and trajectories."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,21 +33,21 @@ Floats = NDArray[np.float64]
 LineStyle = Any
 
 STABLE = "#D5ECE3"
-"""Shade of the stable region: a pale version of the palette's green."""
+"""Colour of the stable region: a pale green."""
 CYCLE: dict[bool | None, tuple[Any, str]] = {
     True: ("-", "stable cycle"),
     False: (":", "unstable cycle"),
     None: ("-.", "stability not known"),
 }
-"""Line style and legend entry of a limit cycle: stable, unstable, or of unknown stability."""
+"""Line style and legend label of a limit cycle, by its stability: stable, unstable or unknown."""
 JUMP: dict[str, Any] = {"color": "#333333", "marker": ".", "markersize": 2, "linestyle": "none"}
-"""Style of edges at which stability changes without a Hopf point."""
+"""Style of points at which stability changes without a Hopf point."""
 HERE: dict[str, Any] = {"color": "black", "marker": "+", "markersize": 7}
-"""Mark of the given case."""
+"""Style of the mark for the case that the user named."""
 BIRTH: dict[str, Any] = {"color": MODEL, "marker": "o", "markersize": 3.4}
-"""Mark of a Hopf point at which a branch of limit cycles begins."""
+"""Style of the mark for a Hopf point at which a branch of limit cycles begins."""
 NOTHING = "#DDDDDD"
-"""Shade of the region without an equilibrium."""
+"""Colour of the region without an equilibrium."""
 
 SYMBOLS = {
     "alpha": "α",
@@ -57,19 +57,20 @@ SYMBOLS = {
     "q_th": "threshold $q_{th}$",
     "rtt": "round-trip time τ",
 }
-"""Names of some parameters on an axis."""
+"""Names of parameters on axes, if they differ from the names of the parameters."""
 
 
 def axis_label(name: str, unit: str) -> str:
-    """Return a parameter's name and unit."""
+    """Return the axis label of a parameter: name and unit."""
     text = SYMBOLS.get(name, name)
     return text if unit == "-" else f"{text} [{unit}]"
 
 
 def chart_figure(chart: Chart, name: str | None = None, about: str = "") -> Figure:
-    """Draw the region of two parameters in which a case is stable.
+    """Draw the stable region of a case over two parameters.
 
-    The given case is marked if it has a name. The text `about` contains the changed settings.
+    If `name` is given, the values of the case are marked. The text `about` contains the changed
+    settings.
     """
     above = name or chart.case.model.title
     with house_style(78.0 + headline_mm(above, about)) as figure:
@@ -100,7 +101,7 @@ def chart_figure(chart: Chart, name: str | None = None, about: str = "") -> Figu
 
 
 def draw_chart(axes: Axes, chart: Chart) -> None:
-    """Shade the stable region and draw the Hopf curves."""
+    """Shade the stable region of a chart, and draw the Hopf curves."""
     axes.contourf(*shading(chart), levels=[-np.inf, 0.0], colors=[STABLE], zorder=0)
     if not np.isfinite(chart.abscissa).all():
         none = np.where(np.isfinite(chart.abscissa), 0.0, 1.0)
@@ -120,14 +121,15 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
 
 
 def shading(chart: Chart) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return values of x and y, and a function of them that is negative where the chart is stable.
+    """Return x values, y values, and a height at each point that is negative in the stable region.
 
-    The function is that of the grid; inside finer cells it is the function of these cells.
+    The height is interpolated between the points of the grid. Inside refined cells, the values of
+    these cells replace it.
     """
 
     def scaled(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
         values = np.where(np.isfinite(abscissa), abscissa, 0.0)
-        # The square root makes the zero line smoother.
+        # The square root makes the contour at zero smoother.
         return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
 
     height = scaled(chart.abscissa)
@@ -147,7 +149,9 @@ def shading(chart: Chart) -> tuple[NDArray[np.float64], NDArray[np.float64], NDA
 
 
 def hopf_figure(scan: Scan, name: str | None = None, about: str = "") -> Figure:
-    """Draw the growth rate of a disturbance along a parameter, and mark where stability changes."""
+    """Draw the growth rate of a small disturbance along a parameter, and mark changes of
+    stability.
+    """
     axis = scan.axis
     crossings = [edge.value for edge in scan.edges]
     values = np.append(scan.values, crossings)
@@ -200,7 +204,9 @@ def hopf_figure(scan: Scan, name: str | None = None, about: str = "") -> Figure:
 
 
 def name_axis(ticks: AxisTicks, case: Case, name: str, *, logarithmic: bool = False) -> None:
-    """Write a parameter's name, and ticks as plain numbers, times in milliseconds."""
+    """Write the name of a parameter on an axis, with plain numbers as ticks; times are in
+    milliseconds.
+    """
     unit = case.number(name).unit
     time = unit == "s"
     ticks.set_label_text(axis_label(name, "ms" if time else unit))
@@ -212,7 +218,7 @@ def name_axis(ticks: AxisTicks, case: Case, name: str, *, logarithmic: bool = Fa
         return f"{factor * value:g}"
 
     ticks.set_major_formatter(FuncFormatter(label))
-    if logarithmic:  # With powers of ten only, an axis of one or two decades has too few ticks.
+    if logarithmic:  # An axis of one or two decades needs ticks between powers of ten.
         low, high = ticks.get_view_interval()
         if high < 300.0 * low:
             ticks.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -274,12 +280,12 @@ def sweep_figure(sweep: Sweep, name: str | None = None, about: str = "") -> Figu
             heights = [np.nan if end is None else end.amplitude for end in ends]
             times = [np.nan if end is None or end.period is None else end.period for end in ends]
             look: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.5}
-            look["clip_on"] = False  # Marks of an equilibrium are on the axis.
+            look["clip_on"] = False  # Marks at 0 extend below the axis.
             swing.plot(sweep.values, heights, label=label, **look)
             period.plot(sweep.values, times, **look)
         swing.set_ylabel("amplitude of the\nwindow [packets]")
         period.set_ylabel("period [s]")
-        for axes in (swing, period):  # The axes begin at 0 and leave space at the top.
+        for axes in (swing, period):  # The axis begins at 0.
             axes.set_ylim(0.0, 1.08 * axes.dataLim.ymax or None)
         swing.locator_params(axis="x", nbins=5)
         name_axis(period.xaxis, sweep.case, sweep.parameter)
@@ -289,8 +295,8 @@ def sweep_figure(sweep: Sweep, name: str | None = None, about: str = "") -> Figu
 
 
 def near_hopf(start: float, values: Sequence[float] | NDArray[np.float64]) -> Floats:
-    """Return parameter values from a Hopf point to the end of a branch, denser near the Hopf
-    point.
+    """Return parameter values from a Hopf point to the end of a branch, with smaller steps near the
+    Hopf point.
     """
     ends = np.asarray(values, dtype=float)
     furthest = float(ends[np.argmax(np.abs(ends - start))])
@@ -298,7 +304,7 @@ def near_hopf(start: float, values: Sequence[float] | NDArray[np.float64]) -> Fl
 
 
 def draw_birth(axes: Axes, branch: Branch, first: float, at_hopf: float, line: LineStyle) -> None:
-    """Draw one quantity from the Hopf point to the first cycle.
+    """Draw one quantity of a branch between the Hopf point and the first computed cycle.
 
     An amplitude is 0 at the Hopf point and grows with the square root of the distance from it. A
     quantity that is not 0 at the Hopf point changes linearly with the distance.
@@ -313,8 +319,8 @@ def draw_birth(axes: Axes, branch: Branch, first: float, at_hopf: float, line: L
 def draw_branch(
     axes: Axes, branch: Branch, heights: Sequence[float], at_hopf: float | None = None
 ) -> None:
-    """Draw one quantity along a branch, starting at its value at the Hopf point if this is
-    given.
+    """Draw one quantity along a branch of limit cycles. If `at_hopf` is given, the line begins at
+    the Hopf point.
     """
     if at_hopf is not None and len(heights):
         line, _ = CYCLE[branch.cycles[0].stable]
@@ -329,7 +335,7 @@ def draw_branch(
 def motion_figure(
     motion: Trajectory, name: str | None = None, about: str = "", late: float = 0.0
 ) -> Figure:
-    """Draw windows and queues over time, and the window's phase portrait."""
+    """Draw windows and queues of a trajectory over time, and the phase portrait of the window."""
     end = float(motion.starts[-1])
     times = np.linspace(late * end, end, 4001)
     states = motion.at(times)
@@ -351,7 +357,7 @@ def motion_figure(
             unit = "[-]" if what == "probability" else f"{whose}\n[packets]"
             axes.set_ylabel(f"{what} {unit}")
             if len(kind) > 1:
-                axes.legend(  # The legend is above the axes, so that it does not cover a line.
+                axes.legend(  # Above the axes
                     loc="lower right",
                     bbox_to_anchor=(1.0, 1.0),
                     ncols=len(kind),
@@ -366,8 +372,8 @@ def motion_figure(
 
 
 def whole_queue(motion: Trajectory) -> tuple[float, str]:
-    """Return the factor from a flow's queue to the queue that the thresholds refer to, and its
-    name.
+    """Return the factor from one flow's queue to the queue that the thresholds of the case limit,
+    and a phrase for this queue.
     """
     values = motion.case.values
     if values.get("queue") == "total":
@@ -376,7 +382,9 @@ def whole_queue(motion: Trajectory) -> tuple[float, str]:
 
 
 def draw_portrait(axes: Axes, motion: Trajectory, until: float | None = None) -> None:
-    """Draw the window over the window one delay earlier, like the phase portraits of the papers."""
+    """Draw the window against the window one delay earlier, as in the phase portraits of the
+    papers.
+    """
     delay = motion.case.delays[0]
     end = float(motion.starts[-1]) if until is None else until
     times = np.linspace(delay, end, 8001)
@@ -392,7 +400,7 @@ def chart_panels(
     names: Sequence[str],
     stated: Sequence[Sequence[tuple[float, float]]],
 ) -> Figure:
-    """Draw charts one above the other, with the values of the paper as crosses."""
+    """Draw charts one above the other. Crosses mark the values that the paper states."""
     with house_style(56.0 * len(charts) + 8.0) as figure:
         column = figure.subplots(len(charts), 1, squeeze=False)[:, 0]
         for axes, chart, name, points in zip(column, charts, names, stated, strict=True):
@@ -409,7 +417,7 @@ def chart_panels(
 
 
 def portraits(motions: Sequence[Trajectory], names: Sequence[str], until: float) -> Figure:
-    """Draw phase portraits of the window one above the other, up to a time [s]."""
+    """Draw phase portraits of the window one above the other, up to the time `until`. [s]"""
     with house_style(62.0 * len(motions)) as figure:
         column = figure.subplots(len(motions), 1, squeeze=False, sharex=True)[:, 0]
         for axes, motion, name in zip(column, motions, names, strict=True):
@@ -454,7 +462,9 @@ def threshold_figure(
 
 
 def kind_figure(alphas: Sequence[float], mu2: Sequence[float], branch: Branch) -> Figure:
-    """Draw mu2 along the Hopf curve, and the amplitude of the cycles at the default parameters."""
+    """Draw the coefficient mu2 of the normal form along the Hopf curve, and the amplitude of cycles
+    at the default parameters.
+    """
     with house_style(116.0) as figure:
         upper, lower = figure.subplots(2, 1)
         upper.axhline(0.0, color=QUIET, linewidth=0.8)

@@ -1,4 +1,4 @@
-"""Picture of one quantity of an answer, with a row per station, group or class of wired flows."""
+"""Picture of one quantity, with a row per station, table of stations, or class of wired flows."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -21,7 +21,7 @@ SHARE = ("goodput_share", 100.0, "share of the goodput [%]")
 
 
 def goodput_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
-    """Draw the goodput of each station or group, with 95 % intervals.
+    """Draw the goodput of each station or table of stations, with 95 % intervals.
 
     Without a cell, draw the goodput of each class of flows; for a conflict graph, of each flow.
     """
@@ -29,12 +29,13 @@ def goodput_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
 
 
 def share_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
-    """Draw the share of the goodput of each station or group, and a line for equal shares."""
+    """Draw the goodput share of each station or table of stations, and a line for equal shares."""
     return of_sharers(answer, *SHARE, ax)
 
 
 def queue_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
-    """Draw the mean queue of the access point and each station or group, with 95 % intervals.
+    """Draw the mean queue of the access point and of each station or table of stations, with 95 %
+    intervals.
 
     Without a cell, draw the mean queue of each link.
     """
@@ -50,7 +51,7 @@ def queue_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
 def of_sharers(
     answer: "Answer", quantity: str, scale: float, label: str, ax: "Axes | None"
 ) -> Figure:
-    """Draw a quantity of all stations and groups."""
+    """Draw a quantity with a row for each station or table of stations."""
     others = SideBySide.of(answer)
     if not answer.summary.get("stations"):
         every = (others.rows(name) for name in ("classes", "flows"))
@@ -74,9 +75,9 @@ def bars_figure(
     *,
     meaning: str = "",
 ) -> Figure:
-    """Draw a bar for each row, with 95 % intervals if they are known.
+    """Draw a bar for each row, with its 95 % interval if known.
 
-    The `meaning` of a group's bar is written below the axis.
+    The text `meaning`, which explains rows of several stations, is written below the axis.
     """
     [kind] = sides.answers
     values = estimates([row.of(kind) for row in rows], quantity, scale)

@@ -48,45 +48,47 @@ PANEL_MM = 50.0
 """Height of a panel with lines. [mm]"""
 
 MOST_PANELS = 6
-"""Largest number of panels; a note shows the number of omitted panels."""
+"""Maximum number of panels. If there are more, a note contains their number."""
 
 ROOM = 1.025
-"""Smallest ratio of the end of an axis to its largest value, so that marks are not cut. [-]"""
+"""Smallest ratio of the end of an axis to the largest value, so that symbols are not cut off.
+[-]
+"""
 
 MOST_TICKS = 8
-"""Largest number of values for which all have a tick."""
+"""Maximum number of values for which each value has a tick."""
 
 WIDEST = 20
-"""Width at which the names of categories are wrapped. [characters]"""
+"""Width to which names of categories are wrapped. [characters]"""
 
 NOTE_WIDTH = 66
-"""Width at which the note below the panels is wrapped. [characters]"""
+"""Width to which the note below the panels is wrapped. [characters]"""
 
 NOTE_LINE_MM = 3.2
-"""Height of each further line of the note. [mm]"""
+"""Height of each line of the note after the first. [mm]"""
 
 
 def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | None = None) -> Figure:
-    """Draw a quantity over the paths that vary.
+    """Draw a quantity over the paths of a sweep.
 
     With one path, each item has a line with intervals. A group of stations has a line for its mean
     and a band for its range. With two paths, each item has a panel, with a line for each value of
-    one path. If both paths have many values, the panel is a map. Values that are not numbers are
-    rows, one below the other. The abscissa is logarithmic if the ratios between neighbouring values
-    vary less than the differences.
+    one path. If both paths have many values, the panel is a map. If the values of the path are not
+    numbers, each value has a row. The abscissa is logarithmic if the ratios between neighbouring
+    values vary less than the differences.
 
     Raises
     ------
     UserError
-        If there is no such quantity, if there is no point, or if a picture cannot distinguish so
-        many lines.
+        If there is no such quantity, if there is no point, or if there are more lines than a
+        picture can distinguish.
     """
     if not len(sweep.points):
         raise UserError("no point is finished, so that nothing can be drawn")
     how = layout(sweep)
     results = [each for each in swept(sweep, quantities_of(sweep, quantity)) if not is_idle(each)]
     panels = panels_of(results, how)
-    if len(panels) > MOST_PANELS:  # Panels with items that the swept paths name come first.
+    if len(panels) > MOST_PANELS:  # Delays come first.
         panels.sort(key=lambda panel: rank(panel, sweep.paths))
     shown = panels[:MOST_PANELS]
     note = note_of(results, panels, shown, how)
@@ -128,34 +130,36 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
 
 
 def rank(panel: "Panel", paths: Sequence[str]) -> tuple[bool, bool]:
-    """Return a sort key: delays that matter come first, then items that the swept paths name."""
+    """Return the sort key of a panel: delays first, then items in whose tables the swept keys
+    are.
+    """
     is_asked = any(is_named(name, paths) for name in panel.names)
     return not panel.swept.quantity.having, not is_asked
 
 
 def is_idle(each: Swept) -> bool:
-    """Return whether a quantity is a loss that is zero at every point and was not requested."""
+    """Return whether a quantity is a loss rate that is 0 everywhere and was not requested."""
     quantity = each.quantity
     return bool(quantity.having) and quantity.name == "loss_probability" and each.largest == 0
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel: one item with several lines, or all items with one line each."""
+    """A panel: one item with one or several lines, or several items with one line each."""
 
     swept: Swept
     title: str
     names: tuple[str, ...]
-    """Items of the panel. If there are several items, each item is a line."""
+    """Names of the items in the panel. If there are several items, each item is a line."""
 
     @property
     def only(self) -> tuple[Swept, str]:
-        """Quantity of the panel, and the name of its only item."""
+        """Swept quantity and item of a panel with a single item."""
         return self.swept, self.names[0]
 
 
 def panels_of(swepts: Sequence[Swept], how: Layout) -> list[Panel]:
-    """Return one panel per quantity, or one panel per item if the lines are values of a path."""
+    """Return the panels: one per quantity; if the lines are values of a path, one per item."""
     panels = []
     for each in swepts:
         names = tuple(each.items)
@@ -168,7 +172,7 @@ def panels_of(swepts: Sequence[Swept], how: Layout) -> list[Panel]:
 
 
 def scales_of(panels: Sequence[Panel]) -> dict[Quantity, Scale]:
-    """Return the scale of colours that all maps of a quantity share."""
+    """Return the colour scale of each quantity, which all its maps have in common."""
     results: dict[Quantity, list[float]] = {}
     for panel in panels:
         each = panel.swept.items[panel.names[0]].values()
@@ -177,7 +181,7 @@ def scales_of(panels: Sequence[Panel]) -> dict[Quantity, Scale]:
 
 
 def lines_of(panel: Panel, how: Layout) -> dict[str, dict[str, Spread]]:
-    """Return the values along the abscissa, by line."""
+    """Return the values of each line, by value of the abscissa."""
     lines: dict[str, dict[str, Spread]] = {}
     for name in panel.names:
         for settings, value in panel.swept.items[name].items():
@@ -187,14 +191,14 @@ def lines_of(panel: Panel, how: Layout) -> dict[str, dict[str, Spread]]:
 
 
 def line_names(panels: Sequence[Panel], how: Layout) -> dict[str, str]:
-    """Return the legend entries of the lines, in order."""
+    """Return the legend labels of the lines, in order."""
     if how.lines is not None:
         return {text: how.lines.text_of(text) for text in how.lines.texts}
     return {name: name for panel in panels for name in panel.names}
 
 
 def keys_of(panels: Sequence[Panel], how: Layout) -> list[Line2D]:
-    """Return the keys of the legend, one per line.
+    """Return the items of the legend, one per line.
 
     The legend is empty if the title of each panel names its only line.
     """
@@ -209,7 +213,7 @@ def keys_of(panels: Sequence[Panel], how: Layout) -> list[Line2D]:
 
 
 def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]) -> None:
-    """Draw a line for each item, or for each value of a path, over a numeric abscissa."""
+    """Draw the lines of a panel over a numeric abscissa."""
     places = how.x.places()
     for line, values in lines_of(panel, how).items():
         texts = [text for text in how.x.texts if text in values]
@@ -240,7 +244,7 @@ def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]
 
 
 def name_ticks(axes: Axes, axis: Axis, ticks: Ticks) -> None:
-    """Write the values of all paths at each point."""
+    """Write ticks with the values of all paths at each point."""
     axes.xaxis.set_major_locator(FixedLocator(list(axis.numbers)))
     turned: dict[str, Any] = {"rotation": 90} if ticks.is_upright else {}
     axes.set_xticks(list(axis.numbers), ticks.labels, parse_math=False, **turned)
@@ -248,10 +252,10 @@ def name_ticks(axes: Axes, axis: Axis, ticks: Ticks) -> None:
 
 
 def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
-    """Label the axis of values.
+    """Label the axis of the quantity, and draw the limit of a good call if there is one.
 
-    If the quantity has no negative values, the axis begins at zero in all panels. Otherwise a small
-    spread would look like a trend.
+    If the quantity has no negative values, the axis begins at zero. An axis that begins elsewhere
+    would make small differences look like a trend.
     """
     from_zero = panel.swept.least >= 0.0
     known = (value for name in panel.names for value in panel.swept.items[name].values())
@@ -271,7 +275,7 @@ def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
 
 
 def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]) -> None:
-    """Draw a row for each value that is not a number, with a point for each line."""
+    """Draw a row for each value of a path that is not numeric, with a point for each line."""
     lines = lines_of(panel, how)
     step = 0.7 / max(1, len(lines))
     for number, (line, values) in enumerate(lines.items()):
@@ -304,7 +308,7 @@ def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style])
 def note_of(
     swepts: Sequence[Swept], panels: Sequence[Panel], shown: Sequence[Panel], how: Layout
 ) -> str:
-    """Return the note on the meaning of lines and bands, and on omitted items."""
+    """Return the note below the panels: meaning of lines and bands, and omitted items."""
     notes = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
     if not how.is_map and any(
         value.most > value.least
@@ -322,7 +326,7 @@ def note_of(
 
 
 def missing(each: Swept) -> Iterator[str]:
-    """Yield which items lack the quantity, and which items are omitted because they are too
+    """Yield phrases on the items that lack the quantity, and on items that are omitted as too
     small.
     """
     title = each.quantity.label.partition(" [")[0].replace("\n", " ")
@@ -333,7 +337,7 @@ def missing(each: Swept) -> Iterator[str]:
 
 
 def legend(figure: Figure, keys: Sequence[Line2D], note: str) -> None:
-    """Draw one legend below all panels, with a note."""
+    """Draw one legend below all panels, with the note."""
     if not keys and not note:
         return
     labels = [str(key.get_label()) for key in keys]

@@ -1,4 +1,4 @@
-"""Data of a picture of a sweep: the swept values, and a quantity at every point."""
+"""Data of a sweep's picture: values of the swept paths, and quantities at all grid points."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,13 +27,13 @@ DEFAULTS = (
     (("classes", "goodput_bps"), ("classes", "loss_probability")),
     (("flows", "goodput_bps"),),
 )
-"""Default quantities of a sweep: the first line is used whose first quantity the points have."""
+"""Default quantities of a sweep's picture. The first line is used whose first quantity exists."""
 
 DELAY = "one_way_delay_p99_s"
-"""Delay of datagrams."""
+"""Quantity for the delay of datagrams."""
 
 SMALL_PART = 0.01
-"""An item is drawn only if its value is somewhere above this fraction of the largest value. [-]"""
+"""Fraction of the largest value that an item must reach somewhere to be drawn. [-]"""
 
 UNITS: Mapping[str, tuple[tuple[float, str], ...]] = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")),
@@ -41,19 +41,21 @@ UNITS: Mapping[str, tuple[tuple[float, str], ...]] = {
     "bytes": ((1.0, "bytes"),),
     "m": ((1.0, "m"), (1e-3, "mm")),
 }
-"""Units of swept values by SI unit, the largest first, each with its size in the SI unit."""
+"""Units of swept values on axes, by SI unit, the largest first; each with its size in the SI
+unit.
+"""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A path that varies.
+    """A swept path as an axis of the picture.
 
     Parameters
     ----------
     path : str
         Key path, or the key paths of several paths that vary together.
     texts : tuple of str
-        Values as text, in the order of `numbers`, or else in the given order.
+        Values as text: in increasing order for numbers, in the order of the sweep for categories.
     numbers : tuple of float
         Values as numbers; empty if the values are categories.
     unit : str
@@ -90,7 +92,9 @@ class Axis:
 
     @property
     def logarithmic(self) -> bool:
-        """Whether the ratios between neighbouring values vary less than the differences."""
+        """Whether a logarithmic axis suits better: ratios of neighbouring values vary less than
+        differences.
+        """
         if len(self.numbers) < 3 or self.numbers[0] <= 0.0:
             return False
         steps = [b - a for a, b in pairwise(self.numbers)]
@@ -98,14 +102,14 @@ class Axis:
         return unevenness(ratios) < unevenness(steps)
 
     def places(self) -> dict[str, float]:
-        """Return the position of each value: its number, or the index of its category."""
+        """Return the position of each value on the axis: its number, or the index of its
+        category.
+        """
         places = self.numbers or tuple(map(float, range(len(self.texts))))
         return dict(zip(self.texts, places, strict=True))
 
     def text_of(self, text: str) -> str:
-        """Return a value as text for ticks and legends: in the axis's unit, or a table without
-        braces.
-        """
+        """Return a value as text for ticks and legends."""
         if self.numbers:
             return f"{self.numbers[self.texts.index(text)]:.4g}"
         return without_braces(text)
@@ -118,7 +122,7 @@ def without_braces(text: str) -> str:
     strings stay unchanged.
     """
     parts = re.split(r"""("(?:[^"\\]|\\.)*"|'[^']*')""", text.strip())
-    for number in range(0, len(parts), 2):  # These are the parts outside quotes.
+    for number in range(0, len(parts), 2):  # Parts with an even number are outside quotes.
         flat = re.sub(r"\s*([={}])\s*", r"\1", parts[number])
         flat = flat.replace("={}", "").replace("={", " ")
         parts[number] = re.sub(r"\s*,\s*", ", ", re.sub(r"[{}]", "", flat))
@@ -131,7 +135,7 @@ def unevenness(values: Sequence[float]) -> float:
 
 
 def unit_of(unit: str, numbers: Sequence[float]) -> tuple[float, str]:
-    """Return the size and name of the largest unit that is not larger than the largest value."""
+    """Return size and name of the largest unit that does not exceed the largest number."""
     largest = max(map(abs, numbers))
     sizes = UNITS.get(unit, ())
     return next(((size, name) for size, name in sizes if largest >= size), (1.0, unit))
@@ -139,7 +143,7 @@ def unit_of(unit: str, numbers: Sequence[float]) -> tuple[float, str]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity of a list of results, with its label and scale in pictures.
+    """A quantity of a list, with its label and scale in pictures.
 
     Parameters
     ----------
@@ -164,7 +168,7 @@ class Quantity:
 
     @classmethod
     def of(cls, list_name: str, name: str) -> "Quantity":
-        """Return a quantity with title and unit from the tables, or from the registry."""
+        """Return a quantity; its title and unit are those of tables, or those of the registry."""
         columns = (
             *COLUMNS.get(list_name, ()),
             *(COLUMNS["reports"] if list_name == "flows" else ()),
@@ -178,7 +182,7 @@ class Quantity:
 
 
 def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
-    """Return the quantities that are drawn.
+    """Return the quantities to draw.
 
     Parameters
     ----------
@@ -186,8 +190,8 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
         Sweep with at least one point.
     asked : str or None
         Name of a quantity, optionally after its list and a dot: ``"jain"`` or ``"classes.jain"``.
-        None selects delays and losses that matter, then shares in a cell, or goodput and losses of
-        a router.
+        None selects delays and losses of delay-sensitive traffic, then shares in a cell, or goodput
+        and losses of a router.
 
     Raises
     ------
@@ -232,9 +236,10 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
 
 
 def delay_quantities(sweep: "Sweep") -> list[Quantity]:
-    """Return the delays and losses that matter at the first point of a sweep.
+    """Return the delays and losses to draw, by the kind of delay-sensitive traffic at the first
+    point.
 
-    They are of one kind: of datagrams if there are any, else of sensor reports, else of transfers.
+    The kind is datagrams if there are any, else sensor reports, else transfers.
     """
     point = sweep.points[0]
     delays = Delays.of_summary(point.summary, point.scenario)
@@ -264,7 +269,7 @@ def delay_quantities(sweep: "Sweep") -> list[Quantity]:
 
 
 class Bare:
-    """Result of a point with the attributes that `sharers` reads, without samples and scenario."""
+    """Result of a grid point in the form that `sharers` needs, without samples and scenario."""
 
     has_scenario = False
     sample_tree: Mapping[str, Any] = {}
@@ -274,7 +279,7 @@ class Bare:
 
 
 def table_of(name: str, tables: Mapping[str, str]) -> str:
-    """Return the table of a station; the number of stations of a table may differ between
+    """Return the name of a station's table. The number of stations per table may differ between
     points.
     """
     stem, dash, number = name.rpartition("-")
@@ -283,12 +288,12 @@ def table_of(name: str, tables: Mapping[str, str]) -> str:
 
 
 Read = Callable[[Mapping[str, Any], Quantity], Iterator[tuple[str, Spread]]]
-"""Function that yields the items of a result with their values."""
+"""Function that yields the items of a result, each with its value of a quantity."""
 
 
 def reader(sweep: "Sweep") -> Read:
-    """Return a function that reads a point's items; stations of a table, their queues and flows are
-    grouped.
+    """Return a function that reads the items of a result. Stations of one table are combined, and
+    also their queues and flows.
     """
     tables = {station.name: station.group for station in sweep.scenario.typed.stations}
 
@@ -316,14 +321,16 @@ def reader(sweep: "Sweep") -> Read:
 
 
 def is_drawn(item: SummaryItem, quantity: Quantity) -> bool:
-    """Return whether an item has the required quantity; sensor reports are not paced datagrams."""
+    """Return whether an item is drawn for a quantity. Sensor reports are not drawn as datagrams."""
     if not quantity.having:
         return True
     return quantity.having in item and not (quantity.having == DELAY and "reports" in item)
 
 
 def worst_of_hosts(items: Sequence[SummaryItem], quantity: str) -> list[SummaryItem]:
-    """Return the item with the largest value per host, such as the slowest flow of its calls."""
+    """Return the item with the largest value of each host, such as the slowest flow of its
+    calls.
+    """
     results: dict[str, tuple[float, SummaryItem]] = {}
     for item in items:
         parts = FLOW_NAME.fullmatch(item.name)
@@ -338,10 +345,10 @@ def worst_of_hosts(items: Sequence[SummaryItem], quantity: str) -> list[SummaryI
 def alike(
     summary: Mapping[str, Any], list_name: str, tables: Mapping[str, str], *, by_way: bool = False
 ) -> dict[str, list[SummaryItem]]:
-    """Return the items of a list by label; items of stations of one table share a label.
+    """Return the items of a list, by label. Items of stations of one table have the same label.
 
-    A queue has the name of its station, and the name of a flow begins with its station. With
-    `by_way`, the label of a flow is its table and direction.
+    A queue has the name of its station, and the name of a flow begins with its station. If
+    `by_way`, the label of a flow consists of table and direction.
     """
     stations = set(names_in(summary, "stations"))
     results: dict[str, list[SummaryItem]] = {}
@@ -360,14 +367,14 @@ def alike(
 
 @dataclass(frozen=True)
 class Swept:
-    """A quantity at all points.
+    """Values of a quantity at all grid points.
 
     Parameters
     ----------
     quantity : Quantity
         Quantity that is drawn.
     items : mapping
-        Values by item, then by the settings of a point.
+        Values by item, then by the settings of a grid point.
     small : tuple of str
         Items that are not drawn because there are many items and these have very small values.
     lacking : tuple of str
@@ -381,23 +388,23 @@ class Swept:
 
     @property
     def largest(self) -> float:
-        """Largest value; 0 without a value."""
+        """Largest value of all items and points; 0 if there is none."""
         return largest_of(value for points in self.items.values() for value in points.values())
 
     @property
     def least(self) -> float:
-        """Smallest value; 0 without a value."""
+        """Smallest value of all items and points; 0 if there is none."""
         every = (value.value for points in self.items.values() for value in points.values())
         return min((value for value in every if not isnan(value)), default=0.0)
 
 
 def largest_of(values: Iterator[Spread]) -> float:
-    """Return the largest value; 0 without a value."""
+    """Return the largest value; 0 if there is none."""
     return max((each.value for each in values if not isnan(each.value)), default=0.0)
 
 
 def swept(sweep: "Sweep", quantities: Sequence[Quantity]) -> list[Swept]:
-    """Return the quantities at all points."""
+    """Return the values of the quantities at all grid points."""
     read = reader(sweep)
     paths = sweep.paths
     results: list[dict[str, dict[tuple[str, ...], Spread]]] = [{} for _ in quantities]
@@ -413,13 +420,13 @@ def swept(sweep: "Sweep", quantities: Sequence[Quantity]) -> list[Swept]:
 
 
 MOST_LINES = 8
-"""Largest number of lines in a panel that a reader can distinguish."""
+"""Maximum number of lines in a panel that a reader can distinguish."""
 
 Items = Mapping[str, Mapping[tuple[str, ...], Spread]]
 
 
 def drawn(items: Items, paths: Sequence[str]) -> tuple[Items, tuple[str, ...], tuple[str, ...]]:
-    """Return the drawn items, the items omitted as too small, and the items without a value.
+    """Divide the items into three groups: to draw, too small to draw, and without a value.
 
     Items with small values are omitted only if there are more than `MOST_LINES` items. Items that a
     swept path names are never omitted.
@@ -439,11 +446,11 @@ def drawn(items: Items, paths: Sequence[str]) -> tuple[Items, tuple[str, ...], t
 
 
 NAMING = re.compile(r"(?:station|flow|link|csma\.link)\.([^.]+)")
-"""Key path in the table of a station, flow or link."""
+"""Pattern of a key path in the table of a station, flow or link."""
 
 
 def is_named(item: str, paths: Sequence[str]) -> bool:
-    """Return whether one of the paths is in the table that defines the item."""
+    """Return whether one of the swept keys is in the table that defines the item."""
     first = re.split(r"[/ ↑↓]", item)[0]
     for path in paths:
         match = NAMING.match(path)
@@ -453,4 +460,4 @@ def is_named(item: str, paths: Sequence[str]) -> bool:
 
 
 NONE = Spread(nan)
-"""Value of a point that was not simulated."""
+"""Placeholder for the value of a grid point that was not simulated."""

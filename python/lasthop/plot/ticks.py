@@ -1,4 +1,4 @@
-"""Ticks for paths that vary together: each tick shows the values of all these paths."""
+"""Ticks of an abscissa if several paths vary together: each tick lists the values of all paths."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,21 +8,21 @@ from math import log
 from lasthop.plot.swept import Axis
 
 MOST_POINTS = 10
-"""Largest number of points for which all ticks are written."""
+"""Maximum number of points for which all ticks are written."""
 
 MOST_BESIDE = 3
-"""Largest number of further paths whose values are written below those of the first path."""
+"""Maximum number of additional paths whose values are written at a tick."""
 
 WIDTH_MM = 54.0
-"""Width between the first and the last point. [mm]"""
+"""Distance between the first and the last point. [mm]"""
 
 CHARACTER_MM, LINE_MM, GAP_MM = 1.4, 2.9, 0.8
-"""Width of a character of a tick, height of a line, and smallest gap between two ticks. [mm]"""
+"""Width of a character in a tick, line height, and smallest gap between two ticks. [mm]"""
 
 
 @dataclass(frozen=True)
 class Ticks:
-    """Ticks of an abscissa with the values of other paths.
+    """Ticks of an abscissa that list the values of several paths.
 
     Parameters
     ----------
@@ -42,9 +42,10 @@ class Ticks:
 def ticks_beside(
     axis: Axis, others: Sequence[Axis], at: Mapping[str, Sequence[str]]
 ) -> Ticks | None:
-    """Return ticks with the values of all paths; None if there is too little space.
+    """Return ticks that list the values of all paths; None if there is too little space.
 
-    The values of a tick are one below the other. If ticks would overlap, the texts are rotated.
+    The values at a tick are written one below the other. If ticks would overlap, the texts are
+    rotated.
 
     Parameters
     ----------

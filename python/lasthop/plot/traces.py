@@ -1,4 +1,4 @@
-"""Records of one replication over time: lines in panels, one above the other."""
+"""Time series of one replication: lines in panels, one above the other."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from lasthop.plot.legend import legend_columns
 from lasthop.plot.palette import DISTINCT, LEVEL
 
 DASHES = (":", "--")
-"""Line styles of the levels of a panel, in order."""
+"""Line styles of horizontal lines in a panel, in order."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class TracePanel:
-    """A panel with its lines.
+    """A panel of time series with its lines.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class TracePanel:
 
 
 def traces_figure(panels: Sequence[TracePanel], *, panel_mm: float = 36.0) -> Figure:
-    """Draw panels one above the other over time; all axes of values begin at zero.
+    """Draw panels over time, one above the other; all vertical axes begin at zero.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Picture of a search: the confirmed settings with their values, and the chosen setting."""
+"""Picture of a search for parameters: values of the settings that full simulations confirmed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import inf, isnan, nan
@@ -34,36 +34,41 @@ PANELS = (
     ("sojourn_s", 1e3, "Delay at the access point", "mean time in its queue [ms]"),
     ("jain", 1.0, "Fairness", "Jain's index of the stations [-]"),
 )
-"""Quantity, factor from the result's unit, title and label of each panel."""
+"""Panels: quantity, factor from the result's unit, title, and axis label."""
 
 CALLS = ("calls", 1.0, "Calls", "most calls with the other traffic")
-"""First panel of a search for calls."""
+"""Additional first panel of a search with the aim calls."""
 
 ROW_MM = 4.2
-"""Height of a setting's row. [mm]"""
+"""Height of the row of one setting. [mm]"""
 
 MOST_TICKS = 5
-"""Largest number of intervals of an axis, so that tick labels of six digits do not overlap."""
+"""Maximum number of intervals on an axis, so that tick labels of six digits do not overlap."""
 
 FAIRNESS = "jain"
-"""Quantity whose largest possible value is 1, where its axis ends."""
+"""Quantity whose axis ends at 1, its largest possible value."""
 
 NARROWEST = 0.05
-"""Smallest width of the axis of Jain's index; on a narrower axis noise looks like a result. [-]"""
+"""Smallest range of the axis of Jain's index. On a smaller range, noise looks like a difference.
+[-]
+"""
 
 SIMULATED = "simulation, 95 %"
 RULED_OUT = "x ruled out"
 
 NOTE_MM = 4.0
-"""Height of the note on the names of settings, and of each further line of the legend. [mm]"""
+"""Height of the note on the names of settings, and of each line of the legend after the first.
+[mm]
+"""
 CHOSEN_BAND = "#E5F2E9"
 
 
 def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
-    """Draw panels with a row for each confirmed setting: points with intervals, and predictions.
+    """Draw panels with a row per setting that full simulations confirmed: means, intervals,
+    predictions.
 
     The panels show goodput, delay and fairness, and the delay of every other access category that
-    has flows. Predictions are diamonds. Settings that are ruled out have hollow marks.
+    has flows. Predictions are diamonds. Settings that were ruled out have hollow symbols.
     """
     trials = tuning.confirmed
     counted = [CALLS] if tuning.calls is not None else []
@@ -103,7 +108,9 @@ def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
 
 
 def _other_categories(tuning: "Tuning") -> Iterator[tuple[str, float, str, str]]:
-    """Yield a delay panel for each access category that has flows and is not tuned."""
+    """Yield a delay panel for each access category that has flows and whose parameters are not
+    searched.
+    """
     for category in CATEGORIES:
         name = delay_quantity(category)
         if name in tuning.present.samples:
@@ -112,7 +119,9 @@ def _other_categories(tuning: "Tuning") -> Iterator[tuple[str, float, str, str]]
 
 
 def _points(axes: Axes, tuning: "Tuning", quantity: str, scale: float) -> None:
-    """Draw simulated means with intervals, and predictions; hollow if a setting is ruled out."""
+    """Draw simulated means with intervals, and predictions. Symbols are hollow for settings that
+    were ruled out.
+    """
     trials = tuning.confirmed
     measured = _row_by_row(trials, lambda trial: estimated(trial.samples).get(quantity), scale)
 
@@ -155,14 +164,16 @@ def _points(axes: Axes, tuning: "Tuning", quantity: str, scale: float) -> None:
 
 
 def _arms(values: Estimates, most: float) -> tuple[list[float], list[float]]:
-    """Return the lengths of error bars to the left and right; the right ends are cut at `most`."""
+    """Return the lengths of error bars to the left and to the right. They end at `most` on the
+    right.
+    """
     halves = half_widths(values)
     rooms = [max(0.0, most - each.value) for each in values]
     return halves, [min(half, room) for half, room in zip(halves, rooms, strict=True)]
 
 
 def _widen(axes: Axes, values: Estimates) -> None:
-    """Let an axis of Jain's index end at 1 and be at least `NARROWEST` wide."""
+    """Set the axis of Jain's index: it ends at 1, and its range is at least `NARROWEST`."""
     ends = [each.value - (0.0 if isnan(each.half) else each.half) for each in values]
     low = min((end for end in ends if not isnan(end)), default=1.0)
     low = max(0.0, low - 0.08 * (1.0 - low))
@@ -179,8 +190,8 @@ def _row_by_row(
 def _name_rows(axes: Axes, tuning: "Tuning") -> None:
     """Write the names of settings on the left side.
 
-    The chosen setting has a coloured band, and the present setting is grey. Settings that are ruled
-    out have an x, like in the table.
+    The chosen setting has a coloured band, and the present setting is grey. An x marks settings
+    that were ruled out, as in the table.
     """
     trials = tuning.confirmed
     names = [f"{trial.name} x" if tuning.objection(trial) else trial.name for trial in trials]

@@ -1,4 +1,4 @@
-"""Picture of a what-if question: a row for each case, and bars with intervals for its values."""
+"""Picture of a what-if comparison: a row for each case, with bars and intervals."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -33,44 +33,44 @@ if TYPE_CHECKING:
     from lasthop.whatif.what_if import WhatIf
 
 COLORS = (SIMULATION, MODEL, EMULATION, MEASUREMENT)
-"""Colours of the items of a panel."""
+"""Colours of the bars in a row, one per item."""
 
 MOST_PANELS = 8
-"""Largest number of panels; the headline shows the number of omitted panels."""
+"""Maximum number of panels. If there are more, the headline contains their number."""
 
 BAR_MM = 3.1
-"""Height of a bar with the gap to the next bar. [mm]"""
+"""Height of a bar, including the gap to the next bar. [mm]"""
 
 FRAME_MM = 17.0
-"""Height of a panel without its bars. [mm]"""
+"""Height of a panel in addition to its bars. [mm]"""
 
 LEGEND_MM = 5.0
-"""Height of a line of the legend. [mm]"""
+"""Height of one line of the legend. [mm]"""
 
 THICK = 0.8
-"""Fraction of the height of a row that its bars fill. [-]"""
+"""Fraction of a row's height that the bars fill. [-]"""
 
 NUMBER = 6.5
-"""Size of a number next to its bar. [points]"""
+"""Font size of the number next to a bar. [points]"""
 
 NAME_WIDTH = 20
-"""Width at which the name of a case is wrapped. [characters]"""
+"""Width to which the name of a case is wrapped. [characters]"""
 
 LIMITS = {"one_way_delay_p99_s": DELAY_P99_S, "loss_probability": LOSS}
-"""Largest values of a good call by quantity. [s], [-]"""
+"""Limits of a good call, by quantity. [s], [-]"""
 
 OF_RUNS = ("replications", "seed")
-"""Settings that the headline shows as numbers of runs and seed."""
+"""Settings that the headline does not list as changed, because it contains them anyway."""
 
 Panel = tuple[Column, list["Measure"]]
 
 
 def what_if_figure(what_if: "WhatIf", place: Place | None = None) -> Figure:
-    """Draw a panel per quantity with a row per case, the scenario as it is at the top.
+    """Draw a panel per quantity, with a row per case; the scenario as it is is at the top.
 
-    Bars have their 95 % intervals and their numbers. A number in bold with a star is the best of
-    its column; a grey number is the same as in the scenario as it is, within the noise. A dashed
-    line is the limit of a good call.
+    Each bar has its 95 % interval and its number. The best number of a quantity is bold with a
+    star. The difference between a grey number and the scenario as it is is within the noise. A
+    dashed line is the limit of a good call.
     """
     every = list(panels(what_if.measures))
     shown = every[:MOST_PANELS]
@@ -96,7 +96,7 @@ def what_if_figure(what_if: "WhatIf", place: Place | None = None) -> Figure:
 
 
 def panels(measures: Sequence["Measure"]) -> Iterator[Panel]:
-    """Yield each quantity of the columns with its items, at most one bar per colour."""
+    """Yield the panels: a quantity, and as many of its items as there are colours."""
 
     def quantity(measure: "Measure") -> tuple[str, str]:
         return measure.list_name, measure.quantity
@@ -108,7 +108,7 @@ def panels(measures: Sequence["Measure"]) -> Iterator[Panel]:
 
 
 def draw(axes: Axes, what_if: "WhatIf", column: Column, measures: Sequence["Measure"]) -> None:
-    """Draw the bars of one quantity, a group of bars per case."""
+    """Draw the panel of one quantity: a group of bars per case, one bar per item."""
     results = {(each.case, each.measure.key): each for each in what_if.changes}
     height = THICK / len(measures)
     names = [run.case.name for run in what_if.runs]
@@ -164,7 +164,7 @@ def draw(axes: Axes, what_if: "WhatIf", column: Column, measures: Sequence["Meas
 
 
 def short(value: float) -> str:
-    """Return a number with three significant digits."""
+    """Return a number as text with three significant digits."""
     if value == 0.0:
         return "0"
     text = f"{value:.3g}"

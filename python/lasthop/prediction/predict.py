@@ -1,4 +1,4 @@
-"""Prediction of one scenario: choose a model by name and wrap its answer."""
+"""Prediction of one scenario: choose a model by name and wrap its result."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -92,8 +92,8 @@ def predict(
     Returns
     -------
     Prediction
-        Data frames in the form of a simulation's, without intervals. Quantities that the model does
-        not predict are absent.
+        Data frames as of a simulation, without intervals. Quantities that the model does not
+        predict are absent.
 
     Raises
     ------
@@ -137,7 +137,9 @@ def predict(
 
 
 def _mean_rates(scenario: "Typed") -> Iterator[str]:
-    """Yield links whose rate follows a trace; models use only its mean rate."""
+    """Yield a warning about links whose rate follows a trace, because models use only the mean
+    rate.
+    """
     wire = scenario.wire
     ways = [
         ("wire/down", wire.trace, wire.rate_bps),

@@ -1,4 +1,4 @@
-"""Prediction of a model, and its reading from JSON."""
+"""Result of a model, and its reading from JSON."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,22 +9,22 @@ from lasthop.answers.reading import SUMMARY_ONLY, summary_of
 
 
 class Prediction(Answer):
-    """Answer of a model."""
+    """Prediction of a scenario by an analytical model."""
 
     kind = "prediction"
     intervals = False
 
     @property
     def model(self) -> str:
-        """Name of the model."""
+        """Name of the model that computed the prediction."""
         return str(self.summary["model"])
 
     @property
     def warnings(self) -> list[str]:
-        """Assumptions that the scenario nearly breaks; check them before you trust the answer."""
+        """Assumptions that the scenario nearly breaks; check them before you trust the result."""
         return [str(warning) for warning in self.summary.get("warnings", ())]
 
 
 def read_prediction(file: Path, text: str, tree: Mapping[str, Any]) -> Prediction:
-    """Return the prediction of a file, which has only a summary."""
+    """Return the prediction in a file; it contains only a summary."""
     return Prediction(summary_of(file, tree), None, origin=str(file), why=SUMMARY_ONLY)

@@ -1,11 +1,12 @@
-"""Limits of time and memory: costs are estimated first, and an answer above a limit is refused.
+"""Limits of time and memory: costs are estimated first, and a cost above a limit is refused.
 
-Models and solvers estimate their costs from the numbers of states and steps, and the measured cost
-of each. `need` compares the estimate with the limits before a computation begins. Some costs cannot
-be estimated, because the number of iterations is unknown before convergence. These computations
-call `check_time` repeatedly, so that they end even if an estimate was too low.
+Models and solvers estimate their costs from the numbers of states and steps, and from the measured
+cost of one state and step. `need` compares the estimate with the limits before a computation
+begins. Some costs cannot be estimated, because the number of iterations is unknown before
+convergence. These computations call `check_time` repeatedly, so that they end even if an estimate
+was too low.
 
-The limits are in a context variable, because solvers that call each other all need them.
+The limits are stored in a context variable, which is visible to all nested solvers.
 """
 
 import time
@@ -31,27 +32,27 @@ __all__ = [
 ]
 
 MAX_TIME_S = 60.0
-"""Default limit of the time for an answer. [s]"""
+"""Default limit of the computing time of a command or function. [s]"""
 
 MAX_MEMORY_BYTES = 2e9
-"""Default limit of the memory for an answer. [bytes]"""
+"""Default limit of the memory of a command or function. [bytes]"""
 
 GRACE = 2.0
-"""Ratio of the time after which a computation is stopped to the limit of its time. Estimates were
-measured on one machine, and the present machine may be slower or busy. [-]
+"""Computing time at which a computation is stopped, as a multiple of its limit. Estimates were
+measured on one machine; the present machine may be slower or busy. [-]
 """
 
 TIMES = ((1.0, "s"), (60.0, "min"), (3600.0, "h"), (86400.0, "d"))
 MEMORIES = ((1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
-"""Units in which costs are printed and read, smallest first."""
+"""Units of memory that are printed and accepted, smallest first. [bytes]"""
 
 LONGEST_S, LARGEST_BYTES = 3.2e7, 1e15
-"""Costs above these are only reported as larger. [s, bytes]"""
+"""Costs above these values are printed as "more than". [s, bytes]"""
 
 
 @dataclass(frozen=True)
 class _Allowance:
-    """Limits of time and memory, and the start time of a computation; None if it is not timed."""
+    """Limits of time and memory, and the start time of a computation."""
 
     max_time_s: float = MAX_TIME_S
     max_memory_bytes: float = MAX_MEMORY_BYTES
@@ -59,7 +60,7 @@ class _Allowance:
 
 
 USUAL = _Allowance()
-"""Limits that apply if none are set."""
+"""Default limits of time and memory."""
 
 _allowed: ContextVar[_Allowance] = ContextVar("_allowed", default=USUAL)
 
@@ -68,7 +69,7 @@ _allowed: ContextVar[_Allowance] = ContextVar("_allowed", default=USUAL)
 def allowing(
     max_time_s: float = MAX_TIME_S, max_memory_bytes: float = MAX_MEMORY_BYTES
 ) -> Iterator[None]:
-    """Limit the cost of answers while the body runs.
+    """Limit the time and memory of computations while the body runs.
 
     Parameters
     ----------
@@ -98,14 +99,14 @@ def _check(name: str, value: float) -> None:
 
 
 def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0, smaller: str = "") -> None:
-    """Refuse a computation that would exceed a limit; otherwise report its expected duration.
+    """Refuse a computation whose estimated cost exceeds a limit; if accepted, report its run time.
 
     Parameters
     ----------
     what : str
         Name of the computation, as the subject of a sentence.
     time_s, memory_bytes : float
-        Estimates of time and memory; too high is better than too low. [s, bytes]
+        Estimates of time and memory; overestimate rather than underestimate. [s, bytes]
     smaller : str
         Sentence that proposes a computation with a lower cost.
 
@@ -135,7 +136,7 @@ def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0, smaller: 
 
 
 def check_time(what: str) -> None:
-    """Stop a computation that has run for `GRACE` times the limit of time.
+    """Stop a computation whose run time exceeds `GRACE` times the limit.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ def check_time(what: str) -> None:
     Raises
     ------
     TooCostlyError
-        If the computation has run for this time.
+        If the run time exceeds `GRACE` times the limit.
     """
     allowed = _allowed.get()
     if allowed.since_s is None:
@@ -156,8 +157,7 @@ def check_time(what: str) -> None:
 
 
 class Deadline:
-    """Limit of the duration of a simulation, which is compared with the duration predicted from its
-    speed.
+    """Limit of the run time of a simulation. The run time is predicted from the simulation's speed.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class Deadline:
         self._judged = False
 
     def look(self, done: float, total: float) -> None:
-        """Check the limit, given the finished amount of work and the total amount.
+        """Check the limit from the finished amount of work and the total amount.
 
         Raises
         ------
@@ -213,7 +213,9 @@ def _not_done(what: str, passed_s: float, max_time_s: float) -> TooCostlyError:
 
 
 def _told(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> str:
-    """Return a cost as text with two digits, in the largest unit in which it is at least 2."""
+    """Return a cost as text with two digits. The unit is the largest of which the cost is at least
+    2.
+    """
     if not value <= largest:
         return f"more than {_told(largest, inf, units)}"
     if not isfinite(value):
@@ -232,7 +234,7 @@ def _rounded(number: float) -> float:
 
 
 def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -> float:
-    """Return a sufficient cost: 1, 2 or 5 times a power of ten in one of the units."""
+    """Return a round number that is at least the cost: 1, 2 or 5 times a power of ten of a unit."""
     value = min(value, largest)
     scale, _ = _unit_of(value, units)
     number = max(value / scale, 1.0)
@@ -242,16 +244,18 @@ def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -
 
 
 def cost_text(value: float, units: tuple[tuple[float, str], ...]) -> str:
-    """Return a cost as text with two digits, in the largest unit in which it is at least 2."""
+    """Return a cost as text with two digits. The unit is the largest of which the cost is at least
+    2.
+    """
     return _told(value, inf, units)
 
 
 def written(value: float, units: tuple[tuple[float, str], ...]) -> str:
-    """Return a cost in the notation of options: a whole number with its unit."""
+    """Return a cost in the notation of command line options: a whole number and its unit."""
     scale, unit = _unit_of(value, units)
     return f"{ceil(0.999 * value / scale)}{unit}"
 
 
 def _unit_of(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, str]:
-    """Return the largest unit in which a cost is at least about 1."""
+    """Return the largest unit of which a cost is at least 0.9."""
     return next((each for each in reversed(units) if value >= 0.9 * each[0]), units[0])

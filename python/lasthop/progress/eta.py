@@ -1,4 +1,4 @@
-"""Remaining time of a run, estimated from its speed."""
+"""Estimate of the remaining time of a run, from its speed."""
 
 import time
 from collections import deque
@@ -7,33 +7,33 @@ from typing import NamedTuple
 __all__ = ["JUDGED_S", "Pace", "RemainingTime"]
 
 JUDGED_S = 0.5
-"""Time after which the remaining time is first estimated. [s]"""
+"""Run time after which the remaining time is first estimated. [s]"""
 
 SLOWER = 0.9
-"""Ratio of the later to the earlier speed below which a run has slowed down. [-]"""
+"""Ratio of the later to the earlier speed below which the run counts as slowing down. [-]"""
 
 PLACES = 64
-"""Approximate number of stored times with their progress. [-]"""
+"""Approximate number of stored measurements of progress over time. [-]"""
 
 
 class RemainingTime(NamedTuple):
-    """Estimate of the remaining time."""
+    """Estimated remaining time of a run."""
 
     passed_s: float
     """Time since the start. [s]"""
     left_s: float
-    """Remaining time at the speed of the later half of the time passed. [s]"""
+    """Remaining time at the speed in the later half of the time since the start. [s]"""
     slows: bool
-    """Whether the later half was slower than the earlier half, so that more time may be needed."""
+    """Whether the speed decreases, so that the remaining time may be longer."""
 
     @property
     def how_sure(self) -> str:
-        """Text before the remaining time, which expresses how certain the estimate is."""
+        """Words before the remaining time that say how certain the estimate is."""
         return "at least" if self.slows else "about"
 
 
 class Pace:
-    """Speed of a run, from the later half of the time passed.
+    """Speed of a run, measured in the later half of the time since the start.
 
     At the start, TCP windows grow and links are not full, so a simulated second has fewer packets
     than later. The average speed since the start would therefore be too high.
@@ -44,9 +44,9 @@ class Pace:
         self._heard = deque([(self._begun_s, 0.0)])
 
     def judge(self, done: float, total: float) -> RemainingTime | None:
-        """Return the remaining time, given the finished and the total amount of work.
+        """Return the estimated remaining time, from the finished and the total amount of work.
 
-        The value is None if it is too early for an estimate, or if the run has finished."""
+        The result is None if it is too early for an estimate, or if the run has finished."""
         now_s = time.monotonic()
         passed_s = now_s - self._begun_s
         middle_s = self._begun_s + 0.5 * passed_s
@@ -57,7 +57,7 @@ class Pace:
             self._heard.append((now_s, done))
         if passed_s < JUDGED_S or not 0.0 < done < total:
             return None
-        # There is no progress since then, so the average speed since the start is used.
+        # Without progress in the later half, use the average speed since the start.
         if done <= before:
             from_s, before = self._begun_s, 0.0
         late = (done - before) / (now_s - from_s)

@@ -1,4 +1,5 @@
-"""Ctrl-C while the command line starts and ends: one line and exit code 130, no traceback.
+"""Handling of Ctrl-C at the start and end of the command line: one line, exit code 130, no
+traceback.
 
 This module imports only modules that are built into the interpreter, because any other import would
 delay the handler.
@@ -19,27 +20,31 @@ INTERRUPTED = 130
 
 
 def exit_quietly() -> None:
-    """End the process at Ctrl-C, unless SIGINT is ignored or has another handler."""
+    """Set a handler that ends the process at Ctrl-C, unless SIGINT is ignored or has another
+    handler.
+    """
     _replace(_signal.default_int_handler, _exit)
 
 
 def exits_quietly() -> bool:
-    """Return whether Ctrl-C ends the process immediately."""
+    """Return whether the handler of `exit_quietly` is set."""
     return bool(_signal.getsignal(_signal.SIGINT) is _exit)
 
 
 def raise_interrupt() -> None:
-    """Raise `KeyboardInterrupt` at Ctrl-C again, if `exit_quietly` was called."""
+    """Restore the handler that raises `KeyboardInterrupt`, if the handler of `exit_quietly` is
+    set.
+    """
     _replace(_exit, _signal.default_int_handler)
 
 
 def _replace(present: object, handler: "Callable[[int, FrameType | None], object]") -> None:
-    """Replace the handler of SIGINT if the present handler is `present`."""
+    """Set the handler of SIGINT to `handler` if the present handler is `present`."""
     if _signal.getsignal(_signal.SIGINT) is present:
         _signal.signal(_signal.SIGINT, handler)
 
 
 def _exit(number: int, frame: "FrameType | None") -> None:
-    """Print a line and end the process immediately, without the shutdown of the interpreter."""
+    """Print a line and end the process immediately, without shutting down the interpreter."""
     posix.write(2, b"error: interrupted\n")
     posix._exit(INTERRUPTED)

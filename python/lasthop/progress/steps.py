@@ -1,7 +1,7 @@
-"""Progress of long steps, for display by the command line.
+"""Progress of long steps, which the command line displays.
 
-Long steps report their name here, and their number of parts or expected duration. Without a
-display, as in a program that imports lasthop, this has no effect.
+A long step reports its name, and its number of parts or its estimated run time. The reports have no
+effect without a display, as in a program that imports lasthop.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,30 +15,34 @@ Item = TypeVar("Item")
 
 
 class Step(Protocol):
-    """A long step, from the view of the watcher that displays it."""
+    """A long step, as the display sees it."""
 
     def done(self, count: int) -> None:
-        """Receive the number of finished parts."""
+        """Receive the number of finished parts of the step."""
         ...
 
     def expect(self, what: str, time_s: float) -> None:
-        """Receive the name of the present computation, and its largest expected duration. [s]"""
+        """Receive the name of the computation that begins, and an upper estimate of its run time.
+        [s]
+        """
         ...
 
     def report_early(self, what: str) -> None:
-        """Receive a preliminary result, as text that also names the missing parts."""
+        """Receive a preliminary result as text; the text also names what is missing."""
         ...
 
 
 Watcher = Callable[[str, int | None], AbstractContextManager[Step]]
-"""Function that begins to watch a step, given its name and the number of its parts (or None)."""
+"""Function that begins to display a step. Its arguments are the name of the step, and the number of
+parts or None.
+"""
 
 _watcher: ContextVar[Watcher | None] = ContextVar("_watcher", default=None)
 _current: ContextVar[Step | None] = ContextVar("_current", default=None)
 
 
 class Unwatched:
-    """A step without a watcher."""
+    """Step that is not displayed."""
 
     def done(self, count: int) -> None:
         """Do nothing."""
@@ -52,7 +56,7 @@ class Unwatched:
 
 @contextmanager
 def watched_by(watcher: Watcher | None) -> Iterator[None]:
-    """Report steps to the watcher while the body runs."""
+    """Display the steps that are reported in the body by `watcher`."""
     token = _watcher.set(watcher)
     try:
         yield
@@ -62,7 +66,7 @@ def watched_by(watcher: Watcher | None) -> Iterator[None]:
 
 @contextmanager
 def step(what: str, total: int | None = None) -> Iterator[Step]:
-    """Report a step while the body runs.
+    """Report a long step while the body runs.
 
     Parameters
     ----------
@@ -84,7 +88,7 @@ def step(what: str, total: int | None = None) -> Iterator[Step]:
 
 
 def counting(what: str, items: Iterable[Item], total: int) -> Iterator[Item]:
-    """Yield the items, and report each finished item as a part of a step."""
+    """Yield the items of a long step; after each item, report one more finished part."""
     with step(what, total) as current:
         for number, item in enumerate(items):
             current.done(number)
@@ -92,7 +96,7 @@ def counting(what: str, items: Iterable[Item], total: int) -> Iterator[Item]:
 
 
 def expect(what: str, time_s: float) -> None:
-    """Report to the present step that a computation begins, with its largest expected duration.
+    """Report that a computation of the present step begins, with an upper estimate of its run time.
     [s]
     """
     current = _current.get()

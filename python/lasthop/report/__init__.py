@@ -1,4 +1,4 @@
-"""Reports: one HTML file with the views and tables of an answer. The file needs no server."""
+"""Reports: a result as one HTML file with interactive views and tables, which needs no server."""
 
 from lasthop.report.report import Report, Reported, report_of, write_report
 

@@ -1,4 +1,4 @@
-"""Replacement of the names of stations, flows and links by neutral names."""
+"""Replacement of the user's names of stations, flows and links by neutral names."""
 
 import re
 from collections.abc import Mapping
@@ -7,10 +7,12 @@ from typing import Any
 __all__ = ["Anonymiser"]
 
 NAMED_LISTS = {"stations": "station", "flows": "flow", "links": "link", "classes": "class"}
-"""Lists of the normalised scenario whose items have names given by the user, with neutral names."""
+"""Lists of the normalised scenario whose item names are replaced, with the neutral word."""
 
 NAMED_KEYS = {"group": "station", "class": "class"}
-"""Keys of items whose values are names given by the user, with neutral names."""
+"""Keys of items whose values are replaced because they are the user's names, with the neutral
+word.
+"""
 
 
 NAME_KEYS = frozenset(
@@ -35,17 +37,17 @@ NAME_KEYS = frozenset(
         "warnings",
     ]
 )
-"""Keys of results and scenarios whose values contain names given by the user."""
+"""Keys of results and scenarios whose values contain the user's names."""
 
 STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"|\'[^\'\n]*\')|#[^\n]*')
-"""A string of TOML (group 1), or a comment of TOML."""
+"""Pattern of a TOML string (group 1) or a TOML comment."""
 
 PATH_WORD = re.compile(r"[^=\s]*\.(?:toml|json|html|png|pdf|svg|pcapng|csv)\b|[^=\s]*/[^=\s]*")
-"""A word of a command line that names a file."""
+"""Pattern of a file name in a command line."""
 
 
 class Anonymiser:
-    """Replaces the user's names in texts and trees.
+    """Table of the user's names and the neutral names that replace them.
 
     Names are station groups, stations, wired flows, wired links and nodes, and classes. A name is
     replaced where it is a whole word of a text, such as in ``laptop/up/1`` and ``laptop-2``.
@@ -53,7 +55,7 @@ class Anonymiser:
     Parameters
     ----------
     tree : mapping
-        The normalised scenario, whose names are replaced.
+        The normalised scenario, from which the names are taken.
     """
 
     def __init__(self, tree: Mapping[str, Any]) -> None:
@@ -67,13 +69,13 @@ class Anonymiser:
         self._pattern = re.compile(rf"(?<!\w)(?:{words})(?!\w)") if words else None
 
     def text(self, text: str) -> str:
-        """Return a text with neutral names."""
+        """Return a text in which neutral names replace the user's names."""
         if self._pattern is None:
             return text
         return self._pattern.sub(lambda result: self._names[result[0]], text)
 
     def tree(self, tree: Any) -> Any:
-        """Return a tree of dictionaries and lists with neutral names.
+        """Return a tree of dictionaries and lists in which neutral names replace the user's names.
 
         Only values of `NAME_KEYS` are replaced, so that a station with the name ``up`` does not
         change directions.
@@ -81,7 +83,7 @@ class Anonymiser:
         return self._tree(tree, is_name=False)
 
     def toml(self, text: str) -> str:
-        """Return a scenario file with neutral names and without comments."""
+        """Return the text of a scenario file with neutral names and without comments."""
         bare = STRING_OR_COMMENT.sub(lambda result: result[1] or "", text)
         lines = [line.rstrip() for line in self.text(bare).splitlines()]
         for name in self.scenario_names:
@@ -89,12 +91,12 @@ class Anonymiser:
         return "\n".join(line for line in lines if line) + "\n"
 
     def command(self, command: str) -> str:
-        """Return a command line with neutral names and without the names of files."""
+        """Return a command line with neutral names; FILE replaces file names."""
         words = [PATH_WORD.sub("FILE", word) for word in command.split(" ")]
         return self.text(" ".join(words))
 
     def _name(self, name: str) -> str:
-        """Return the neutral form of a name such as ``laptop/up/1``, whose first part is a name."""
+        """Return a name such as ``laptop/up/1`` with its first part replaced."""
         first, slash, rest = name.partition("/")
         return self.text(name) if " " in name else self.text(first) + slash + rest
 
@@ -119,7 +121,7 @@ class Anonymiser:
             for item in tree.get(key, ()):
                 for inner, inner_word in NAMED_KEYS.items():
                     self._add(item.get(inner), inner_word)
-                # The name of a station's flow contains the name of the station.
+                # The flow of a station is named after the station, whose name is replaced anyway.
                 if key != "flows" or "station" not in item:
                     self._add(item.get("name"), word)
                 for node in ("from", "to"):
@@ -130,8 +132,7 @@ class Anonymiser:
             return
         group, _, index = name.rpartition("-")
         if index.isdecimal() and group in self._names:
-            # This is a member of a group. Its name contains the name of the group, which is
-            # replaced.
+            # A station of a group, such as ``laptop-2``: the name of the group is replaced.
             return
         number = sum(known.startswith(f"{word}-") for known in self._names.values()) + 1
         self._names[name] = f"{word}-{number}"

@@ -1,5 +1,5 @@
-"""A report: the page's views of stored results, in one HTML file that loads nothing from a
-network.
+"""Report of a result: the workbench's views of stored results, in one HTML file without external
+resources.
 """
 
 import gzip
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 __all__ = ["Report", "Reported", "report_of", "write_report"]
 
 Reported: TypeAlias = "Answer | Comparison | Sweep | Tuning | WhatIf"
-"""Answers for which a report can be written."""
+"""Types of results that can be written as a report."""
 
 NEUTRAL_TITLE = "a network"
 """Title of an anonymous report."""
 
 MOST_BYTES = 1_000_000
-"""Largest size of a report, unless its tables are larger than this. [bytes]"""
+"""Maximum size of a report, except that tables are never shortened. [bytes]"""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Results of one scenario, which the page's views show."""
+    """Results of one scenario, which the views of a report show."""
 
     label: str
     """Kind of the result, in one word."""
@@ -68,20 +68,20 @@ class Report:
     title, about : str
         Headline, and the line below it.
     command : str
-        Command line that produced the answer.
+        Command line that produced the result.
     seed : int
     scenario : mapping
         The normalised scenario, whose names an anonymous report replaces.
     text : str
-        The scenario file.
+        Text of the scenario file.
     settings : sequence of pairs
         Settings that replace values of the file: path and value.
     notes, warnings : sequence of str
     runs : sequence of Run
-        Results for the page's views.
+        Results that the views show.
     tables : sequence of Table
     picture : str
-        PNG as base64; empty without a picture.
+        Picture as PNG in base64; empty if there is none.
     alt : str
         Description of the picture.
     """
@@ -101,10 +101,10 @@ class Report:
     alt: str = ""
 
     def html(self) -> str:
-        """Return the report as one HTML file.
+        """Return the report as the text of one HTML file.
 
-        Time series and distributions are thinned, or else left out with a note, until the file has
-        at most `MOST_BYTES`.
+        Time series are thinned until the file has at most `MOST_BYTES`. If this is not enough, time
+        series and distributions are left out with a note.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class Report:
         return page
 
     def anonymous(self) -> "Report":
-        """Return the report without the user's names, comments and file names.
+        """Return a copy of the report without the user's names, comments and file names.
 
         Stations, flows, links and nodes get neutral names. The picture is omitted, because it
         contains the names.
@@ -158,7 +158,7 @@ class Report:
         )
 
     def _smaller(self) -> Iterator["Report"]:
-        """Yield copies of the report, each with fewer details than the copy before."""
+        """Yield copies of the report with fewer and fewer details."""
         yield self
         for every in (4, 16):
             runs = [replace(run, series=_thinned(run, every)) for run in self.runs]
@@ -211,18 +211,18 @@ class Report:
 
 
 def report_of(answer: Reported, command: str = "") -> Report:
-    """Return the report of an answer.
+    """Return the report of a result.
 
     Parameters
     ----------
     answer : Result, Prediction, Emulation, Comparison, Sweep, Tuning or WhatIf
     command : str
-        Command line that produced the answer.
+        Command line that produced the result.
 
     Raises
     ------
     UserError
-        If the answer was loaded from a summary without its scenario.
+        If the result was loaded from a summary without its scenario.
     """
     scenario = getattr(answer, "base", None) or answer.scenario
     page: Page = answer.page()
@@ -247,27 +247,27 @@ def report_of(answer: Reported, command: str = "") -> Report:
 def write_report(
     answer: Reported, path: str | PathLike[str], *, command: str = "", anonymise: bool = False
 ) -> Path:
-    """Write the report of an answer as an HTML file.
+    """Write the report of a result as an HTML file.
 
     Parameters
     ----------
     answer : Result, Prediction, Emulation, Comparison, Sweep, Tuning or WhatIf
     path : str or path
-        The file.
+        Path of the report.
     command : str
-        Command line that produced the answer.
+        Command line that produced the result.
     anonymise : bool
         Whether the user's names are replaced, and comments are omitted.
 
     Returns
     -------
     Path
-        The file.
+        Path of the report.
 
     Raises
     ------
     UserError
-        If the template has not been built, if the answer has no scenario, or if the file exists and
+        If the template has not been built, if the result has no scenario, or if the file exists and
         is not a report of lasthop.
 
     Examples
@@ -288,7 +288,7 @@ def write_report(
 
 
 def runs_of(answer: Reported) -> Iterator[Run]:
-    """Yield the results that the page's views can show."""
+    """Yield the results that the views of a report can show."""
     for single, prediction in answer.single_answers():
         run = _run(single)
         yield run if prediction is None else replace(run, prediction=prediction.summary)
@@ -309,7 +309,7 @@ def _run(answer: Answer) -> Run:
 
 
 def _thinned(run: Run, every: int) -> Mapping[str, Any] | None:
-    """Return the time series with one of `every` samples."""
+    """Return the time series with only every `every`-th sample."""
     if not run.series:
         return None
     tracks = [{**track, "values": track["values"][::every]} for track in run.series["tracks"]]
@@ -321,5 +321,5 @@ def _thinned(run: Run, every: int) -> Mapping[str, Any] | None:
 
 
 def series_interval_s(duration_s: float) -> float:
-    """Return the interval of time series that a report draws: about 500 samples. [s]"""
+    """Return the sampling interval for a report's time series: about 500 samples per run. [s]"""
     return max(0.001, ceil(duration_s / 500 * 1_000) / 1_000)

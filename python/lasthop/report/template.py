@@ -1,4 +1,4 @@
-"""The template of reports: a page with embedded scripts and styles, and without data."""
+"""Template of reports: an HTML page with embedded scripts and styles, without data."""
 
 from lasthop.errors import UserError
 from lasthop.workbench.files import PAGE
@@ -6,17 +6,17 @@ from lasthop.workbench.files import PAGE
 __all__ = ["DATA", "TITLE", "template"]
 
 FILE = PAGE / "report.template"
-"""The template, written by `make build` and included in wheels."""
+"""Path of the template, which `make build` writes and wheels contain."""
 
 DATA = "@lasthop-report@"
-"""Placeholder for the data: JSON, compressed with gzip, in base64."""
+"""Placeholder in the template for the data: JSON, compressed with gzip, in base64."""
 
 TITLE = "<title>lasthop report</title>"
-"""Placeholder for the title."""
+"""Placeholder in the template for the title."""
 
 
 def template() -> str:
-    """Return the template.
+    """Return the text of the template.
 
     Raises
     ------

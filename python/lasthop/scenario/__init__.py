@@ -1,1 +1,1 @@
-"""Scenarios: reading of files, and checked values."""
+"""Scenarios: reading of scenario files, and checked values."""

@@ -1,6 +1,6 @@
-"""Facts about access points, each with its source.
+"""Facts about real access points, each with its source.
 
-`lasthop init`, `lasthop import`, `lasthop check`, the examples and the guide read this table.
+`lasthop init`, `lasthop import`, `lasthop check`, the examples and the guide use these facts.
 """
 
 import textwrap
@@ -25,7 +25,7 @@ LINE = 100
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact about access points, as a key of the table ``[cell]``.
+    """A fact about access points, as a key and value of the table ``[cell]``.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Fact:
     short : str
         Short form of the fact, for the comment after a value.
     source : str
-        Sentences that name the page or the file that was read.
+        Sentences that name the page or file from which the fact was taken.
     hops : tuple of str
-        Physical layers for which the fact holds; empty for all.
+        Physical layers to which the fact applies; empty for all.
     """
 
     key: str
@@ -47,13 +47,13 @@ class Fact:
 
     @property
     def line(self) -> str:
-        """Key and value as a line of a scenario file."""
+        """Line of a scenario file that sets the key to the value."""
         return f"{self.key} = {self.value}"
 
 
 @dataclass(frozen=True)
 class Edca:
-    """Access parameters of one category.
+    """EDCA parameters of one access category.
 
     Attributes
     ----------
@@ -85,14 +85,14 @@ EDCA: Mapping[str, Mapping[str, Edca]] = {
         "background": Edca(7, 15, 1023, 0.0),
     },
 }
-"""Default access parameters of hostapd, for its own queues and in its beacons (``txq_be`` and
-``ac_be`` in hostapd_config_defaults, src/ap/ap_config.c). The setting ``edca = "hostapd"`` selects
-these parameters. hostapd rounds bursts of 1.5 and 3 ms to units of 32 us before it passes them to
-the driver (i802_set_tx_queue_params, src/drivers/driver_nl80211.c).
+"""Default EDCA parameters of hostapd, for the access point's queues and for the stations (in
+beacons) (``txq_be`` and ``ac_be`` in hostapd_config_defaults, src/ap/ap_config.c). The setting
+``edca = "hostapd"`` selects these parameters. hostapd rounds bursts of 1.5 and 3 ms to units of 32
+us before it passes them to the driver (i802_set_tx_queue_params, src/drivers/driver_nl80211.c).
 """
 
 BURST_S = 2e-3
-"""Duration of the best-effort burst in the fact ``"openwrt-burst"``. [s]"""
+"""TXOP limit of best effort in the fact ``"openwrt-burst"``. [s]"""
 
 FACTS: Mapping[str, Fact] = {
     "hostapd-edca": Fact(
@@ -200,11 +200,11 @@ FACTS: Mapping[str, Fact] = {
         "wifi-aggregation.cc verifies 59 to 60 Mb/s.",
     ),
 }
-"""Facts by name."""
+"""All facts, by name."""
 
 
 def burst(band: str, generation: str | None) -> Fact | None:
-    """Return the burst that OpenWrt sets for best effort; None if it sets no burst.
+    """Return the fact about the TXOP limit that OpenWrt sets for best effort; None if it sets none.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def burst(band: str, generation: str | None) -> Fact | None:
 
 
 def queue(phy: str, *, of_mac80211: bool) -> Fact:
-    """Return the queue of an access point.
+    """Return the fact about the queue of an access point.
 
     Parameters
     ----------
@@ -236,16 +236,16 @@ def queue(phy: str, *, of_mac80211: bool) -> Fact:
 
 @dataclass(frozen=True)
 class AccessPoint:
-    """A kind of access point.
+    """A kind of access point, such as a provider's router, with the facts about it.
 
     Attributes
     ----------
     what : str
         Name of the kind for titles.
     facts : tuple of Fact
-        Facts about the cell.
+        Facts about the kind of access point.
     width_mhz : mapping of str to int
-        Channel widths by hop, if they differ from the usual widths. [MHz]
+        Channel widths by physical layer, if they differ from the usual widths. [MHz]
     width_source : str
         Page that states the width.
     """
@@ -257,11 +257,11 @@ class AccessPoint:
 
     @property
     def is_fifo(self) -> bool:
-        """Whether the queue is a FIFO, given by a number of packets."""
+        """Whether the access point's queue is a FIFO, so that its value is a number of packets."""
         return any(fact.key == "ap_queue" and fact.value.isdigit() for fact in self.facts)
 
     def lines(self, hop: str) -> Iterator[str]:
-        """Yield the lines for the table ``[cell]``, each after a comment with its source."""
+        """Yield lines for the table ``[cell]``. A comment with the source precedes each line."""
         for fact in self.facts:
             if not fact.hops or hop in fact.hops:
                 parts = textwrap.wrap(fact.source, LINE - 2, break_on_hyphens=False)
@@ -285,14 +285,14 @@ KINDS: Mapping[str, AccessPoint] = {
         "Cisco's default at 5 GHz (WLC configuration guide OL-17037-01, 11-14)",
     ),
 }
-"""Kinds of access points, by their names in answers. Aggregates have the maximum length of the
-standard, which Huawei's `ht` and `vht a-mpdu max-length-exponent` also set (65,535 and 1,048,575
-B).
+"""Kinds of access points, by their names in `lasthop init`. Aggregates have the maximum length of
+the standard. Huawei's `ht` and `vht a-mpdu max-length-exponent` also set this length (65,535 and
+1,048,575 B).
 """
 
 
 def table() -> str:
-    """Return the facts as a table in Markdown."""
+    """Return all facts as a Markdown table."""
     rows: Sequence[tuple[str, Fact]] = tuple(FACTS.items())
     head = ["| fact | as a scenario has it | source |", "|---|---|---|"]
     body = [f"| {name} | `{fact.line}` | {fact.source} |" for name, fact in rows]

@@ -1,4 +1,4 @@
-"""Conflict graphs of a checked scenario as typed values, see `lasthop.scenario.typed`."""
+"""Typed values of conflict graphs in a checked scenario, see `lasthop.scenario.typed`."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -14,18 +14,18 @@ class CsmaLink(Table):
     name: str
     conflicts: tuple[str, ...]
     disturbs: tuple[str, ...]
-    """Links whose frames this link destroys, because they do not sense its transmissions."""
+    """Names of the hidden links whose frames this link destroys, because it does not sense them."""
     from_node: str = named("from")
-    """Node at which the link begins; empty if nodes have no positions."""
+    """Name of the transmitting node; empty if nodes have no positions."""
     to_node: str = named("to")
-    """Node at which the link ends; empty if nodes have no positions."""
+    """Name of the receiving node; empty if nodes have no positions."""
     r: float | None
-    """Aggressiveness of the link; None if it is not given. [-]"""
+    """Fixed aggressiveness r of the link; None if the scenario does not set it. [-]"""
     error: float
 
 
 class CsmaNode(Table):
-    """A node with its position."""
+    """A node of a conflict graph, with its position."""
 
     name: str
     x_m: float
@@ -33,7 +33,7 @@ class CsmaNode(Table):
 
 
 class CsmaFlow(Table):
-    """A flow over links of a conflict graph and over wired links."""
+    """A flow over CSMA links of a conflict graph and over wired links."""
 
     name: str
     class_name: str = named("class")
@@ -44,7 +44,7 @@ class CsmaFlow(Table):
     start_spread_s: float
     stop_s: float | None
     tcp: Tcp | None = None
-    """Settings of the flow's connections; None if the flow sends datagrams."""
+    """TCP settings of the flow's connections; None for a datagram flow."""
     udp: Udp | None = None
 
     @property
@@ -54,7 +54,7 @@ class CsmaFlow(Table):
 
 
 class CsmaPace(Table):
-    """Slot and interframe spaces for backoffs that are given by their mean."""
+    """Slot time and inter-frame spaces of a link whose backoff is given by its mean."""
 
     slot_s: float | None
     difs_s: float
@@ -62,7 +62,7 @@ class CsmaPace(Table):
 
 
 class Csma(Table):
-    """A network described by its conflict graph."""
+    """Table ``csma``: a network that is described by its conflict graph."""
 
     links: tuple[CsmaLink, ...]
     nodes: tuple[CsmaNode, ...]
@@ -90,42 +90,46 @@ class Csma(Table):
 
     @property
     def k(self) -> float:
-        """Factor of the number of connections, if flows have several connections. [1/s]"""
+        """Factor k of the rule that sets the number of TCP connections. It exists only if flows may
+        have several connections. [1/s]
+        """
         assert self.k_per_s is not None, "one connection a flow"
         return self.k_per_s
 
     def active_rate_pps(self, part: float) -> float:
-        """Return the packet rate of a link that never pauses. [packets/s]
+        """Return the packet rate of a link that transmits without pause. [packets/s]
 
-        The ratio of the length of a packet to the longest packet is `part`.
+        The argument `part` is the length of a packet divided by the longest length.
         """
         return 1 / (self.overhead_s + (1 / self.service_rate_pps - self.overhead_s) * part)
 
     @property
     def intensity(self) -> float:
-        """Access intensity of legacy access. [-]"""
+        """Access intensity, which exists only if `access` is legacy. [-]"""
         assert self.access_intensity is not None, "not legacy access"
         return self.access_intensity
 
     @cached_property
     def conflicts(self) -> Mapping[str, tuple[str, ...]]:
-        """Conflicts of each link by its name."""
+        """Names of the conflicting links of each link, by link name."""
         return {link.name: link.conflicts for link in self.links}
 
     @cached_property
     def carrying(self) -> frozenset[str]:
-        """Wireless and wired links that carry at least one flow."""
+        """Names of the wireless and wired links on the route of at least one flow."""
         return frozenset(link for flow in self.flows for link in flow.route)
 
     @property
     def saturated(self) -> bool:
-        """Whether every wireless link that carries a flow has a given aggressiveness."""
+        """Whether each wireless link with a flow has a fixed aggressiveness r."""
         own = [link.r for link in self.links if link.name in self.carrying]
         return bool(own) and None not in own
 
     @property
     def one_flow_per_link(self) -> bool:
-        """Whether each flow passes one wireless link, and each of these links carries one flow."""
+        """Whether each flow has a route of one wireless link, and no two flows have the same
+        link.
+        """
         wireless = {link.name for link in self.links}
         links = [flow.route[0] for flow in self.flows]
         return all(len(flow.route) == 1 for flow in self.flows) and (

@@ -1,4 +1,4 @@
-"""Opening of files that a user names, with exact errors if the path is not a file.
+"""Opening of files that a user names, with exact errors if the path is no readable file.
 
 Pipes are accepted: ``/dev/stdin``, a FIFO, and ``<(command)`` of a shell are read to their end.
 """
@@ -14,24 +14,24 @@ from lasthop.errors import UserError
 __all__ = ["NO_FILE", "UnreadableError", "opened"]
 
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)")
-"""Address on the web. In a `Path`, one of the two slashes is missing."""
+"""Pattern of a web address. A `Path` merges the two slashes into one."""
 
 OF_KERNEL = ("/proc/", "/sys/")
-"""Folders whose files the kernel generates when they are read."""
+"""Directories whose files the kernel generates when they are read."""
 
 OF_WEB = ("http", "https", "ftp")
-"""Schemes of addresses that download programs support."""
+"""Schemes of web addresses for which a hint proposes a download."""
 
 DOWNLOAD = "download it first: "
-"""Text before an address in a hint; the command line uses a different text."""
+"""Text before a web address in a hint; the command line replaces it by a command."""
 
 
 NO_FILE = "no such file"
-"""Message for a path without a file."""
+"""Message for a path that does not exist."""
 
 
 class UnreadableError(UserError):
-    """Error for a path that is not a readable file; `what` is the message without the path."""
+    """Error for a path that is no readable file; `what` is the message without the path."""
 
     def __init__(self, path: str, what: str, hint: str | None = None) -> None:
         super().__init__(f"{path}: {what}", hint)
@@ -42,14 +42,14 @@ class UnreadableError(UserError):
 
 
 def opened(path: Path, *, or_input: bool = False) -> BufferedReader:
-    """Open a file to read it.
+    """Open a file for reading.
 
     Parameters
     ----------
     path : Path
-        Its name.
+        Path of the file.
     or_input : bool
-        Whether standard input is also accepted; the hint for an address then proposes it.
+        Whether standard input is also accepted. If so, the hint for a web address proposes a pipe.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def opened(path: Path, *, or_input: bool = False) -> BufferedReader:
 
 
 def not_a_file(path: Path, mode: int) -> str | None:
-    """Return the kind of a path that is not a file; None for a file."""
+    """Return the kind of a path that is no file, such as a directory; None for a file."""
     if stat.S_ISDIR(mode):
         return "is a directory, not a file"
     if stat.S_ISSOCK(mode):
@@ -88,7 +88,9 @@ def not_a_file(path: Path, mode: int) -> str | None:
 
 
 def not_there(path: Path, or_input: bool) -> UnreadableError:
-    """Return the error for a missing file, with a hint for an address or a similar name."""
+    """Return the error for a path that does not exist, with a hint: a download, or a similar
+    name.
+    """
     if (match := ADDRESS.fullmatch(str(path))) is None:
         return UnreadableError(str(path), NO_FILE, nearest_file(path))
     kind, rest = match[1].lower(), match[2]
@@ -102,7 +104,7 @@ def not_there(path: Path, or_input: bool) -> UnreadableError:
 
 
 def nearest_file(path: Path) -> str | None:
-    """Return a hint with a similar name in the same folder; None if there is no similar name."""
+    """Return a hint with a similar file name in the same directory; None if there is none."""
     from difflib import get_close_matches
 
     try:

@@ -1,9 +1,10 @@
-"""JSON as frozen dataclasses. The annotations of a class define how it is read.
+"""Conversion of JSON objects to frozen dataclasses. The annotations of a class define the
+conversion.
 
-The name of a field is its key in JSON. If the key is a keyword of Python, it is in the field's
+The name of a field is its key in JSON. If the key is a keyword of Python, the key is in the field's
 metadata ``key``. A value of a type that JSON does not have, such as an address, is `Annotated` with
-the function that converts its text. Other keys are ignored, so that a new key of the engine does
-not break readers. Fields without a default are required.
+the function that converts its text. Unknown keys are ignored, so that a new key of the engine
+causes no error. Fields without a default are required.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,29 +34,30 @@ Reader = Callable[[Any], Any]
 
 
 def _text(value: Any) -> str:
-    """Return a text; null is read as an empty text."""
+    """Return a value as text; null becomes an empty text."""
     return "" if value is None else str(value)
 
 
 PLAIN: Mapping[Any, Reader] = {float: float, str: _text}
-"""Functions that read plain values by type; values of other types are not converted."""
+"""Conversion functions by type. Values of all other types are not converted."""
 
 
 AS_THEY_ARE = (float, str, bool, int)
-"""Types whose values need no conversion."""
+"""Types for which a value of exactly this type needs no conversion."""
 
 
 def named(key: str, default: Any = MISSING) -> Any:
-    """Return a field whose key differs from its name, such as ``class``."""
+    """Declare a field whose JSON key differs from its name, such as ``class``."""
     return field(default=default, metadata={"key": key})
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(named,))
 class Table:
-    """Base of classes that describe a table, each a frozen dataclass with keyword arguments only.
+    """Base of the dataclasses that describe a JSON object. These dataclasses are frozen and accept
+    only keyword arguments.
 
-    This class defines the methods for all subclasses. `dataclass` would compile six functions for
-    each class, which takes longer than reading a small scenario.
+    The base class defines the methods of all subclasses. The decorator `dataclass` would compile
+    six functions for each class, which takes longer than reading a small scenario.
     """
 
     _names: ClassVar[tuple[str, ...]] = ()
@@ -100,15 +102,15 @@ class Table:
 
 
 def read_as(kind: type[T], tree: Mapping[str, Any]) -> T:
-    """Read a tree as a dataclass of this type, or of the subclass that ``kind_of`` chooses.
+    """Convert a JSON object to a dataclass: `kind`, or the subclass that its ``kind_of`` selects.
 
     Parameters
     ----------
     kind : type
-        Dataclass. If it has a static method ``kind_of``, this method returns the class for the
-        tree.
+        Dataclass. If it has a static method ``kind_of``, this method selects the class for the
+        object.
     tree : Mapping
-        JSON.
+        JSON object.
 
     Raises
     ------
@@ -129,13 +131,13 @@ def read_as(kind: type[T], tree: Mapping[str, Any]) -> T:
 
 
 class _Place(NamedTuple):
-    """Key of a field in the tree, and the function that reads its value."""
+    """JSON key of a field, and the function that converts its value."""
 
     name: str
     key: str
     read: Reader
     plain: type | None
-    """Values of exactly this type are not converted."""
+    """Type whose values are not converted; None if all values are converted."""
     required: bool
 
 
@@ -155,7 +157,7 @@ def _places(kind: type) -> tuple[_Place, ...]:
 
 
 def _reader(hint: Any) -> Reader:
-    """Return the function that reads a value of this type."""
+    """Return the function that converts a JSON value to this type."""
     if is_dataclass(hint):
         return lambda value: _table(hint, value)  # type: ignore[arg-type]
     origin, inner = get_origin(hint), get_args(hint)
@@ -176,12 +178,14 @@ def _reader(hint: Any) -> Reader:
 
 
 def _table(kind: type[T], value: Any) -> T:
-    """Return a table as a dataclass; rows of a long list may share the table."""
+    """Convert a JSON object to a dataclass. Rows of a long list that share an object share the
+    dataclass.
+    """
     return value.read_as(kind, read_as) if isinstance(value, Common) else read_as(kind, value)
 
 
 def _rows(read: Reader, value: Any) -> Sequence[Any]:
-    """Return a list; a long list is read in pieces on access."""
+    """Convert a list. A long list is converted in pieces, on first access."""
     return Rows(value, read) if isinstance(value, LongList) else tuple(map(read, value))
 
 

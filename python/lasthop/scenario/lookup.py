@@ -1,4 +1,4 @@
-"""Look-up of a value in a tree by its path, with suggestions if the path does not exist."""
+"""Access to a value in a tree by its key path, with suggestions if the path does not exist."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -9,15 +9,17 @@ from lasthop.errors import listed
 __all__ = ["NoSuchKey", "value_at"]
 
 LIKE = 0.65
-"""Smallest similarity of the end of a suggested path, as measured by `difflib`. [-]"""
+"""Smallest similarity between a path and the end of a suggested path, as measured by `difflib`.
+[-]
+"""
 
 MOST = 3
-"""Largest number of suggested paths."""
+"""Maximum number of suggested paths."""
 
 
 class NoSuchKey(KeyError):
-    """Error for a path that does not exist. Its text, made on access, contains the most similar
-    paths.
+    """Error for a path that does not exist. The message, which is created on access, suggests
+    similar paths.
     """
 
     def __init__(self, path: object, tree: Mapping[str, Any]) -> None:
@@ -35,11 +37,12 @@ class NoSuchKey(KeyError):
 
 
 UNITS = ("s", "bps", "bytes", "m", "packets")
-"""Suffixes of keys whose values have a unit in the file, or are numbers of packets."""
+"""Suffixes of normalised keys that the keys of a file lack: units, and ``packets``."""
 
 
 def value_at(tree: Mapping[str, Any], path: str) -> Any:
-    """Return the value at a path: keys, and names or indices of list items, joined by dots.
+    """Return the value at a path, such as ``cell.ap.cwmin``: keys, and names or indices of list
+    items.
 
     A key may be written as in the file, without the unit at the end of the normalised key:
     ``duration`` for ``duration_s``. The value is in the unit of the normalised key.
@@ -61,7 +64,7 @@ def value_at(tree: Mapping[str, Any], path: str) -> Any:
 
 
 def within(node: Any) -> Mapping[Any, Any]:
-    """Return the children of a node by key; the keys of list items are their names and indices."""
+    """Return the values inside a node by key. A list item has its name and its index as keys."""
     if isinstance(node, Mapping):
         return node
     if isinstance(node, Sequence) and not isinstance(node, str):
@@ -74,13 +77,14 @@ def within(node: Any) -> Mapping[Any, Any]:
 
 
 def absence_text(path: str, tree: Mapping[str, Any]) -> str:
-    """Return the message that a path does not exist, with the paths that may be meant."""
+    """Return the message that a path does not exist, with suggested paths."""
     known = (corrected(path, tree) or like(path, tree))[:MOST] or list(tree)
     return f"there is no `{path}`; there is {listed([f'`{each}`' for each in known])}"
 
 
 def corrected(path: str, tree: Mapping[str, Any]) -> list[str]:
-    """Return the path with the units, plurals and member numbers that the file does not have.
+    """Return the normalised paths that a path of the file may mean: with units, plurals and
+    numbers.
 
     >>> corrected("station.a.rate", {"stations": [{"name": "a-1", "rate_bps": 2e6}]})
     ['stations.a-1.rate_bps']
@@ -98,13 +102,13 @@ def corrected(path: str, tree: Mapping[str, Any]) -> list[str]:
 
 
 def written_out(step: str, inside: Mapping[Any, Any]) -> list[str]:
-    """Return the keys that are the given key with a suffix, the shortest first."""
+    """Return the keys that consist of the given key and a suffix, the shortest first."""
     endings = (f"{step}_", f"{step}s", f"{step}-")
     return sorted((key for key in map(str, inside) if step and key.startswith(endings)), key=len)
 
 
 def like(path: str, tree: Mapping[str, Any]) -> list[str]:
-    """Return the paths with a similar end, the most similar first."""
+    """Return existing paths whose end is similar to the path, the most similar first."""
     steps = path.split(".")
     ends: dict[str, str] = {}
     for each in paths(tree, asked=steps):
@@ -114,7 +118,9 @@ def like(path: str, tree: Mapping[str, Any]) -> list[str]:
 
 
 def paths(node: Any, asked: Sequence[str], before: str = "") -> Iterator[str]:
-    """Yield every path below a node; of a list, only the requested item, or else the first item."""
+    """Yield all paths inside a node. In a list, only the items in `asked` are visited, or the first
+    item if none is in `asked`.
+    """
     inside = within(node)
     if not isinstance(node, Mapping):
         names = [step for step in inside if not step.isdecimal()] or list(inside)

@@ -1,4 +1,4 @@
-"""Sources of a scenario as JSON (text, settings, named files), and the scenario made from them."""
+"""Conversion of a scenario's sources (text, settings, named files) to JSON and back."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
@@ -23,12 +23,12 @@ def origin_of(scenario: Scenario) -> dict[str, Any]:
 
 
 def scenario_of(origin: Mapping[str, Any]) -> Scenario:
-    """Return the scenario of the stored sources, with the stored and not the present named files.
+    """Return the scenario from its stored sources. Named files are those stored, not those on disk.
 
     Raises
     ------
     ScenarioError
-        If the scenario is refused, because another version wrote it.
+        If this version refuses a scenario that another version wrote.
     KeyError, TypeError, ValueError
         If `origin` is not the result of `origin_of`.
     """

@@ -1,4 +1,4 @@
-"""Queues of a checked scenario as typed values, see `lasthop.scenario.typed`."""
+"""Typed values of queues in a checked scenario, see `lasthop.scenario.typed`."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -7,34 +7,36 @@ from lasthop.scenario.from_json import Table, named
 
 
 class Queue(Table):
-    """Queue of a node or a link, of any discipline whose settings are not used in Python."""
+    """Queue of a node or a link. This class is used for disciplines whose settings Python does not
+    need.
+    """
 
     discipline: str
     ecn: bool = False
-    """Whether the queue marks ECN-capable packets."""
+    """Whether the queue marks ECN-capable packets instead of dropping them."""
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Queue]":
-        """Return the class of a discipline."""
+        """Return the class for the discipline of a queue."""
         return DISCIPLINES.get(tree["discipline"], Queue)
 
 
 class Threshold(Queue):
-    """Drop-tail queue with a threshold below the limit."""
+    """Drop-tail queue with a threshold below its limit."""
 
     threshold_packets: int
 
 
 class Red(Queue):
-    """Random early detection."""
+    """Settings of random early detection (RED)."""
 
     form: Literal["ns-2", "published"]
     min_th_packets: float
     max_th_packets: float
     max_p: float
     weight: float | Literal["auto"]
-    """Weight of an arrival in the average; 0 selects the weight for an average over one second.
-    [-]
+    """Weight of an arrival in the average queue length. 0 selects the weight of an average over one
+    second. [-]
     """
     gentle: bool
     wait: bool
@@ -43,74 +45,82 @@ class Red(Queue):
 
 
 class Proportional(Queue):
-    """Queue whose drop probability is proportional to its length."""
+    """Queue whose drop probability is proportional to the queue length."""
 
     slope: float
-    """Drop probability of each packet in the queue. [1/packet]"""
+    """Increase of the drop probability per packet in the queue. [1/packet]"""
 
 
 class Codel(Queue):
-    """CoDel."""
+    """Settings of CoDel."""
 
     target_s: float
     interval_s: float
     ce_threshold_s: float | None
-    """Delay from which ECN-capable packets are marked."""
+    """Queueing delay above which ECN-capable packets are marked; None if there is no such limit.
+    [s]
+    """
 
 
 class FqCodel(Codel):
-    """FQ-CoDel: one CoDel queue per flow, served in turns."""
+    """Settings of FQ-CoDel: one CoDel queue per flow, served in turns."""
 
     queues: int
     quantum_bytes: int
 
 
 class Pi(Queue):
-    """A proportional-integral controller of the drop probability."""
+    """Settings of PI: a proportional-integral controller of the drop probability by queue
+    length.
+    """
 
     target_packets: int
     a: float
     b: float
-    """Gains `a` and `b`: weights of the distance from the target at a step, and at the step before.
+    """Gain of the distance from the target at the previous step; `a` is that at the present step.
     [-]
     """
     update_s: float
 
 
 class Pie(Queue):
-    """A proportional-integral controller of the drop probability by the queueing delay."""
+    """Settings of PIE: a proportional-integral controller of the drop probability by queueing
+    delay.
+    """
 
     target_s: float
     update_s: float
     alpha_per_s: float
     beta_per_s: float
-    """Gains alpha and beta: weights of the distance from the target, and of its change. [1/s]"""
+    """Gain of the change of the queueing delay; `alpha_per_s` is that of its distance from the
+    target. [1/s]
+    """
     max_burst_s: float
 
 
 class Vbs(Queue):
-    """Virtual buffer sharing."""
+    """Settings of virtual buffer sharing (VBS)."""
 
     limit_packets: int
     occupancy: float
-    """Target occupancy as a fraction of the limit. [-]"""
+    """Target occupancy of the queue, as a fraction of its limit. [-]"""
     share_of: Literal["queue", "service"]
     algorithm: Literal["corrected", "printed", "regulated", "partition"]
     tol_packets2: float
-    """Squared distance from the target occupancy below which the target counts as reached.
+    """Squared distance from the target occupancy below which the occupancy counts as settled.
     [packets²]
     """
     update_s: float | None
-    """Time between steps; None for the default of `algorithm`."""
+    """Interval between two updates; None for the default of `algorithm`. [s]"""
 
 
 class Mac80211(Queue):
-    """Queues of a Linux access point: one queue per station and access category."""
+    """Settings of a Linux access point's queues: one queue per station and access category."""
 
     airtime_fairness: bool
-    """Whether stations get equal air time; if not, they send in turns."""
+    """Whether stations get equal air time; if False, they are served in turns."""
     aql: bool
-    """Whether the device accepts packets only up to an estimated air time per station."""
+    """Whether the driver limits the estimated air time of queued packets per station (AQL)."""
 
 
 DISCIPLINES: Mapping[str, type[Queue]] = {
@@ -124,4 +134,4 @@ DISCIPLINES: Mapping[str, type[Queue]] = {
     "vbs": Vbs,
     "mac80211": Mac80211,
 }
-"""Classes of the disciplines whose settings models or gateways use."""
+"""Classes of queue disciplines whose settings models or gateways use, by name."""

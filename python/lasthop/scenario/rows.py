@@ -1,7 +1,7 @@
-"""Long lists of a scenario, which are read in pieces and only when an item is needed.
+"""Long lists of a scenario, which are read in pieces when one of their items is accessed.
 
-A network of 100,000 flows has half a million rows. A JSON text of all rows with its tree needs five
-times the memory of the stored rows. A check needs only the number of rows.
+A network of 100,000 flows has half a million items. Their JSON text and tree need five times as
+much memory as the engine's own data. A check needs only the number of items.
 """
 
 import json
@@ -16,11 +16,11 @@ T = TypeVar("T")
 Row = Mapping[str, Any]
 
 PIECE = 4096
-"""Number of rows in a piece."""
+"""Number of rows that are read together."""
 
 
 class Common(Generic[T]):
-    """A table that several rows share; it is read only once."""
+    """JSON object that several rows share; it is converted only once."""
 
     __slots__ = ("_read", "tree")
 
@@ -29,7 +29,7 @@ class Common(Generic[T]):
         self._read: dict[type, Any] = {}
 
     def read_as(self, kind: type[T], read: Callable[[type[T], Row], T]) -> T:
-        """Return the result of `read`, which is the same object for all rows."""
+        """Return the converted object, which is the same Python object for all rows."""
         if kind not in self._read:
             self._read[kind] = read(kind, self.tree)
         result: T = self._read[kind]
@@ -38,16 +38,16 @@ class Common(Generic[T]):
 
 @dataclass(frozen=True)
 class LongList:
-    """A long list of another owner, such as the engine, of which ranges of rows can be read."""
+    """Long list that the engine stores, and of which ranges of rows can be read."""
 
     count: int
     fetch: Callable[[int, int], str]
-    """Function that returns the JSON of the rows from the first index to before the second. It
-    contains ``rows``, and ``shared``: tables by key, to which rows refer by index.
+    """Function that returns the rows from the first index to before the second, as JSON. The JSON
+    object contains ``rows`` and ``shared``: objects by key, to which rows refer by index.
     """
 
     def stretch(self, first: int, last: int) -> list[dict[str, Any]]:
-        """Return the rows from `first` to before `last`; their tables are `Common`."""
+        """Return the rows from `first` to before `last`; objects that rows share are `Common`."""
         tree = json.loads(self.fetch(first, last))
         rows: list[dict[str, Any]] = tree["rows"]
         for key, tables in tree["shared"].items():
@@ -59,7 +59,7 @@ class LongList:
         return rows
 
     def trees(self) -> Iterator[dict[str, Any]]:
-        """Yield all rows as trees; successive rows may share tables."""
+        """Yield all rows as dictionaries; successive rows may share inner dictionaries."""
         for first in range(0, self.count, PIECE):
             for row in self.stretch(first, min(first + PIECE, self.count)):
                 yield {key: _plain(value) for key, value in row.items()}
@@ -70,7 +70,7 @@ def _plain(value: Any) -> Any:
 
 
 class View(Mapping[str, Any]):
-    """A read-only tree whose long lists are read on access."""
+    """Read-only dictionary whose long lists are read on first access."""
 
     __slots__ = ("_tree",)
 
@@ -105,7 +105,7 @@ def _frozen(tree: Any) -> Any:
 
 
 class Listed(list[Any]):
-    """A long list for `json`, which writes it row by row. The rows are not stored."""
+    """Long list that `json` writes row by row, without storing all rows."""
 
     def __init__(self, known: LongList) -> None:
         super().__init__()
@@ -119,9 +119,9 @@ class Listed(list[Any]):
 
 
 class Rows(Sequence[T]):
-    """A long list of the values that `read` returns for its rows.
+    """Sequence of a long list's rows, each converted by `read`.
 
-    A piece is read when one of its rows is first accessed, and is then kept. The list is equal to a
+    On access to a row, its piece of `PIECE` rows is read and stored. The sequence is equal to a
     tuple of the same values.
     """
 

@@ -1,7 +1,7 @@
 """Scenarios in Python: a read-only view of the scenario that the engine has checked and completed.
 
-The engine owns the grammar. It turns a text into a normalised scenario with all defaults, or
-reports all errors of the text together.
+The engine defines the grammar of scenario files. It converts a text to a normalised scenario with
+all defaults, or reports all errors of the text together.
 """
 
 import json
@@ -44,10 +44,10 @@ __all__ = [
 ]
 
 SETTING = "settings "
-"""Text before a setting that caused a problem; the command line names its options instead."""
+"""Text before a setting in the `source` of a problem; the command line replaces it by ``--set``."""
 
 OF_ENGINE = "--set "
-"""Text that the engine writes before a setting that caused a problem."""
+"""Text that the engine writes before a setting in the `source` of a problem."""
 
 
 class Scenario(Mapping[str, Any]):
@@ -55,7 +55,7 @@ class Scenario(Mapping[str, Any]):
 
     The keys are those of the normalised scenario, whose names end with the unit, such as
     ``sc["duration_s"]``. Keys of the file are accepted, too: ``sc["duration"]`` is the same number
-    of seconds. A path leads into tables and lists: ``sc["cell.ap.cwmin"]``,
+    of seconds. A path accesses tables and lists: ``sc["cell.ap.cwmin"]``,
     ``sc["stations.near.rate_bps"]``. A `KeyError` names the most similar keys.
 
     Scenarios with the same meaning are equal and have the same hash, whatever their files or texts.
@@ -113,8 +113,8 @@ class Scenario(Mapping[str, Any]):
 
     @property
     def _view(self) -> Mapping[str, Any]:
-        """Return the tree, which is made on first access; a scenario that is only simulated needs
-        no tree.
+        """Return the normalised scenario as a read-only tree. The tree is created on first access,
+        because a simulation does not need it.
         """
         if self._read is None:
             self._read = View(self.in_pieces())
@@ -127,7 +127,7 @@ class Scenario(Mapping[str, Any]):
         self._take(checked)
 
     def __copy__(self) -> "Scenario":
-        return self  # The scenario is immutable.
+        return self  # A scenario never changes.
 
     def __deepcopy__(self, memo: object) -> "Scenario":
         return self
@@ -159,19 +159,19 @@ class Scenario(Mapping[str, Any]):
 
     @classmethod
     def of(cls, checked: _core.Scenario) -> "Scenario":
-        """Make a scenario from one that the engine has already checked, without a second check."""
+        """Create a `Scenario` from the engine's checked scenario, without a second check."""
         made = cls.__new__(cls)
         made._take(checked)
         return made
 
     @property
     def checked(self) -> _core.Scenario:
-        """Scenario in the engine, for simulation and emulation."""
+        """The engine's checked scenario, for simulation and emulation."""
         return self._checked
 
     @property
     def typed(self) -> "Typed":
-        """Scenario as typed values, for models, warnings and the emulator."""
+        """The normalised scenario as typed values, for models, warnings and emulation."""
         if self._typed is None:
             from lasthop.scenario.typed import read
 
@@ -179,7 +179,9 @@ class Scenario(Mapping[str, Any]):
         return self._typed
 
     def in_pieces(self) -> dict[str, Any]:
-        """Return the scenario as a tree with a `LongList` for stations, links and flows."""
+        """Return the normalised scenario as a tree in which stations, links and flows are a
+        `LongList`.
+        """
         tree: dict[str, Any] = json.loads(self._checked.head_to_json())
         for name, count in self._checked.long_lists():
             tree[name] = LongList(count, partial(self._checked.rows_to_json, name))
@@ -187,12 +189,12 @@ class Scenario(Mapping[str, Any]):
 
     @property
     def source(self) -> str:
-        """File of the scenario, or its name in messages if there is no file."""
+        """Path of the scenario's file; a name for messages if there is no file."""
         return self._checked.source
 
     @property
     def content(self) -> bytes:
-        """Text as given, before `settings`, in UTF-8."""
+        """Text of the scenario in UTF-8, without `settings`."""
         return self._checked.content
 
     @property
@@ -202,18 +204,18 @@ class Scenario(Mapping[str, Any]):
 
     @property
     def settings(self) -> tuple[Setting, ...]:
-        """Values set after parsing, in order."""
+        """Values that were replaced after parsing, in order."""
         return tuple(self._checked.settings)
 
     @property
     def key(self) -> str:
-        """Fingerprint of the simulation: equal for scenarios with the same meaning."""
+        """Fingerprint of the normalised scenario: equal for scenarios with the same meaning."""
         import hashlib
 
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def with_(self, path: str, value: object) -> "Scenario":
-        """Return a checked copy with one value replaced.
+        """Return a checked copy of the scenario with one value replaced.
 
         Parameters
         ----------
@@ -226,7 +228,7 @@ class Scenario(Mapping[str, Any]):
         return Scenario(self, [(path, value)])
 
     def with_station(self, name: str, table: Mapping[str, object]) -> "Scenario":
-        """Return a checked copy with further stations.
+        """Return a checked copy of the scenario with further stations.
 
         Parameters
         ----------
@@ -238,7 +240,7 @@ class Scenario(Mapping[str, Any]):
         content = self.content
         if self.format == "toml":
             keys = "".join(f"{key} = {as_setting(value)}\n" for key, value in table.items())
-            # If all stations are in an inline table, no further table can be added.
+            # No table can be added to an inline table of stations.
             with suppress(ScenarioError):
                 return self._of(content + f"\n\n[station.{name}]\n{keys}".encode(), "toml")
             import tomllib
@@ -250,14 +252,16 @@ class Scenario(Mapping[str, Any]):
         return self._of(as_json({**tree, "station": stations}).encode(), "json")
 
     def _of(self, content: bytes, kind: str) -> "Scenario":
-        """Return the scenario of another text with the same settings, source and files."""
+        """Return the scenario of another text, with the same settings, source name and named
+        files.
+        """
         with blaming({}):
             args = (self.source, list(self.settings), self.checked.files)
             return Scenario.of(_core.Scenario(content, kind, *args))
 
     def to_json(self) -> str:
         """Return the normalised scenario as JSON text."""
-        if self._json is None:  # Most points of a sweep are only simulated, and need no JSON.
+        if self._json is None:  # Created on first access: most points of a sweep need no JSON.
             self._json = self._checked.to_json()
         return self._json
 
@@ -320,11 +324,11 @@ def schema() -> dict[str, Any]:
 
 @contextmanager
 def blaming(names: Mapping[str, str]) -> Iterator[None]:
-    """Use the caller's names for settings in problems.
+    """Name settings in errors in the same way as the caller.
 
-    The name of a setting is ``seed=-1`` in Python and ``--seed -1`` on the command line. Without
-    this context, it is ``settings seed=-1``. The mapping `names` contains the names by the path of
-    the setting.
+    In errors, the name of a setting is ``seed=-1`` in Python and ``--seed -1`` on the command line.
+    Without this context, it is ``settings seed=-1``. The mapping `names` contains the names by the
+    path of the setting.
     """
     try:
         yield
@@ -354,7 +358,8 @@ def companion(
     source: str | Path,
     settings: Sequence[Setting],
 ) -> Any:
-    """Return the tree that a function of `_core` reads from a table in the file of a scenario.
+    """Return a table of a scenario's file, such as that of a gateway, as checked by a function of
+    `_core`.
 
     Parameters
     ----------

@@ -29,37 +29,37 @@ __all__ = [
 ]
 
 MOST_BYTES = 1 << 24
-"""Largest number of bytes that are read from a file; the engine refuses much smaller files.
+"""Maximum number of bytes that are read from a file. The engine's own limit is much smaller.
 [bytes]
 """
 
 FILES_SHUT = "LASTHOP_FILES_SHUT"
-"""Environment variable for scenarios from other users; if it is set, no file that a scenario names
-is read.
+"""Environment variable for a server with scenarios of other users. If it is set, no file that a
+scenario names is read.
 """
 
 DICTIONARY = "<dict>"
-"""Name of a scenario in messages if it is a mapping."""
+"""Name in messages of a scenario that is a mapping."""
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
-"""Keys that TOML accepts without quotes."""
+"""Pattern of keys that TOML accepts without quotes."""
 
 Setting: TypeAlias = tuple[str, str]
 File: TypeAlias = tuple[str, bytes | None, str]
-"""A file that a scenario names: its name, its contents (or None), and the reason why it cannot be
+"""A file that a scenario names: its name, its bytes or None, and the reason why it cannot be
 read.
 """
 
 
 def as_setting(value: object) -> str:
-    """Return a value as the text of a setting: text is unchanged, other values are one line of
+    """Return a value as text for a setting: text is unchanged, another value becomes one line of
     TOML.
     """
     return value if isinstance(value, str) else _inline(_writable(value))
 
 
 def _inline(tree: Any) -> str:
-    """Return a tree as one line of TOML."""
+    """Return a value as one line of TOML."""
     if isinstance(tree, Mapping):
         entries = zip(map(_key, tree), map(_inline, tree.values()), strict=True)
         return f"{{{', '.join(f'{key} = {value}' for key, value in entries)}}}"
@@ -69,7 +69,7 @@ def _inline(tree: Any) -> str:
 
 
 def as_toml(tree: Mapping[str, Any]) -> str:
-    """Return a tree as TOML text, with one line for each key, including the keys of tables."""
+    """Return a tree as TOML text. Each key has one line, also each key of an inner table."""
     lines = []
     for key, value in tree.items():
         if isinstance(value, Mapping) and value:
@@ -88,14 +88,14 @@ def _key(name: object) -> str:
 
 
 def as_json(tree: object) -> str:
-    """Return a tree as JSON; NumPy numbers are accepted, NaN and infinity become texts to
-    refuse.
+    """Return a tree as JSON text. NumPy numbers are accepted. NaN and infinity become text, which
+    the engine refuses.
     """
     return json.dumps(_writable(tree))
 
 
 def numpy_scalars() -> Any:
-    """Return the base class of NumPy's numbers; no class if NumPy is not yet imported."""
+    """Return the base class of NumPy's numbers; an empty tuple if NumPy is not imported."""
     return getattr(sys.modules.get("numpy"), "generic", ())
 
 
@@ -110,8 +110,8 @@ def _writable(tree: Any) -> Any:
 
 
 def looks_like_json(content: bytes) -> bool:
-    """Return whether a text is JSON: it begins with a brace, or with a list and a brace, or
-    parses.
+    """Return whether a text is JSON: it begins with ``{`` or ``[{``, or it can be parsed as
+    JSON.
     """
     text = content.removeprefix(BOM_UTF8).lstrip()
     if re.match(rb"(\[\s*)?{", text):
@@ -124,7 +124,7 @@ def looks_like_json(content: bytes) -> bool:
 
 
 def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, str]:
-    """Return the content of a scenario, and its name in messages."""
+    """Return the bytes of a scenario, and its name in messages."""
     if isinstance(source, Mapping):
         return as_json(source).encode(), DICTIONARY
     if isinstance(source, str):
@@ -150,7 +150,7 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
 def named_files(
     content: bytes, kind: str, source: str, settings: list[Setting], known: Sequence[File] = ()
 ) -> list[File]:
-    """Return the files that a scenario from `source` names; files in `known` are not read again."""
+    """Return the files that a scenario names. Files in `known` are not read again."""
     folder = Path() if source.startswith("<") else Path(source).parent
     present = {file[0]: file for file in known}
     names = _core.files_named(content, kind, settings)

@@ -1,15 +1,15 @@
-"""TCP and UDP of a checked scenario as typed values, see `lasthop.scenario.typed`."""
+"""Typed values of TCP and UDP in a checked scenario, see `lasthop.scenario.typed`."""
 
 from typing import Literal
 
 from lasthop.scenario.from_json import Table
 
 DELAYED_ACK = 2
-"""Number of segments that a delayed ACK acknowledges: RFC 5681, 4.2. [segments]"""
+"""Number of segments per delayed ACK: RFC 5681, 4.2. [segments]"""
 
 
 class Compound(Table):
-    """Parameters of Compound TCP."""
+    """Settings of Compound TCP."""
 
     alpha: float
     beta: float
@@ -19,7 +19,7 @@ class Compound(Table):
 
 
 class Tcp(Table):
-    """A TCP connection."""
+    """Settings of a TCP connection."""
 
     congestion: str
     compound: Compound
@@ -40,21 +40,21 @@ class Tcp(Table):
     min_rto_s: float
     initial_rto_s: float
     segments: int | None
-    """Number of segments after which the connection ends; None if it never ends."""
+    """Size of the transfer; None if the connection never ends. [segments]"""
 
     @property
     def segments_per_ack(self) -> int:
-        """Number of segments that an ACK acknowledges. [segments]"""
+        """Number of segments that one ACK acknowledges. [segments]"""
         return DELAYED_ACK if self.delayed_ack else 1
 
     @property
     def segments_per_step(self) -> int:
-        """Number of acknowledged segments per step of the window's growth. [segments]"""
+        """Number of acknowledged segments per step of window growth. [segments]"""
         return 1 if self.byte_counting else self.segments_per_ack
 
     @property
     def outgrows_acks(self) -> bool:
-        """Whether the window grows by more than one step per ACK."""
+        """Whether the window grows by more than one segment per ACK in slow start."""
         return self.segments_per_step < self.segments_per_ack
 
     @property
@@ -69,14 +69,14 @@ class Tcp(Table):
 
 
 class Udp(Table):
-    """A source of datagrams."""
+    """Settings of a datagram source."""
 
     arrivals: Literal["constant", "poisson", "greedy"]
     rate_bps: float
     payload_bytes: int
     header_bytes: int
     burst_packets: int = 1
-    """Number of datagrams sent back to back; the gaps are between bursts."""
+    """Number of datagrams that are sent back to back; the gaps are between these bursts."""
 
     @property
     def packet_bytes(self) -> int:
@@ -85,7 +85,7 @@ class Udp(Table):
 
 
 def carrier(tcp: Tcp | None, udp: Udp | None) -> Tcp | Udp:
-    """Return the argument that is not None."""
+    """Return the transport settings that are not None."""
     result = udp or tcp
     assert result is not None, "data goes over TCP or UDP"
     return result

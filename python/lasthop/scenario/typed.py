@@ -1,8 +1,8 @@
-"""The checked scenario as typed values, which are read once and not checked again.
+"""Typed values of a checked scenario, which are converted once and not checked again.
 
-The engine has checked the scenario and filled in every default. A class contains the settings of a
-table that Python uses. A field has the name of its key, with the unit. `lasthop.scenario.from_json`
-reads the classes. A setting of the engine that no Python code uses needs no field.
+The engine has checked the scenario and filled in every default. Each class contains those settings
+of a table that Python code uses. The name of a field is that of the normalised key, with the unit.
+`lasthop.scenario.from_json` converts JSON to these classes.
 """
 
 from abc import ABC, abstractmethod
@@ -18,18 +18,18 @@ from lasthop.scenario.transports import Tcp, Udp, carrier
 
 
 class Web(Table):
-    """Web traffic, consisting of short connections."""
+    """Settings of web traffic, which consists of short connections."""
 
     connections_per_s: float
 
 
 class Report(Table):
-    """Times and protocol of the reports of a sensor; the protocol is either TCP or UDP."""
+    """Settings of a sensor's reports; the transport protocol is either TCP or UDP."""
 
     every_s: float
     arrivals: Literal["constant", "poisson"]
     deadline_s: float
-    """Largest delay of a report; a later report counts as lost. [s]"""
+    """Largest delay of a report; a report that arrives later counts as lost. [s]"""
     tcp: Tcp | None = None
     udp: Udp | None = None
 
@@ -40,55 +40,55 @@ class Report(Table):
 
 
 class CallPart(Table):
-    """Call and direction to which a flow belongs."""
+    """Call to which a flow belongs, and the flow's direction in the call."""
 
     number: int
-    """Number of the call at its host, starting from 1."""
+    """Number of the call at its station or host, starting with 1."""
     medium: Literal["audio", "video"]
     direction: Literal["up", "down"]
-    """Direction of the flow, also between wired nodes."""
+    """Direction of the flow in the call; a call between wired nodes also has directions."""
 
 
 class Flow(Table, ABC):
-    """Common values of all flows."""
+    """Settings that all kinds of flows have in common."""
 
     name: str
     class_name: str = named("class")
     station: str
     """Name of the flow's station; empty for a flow between wired nodes."""
     direction: str
-    """Direction of the flow's data; empty for a flow between wired nodes."""
+    """Direction of the flow's data at its station; empty for a flow between wired nodes."""
     forward: tuple[str, ...]
-    """Links that the flow's data passes, except for a cell and its wire."""
+    """Names of the wired links on the data's path, without a cell and its wire."""
     back: tuple[str, ...]
-    """Links that the flow's ACKs pass, except for a cell and its wire."""
+    """Names of the wired links on the ACKs' path, without a cell and its wire."""
     category: str
     start_s: float
     start_spread_s: float
     stop_s: float | None
     settings: ClassVar[tuple[str, str]]
-    """Keys of a station's table that define such flows: upstream and downstream."""
+    """Keys in a station's table that define flows of this kind: uplink, downlink."""
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Flow]":
-        """Return the class of a flow."""
+        """Return the class for the kind of a flow."""
         if "sensor" in tree:
             return SensorFlow
         return TcpFlow if "tcp" in tree else UdpFlow
 
     @property
     def is_up(self) -> bool:
-        """Whether the flow's data goes from a station to the access point."""
+        """Whether the flow's data is sent by a station to the access point."""
         return self.direction == "up"
 
     @property
     @abstractmethod
     def transport(self) -> Tcp | Udp:
-        """Transport protocol of the flow's data."""
+        """Settings of the transport protocol that carries the data."""
 
     @property
     def setting(self) -> str:
-        """Key of a station's table that defines such flows."""
+        """Key in a station's table that defines this flow."""
         up, down = self.settings
         return up if self.is_up else down
 
@@ -102,7 +102,7 @@ class TcpFlow(Flow):
 
     @property
     def transport(self) -> Tcp:
-        """Transport protocol of the flow's data."""
+        """Settings of the TCP connection."""
         return self.tcp
 
 
@@ -115,50 +115,50 @@ class UdpFlow(Flow):
 
     @property
     def setting(self) -> str:
-        """Key of a station's table that defines such flows."""
+        """Key in a station's table that defines this flow."""
         return super().setting if self.call is None else "call"
 
     @property
     def transport(self) -> Udp:
-        """Transport protocol of the flow's data."""
+        """Settings of the datagram source."""
         return self.udp
 
 
 class SensorFlow(Flow):
-    """A flow of rare reports."""
+    """A flow of sensor reports."""
 
     settings = ("sensor_up", "sensor_down")
     sensor: Report
 
     @property
     def transport(self) -> Tcp | Udp:
-        """Transport protocol of the flow's data."""
+        """Settings of the transport protocol that carries the reports."""
         return self.sensor.transport
 
 
 BEST_EFFORT = "best-effort"
-"""Default access category of flows; its access parameters are those of the node."""
+"""Default access category of flows. The fields of `Node` are its EDCA parameters."""
 
 
 class Aggregation(Table):
-    """Aggregation of a node."""
+    """Limits of the aggregates that a node sends."""
 
     mpdus: int
-    """Largest number of MPDUs in an A-MPDU, and the window of a block acknowledgement."""
+    """Maximum number of MPDUs in an A-MPDU, and size of the BlockAck window."""
     most_bytes: int = named("bytes")
     """Longest PSDU. [bytes]"""
     time_s: float
     """Longest PPDU. [s]"""
     amsdu_bytes: int | None
-    """Longest A-MSDU; None if an MPDU has one packet. [bytes]"""
+    """Longest A-MSDU; None if each MPDU contains one packet. [bytes]"""
     attempts: int | None
-    """Largest number of attempts for an MPDU; None without a limit."""
+    """Maximum number of attempts per MPDU; None if there is no limit."""
     bar_after_failure: bool
     reorder_timeout_s: float | None
 
 
 class AccessCategory(Table):
-    """Access parameters of an access category at a node."""
+    """EDCA parameters of one access category at a node."""
 
     aifsn: int
     cwmin: int
@@ -166,16 +166,18 @@ class AccessCategory(Table):
     txop_packets: int | None
     txop_limit_s: float | None
     aggregation: Aggregation | None = None
-    """Aggregation of a category that differs from best effort; None in cells without aggregates."""
+    """Limits of aggregates in this category, if they differ from those of best effort; None in
+    cells without aggregation.
+    """
 
     @property
     def has_bursts(self) -> bool:
-        """Whether more than one packet may be sent per channel access."""
+        """Whether more than one packet may be sent per TXOP."""
         return self.txop_packets != 1 or self.txop_limit_s is not None
 
 
 class Node(AccessCategory):
-    """Access point or station. The access parameters of the node are those of best effort."""
+    """An access point or station. Its own EDCA parameters are those of best effort."""
 
     attempts_short: int
     attempts_long: int
@@ -186,12 +188,14 @@ class Node(AccessCategory):
     background: AccessCategory
 
     def access(self, category: str) -> AccessCategory:
-        """Return the access parameters of a category."""
+        """Return the EDCA parameters of an access category at this node."""
         others = {"voice": self.voice, "video": self.video, "background": self.background}
         return self if category == BEST_EFFORT else others[category]
 
     def aggregates(self, category: str) -> Aggregation | None:
-        """Return the aggregation of the node in a category; None in a cell without aggregates."""
+        """Return the limits of aggregates in an access category; None in a cell without
+        aggregation.
+        """
         return self.access(category).aggregation or self.aggregation
 
 
@@ -202,7 +206,7 @@ class AccessPoint(Node):
 
 
 class Channel(Table):
-    """Errors and rates of a station's channel."""
+    """Frame errors and data rates of a station's channel."""
 
     error_up: float
     error_down: float
@@ -212,7 +216,7 @@ class Channel(Table):
 
 
 class ChannelChange(Channel):
-    """Change of a station's channel at a point in time."""
+    """Values of a station's channel from a point in time on."""
 
     at_s: float
 
@@ -222,7 +226,7 @@ class Station(Node, Channel):
 
     name: str
     group: str
-    """Name of the station's table in the file."""
+    """Name of the station's table in the file, which may define several stations."""
     rate_bps: float
     downlink_rate_bps: float
     uplink_rts_rate_bps: float
@@ -231,32 +235,34 @@ class Station(Node, Channel):
     downlink_response_rate_bps: float
     channel_changes: tuple[ChannelChange, ...] = ()
     power_save_s: float | None = None
-    """Time for which the station stays awake after a frame; None if it never sleeps. [s]"""
+    """Time for which a station in power save stays awake after a frame; None without power save.
+    [s]
+    """
     phy: Literal["802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"] | None = None
-    """Physical layer of the station in a cell with aggregation."""
+    """Physical layer of the station; None in a cell without aggregation."""
     mcs: int | None = None
     streams: int | None = None
     mcs_by_snr: bool = False
-    """Whether the SNR chooses the MCS."""
+    """Whether the MCS is derived from the SNR."""
 
     @property
     def table(self) -> str:
-        """Key path of the station's table."""
+        """Key path of the station's table in the file."""
         return f"station.{self.group}"
 
     @property
     def uplink_control_bps(self) -> tuple[float, float]:
-        """Rate of the RTS and rate of the responses on the uplink. [bit/s]"""
+        """PHY rates of the RTS and of CTS and ACK for uplink frames. [bit/s]"""
         return self.uplink_rts_rate_bps, self.uplink_response_rate_bps
 
     @property
     def downlink_control_bps(self) -> tuple[float, float]:
-        """Rate of the RTS and rate of the responses on the downlink. [bit/s]"""
+        """PHY rates of the RTS and of CTS and ACK for downlink frames. [bit/s]"""
         return self.downlink_rts_rate_bps, self.downlink_response_rate_bps
 
 
 class VbsClass(Table):
-    """Class of flows that share a target in the access point's queue."""
+    """Class of flows with a common target in the access point's queue."""
 
     name: str
     share: float
@@ -265,7 +271,7 @@ class VbsClass(Table):
 
 
 class Cell(Table):
-    """A WLAN cell."""
+    """Settings of a WLAN cell."""
 
     phy: Literal["802.11b", "802.11g", "802.11g-long", "802.11a", "802.11n", "802.11ac", "802.11ax"]
     slot_s: float
@@ -284,20 +290,20 @@ class Cell(Table):
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Cell]":
-        """Return the class of a cell."""
+        """Return the class for a cell, with or without aggregation."""
         return AggregatingCell if "band" in tree else Cell
 
 
 class AggregatingCell(Cell):
-    """A cell of 802.11n, ac or ax."""
+    """Settings of a cell of 802.11n, ac or ax."""
 
     band: Literal["2.4 GHz", "5 GHz", "6 GHz"]
     width: Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz"]
     guard_interval_s: float
     ltf_s: float | None
-    """Duration of the HE-LTF without its guard interval; None without HE. [s]"""
+    """Duration of the HE-LTF symbol without its guard interval; None before 802.11ax. [s]"""
     packet_padding_s: float | None
-    """Nominal packet padding; None without HE. [s]"""
+    """Nominal packet padding; None before 802.11ax. [s]"""
     coding: Literal["bcc", "ldpc"]
     durations: Literal["standard", "ns-3"]
     eifs: Literal["expected", "ack"]
@@ -305,7 +311,7 @@ class AggregatingCell(Cell):
 
 
 class Trace(Table):
-    """Trace of transmission opportunities that replaces a constant rate; the rate is then the
+    """Trace of the times at which a link may send. It replaces a constant rate; the rate is its
     mean.
     """
 
@@ -314,48 +320,52 @@ class Trace(Table):
 
 
 class Wire(Table):
-    """The wire between a cell and the servers."""
+    """Settings of the wire between a cell and the servers."""
 
     rate_bps: float | None
-    """Rate towards the cell; for a trace, its mean. [bit/s]"""
+    """Rate towards the cell; None if it is unlimited. If the rate follows a trace, this is the
+    mean. [bit/s]
+    """
     delay_s: float
     loss: float
     back_rate_bps: float | None = None
-    """Rate towards the servers, if it differs from the rate towards the cell. [bit/s]"""
+    """Rate towards the servers; None if it equals `rate_bps`. [bit/s]"""
     trace: Trace | None = None
     back_trace: Trace | None = None
     queue_packets: int = 0
     queue: Queue | None = None
-    """Queue of each direction."""
+    """Queue of each direction of the wire; None if the wire has no queue."""
     loss_every: int | None = None
-    """Number of packets per loss, if losses are periodic."""
+    """Number of packets per lost packet if losses are periodic; None if not."""
 
     @property
     def slower_bps(self) -> float | None:
-        """Rate of the slower direction; None if neither direction has a rate. [bit/s]"""
+        """Rate of the slower direction; None if both directions are unlimited. [bit/s]"""
         return min(filter(None, (self.rate_bps, self.back_rate_bps)), default=None)
 
 
 class Link(Table):
-    """A wired link."""
+    """Settings of a wired link."""
 
     name: str
     rate_bps: float | None
-    """Rate of the link; for a trace, its mean. [bit/s]"""
+    """Rate of the link; None if it is unlimited. If the rate follows a trace, this is the mean.
+    [bit/s]
+    """
     delay_s: float
     queue_packets: int
     queue: Queue
     loss: float
     of_host: bool
-    """Whether the link leads to or from the host of a single flow."""
+    """Whether the link is an access link of a host with a single flow."""
     jitter_s: float = 0.0
     loss_every: int | None = None
-    """Number of packets per loss, if losses are periodic."""
+    """Number of packets per lost packet if losses are periodic; None if not."""
     trace: Trace | None = None
 
 
 class Recording(Table):
-    """Settings for records of the first replication."""
+    """Settings for the recording of time series and frames in the first replication."""
 
     series_interval_s: float | None
     frames: int | None
@@ -363,14 +373,14 @@ class Recording(Table):
 
 
 class Program(Table):
-    """Program at a node of an emulation."""
+    """A program that an emulation runs at a node."""
 
     place: str
     commands: tuple[str, ...]
 
 
 class StationGroup(Table):
-    """Group of stations with a share of a virtual shared bottleneck."""
+    """Group of stations with one common share of a virtual shared bottleneck."""
 
     share: float
     max_bps: float | None
@@ -378,18 +388,18 @@ class StationGroup(Table):
 
 
 class SharedBottleneck(Table):
-    """Virtual shared bottleneck in front of a cell."""
+    """Settings of a virtual shared bottleneck (VSB) in front of a cell."""
 
     fairness: str
     udp: str
     rate_bps: float | None
-    """Fixed rate; None if it is estimated. [bit/s]"""
+    """Fixed rate C of the bottleneck; None if C is estimated. [bit/s]"""
     start_s: float
     groups: tuple[StationGroup, ...] = ()
 
 
 class Scenario(Table):
-    """A checked scenario. The base class is a wired network; subclasses have a cell or conflict
+    """A checked scenario. The base class is a wired network; a subclass has a cell or a conflict
     graph.
     """
 
@@ -402,14 +412,14 @@ class Scenario(Table):
     vsb: SharedBottleneck | None
     stations: Sequence[Station]
     links: Sequence[Link]
-    """Links of the network: links of routers first, then links of hosts."""
+    """Links of the network: first links of routers, then access links of hosts."""
     flows: Sequence[Flow]
     record: Recording
     programs: tuple[Program, ...] = ()
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Scenario]":
-        """Return the class of a scenario."""
+        """Return the class for a scenario."""
         if tree.get("csma"):
             return CsmaScenario
         return Scenario if tree["cell"] is None else CellScenario
@@ -421,22 +431,24 @@ class Scenario(Table):
 
     @cached_property
     def routers(self) -> tuple[Link, ...]:
-        """Links of routers. The links of hosts are not read for this property."""
+        """Links of routers. This property does not read the access links of hosts, whose number may
+        be large.
+        """
         return tuple(takewhile(lambda link: not link.of_host, self.links))
 
     @cached_property
     def tcp_flows(self) -> tuple[TcpFlow, ...]:
-        """Flows over TCP, except for reports of sensors."""
+        """TCP flows, except sensor reports over TCP."""
         return tuple(flow for flow in self.flows if isinstance(flow, TcpFlow))
 
     @cached_property
     def udp_flows(self) -> tuple[UdpFlow, ...]:
-        """Flows of datagrams, except for reports of sensors."""
+        """Datagram flows, except sensor reports over UDP."""
         return tuple(flow for flow in self.flows if isinstance(flow, UdpFlow))
 
     @property
     def wired_round_trip_s(self) -> float:
-        """Round-trip time of the wire for segments of the first TCP flow, without queueing. [s]"""
+        """Round-trip time of the first TCP flow over the wire, without queueing. [s]"""
         time, rate_bps = 2.0 * self.wire.delay_s, self.wire.slower_bps
         if rate_bps is not None and self.tcp_flows:
             tcp = self.tcp_flows[0].tcp
@@ -449,7 +461,7 @@ class Scenario(Table):
         return {station.name: station for station in self.stations}
 
     def flow_key(self, flow: Flow) -> str:
-        """Return the key path of the table of a station's flow."""
+        """Return the key path in the file that defines a station's flow."""
         return f"{self.station[flow.station].table}.{flow.setting}"
 
 
@@ -459,7 +471,9 @@ class CellScenario(Scenario):
     cell: Cell
 
     def nodes(self) -> Iterator[tuple[str, Node]]:
-        """Yield the access point and all stations, each with the key path of its table."""
+        """Yield the access point and all stations, each with the key path of its table in the
+        file.
+        """
         yield "cell.ap", self.cell.ap
         for station in self.stations:
             yield station.table, station
@@ -472,9 +486,9 @@ class CsmaScenario(Scenario):
 
 
 Readable: TypeAlias = Scenario | Mapping[str, Any]
-"""A scenario as typed values, or the normalised tree to read."""
+"""A scenario as typed values, or the normalised tree."""
 
 
 def read(scenario: Readable) -> Scenario:
-    """Return a normalised scenario as typed values; typed values are returned unchanged."""
+    """Return a normalised scenario as typed values. Typed values are returned unchanged."""
     return scenario if isinstance(scenario, Scenario) else read_as(Scenario, scenario)

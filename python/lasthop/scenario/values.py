@@ -1,7 +1,8 @@
-"""Values of a swept setting as text: a list, a range with steps, or a range with equal ratios.
+"""Values of a swept setting as text: a list, a range with steps, or a range with constant ratios.
 
-``20,50,200`` is a list. ``20..100:20`` goes from 20 to 100 in steps of 20, and ``1..8`` goes in
-steps of one. ``10 ms..1 s log 5`` is five times with equal ratios. A list may contain ranges.
+``20,50,200`` is a list. ``20..100:20`` is the range from 20 to 100 in steps of 20. The steps of
+``1..8`` are 1. ``10 ms..1 s log 5`` is a range of five times with constant ratios. A list may
+contain ranges.
 """
 
 import re
@@ -17,10 +18,10 @@ from lasthop.errors import UserError
 __all__ = ["MOST_VALUES", "Quantity", "Range", "in_si", "parts", "values_of"]
 
 MOST_VALUES = 1_000_000
-"""Largest number of values of a range."""
+"""Maximum number of values in a range."""
 
 DIGITS = 6
-"""Number of significant digits of values with equal ratios."""
+"""Number of significant digits of values with constant ratios."""
 
 NUMBER = r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 UNIT = r"[A-Za-zµμ]*"
@@ -30,7 +31,7 @@ RANGE = re.compile(
     rf"(?:\s*:\s*(?P<step>{NUMBER}\s*{UNIT})|\s+log\s+(?P<count>\d+))?"
 )
 LIKE_A_RANGE = re.compile(rf"{NUMBER}\s*{UNIT}\s*\.\.")
-"""Pattern of the beginning of a text that must be a range."""
+"""Pattern of text that begins like a range, so that a wrong range is an error."""
 
 FORMS = "20..100:20 in steps, 10..1000 log 5 in equal ratios"
 
@@ -38,35 +39,35 @@ OPENING, CLOSING = "[{", "]}"
 
 
 class Quantity(NamedTuple):
-    """A number with its unit, in the notation of the user."""
+    """A number with its unit, as the user wrote it."""
 
     number: Decimal
     unit: str
-    """Unit; empty for a bare number."""
+    """Unit; empty for a number without a unit."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """Ends and steps of a range."""
+    """Ends of a range, with its step or its number of values."""
 
     text: str
     low: Quantity
     high: Quantity
     step: Quantity | None
     count: int | None
-    """Number of values with equal ratios; None for a range with steps."""
+    """Number of values in a range with constant ratios; None in a range with steps."""
 
 
 @cache
 def sizes() -> dict[str, tuple[str, Decimal]]:
-    """Return the SI unit of each unit, in the notation of suffixes of names, and the unit's size in
-    it.
+    """Return all units by name, each with the suffix of its SI unit in keys, and its size in the SI
+    unit.
     """
     return {name: (si, Decimal(size) / parts) for name, si, size, parts in _core.units()}
 
 
 def quantity(text: str) -> Quantity | None:
-    """Return a number with an optional known unit; None if the text is not a number."""
+    """Return a number with an optional unit; None if the text is neither."""
     match = QUANTITY.fullmatch(text.strip())
     if match is None or (match[2] and match[2] not in sizes()):
         return None
@@ -74,7 +75,7 @@ def quantity(text: str) -> Quantity | None:
 
 
 def in_si(text: str) -> tuple[Decimal, str] | None:
-    """Return a number in SI units, and the suffix of names for its unit; None for other texts."""
+    """Return a number in SI units, and the suffix of the SI unit in names; None for other text."""
     result = quantity(text)
     if result is None:
         return None
@@ -88,12 +89,12 @@ def values_of(text: str, what: str, example: str) -> list[str]:
     Parameters
     ----------
     text : str
-        Text such as ``20,50,200``, ``20..100:20`` or ``10 ms..1 s log 5``. Commas inside braces,
+        Values, such as ``20,50,200``, ``20..100:20`` or ``10 ms..1 s log 5``. Commas inside braces,
         brackets and quotes do not separate values.
     what : str
         Beginning of messages, such as ``--over queue``.
     example : str
-        Example with a table, which is shown if a brace is not closed.
+        Example that contains a table. Errors about unclosed braces show the example.
 
     Raises
     ------
@@ -107,9 +108,7 @@ def values_of(text: str, what: str, example: str) -> list[str]:
 
 
 def parts(text: str, what: str, example: str, separator: str = ",") -> list[str]:
-    """Return the parts between separators; separators in braces, brackets and quotes do not
-    count.
-    """
+    """Split a text at separators outside braces, brackets and quotes."""
     result, open_brackets, quote = [""], 0, ""
     for sign in text:
         if quote or sign in "\"'":
@@ -127,7 +126,7 @@ def parts(text: str, what: str, example: str, separator: str = ",") -> list[str]
 
 
 def ranged(text: str, what: str) -> list[str]:
-    """Return the values of a range, or the text itself if it is not a range."""
+    """Return the values of a range; if the text is no range, return the text itself."""
     read = read_range(text, what)
     if read is None:
         return [text]
@@ -135,7 +134,7 @@ def ranged(text: str, what: str) -> list[str]:
 
 
 def read_range(text: str, what: str) -> Range | None:
-    """Return the range in a text; None if the text does not look like a range.
+    """Return the range in a text; None if the text does not begin like a range.
 
     Raises
     ------
@@ -168,19 +167,19 @@ def read_range(text: str, what: str) -> Range | None:
 
 
 def dimension(given: Quantity) -> str:
-    """Return the SI unit of a quantity; empty for a bare number."""
+    """Return the suffix of a quantity's SI unit; empty for a number without a unit."""
     return sizes()[given.unit][0] if given.unit else ""
 
 
 def plain(given: Quantity, unit: str) -> Decimal:
-    """Return the number in another unit of the same kind."""
+    """Return the number converted to another unit of the same dimension."""
     if given.unit == unit:
         return given.number
     return given.number * sizes()[given.unit][1] / sizes()[unit][1]
 
 
 def steps(given: Range, what: str) -> list[str]:
-    """Return the values from the low end to at most the high end in equal steps."""
+    """Return the values of a range in equal steps, from the lower end to at most the upper end."""
     unit = given.low.unit
     low, high = given.low.number, plain(given.high, unit)
     if given.step is None and not (is_whole(low) and is_whole(high) and not unit):
@@ -198,9 +197,9 @@ def steps(given: Range, what: str) -> list[str]:
 
 
 def ratios(given: Range, what: str) -> list[str]:
-    """Return values with equal ratios, including both ends.
+    """Return values with constant ratios, including both ends.
 
-    If the ends have neither a decimal point nor a unit, values are rounded to whole numbers.
+    If both ends are whole numbers without a unit, the values are rounded to whole numbers.
     """
     unit, count = given.low.unit, given.count or 0
     low, high = given.low.number, plain(given.high, unit)
@@ -223,7 +222,7 @@ def ratios(given: Range, what: str) -> list[str]:
 
 
 def check_count(count: int, text: str, what: str) -> None:
-    """Refuse a range with more than `MOST_VALUES` values."""
+    """Raise an error if a range has more than `MOST_VALUES` values."""
     if count > MOST_VALUES:
         raise UserError(f"{what}: {text} has more than {MOST_VALUES:,} values")
 
@@ -239,7 +238,7 @@ def rounded(number: Decimal) -> Decimal:
 
 
 def written(number: Decimal, unit: str) -> str:
-    """Return a number with its unit as text, without an exponent and without trailing zeros."""
+    """Return a number and its unit as text, without an exponent and trailing zeros."""
     text = f"{number:f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")
@@ -247,7 +246,7 @@ def written(number: Decimal, unit: str) -> str:
 
 
 def twice(values: Sequence[str]) -> str | None:
-    """Return the first duplicate value; None if all values differ."""
+    """Return the first value that occurs twice; None if all values differ."""
     seen = set[str]()
     for value in values:
         if value in seen:

@@ -1,1 +1,1 @@
-"""Simulations: the call of the engine, the result, and runs in steps."""
+"""Simulations: the call of the engine, the result, and step-by-step simulation."""

@@ -1,4 +1,4 @@
-"""Reading of saved results."""
+"""Functions that read saved results of simulations."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,9 @@ __all__ = ["read_result", "result_of_summary"]
 
 
 def read_result(file: Path, text: str, tree: Mapping[str, Any]) -> Result:
-    """Return the result in a file, with the record in the same directory if the record matches."""
+    """Return the result in a file, with ``record.json`` of the same directory if both belong
+    together.
+    """
     summary_of(file, tree)
     record_file = file.with_name(RECORD_FILE)
     if file.name != RESULT_FILE or not record_file.is_file():
@@ -33,5 +35,5 @@ def read_result(file: Path, text: str, tree: Mapping[str, Any]) -> Result:
 
 
 def result_of_summary(file: Path, text: str, why: str) -> Result:
-    """Return a result that has only a summary."""
+    """Return a result without samples, series and scenario, from the text of a summary."""
     return Result(SummaryAlone(text, str(file), why), None, origin=str(file), why=why)

@@ -1,4 +1,6 @@
-"""Result of a simulation: estimates as tables, samples, series, and pictures."""
+"""Result of a simulation: estimates as tables, values per replication, time series, and
+pictures.
+"""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +31,7 @@ __all__ = ["Result"]
 
 
 class Recorded(Table):
-    """Base class of records of one quantity of one item."""
+    """Base class for recorded data of one quantity of one item."""
 
     list_name: str = named("list")
     name: str
@@ -37,32 +39,32 @@ class Recorded(Table):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """List, name and quantity of the record."""
+        """List, name and quantity of the recorded data."""
         return self.list_name, self.name, self.quantity
 
 
 class Track(Recorded):
-    """A time series."""
+    """Time series of one quantity of one item."""
 
     values: Any
 
 
 class Histogram(Recorded):
-    """A distribution."""
+    """Histogram of one quantity of one item."""
 
     edges_s: Any
     counts: Any
 
 
 class Series(Table):
-    """Time series of a replication."""
+    """All time series of a replication."""
 
     time_s: Any = ()
     tracks: tuple[Track, ...] = ()
 
 
 class Result(Answer):
-    """Answer of a simulation, with samples, series and pictures.
+    """Result of a simulation, with samples, series and pictures.
 
     Two results are equal if all estimates and all samples (each quantity in each replication) are
     the same to the last bit; missing values are equal. Series and frames are not compared. Pickles
@@ -79,7 +81,7 @@ class Result(Answer):
         return self._essence() | {"_output": self._kept()}
 
     def _kept(self) -> Output:
-        """Return the output without the object of the engine, which cannot be pickled."""
+        """Return all output data in a form that can be pickled, without the engine's object."""
         if isinstance(self._output, StoredOutput) or self._scenario is None:
             return self._output
         return StoredOutput.of(
@@ -98,7 +100,7 @@ class Result(Answer):
 
     @property
     def seed(self) -> int:
-        """Seed of all random streams."""
+        """Seed from which all random streams are derived."""
         return self.heading.seed
 
     @cached_property
@@ -123,7 +125,7 @@ class Result(Answer):
         return window_notes(self.scenario.typed, self.summary)
 
     def _mixed_demands(self) -> list[str]:
-        """Return warnings about stations that count for fairness in only some replications."""
+        """Return warnings about stations whose demand is met in only some replications."""
         stations = self.summary.get("stations", ())
         if all(station.get("fairness_level") is not None for station in stations):
             return []
@@ -155,13 +157,15 @@ class Result(Answer):
 
     @cached_property
     def sample_tree(self) -> Mapping[str, Mapping[str, Mapping[str, list[float | None]]]]:
-        """Values of each replication by list, name and quantity, without pandas."""
+        """Values of each replication as nested dictionaries: list, name, quantity."""
         tree: dict[str, dict[str, dict[str, list[float | None]]]]
         tree = json.loads(self._output.samples_json)
         return tree
 
     def sampled(self, list_name: str, item: str, quantity: str) -> list[float | None] | None:
-        """Return the values of a quantity in each replication; None if there is no such item."""
+        """Return the values of a quantity in each replication; None if the item or the quantity is
+        missing.
+        """
         return self.sample_tree.get(list_name, {}).get(item, {}).get(quantity)
 
     @cached_property
@@ -214,7 +218,9 @@ class Result(Answer):
 
     @property
     def series_tree(self) -> Mapping[str, Any]:
-        """Time series as a tree with interval_s, time_s and tracks; empty if none were sampled."""
+        """Time series as a dictionary with interval_s, time_s and tracks; empty if nothing was
+        sampled.
+        """
         return self._series_tree
 
     @cached_property
@@ -233,7 +239,7 @@ class Result(Answer):
         a cell (``sojourn_s``), after the warm-up. An octave has at most 32 bins, and all items have
         the same edges of bins. The means of the distributions equal the means in the result.
 
-        The table is empty without ``simulate(..., tails=True)``.
+        The table is empty unless the result comes from ``simulate(..., tails=True)``.
         """
         import pandas as pd
 
@@ -248,7 +254,7 @@ class Result(Answer):
 
     @cached_property
     def distribution_list(self) -> list[dict[str, Any]]:
-        """Histograms of delays as objects with list, name, quantity, edges_s and counts."""
+        """Histograms as dictionaries with list, name, quantity, edges_s and counts."""
         every: list[dict[str, Any]] = json.loads(self._output.distributions_json)
         return every
 
@@ -312,12 +318,12 @@ class Result(Answer):
 
     @property
     def frame_count(self) -> int:
-        """Number of frames kept for a packet capture; each MPDU of an aggregate counts."""
+        """Number of recorded frames; each MPDU of an aggregate counts as a frame."""
         return self._output.frame_count
 
     @property
     def frames_full(self) -> bool:
-        """Whether frames were not recorded because ``record.frames`` was reached."""
+        """Whether frames are missing because the limit ``record.frames`` was reached."""
         return self._output.frames_full
 
     def frames(self, from_s: float = 0.0, to_s: float = inf) -> "pd.DataFrame":
@@ -357,7 +363,9 @@ class Result(Answer):
         return table.astype(dict.fromkeys(total, "Int64"))
 
     def frame_columns(self, from_s: float = 0.0, to_s: float = inf) -> dict[str, list[Any]]:
-        """Return recorded frames of a time interval as lists by column, without pandas."""
+        """Return the recorded frames of a time interval as a list of values per column, without
+        pandas.
+        """
         self._check_frames()
         columns: dict[str, list[Any]] = json.loads(self._output.frames_json(from_s, to_s))
         return columns

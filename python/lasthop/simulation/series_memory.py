@@ -1,4 +1,4 @@
-"""Memory that the time series of a run and their table need, estimated before the run."""
+"""Memory for the time series of a run and their table, estimated before the run."""
 
 from collections.abc import Sequence
 from math import floor, inf, log10
@@ -9,13 +9,13 @@ from lasthop.scenario.scenario import Scenario
 __all__ = ["need_room", "need_room_in_sweep", "values_sampled"]
 
 VALUE_BYTES = 350.0
-"""Memory per value while a table is made from the JSON of a run. Runs with millions of values
-needed 284 to 301 bytes per value; this number is slightly larger. [bytes]
+"""Memory per value while the table is created from JSON. Measurements with millions of values were
+284 to 301 bytes. [bytes]
 """
 
 
 def values_sampled(scenario: Scenario) -> int:
-    """Return the number of values in the time series of the first replication; 0 without series."""
+    """Return the total number of values in the time series; 0 if no series are sampled."""
     series, samples = scenario.checked.sampled()
     return series * samples
 
@@ -36,18 +36,19 @@ def need_room(scenario: Scenario, max_memory_bytes: float) -> None:
 def need_room_in_sweep(
     scenario: Scenario, values: Sequence[int], at_once: int, max_memory_bytes: float
 ) -> None:
-    """Refuse a sweep whose series need too much memory.
+    """Refuse a sweep whose time series would need more than `max_memory_bytes`.
 
     Parameters
     ----------
     scenario : Scenario
         Scenario of the sweep.
     values : sequence of int
-        Number of values in the time series of each point.
+        Number of values in the time series of each grid point.
     at_once : int
-        Number of points that are simulated simultaneously; the largest are assumed to coincide.
+        Number of grid points that are simulated simultaneously. The largest are assumed to run
+        together.
     max_memory_bytes : float
-        Limit of the memory of all series. [bytes]
+        Limit of the memory of all time series. [bytes]
 
     Raises
     ------
@@ -74,6 +75,6 @@ def _need(what: str, scenario: Scenario, values: int, max_memory_bytes: float) -
 
 
 def _rounded_up(value: float) -> float:
-    """Return the next larger value of 1, 2 or 5 times a power of ten."""
+    """Return the next number of the form 1, 2 or 5 times a power of ten."""
     power = 10.0 ** floor(log10(value))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= value)

@@ -1,4 +1,4 @@
-"""A simulation in steps: run to a time, read values, change a setting, continue."""
+"""Simulation in steps: run to a point in time, read values, change a setting, continue."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,51 +16,51 @@ from lasthop.simulation.simulate import replaced
 __all__ = ["Change", "Changeable", "Session", "seconds_of"]
 
 MOST_LISTED = 4
-"""Largest number of key paths for which a refusal lists all of them."""
+"""Maximum number of changeable keys that an error message lists in full."""
 
 MOST_REPLICATION = 2**32 - 1
-"""Largest number of a replication that has random streams."""
+"""Largest accepted number of a replication."""
 
 
 class Changeable(NamedTuple):
-    """A value of a scenario that may change while the scenario is simulated."""
+    """A value of a scenario that can be changed during a simulation."""
 
     value: float | None
-    """Present value, in `unit`; None if the value is a word, see `text`."""
+    """Present value, in the unit `unit`; None if the value is a word, which is in `text`."""
     text: str
-    """Present value in the notation of a file, such as ``20 Mbps``."""
+    """Present value in the notation of a scenario file, such as ``20 Mbps``."""
     unit: str
-    """Unit: ``bit/s``, ``s``, or ``-``."""
+    """Unit of the numbers: ``bit/s``, ``s``, or ``-``."""
     least: float
-    """Least value of the key, in `unit`; other settings may restrict it further."""
+    """Minimum of the key, in the unit `unit`. Other settings may set a higher minimum."""
     greatest: float
-    """Greatest value of the key, in `unit`; other settings may restrict it further, such as
+    """Maximum of the key, in the unit `unit`. Other settings may set a lower maximum, such as
     ``cwmax`` for ``cwmin``."""
 
 
 class Change(NamedTuple):
-    """A change of a value during the simulation."""
+    """A change of a setting that was made during the simulation."""
 
     time_s: float
     """Simulated time of the change. [s]"""
     path: str
-    """Key path."""
+    """Key path of the changed value."""
     value: str
-    """New value, in the notation of a file."""
+    """New value, in the notation of a scenario file."""
 
 
 class Session:
     """One replication of a scenario, driven step by step.
 
     Reading does not affect the run: without a change, `finish` returns the same result as
-    ``simulate(scenario, replications=1)``. A change applies to later events: packets that arrive at
-    a queue later, backoffs that are drawn later, the next packet at a new rate. If the new limit of
-    a queue is below its backlog, no waiting packet is dropped. A change before the first step has
-    the same effect as a change in the scenario.
+    ``simulate(scenario, replications=1)``. A change applies to later events: later arrivals at a
+    queue, later backoffs, and the next packet at a new rate. If the new limit of a queue is below
+    its backlog, no waiting packet is dropped. A change before the first step has the same effect as
+    a change in the scenario.
 
     The engine runs in its own thread, without the GIL. Ctrl-C interrupts a step; the next
-    `run_until` or `step` also completes it. A session is a context manager, which closes the
-    session at its end.
+    `run_until` or `step` also completes the interrupted step. A session is a context manager, and
+    is closed at its end.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Session:
     series : str, optional
         Sampling interval of time series, such as ``"0.1 s"``.
     frames : int, optional
-        Keep at most this many frames for a packet capture.
+        Maximum number of recorded frames.
     tails : bool
         Whether to report also the quantities that averages do not show, see `simulate`.
     settings : mapping or pairs
@@ -149,12 +149,12 @@ class Session:
 
     @property
     def now_s(self) -> float:
-        """Simulated time. [s]"""
+        """Simulated time so far. [s]"""
         return self._core.now_s
 
     @property
     def duration_s(self) -> float:
-        """Simulated time at the end. [s]"""
+        """Simulated time at which the run ends. [s]"""
         return self.scenario.checked.length_s
 
     def step(self, seconds: float | str) -> None:
@@ -190,8 +190,8 @@ class Session:
         Parameters
         ----------
         time_s : float or str
-            Time of the end of the run [s], or text with a unit, such as ``"20 s"``. It is neither
-            before the present time nor after the end of the scenario.
+            Time of the end of the run [s], or text with a unit, such as ``"20 s"``. The time must
+            be neither before the present time nor after the end of the scenario.
 
         Raises
         ------
@@ -324,19 +324,19 @@ class Session:
         return Result(self._core.finish(), self.scenario)
 
     def close(self) -> None:
-        """End the session without a result; a closed session stays closed."""
+        """End the session without a result. Nothing happens if the session is closed."""
         self._core.close()
 
 
 def seconds_of(given: float | str, what: str) -> float:
-    """Return a time that is given in seconds or as text with its unit. [s]
+    """Return a time from a number of seconds or from text with a unit. [s]
 
     Parameters
     ----------
     given : float or str
-        ``1.5``, ``"1500 ms"``.
+        Time, such as ``1.5`` or ``"1500 ms"``.
     what : str
-        Beginning of an error, with a placeholder for the given value: ``"step({!r})"``.
+        Beginning of error messages, with a placeholder for the value: ``"step({!r})"``.
 
     Raises
     ------
@@ -356,7 +356,9 @@ def seconds_of(given: float | str, what: str) -> float:
 
 
 def _instead(path: str, present: Sequence[str]) -> str:
-    """Return text on the keys that can change: all keys, or those most similar to the path."""
+    """Return text on the keys that can be changed: all if they are few, else those similar to the
+    path.
+    """
     if not present:
         return "nothing of this scenario can"
     if len(present) <= MOST_LISTED:
@@ -369,7 +371,7 @@ def _is_number(value: object) -> bool:
 
 
 def _of_list(list_name: str) -> set[str]:
-    """Return the quantities of a list in the registry."""
+    """Return the names of the quantities that a list may contain."""
     from lasthop.answers.quantities import registry
 
     return {name for name, item in registry().items() if list_name in item.lists}

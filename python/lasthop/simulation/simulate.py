@@ -1,4 +1,4 @@
-"""Simulation of one scenario: call the engine and wrap its result."""
+"""Simulation of one scenario: the call of the engine, and the result."""
 
 import os
 import warnings
@@ -15,18 +15,18 @@ from lasthop.simulation.series_memory import need_room
 __all__ = ["MOST_JOBS", "Progress", "ProgressCallback", "replaced", "simulate", "threads_asked"]
 
 MOST_JOBS = 1024
-"""Largest number of threads that `jobs` accepts; a run uses fewer."""
+"""Largest accepted value of `jobs`, the number of threads."""
 
 
 class Progress(TypedDict):
-    """Progress of a run, over all its replications."""
+    """Progress of a simulation, over all its replications."""
 
     replications_done: int
     replications: int
     simulated_s: float
     """Simulated time so far. [s]"""
     total_s: float
-    """Simulated time of the whole run. [s]"""
+    """Total simulated time of the simulation. [s]"""
 
 
 ProgressCallback: TypeAlias = Callable[[Progress], bool | None]
@@ -59,7 +59,7 @@ def simulate(
     series : str, optional
         Sampling interval of time series of the first replication, such as ``"0.1 s"``.
     frames : int, optional
-        Keep at most this many frames of the first replication for a packet capture.
+        Maximum number of frames of the first replication that are recorded for a packet capture.
     tails : bool
         Whether to report also quantities of a cell that averages do not show. These are
         ``jain_p05``, the 5th percentile of Jain's index over windows of 1 s; ``longest_starved_s``
@@ -141,7 +141,7 @@ def simulate(
             checked.checked, threads, watched if progress or deadline else None, tails
         )
     except KeyboardInterrupt as error:
-        # An interrupt of the engine has a message; Python's own interrupt has none.
+        # The engine's interrupt has a message; an interrupt by Ctrl-C has none.
         if has_said_no and error.args:
             raise Stopped(f"progress stopped the run; {error}") from None
         raise
@@ -162,7 +162,9 @@ def replaced(
     series: str | None = None,
     frames: int | None = None,
 ) -> Scenario:
-    """Return the scenario with replaced values; problems name the argument that set them."""
+    """Return the scenario with replaced values. Errors name the Python argument that set a
+    value.
+    """
     given = {
         "replications": ("replications", replications),
         "seed": ("seed", seed),
@@ -177,7 +179,7 @@ def replaced(
 
 
 def threads_asked(jobs: int | None) -> int:
-    """Return the number of threads; by default one for each available processor."""
+    """Return the number of threads for `jobs`; by default one for each available processor."""
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
         raise UserError(f"jobs={jobs!r}: must be a whole number of threads from 1")
     if jobs is not None and jobs > MOST_JOBS:
@@ -186,5 +188,5 @@ def threads_asked(jobs: int | None) -> int:
 
 
 def available_jobs() -> int:
-    """Return the number of processors that this process may use."""
+    """Return the number of processors on which this process may run."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,1 +1,1 @@
-"""Warnings that a user must check before trusting an answer."""
+"""Warnings that a user must read before trusting a result."""

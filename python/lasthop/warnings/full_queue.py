@@ -1,20 +1,20 @@
-"""Full queues: disciplines that drop at random, but whose limit also drops packets in an overload.
+"""Overloaded queues with random drops: whether the full queue drops further packets.
 
-A discipline that drops at random prevents phase effects only if its random drops remove the whole
-overload. If they remove less while the queue is at its limit, the full queue drops the other
-packets, like drop-tail. If the arrival rate is `load` times the departure rate, at least the
-fraction 1 - 1/`load` of the packets is lost. The rule compares this fraction with the probability
-of random drops at the limit, for sources that do not react to losses:
+Random drops prevent phase effects only if they remove the whole overload. If they remove less while
+the queue is at its limit, the queue drops the remaining packets in the same way as drop-tail. If
+the arrival rate is `load` times the departure rate, at least the fraction 1 - 1/`load` of the
+packets is lost. The rule compares this fraction with the probability of random drops at the limit,
+for sources that do not react to losses:
 
-*RED* and *proportional*: the fraction that is dropped at random while the (average) queue is at the
-limit. For RED this fraction follows from p_b at this average, and from the count that spreads
-drops.
+*RED* and *proportional*: the compared value is the fraction that is dropped at random while the
+(average) queue is at the limit. For RED, this fraction follows from RED's drop probability p_b at
+this average. It also depends on RED's counter of packets since the last drop.
 
-*PI* and *PIE*: the integral part raises the probability while the queue is above the target, until
-the fraction is reached. If the limit is not above the target, the fraction is never reached.
-Otherwise a queue at its limit has a constant distance from the target, and the time follows from
-the gains. PI's default gains need more than an hour for 40 % if the limit is 10 packets above the
-target.
+*PI* and *PIE*: while the queue is above the target, the controller's integral part increases the
+drop probability until the fraction is reached. If the limit is not above the target, the fraction
+is never reached. If the limit is above the target, a queue at its limit has a constant distance
+from the target. The time until the fraction is reached then follows from the gains. PI's default
+gains need more than an hour for 40 % if the limit is 10 packets above the target.
 
 The queue fluctuates by about two packets. Therefore RED and proportional drops are evaluated two
 packets below the limit. RED with `wait` and `gentle`, as in ns-2, drops at most every second packet
@@ -22,7 +22,7 @@ until it drops all packets. Near this fraction its drops are almost deterministi
 0.45 locks at any limit.
 
 The rule was derived from simulations with six seeds of two equal sources over 10 Mb/s. The loads
-are 1.1 to 3.2, and the limits 8 to 200 packets. Where the rule reports no lock, the sources'
+are 1.1 to 3.2, and the limits 8 to 200 packets. If the rule reports no phase lock, the sources'
 goodputs differ by less than 10 % of their sum.
 
 Differs from the disciplines in three points. The queue is at its limit from the start. RED's
@@ -37,7 +37,7 @@ from lasthop.scenario.queues import Pi, Pie, Proportional, Queue, Red
 __all__ = ["DRAWN", "lock_time_s"]
 
 DRAWN = ("red", "proportional", "pi", "pie")
-"""Disciplines with one queue and random drops whose drop probability this module computes."""
+"""Disciplines with one queue and random drops, for which this module computes drop fractions."""
 
 PIE_GAINS = (
     (1e-6, 1 / 2048),
@@ -48,37 +48,39 @@ PIE_GAINS = (
     (1e-1, 1 / 2),
     (1.0, 1.0),
 )
-"""Factors of PIE's steps, each with the probability below which the factor applies (RFC 8033, 4.2).
-[-]
+"""Factors of the step of PIE's probability: the upper end of a range of probabilities, and the
+factor (RFC 8033, 4.2). [-]
 """
 
 PIE_MOST_STEP = 0.02
-"""Largest step of a probability of 0.1 and more (RFC 8033, 5.5). [-]"""
+"""Largest step of PIE's probability if it is 0.1 or more (RFC 8033, 5.5). [-]"""
 
 PIE_SPARED = 0.85
-"""Sum of probabilities since the last drop below which PIE drops nothing (RFC 8033, 5.4). [-]"""
+"""PIE drops no packet while the sum of probabilities since its last drop is below this value (RFC
+8033, 5.4). [-]
+"""
 
 FLUCTUATION = 2
-"""Distance from the limit at which a queue with random drops is evaluated. [packets]"""
+"""Distance from the limit at which the random drops of a queue are evaluated. [packets]"""
 
 CERTAIN = 0.45
-"""Fraction of dropped packets above which RED with `wait` and `gentle` is almost deterministic.
-[-]
+"""Fraction of dropped packets above which the drops of RED with `wait` and `gentle` are almost
+deterministic. [-]
 """
 
 MOST_COUNT = 10_000
-"""Largest number of packets between two drops of RED in the computation of the dropped fraction."""
+"""Maximum number of packets between two drops of RED that is examined."""
 
 
 def lock_time_s(queue: Queue, limit_packets: int, load: float, packet: tuple[int, float]) -> float:
-    """Return the time from the start during which the limit drops packets of an overload. [s]
+    """Return the time for which the queue's limit drops packets of an overload, from the start. [s]
 
     Parameters
     ----------
     queue : Queue
-        Discipline of the queue.
+        Queue discipline with its settings.
     limit_packets : int
-        Limit of the queue.
+        Limit of the queue. [packets]
     load : float
         Ratio of the arrival rate to the departure rate. [-]
     packet : tuple of int and float
@@ -109,11 +111,14 @@ def lock_time_s(queue: Queue, limit_packets: int, load: float, packet: tuple[int
 
 
 def red_share(queue: Red, limit_packets: int, packet_bytes: int) -> float:
-    """Return the fraction of packets that RED drops if its average queue is `limit_packets`. [-]"""
+    """Return the fraction of packets that RED drops while its average queue is `limit_packets`.
+    [-]
+    """
     length = packet_bytes / queue.mean_packet_bytes if queue.counts_bytes else 1.0
     average = float(limit_packets)
     if queue.form == "ns-2":
-        # ns-2 averages only waiting packets, and its limit in byte mode counts mean packets.
+        # In ns-2, the average excludes the packet in service, and a limit in bytes counts mean
+        # packets.
         average -= 1.0
     elif queue.counts_bytes:
         average *= length
@@ -149,7 +154,7 @@ def red_share(queue: Red, limit_packets: int, packet_bytes: int) -> float:
 
 
 def pi_time_s(queue: Pi, limit_packets: int, share: float) -> float:
-    """Return the time until PI drops this fraction of the arriving packets. [s]"""
+    """Return the time until PI drops the fraction `share` of the packets of a full queue. [s]"""
     distance = limit_packets - queue.target_packets
     if distance <= 0:
         return inf
@@ -158,7 +163,7 @@ def pi_time_s(queue: Pi, limit_packets: int, share: float) -> float:
 
 
 def pie_time_s(queue: Pie, delay_s: float, share: float) -> float:
-    """Return the time until PIE drops this fraction of the arriving packets. [s]"""
+    """Return the time until PIE drops the fraction `share` of the packets of a full queue. [s]"""
     step = queue.alpha_per_s * (delay_s - queue.target_s)
     if step <= 0.0:
         return inf
@@ -171,8 +176,8 @@ def pie_time_s(queue: Pie, delay_s: float, share: float) -> float:
 
 
 def pie_probability(share: float) -> float:
-    """Return PIE's probability at which it drops this fraction; it spares some packets after a
-    drop.
+    """Return the probability at which PIE drops the fraction `share`. PIE spares some packets after
+    each drop.
     """
     low, high = 0.0, 1.0
     while high - low > 1e-4:

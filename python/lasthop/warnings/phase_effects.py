@@ -1,15 +1,15 @@
-"""Phase effects: queues at which the order of arrivals, and not chance, decides which flow loses.
+"""Phase effects: queues at which the order of arrivals, not chance, decides which flow loses.
 
-Replications start at different times, but have the same phases, or keep their random phases until
-the end. More replications therefore do not average the effect out. Five kinds are known:
+Packets of all replications have the same phases, or random phases that last until the end.
+Therefore the mean over more replications still contains the effect. Five kinds are known:
 
 *Round-trip times.* Deterministic packets of flows with several round-trip times meet a drop-tail
 queue in fixed phases (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways",
 Internetworking: Research and Experience 3, 1992).
 
 *A link of the same rate.* While the link before a full queue is busy, its packets arrive one packet
-time apart, always at the same phase of the queue's departures. Either each of these packets finds
-the place that has just become free, or none does. Take two links of 100 Mb/s with thresholds of 15
+time apart, always at the same phase of the queue's departures. Either each of these packets arrives
+just after a departure and is accepted, or none is. Take two links of 100 Mb/s with thresholds of 15
 packets. The flows that join at the second link lose 3.6 % of their packets, but 2.9 % if the rates
 differ by 0.3 % (study red-fig19). Exact multiples of the rate have the same effect.
 
@@ -18,8 +18,8 @@ and the same flows lose repeatedly. If 12 flows with access links of 20 Mb/s sha
 Mb/s, one flow gets the whole link.
 
 *Constant-rate datagrams.* Sources overload a queue, and the ratio of their packet gaps is a ratio
-of small whole numbers. Their packets keep the phases of their first datagrams. If two sources of 15
-Mb/s share 20 Mb/s, one gets between 50 and 76 %. CoDel does not help, because it does not drop at
+of small whole numbers. The phases of their first datagrams then persist. If two sources of 15 Mb/s
+share 20 Mb/s, one gets between 50 and 76 %. CoDel does not help, because it does not drop at
 random. RED, PI, PIE and proportional drops do not help if their random drops are less than the
 overload. The limit then drops the other packets, because a full queue is a drop-tail queue.
 `lasthop.warnings.full_queue` computes this condition. Take two sources of 8 Mb/s over 10 Mb/s, with
@@ -60,33 +60,33 @@ from lasthop.warnings.full_queue import DRAWN, lock_time_s
 __all__ = ["phase_effects", "phase_locks"]
 
 DETERMINISTIC = ("drop_tail", "threshold")
-"""Disciplines whose drops depend only on the order of arrivals."""
+"""Disciplines whose drops depend only on the order of arrivals, without random numbers."""
 
 UNDRAWN = (*DETERMINISTIC, "codel")
-"""Disciplines with one queue that do not drop at random."""
+"""Disciplines with a single queue that do not drop at random."""
 
 MULTIPLE = 3
-"""Largest integer ratio of the rate of a router's link to the rate of the next queue for which
-phases lock. Ratios of four and more did not lock in simulations. [-]
+"""Largest integer ratio of a router link's rate to the next queue's rate at which phases lock.
+Ratios of four and more did not lock in simulations. [-]
 """
 
 LOCKED_PART = 0.1
-"""Smallest fraction of the measured time during which the limit of a queue drops packets, before
-random drops remove the overload. [-]
+"""Fraction of the measured time for which a queue's limit must drop packets to cause a warning,
+before random drops remove the overload. [-]
 """
 
 PART = 0.25
-"""Smallest fraction of the links before a queue that have equal rates. If rates are spread, two
-rates may be equal by chance. [-]
+"""Smallest fraction of a queue's input links with equal rates that causes a warning. Two of many
+different rates may be equal by chance. [-]
 """
 
 SIMPLE = 4
-"""Largest denominator of the ratio of a higher to a lower rate for which two sources keep their
-phases. A source then meets at most this many phases of the other source. [-]
+"""Largest denominator of the ratio of two packet rates (higher to lower) for which the sources'
+phases lock. [-]
 """
 
 MOST_FLOWS = 500
-"""Largest number of flows that are examined, because reading 100,000 flows takes too long."""
+"""Maximum number of examined flows, because reading 100,000 flows takes too long."""
 
 
 def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
@@ -113,9 +113,10 @@ def phase_locks(scenario: Scenario) -> list[str]:
 
 
 def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield the queues that flows with several round-trip times share without jitter.
+    """Yield the deterministic queues that flows with several round-trip times share without jitter.
 
-    Only queues in `among` are checked. The values are name, kind, and number of round-trip times.
+    Only queues in `among` are checked. The tuple contains name and discipline of the queue, and the
+    number of round-trip times.
     """
     queues = {
         link.name: link.queue.discipline.replace("_", "-")
@@ -146,7 +147,7 @@ def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, s
 
 
 MANY = 100
-"""Number of flows from which on a queue is assumed to become full. [-]"""
+"""Number of flows from which a queue is assumed to become full. [-]"""
 
 
 @dataclass(frozen=True)
@@ -154,17 +155,17 @@ class Hop:
     """A queue on the path of a flow's data."""
 
     name: str
-    """Name of the queue in results."""
+    """Name of the queue in a result."""
     queue: Queue
-    """Discipline of the queue with its settings."""
+    """Queue discipline with its settings."""
     limit_packets: int
-    """Queue length from which on packets are dropped."""
+    """Queue length at which arriving packets are dropped. [packets]"""
     rate_bps: float | None
-    """Rate of the link; None without a rate, and for a queue of a cell. [bit/s]"""
+    """Rate of the link; None if it is unlimited, and for a queue of a cell. [bit/s]"""
     is_radio: bool = False
     is_host: bool = False
     is_steady: bool = True
-    """Whether packets leave a full queue one packet time apart; false if the link follows a
+    """Whether packets leave a full queue at a constant interval; False if the link's rate follows a
     trace.
     """
     is_jittered: bool = False
@@ -181,7 +182,7 @@ class Hop:
         return self.discipline.replace("_", "-")
 
     def drops_by(self, disciplines: Collection[str]) -> bool:
-        """Return whether the queue has one of these disciplines and a limited rate."""
+        """Return whether the queue has one of these disciplines and can become full."""
         return (
             self.discipline in disciplines
             and (self.is_radio or self.rate_bps is not None)
@@ -191,21 +192,21 @@ class Hop:
 
 @dataclass
 class Meeting:
-    """A queue with the flows that share it."""
+    """A queue, with the flows and the input links whose packets arrive at the queue."""
 
     hop: Hop
     flows: list[Flow | CsmaFlow] = field(default_factory=list)
     feeders: dict[str, tuple[Hop | None, list[Flow]]] = field(default_factory=dict)
-    """Nearest link with a rate before the queue (or None), with the flows over this link. The key
-    is the name of the link, or of the flow if there is no link.
+    """Input links of the queue: the nearest preceding link with a rate or None, and its flows. The
+    key is the name of the link; if there is no link, the name of the flow.
     """
     constant: dict[str, tuple[Udp, float]] = field(default_factory=dict)
-    """Constant-rate sources by the name of the flow, each with its load: the fraction of the
-    queue's time that it needs.
+    """Constant-rate sources by flow name, each with its load: its arrival rate over the queue's
+    departure rate.
     """
 
     def add(self, flow: Flow, before: Hop | None, load: float) -> None:
-        """Add a flow that comes from the link `before`."""
+        """Add a flow whose packets arrive from the link `before`."""
         self.flows.append(flow)
         name = flow.name if before is None else before.name
         self.feeders.setdefault(name, (before, []))[1].append(flow)
@@ -214,14 +215,14 @@ class Meeting:
 
     @property
     def load(self) -> float:
-        """Load of the constant-rate sources: the fraction of the queue's time that they need.
+        """Total load of the constant-rate sources: arrival rate over the queue's departure rate.
         [-]
         """
         return sum(load for _, load in self.constant.values())
 
     @property
     def may_fill(self) -> bool:
-        """Whether bulk TCP can fill the queue.
+        """Whether bulk TCP flows can fill the queue.
 
         The arrival rate must exceed the departure rate, and the sum of the windows must exceed the
         limit of the queue. `MANY` flows are always assumed to fill the queue.
@@ -235,7 +236,7 @@ class Meeting:
 
     @property
     def feeding(self) -> Iterable[tuple[Hop | None, list[Flow]]]:
-        """Links before the queue (or None), each with its flows."""
+        """Input links of the queue (None if unlimited), each with its flows."""
         return self.feeders.values()
 
 
@@ -247,7 +248,8 @@ def is_bulk(flow: Flow) -> bool:
 def locks(scenario: Scenario, full: Collection[str] | None = None) -> Iterator[str]:
     """Yield warnings about queues that may drop packets in fixed phases.
 
-    For a result, only queues in `full` are checked. Queues with the same fault share a warning.
+    If `full` is given, only these queues, which were full in a result, are checked. Queues with the
+    same fault share a warning.
     """
     alike: dict[tuple[str, str], list[str]] = {}
     for meeting in meetings(scenario).values():
@@ -263,7 +265,9 @@ def locks(scenario: Scenario, full: Collection[str] | None = None) -> Iterator[s
 
 
 def of_links(meeting: Meeting, was_full: bool) -> Iterator[str]:
-    """Yield a fault if a router's link has the same rate as the next queue, or a multiple of it."""
+    """Yield the text of a warning if an input link from a router has the queue's rate, or a small
+    multiple of this rate.
+    """
     hop, rate_bps = meeting.hop, meeting.hop.rate_bps
     if hop.is_radio or not hop.drops_by(DETERMINISTIC) or not hop.is_steady or not rate_bps:
         return
@@ -285,7 +289,9 @@ def of_links(meeting: Meeting, was_full: bool) -> Iterator[str]:
 
 
 def of_hosts(meeting: Meeting, was_full: bool) -> Iterator[str]:
-    """Yield a fault if access links have equal rates that divide the rate of the queue."""
+    """Yield the text of a warning if several access links have equal rates that divide the queue's
+    rate.
+    """
     hop, rate_bps = meeting.hop, meeting.hop.rate_bps
     if hop.is_radio or not hop.drops_by(DETERMINISTIC) or not hop.is_steady or not rate_bps:
         return
@@ -309,7 +315,7 @@ def of_hosts(meeting: Meeting, was_full: bool) -> Iterator[str]:
 
 
 def of_sources(scenario: Scenario, meeting: Meeting, was_full: bool) -> Iterator[str]:
-    """Yield a fault if constant-rate sources with fixed phases overload a queue."""
+    """Yield the text of a warning if constant-rate sources with fixed phases overload the queue."""
     is_drawn = meeting.hop.drops_by(DRAWN)
     if is_drawn and not limit_binds(scenario, meeting):
         return
@@ -330,14 +336,15 @@ def of_sources(scenario: Scenario, meeting: Meeting, was_full: bool) -> Iterator
 
 
 FULL = " {} drops less than the overload, so that the queue stays full,"
-"""Clause about a discipline whose queue stays at its limit."""
+"""Clause of a warning about a random-drop discipline whose queue stays full."""
 
 
 def limit_binds(scenario: Scenario, meeting: Meeting) -> bool:
-    """Return whether the limit of a queue drops packets of constant-rate sources for long enough.
+    """Return whether the limit of a queue drops datagrams for long enough, in addition to random
+    drops.
 
-    The discipline of the queue drops at random. The limit must drop packets for more than the
-    fraction `LOCKED_PART` of the measured time.
+    The limit must drop packets of constant-rate sources for more than the fraction `LOCKED_PART` of
+    the measured time.
     """
     load = meeting.load
     if load <= 1.0:
@@ -352,7 +359,7 @@ def limit_binds(scenario: Scenario, meeting: Meeting) -> bool:
 
 
 def of_losses(meeting: Meeting, every: int) -> Iterator[str]:
-    """Yield the warning about periodic losses of sources that send in turns."""
+    """Yield a warning if periodic losses always affect the same constant-rate source."""
     if len(meeting.constant) < max(2, len(meeting.flows)):
         return
     rates = [packet_rate(udp) for udp, _ in meeting.constant.values()]
@@ -372,7 +379,7 @@ def of_losses(meeting: Meeting, every: int) -> Iterator[str]:
 
 
 def keep_phases(sources: Sequence[Udp]) -> bool:
-    """Return whether two of these sources have packet rates in a ratio of small whole numbers."""
+    """Return whether any two sources have packet rates in a ratio of small whole numbers."""
     rates = [packet_rate(udp) for udp in sources]
     different = sorted(set(rates))
     if len(different) < len(rates):
@@ -382,16 +389,16 @@ def keep_phases(sources: Sequence[Udp]) -> bool:
 
 
 SOURCES = 30
-"""Largest number of different rates that are compared with each other."""
+"""Maximum number of different packet rates that are compared in pairs."""
 
 
 def packet_rate(udp: Udp) -> Fraction:
-    """Return the rate of a constant source. [packets/s]"""
+    """Return the packet rate of a constant-rate source. [packets/s]"""
     return Fraction(int(udp.rate_bps), 8 * udp.payload_bytes)
 
 
 def mbps(rate_bps: float) -> str:
-    """Return a rate as text."""
+    """Return a rate as text with the unit Mb/s."""
     return f"{rate_bps / 1e6:g} Mb/s"
 
 
@@ -399,17 +406,16 @@ def mbps(rate_bps: float) -> str:
 
 
 NONE = Queue(discipline="none")
-"""Queue of a wire without a queue."""
+"""Placeholder for the queue of a wire that has none."""
 
 Place = tuple[str, str]
-"""Name of a queue, and the access category of a queue of a cell (else an empty text)."""
+"""Identity of a queue: its name, and its access category in a cell (empty elsewhere)."""
 
 
 def meetings(scenario: Scenario) -> dict[Place, Meeting]:
-    """Return the queues on the paths of the first flows, in the order of the paths.
+    """Return the queues on the paths of the first flows, each with its flows, in path order.
 
-    If constant-rate sources overload a queue, they count only in this queue and not in later queues
-    of their paths.
+    If constant-rate sources overload a queue, later queues on their paths ignore these sources.
     """
     if isinstance(scenario, CsmaScenario):
         return of_conflicts(scenario)
@@ -441,7 +447,7 @@ def meetings(scenario: Scenario) -> dict[Place, Meeting]:
 
 
 def of_conflicts(scenario: CsmaScenario) -> dict[Place, Meeting]:
-    """Return the queues of the wireless links of a conflict graph at which routes begin."""
+    """Return the queues at the first links of routes in a conflict graph, each with its flows."""
     csma = scenario.csma
     wireless = {link.name for link in csma.links}
     results: dict[Place, Meeting] = {}
@@ -462,14 +468,14 @@ def of_conflicts(scenario: CsmaScenario) -> dict[Place, Meeting]:
 
 
 def may_lock(link: Link) -> bool:
-    """Return whether the phases of drops at a router's link may lock."""
+    """Return whether drops at a router's link may be phase-locked."""
     return link.loss_every is not None or (
         link.rate_bps is not None and link.queue.discipline in (*UNDRAWN, *DRAWN)
     )
 
 
 def of_link(link: Link) -> Hop:
-    """Return the hop of a wired link."""
+    """Return the queue of a wired link."""
     return Hop(
         link.name,
         *drops(link.queue, link.queue_packets),
@@ -482,14 +488,14 @@ def of_link(link: Link) -> Hop:
 
 
 def drops(queue: Queue, limit_packets: int) -> tuple[Queue, int]:
-    """Return a queue, and the queue length from which on it drops packets. [packets]"""
+    """Return a queue, and the queue length at which it drops arriving packets. [packets]"""
     if isinstance(queue, Threshold):
         limit_packets = min(limit_packets, queue.threshold_packets)
     return queue, limit_packets
 
 
 def path_of(flow: Flow, scenario: Scenario, links: Mapping[str, Hop]) -> list[Hop]:
-    """Return the queues on the path of a flow's data."""
+    """Return the queues on the path of a flow's data, in order."""
     wired = [links[name] for name in flow.forward if name in links]
     if not isinstance(scenario, CellScenario) or not flow.station:
         return wired
@@ -503,7 +509,7 @@ def path_of(flow: Flow, scenario: Scenario, links: Mapping[str, Hop]) -> list[Ho
 
 
 def of_wire(scenario: Scenario, way: str) -> Hop:
-    """Return the queue of one direction of the wire of a cell."""
+    """Return the queue of one direction of a cell's wire."""
     wire = scenario.wire
     rate_bps, trace = wire.rate_bps, wire.trace
     if way == "up":
@@ -519,9 +525,11 @@ def of_wire(scenario: Scenario, way: str) -> Hop:
 
 
 def load_of(flow: Flow, hop: Hop, scenario: Scenario) -> float:
-    """Return the fraction of a queue's time that a constant-rate source needs. [-]
+    """Return a constant-rate source's load of a queue: its arrival rate over the departure rate.
+    [-]
 
-    For a queue of a cell, this is a lower bound without collisions and channel errors.
+    For a queue of a cell, the load is a lower bound, since collisions and channel errors are
+    ignored.
     """
     if not isinstance(flow, UdpFlow) or flow.udp.arrivals != "constant":
         return 0.0
@@ -533,7 +541,7 @@ def load_of(flow: Flow, hop: Hop, scenario: Scenario) -> float:
 
 
 def least_exchange_s(flow: UdpFlow, station: Station, scenario: CellScenario) -> float:
-    """Return the smallest air time of a datagram. [s]"""
+    """Return the smallest air time of one datagram, including its channel access. [s]"""
     cell = scenario.cell
     rate_bps = station.rate_bps if flow.is_up else station.downlink_rate_bps
     if isinstance(cell, AggregatingCell):

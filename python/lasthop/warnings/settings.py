@@ -1,4 +1,4 @@
-"""Warnings about valid but surprising settings, printed by `check` and with every answer.
+"""Warnings about valid but surprising settings, printed by `check` and with every result.
 
 Each warning can be understood without the other warnings. It names the key, the consequence, and a
 remedy.
@@ -28,23 +28,23 @@ from lasthop.scenario.typed import (
 __all__ = ["cautions", "window_notes"]
 
 LOSSY = 0.5
-"""Fraction of lost frames per attempt above which a rate is not usable. [-]"""
+"""Fraction of lost frames per attempt above which a warning is given. [-]"""
 
 DRIFT = 0.25
-"""Largest deviation of a class's share from its target under Algorithm 1, divided by the difference
-between the class's fraction of connections and its target. For TCP without channel errors, see
-docs/papers/vbs.md, "Unequal shares". [-]
+"""Deviation of a class's queue share from its target under Algorithm 1, as a fraction of the
+difference between its fraction of connections and its target. The number applies to TCP without
+channel errors, see docs/papers/vbs.md, "Unequal shares". [-]
 """
 
 MISSED = 0.025
-"""Largest relative deviation from a target without a warning. [-]"""
+"""Largest relative deviation of a share from its target that causes no warning. [-]"""
 
 MIN_LIMITED_FRACTION = 0.5
-"""Fraction of time above which the receive window limits a flow most of the time. [-]"""
+"""Fraction of time above which a note is given that the receive window limits a flow. [-]"""
 
 
 def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
-    """Return warnings that a user must read before trusting an answer about a scenario.
+    """Return warnings about a scenario that a user must read before trusting a result.
 
     `programs_run` is true if the programs of the scenario run, as in an emulation.
     """
@@ -75,7 +75,7 @@ def window_notes(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
 
 
 def _window_note(window: int, limited: Mapping[str, float]) -> str:
-    """Return a line about flows that a receive window of this many packets limits."""
+    """Return a note on flows that a receive window of `window` packets limits."""
     percent = f"{100 * sum(limited.values()) / len(limited):.0f} % of the time"
     names = listed(list(limited))
     if len(limited) == 1:
@@ -87,7 +87,7 @@ def _window_note(window: int, limited: Mapping[str, float]) -> str:
 
 
 def _marks(scenario: Scenario) -> Iterator[str]:
-    """Yield a warning if CoDel marks packets, and some flows do not support ECN."""
+    """Yield a warning if CoDel marks packets but not all flows support ECN."""
     queues = {f"link {link.name}": link.queue for link in scenario.routers}
     if isinstance(scenario, CellScenario):
         queues["`cell.ap_queue`"] = scenario.cell.ap.queue
@@ -160,7 +160,7 @@ def _sharing(scenario: CellScenario) -> Iterator[str]:
 
 
 def _both_ways(queue: Vbs) -> Iterator[str]:
-    """Yield warnings if there are both classes of uploads and classes of downloads."""
+    """Yield a warning if virtual buffer sharing has classes of uploads and classes of downloads."""
     if queue.share_of == "queue":
         yield (
             "`cell.ap_queue.vbs.share_of`: classes of uploads have only ACKs in the queue and need "
@@ -176,9 +176,9 @@ def _both_ways(queue: Vbs) -> Iterator[str]:
 
 
 def _drift(scenario: CellScenario, classes: Sequence[VbsClass]) -> Iterator[str]:
-    """Yield a warning about a target that the corrected Algorithm 1 misses.
+    """Yield a warning if Algorithm 1 in its corrected form misses the target share of a class.
 
-    Below its occupancy, the algorithm lets packets of all classes enter the queue."""
+    While the queue is below its target occupancy, the algorithm accepts packets of all classes."""
     flows = {flow.name: flow for flow in scenario.tcp_flows}
 
     def connections(each: VbsClass) -> float:
@@ -214,7 +214,7 @@ def _presence(flow: Flow, scenario: Scenario) -> float:
 
 
 def _noise(scenario: CellScenario) -> Iterator[str]:
-    """Yield a warning per table of stations whose rate is not usable at the signal-to-noise
+    """Yield a warning for each table of stations whose rate is too high for its signal-to-noise
     ratio.
     """
     groups = {each.group: each for each in reversed(scenario.stations)}
@@ -228,9 +228,7 @@ def _noise(scenario: CellScenario) -> Iterator[str]:
 
 
 def _ratios(station: Station) -> Iterator[tuple[float, str]]:
-    """Yield the signal-to-noise ratios of a station, each with a text on the time of its
-    beginning.
-    """
+    """Yield each signal-to-noise ratio of a station, with a text on when it begins."""
     if station.snr_db is not None:
         yield station.snr_db, ""
     for change in station.channel_changes:
@@ -245,7 +243,9 @@ def _too_fast(
     snr_db: float,
     since: str,
 ) -> Iterator[str]:
-    """Yield a warning about the direction with the highest loss, if this loss exceeds `LOSSY`."""
+    """Yield a warning about the direction with the highest frame error rate, if it exceeds
+    `LOSSY`.
+    """
     if station.mcs is not None and station.streams is not None:
         yield from _mcs_too_high(station, station.mcs, station.streams, frames, snr_db, since)
         return
@@ -277,7 +277,9 @@ def _mcs_too_high(
     snr_db: float,
     since: str,
 ) -> Iterator[str]:
-    """Yield a warning if the MCS of a station is not usable, unless the SNR chooses the MCS."""
+    """Yield a warning if the MCS of a station is too high; nothing if the MCS is derived from the
+    SNR.
+    """
     if station.mcs_by_snr:
         return
     length = max(frames.values(), default=0)
@@ -296,9 +298,7 @@ def _mcs_too_high(
 
 
 def _longest_frames(scenario: CellScenario, stations: Collection[str]) -> dict[str, dict[str, int]]:
-    """Return the longest frames of the flows of these stations, by station and direction.
-    [bytes]
-    """
+    """Return the length of the longest frame per station and direction. [bytes]"""
     cell = scenario.cell
     around = cell.mac_header_bytes + cell.llc_bytes
     frames: dict[str, dict[str, int]] = {name: {} for name in stations}
@@ -315,8 +315,8 @@ def _longest_frames(scenario: CellScenario, stations: Collection[str]) -> dict[s
 
 
 def _greedy(scenario: CellScenario) -> Iterator[str]:
-    """Yield a warning about greedy downlink flows, and the flows that starve in the same queue."""
-    # A virtual shared bottleneck begins later, and then prevents starvation.
+    """Yield a warning about greedy downlink sources, which starve other flows in the same queue."""
+    # A virtual shared bottleneck prevents starvation.
     if scenario.vsb is not None:
         return
     down = [flow for flow in scenario.flows if isinstance(flow, UdpFlow) and not flow.is_up]
@@ -336,7 +336,7 @@ def _greedy(scenario: CellScenario) -> Iterator[str]:
 
 
 def _conflicts(scenario: CsmaScenario) -> Iterator[str]:
-    """Yield warnings about networks described by a conflict graph."""
+    """Yield warnings about settings of a conflict graph."""
     csma = scenario.csma
     conflicts = csma.conflicts
     routes = {flow.class_name: flow.route for flow in csma.flows}

@@ -1,9 +1,8 @@
 """Checks whether a simulation was in a steady state while it was measured.
 
 Means over a transient do not describe a steady state. Two signs of a transient need no further
-simulation. The warm-up is short compared with the round trips in which TCP finds its rate. The
-goodputs in the two halves of the measured time differ. If a scenario changes with time, the halves
-may differ in a steady run.
+simulation: a warm-up of few round-trip times, and different goodputs in the two halves of the
+measured time. The second sign is ignored if the scenario itself changes with time.
 """
 
 import json
@@ -19,19 +18,19 @@ from lasthop.scenario.typed import CellScenario, CsmaScenario, Scenario, SensorF
 __all__ = ["unsteady_runs"]
 
 ROUND_TRIPS = 10.0
-"""Smallest number of round trips in a warm-up. Slow start doubles a window in each round trip.
-[-]
+"""Minimum number of round-trip times in a warm-up. Slow start doubles the window in each round-trip
+time. [-]
 """
 
 APART = 0.02
-"""Largest difference between the halves, divided by their mean, that is ignored. [-]"""
+"""Largest ignored difference between the goodputs of the two halves, divided by their mean. [-]"""
 
 WAYS = {"up": "of uploads", "down": "of downloads", "other": "of all flows"}
-"""Directions whose goodputs are compared, with their names in warnings."""
+"""Directions whose goodputs are compared, with their phrases in warnings."""
 
 
 def unsteady_runs(scenario: Scenario, summary: Mapping[str, Any], halves_json: str) -> list[str]:
-    """Return warnings about values that were measured before a steady state.
+    """Return warnings if values were measured before a steady state.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ def unsteady_runs(scenario: Scenario, summary: Mapping[str, Any], halves_json: s
 
 
 def _short_warmup(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a warning about flows whose round-trip times are long compared with the warm-up."""
+    """Yield a warning about flows for which the warm-up contains too few round-trip times."""
     lasting = _lasting(scenario)
     rtts = estimates_of(summary.get("flows", ()), "rtt_s")
     late = {
@@ -70,7 +69,7 @@ def _short_warmup(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[st
 
 
 def _lasting(scenario: Scenario) -> set[str]:
-    """Return the TCP flows that begin before the end of the warm-up and never end."""
+    """Return the names of the TCP flows that begin during the warm-up and never end."""
     if isinstance(scenario, CsmaScenario):
         return {flow.name for flow in scenario.csma.flows if flow.tcp is not None}
     return {
@@ -81,7 +80,7 @@ def _lasting(scenario: Scenario) -> set[str]:
 
 
 def _changes(scenario: Scenario) -> bool:
-    """Return whether a scenario intentionally changes during the measured time."""
+    """Return whether the traffic or channels of a scenario change during the measured time."""
     stations = scenario.stations if isinstance(scenario, CellScenario) else ()
     wire = scenario.wire
     return (
@@ -99,19 +98,19 @@ def _changes(scenario: Scenario) -> bool:
 
 
 def _ends(flow: TcpFlow) -> bool:
-    """Return whether a connection has a finite amount of data, once or repeatedly."""
+    """Return whether a TCP flow consists of finite transfers."""
     return flow.web is not None or flow.tcp.segments is not None
 
 
 def _halves_apart(
     scenario: Scenario, halves: Mapping[str, list[dict[str, float | None]]]
 ) -> Iterator[str]:
-    """Yield a warning per direction whose goodputs in the two halves differ significantly."""
+    """Yield a warning per direction whose goodputs differ significantly between the two halves."""
     for way, words in WAYS.items():
         (first, first_ci95), (second, second_ci95) = (
             (half["mean"] or 0.0, half["ci95"]) for half in halves[way]
         )
-        if first_ci95 is None or second_ci95 is None:  # A single replication has no intervals.
+        if first_ci95 is None or second_ci95 is None:  # None with a single replication
             continue
         allowed = max(first_ci95 + second_ci95, APART * 0.5 * (first + second))
         if abs(second - first) <= allowed:
@@ -128,6 +127,6 @@ def _halves_apart(
 
 
 def _ceiling(seconds: float) -> float:
-    """Return a time rounded up to two digits. [s]"""
+    """Return a time, rounded up to two significant digits. [s]"""
     unit = 10.0 ** (floor(log10(seconds)) - 1)
     return float(f"{ceil(seconds / unit) * unit:.2g}")

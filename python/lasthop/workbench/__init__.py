@@ -1,2 +1,2 @@
-"""The workbench: a page that runs the engine in the browser, with a server for features that need
+"""The workbench: a web page with the engine in the browser, and a server for features that need
 Python."""

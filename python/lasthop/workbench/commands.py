@@ -1,5 +1,4 @@
-"""Requests of the page as commands. Each command is a process that prints its answer as with
-``--json``."""
+"""Execution of the page's requests: each runs a lasthop command with ``--json`` as a process."""
 
 import json
 import sys
@@ -29,28 +28,30 @@ COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
     ),
     "chart": (["stability", "chart"], {"over": "--over", "size": "--size"}),
 }
-"""Possible requests: the command, and the options that it accepts from the page."""
+"""Accepted requests: the command, and the options that the page may set."""
 
 MOST_CHARACTERS = 10_000
-"""Largest length of a setting or an option, each of which is an argument of a command."""
+"""Maximum length of a setting or option in a request, since each is a command line argument.
+[characters]
+"""
 
 MOST_ARGUMENTS = 200
-"""Largest total number of settings and options of a request."""
+"""Maximum number of settings and options in a request."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request that was checked."""
+    """A request of the page after its check."""
 
     arguments: list[str]
-    """Arguments after ``lasthop``."""
+    """Command line arguments after ``lasthop``."""
     file: str
-    """Name of the scenario's file."""
+    """Name of the scenario's file in the temporary directory."""
     text: str
 
     @classmethod
     def of(cls, command: str, request: object) -> "Asked":
-        """Read a request: its `text`, and optionally `settings` and `options`.
+        """Check a request: its `text` (the scenario), and optionally `settings` and `options`.
 
         Raises
         ------
@@ -92,12 +93,12 @@ class Asked:
 
     @property
     def process(self) -> list[str]:
-        """Return the whole command line."""
+        """Return the whole command line of the process."""
         return [sys.executable, "-m", "lasthop", *self.arguments]
 
 
 def check_text(name: str, text: str) -> None:
-    """Refuse a text that cannot be in a file or on a command line.
+    """Raise an error if a text cannot be written to a file or passed on a command line.
 
     Raises
     ------
@@ -110,18 +111,19 @@ def check_text(name: str, text: str) -> None:
 
 @dataclass(frozen=True)
 class Reply:
-    """Output of a command."""
+    """Reply of the server with the output of a command."""
 
     status: int
-    """Status code of HTTP."""
+    """HTTP status code of the reply."""
     body: dict[str, Any]
 
 
 def reply_of(code: int, output: bytes, messages: bytes) -> Reply:
-    """Return the reply to a request whose command has ended.
+    """Return the reply to a request after its command has ended.
 
-    `answer` has the printed JSON, `notes` the warnings; `error` and `hint` describe an error. A
-    refusal of a scenario is a normal reply, not a failure.
+    In the reply, `answer` is the printed JSON, and `notes` are the warnings. The values `error` and
+    `hint` describe an error. If the scenario is invalid, the HTTP status is still that of a
+    success.
     """
     lines = messages.decode("utf-8", "replace").splitlines()
     errors, hints, notes = (
@@ -130,7 +132,7 @@ def reply_of(code: int, output: bytes, messages: bytes) -> Reply:
     )
     if code == 0:
         try:
-            # JSON has no NaN or infinity, so such values become null (unknown).
+            # JSON does not permit NaN and infinity, so null (unknown) replaces these values.
             answer = json.loads(output, parse_constant=lambda _: None)
         except ValueError:
             return Reply(500, {"error": "the command has not printed JSON", "hint": None})

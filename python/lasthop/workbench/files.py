@@ -1,4 +1,4 @@
-"""The built files of the page: their folder, and the error if they are missing."""
+"""Files of the built web page: their directory, and the error if they are missing."""
 
 from pathlib import Path
 
@@ -7,21 +7,21 @@ from lasthop.errors import UserError
 __all__ = ["PAGE", "index", "page"]
 
 PAGE = Path(__file__).with_name("page")
-"""Folder of the built page, written by `make build` and included in wheels."""
+"""Directory of the built web page, which `make build` writes and wheels contain."""
 
 ENTRY = "index.html"
 
 API = '<meta name="lasthop-api" content="api/" />'
-"""Element of the page with the address to request features that the browser's engine lacks."""
+"""Element of the page with the server's address for features that the browser's engine lacks."""
 
 
 def page() -> Path:
-    """Return the folder of the page's files.
+    """Return the directory of the web page's files.
 
     Raises
     ------
     UserError
-        If they have not been built.
+        If the page has not been built.
     """
     if not (PAGE / ENTRY).is_file() or not (PAGE / "engine.wasm").is_file():
         raise UserError(
@@ -32,5 +32,5 @@ def page() -> Path:
 
 
 def index() -> str:
-    """Return the page with the address of Python's server."""
+    """Return the HTML of the page, with the address of this server."""
     return (page() / ENTRY).read_text("utf-8").replace("<head>", f"<head>\n    {API}", 1)

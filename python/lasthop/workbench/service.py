@@ -1,5 +1,4 @@
-"""Server of the page on loopback, with an interface for features that the browser's engine
-lacks."""
+"""Web server of the page on loopback, with an API for features that the browser's engine lacks."""
 
 import asyncio
 import contextlib
@@ -27,16 +26,16 @@ from lasthop.workbench.files import index, page
 __all__ = ["application"]
 
 MOST_BYTES = 4_000_000
-"""Largest length of a request. [bytes]"""
+"""Maximum size of a request. [bytes]"""
 
 AT_ONCE = 2
-"""Number of long commands that run simultaneously. Further commands wait."""
+"""Maximum number of long commands that run simultaneously. Further commands wait."""
 
 QUICK = "predict"
-"""Command that never waits for long commands: the page requests it after each change."""
+"""Command that does not wait for long commands, since the page requests it after each edit."""
 
 LOOK_S = 0.1
-"""Time between two checks whether the page still waits for the answer. [s]"""
+"""Interval between two checks whether the page still waits for the reply. [s]"""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
@@ -48,14 +47,14 @@ HEADERS = {
 
 
 def application(file: Path | None = None, is_over: Callable[[], bool] = lambda: False) -> Starlette:
-    """Return the application with the page and ``api/``.
+    """Return the web application with the page and the API under ``api/``.
 
     Parameters
     ----------
     file : path, optional
         Scenario that the page shows first. It is read again each time the page is loaded.
     is_over : callable, optional
-        Returns whether the server is to end, so that commands are ended, too.
+        Returns whether the server is stopping. Running commands are then stopped, too.
 
     Raises
     ------
@@ -97,7 +96,7 @@ def application(file: Path | None = None, is_over: Callable[[], bool] = lambda: 
         except UserError as error:
             return JSONResponse({"error": str(error), "hint": error.hint}, 400)
         except ClientDisconnect:
-            # the page was closed and does not receive this, or the server ends
+            # The page was closed and does not receive this reply, or the server is stopping.
             return JSONResponse({"error": "the command was given up", "hint": None})
         return JSONResponse(answer.body, answer.status)
 
@@ -117,14 +116,13 @@ def application(file: Path | None = None, is_over: Callable[[], bool] = lambda: 
 
 
 class Guarded:
-    """Application that adds headers to every answer, and refuses requests from pages of other
-    origins."""
+    """Middleware that adds headers to every reply, and refuses requests from other origins."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self._app = app
 
     async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:  # type: ignore[type-arg]
-        """Answer a request."""
+        """Handle a request."""
         headers = dict(scope.get("headers", []))
         origin = headers.get(b"origin")
         if origin is not None and origin != b"http://" + headers.get(b"host", b""):
@@ -142,7 +140,7 @@ class Guarded:
 
 
 async def body(request: Request) -> object:
-    """Return the object in a request.
+    """Return the JSON object in the body of a request.
 
     Raises
     ------
@@ -163,7 +161,8 @@ async def body(request: Request) -> object:
 
 
 async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Reply:
-    """Run a command in a temporary directory. End the command if no client waits for it any more.
+    """Run a command in a temporary directory. Stop the command if the client no longer waits for
+    it.
 
     Raises
     ------

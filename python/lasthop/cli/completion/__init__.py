@@ -1,6 +1,6 @@
 """Completion of the command line in bash, zsh and fish.
 
-A script in the shell (`share`) runs ``lasthop completion answer`` at each Tab. This command reads
+A script in the shell (`share`) calls ``lasthop completion answer`` at each Tab. This command reads
 the scenario's schema and `words.json`, which `table` writes from the definitions of the commands.
-It imports neither the commands nor numpy, so that it answers immediately.
+The command is fast, because it imports neither the other commands nor numpy.
 """

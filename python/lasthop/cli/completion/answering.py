@@ -1,9 +1,9 @@
-"""Answers to a shell that asks for the possible next words of a command line.
+"""Completions of the last word of a command line, printed for a shell.
 
-The answer is lines of text. The first line is the kind of files that the shell completes, if any.
-The next lines are the text before a file in the same word, the beginning of the file name, and the
-part of the word that bash has cut off. Each further line is a possible word, with its description
-after a tab.
+The output is lines of text. Line 1 is the kind of files that the shell completes, if any. Line 2 is
+the text before a file name in the same word, such as ``--out=``. Line 3 is the beginning of the
+file name. Line 4 is the beginning of the word that bash treats as a separate word. Each following
+line is a possible word, with its description after a tab.
 """
 
 import json
@@ -17,10 +17,10 @@ from typing import Any
 __all__ = ["Answer", "answer", "answered"]
 
 FILES = {"scenario": "scenarios", "case": "scenarios", "file": "files", "directory": "directories"}
-"""Kinds of files that shells complete, by the kind of a value."""
+"""Kind of files that the shell completes, by the kind of an option's value."""
 
 MARK = "\x1f"
-"""Placeholder for the cursor, which no command line contains."""
+"""Placeholder for the cursor; it is a character that no command line contains."""
 
 Word = tuple[str, str]
 """A possible word and its description."""
@@ -32,7 +32,7 @@ class Option:
 
     help: str
     takes: str | None = None
-    """Kind of the option's values; None for a flag."""
+    """Kind of the option's value, a key of `FILES` or of ``words``; None for a flag."""
     values: int = 1
     many: bool = False
     """Whether the option may be repeated."""
@@ -52,32 +52,32 @@ class Command:
 
     help: str
     commands: Sequence[str] = ()
-    """Names of the commands of the group; empty for a single command."""
+    """Names of the commands in the group; empty for a single command."""
     arguments: Sequence[Mapping[str, Any]] = ()
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Content of ``words.json``."""
+    """Contents of ``words.json``: all commands, options and possible words."""
 
     commands: Mapping[str, Mapping[str, Any]]
     words: Mapping[str, Sequence[str]]
     everywhere: Mapping[str, Mapping[str, Any]]
-    """Options of all commands."""
+    """Options that every command accepts."""
 
 
 @dataclass
 class Answer:
-    """Possible words at the cursor."""
+    """Completions at the cursor: possible words, and the kind of files."""
 
     words: list[Word] = field(default_factory=list)
     files: str = "words"
-    """Kind of files: ``scenarios``, ``files``, ``directories``, or ``words`` for none."""
+    """Kind of files to complete: ``scenarios``, ``files``, ``directories``; ``words`` for none."""
     before: str = ""
-    """Text before a file in the same word, such as ``--out=``."""
+    """Text before the file name in the same word, such as ``--out=``."""
     typed: str = ""
-    """Beginning of the file name."""
+    """Typed beginning of the file name."""
 
 
 def answer(arguments: Sequence[str]) -> int:
@@ -86,9 +86,9 @@ def answer(arguments: Sequence[str]) -> int:
     Parameters
     ----------
     arguments : sequence of str
-        Name of the shell, then the words of the line without the first word. The last word is
-        incomplete. Bash splits words at ``=`` and ``:``, and therefore passes the line and its
-        separators.
+        Name of the shell, then the words of the command line after ``lasthop``. The last word is
+        incomplete. Bash also splits words at ``=`` and ``:``. Therefore bash passes the whole line
+        and its separator characters instead.
     """
     shell, *given = arguments
     cut = ""
@@ -105,7 +105,7 @@ def answer(arguments: Sequence[str]) -> int:
 
 
 def words_of(line: str) -> tuple[list[str], bool]:
-    """Return the words of a line after the command, and whether the last word has an open quote."""
+    """Return the words after the command name, and whether the last word has an open quote."""
     for end in ("", "'", '"'):
         try:
             words = shlex.split(line + MARK + end)
@@ -116,7 +116,7 @@ def words_of(line: str) -> tuple[list[str], bool]:
 
 
 def kept_by_bash(word: str, breaks: str) -> str:
-    """Return the beginning of a word that bash treats as a separate word and does not replace."""
+    """Return the beginning of a word up to the last ``=`` or ``:``, which bash does not replace."""
     return word[: max((word.rfind(each) for each in "=:" if each in breaks), default=-1) + 1]
 
 
@@ -131,7 +131,7 @@ def answered(given: Sequence[str]) -> Answer:
 
 
 class Line:
-    """A command line up to the cursor."""
+    """State of the parser after the complete words of a command line."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -139,13 +139,13 @@ class Line:
         self.arguments: list[str] = []
         self.options: set[str] = set()
         self.lacking: list[str] = []
-        """Kinds of the values that the previous option still needs."""
+        """Kinds of the values that the previous option still expects."""
         self.is_program = False
-        """Whether the following words are the command line of another program."""
+        """Whether ``--`` was read, so that the remaining words belong to another program."""
 
     @property
     def entry(self) -> Command:
-        """Entry of the command in the table."""
+        """Description of the command in ``words.json``."""
         return Command(**self.table.commands[self.command])
 
     @property
@@ -160,7 +160,7 @@ class Line:
         return {name: Option(**option) for name, option in options.items()}
 
     def read(self, word: str) -> None:
-        """Read a word that is complete."""
+        """Parse a complete word."""
         if self.lacking:
             self.lacking.pop(0)
         elif self.is_program:
@@ -180,7 +180,7 @@ class Line:
             self.arguments.append(word)
 
     def going_on(self, typed: str) -> Answer:
-        """Return the completions of an incomplete word."""
+        """Return the completions of the incomplete last word."""
         if self.lacking:
             return self.value(self.lacking[0], typed)
         if self.is_program:
@@ -203,13 +203,13 @@ class Line:
         return Command(**self.table.commands[f"{self.command} {command}".strip()]).help
 
     def further_options(self) -> Iterable[Word]:
-        """Return the options that are not yet in the line, or may be repeated."""
+        """Yield the options that are not yet on the command line, or that may be repeated."""
         for name, option in self.known.items():
             if name not in self.options or option.many:
                 yield name, option.help
 
     def next_argument(self) -> str | None:
-        """Return the kind of the next argument; None if there are no more."""
+        """Return the kind of the next argument; None if the command accepts no more arguments."""
         known, at = self.arguments_known, len(self.arguments)
         if at < len(known):
             return known[at].takes
@@ -221,7 +221,7 @@ class Line:
         return Answer(words=chosen)
 
     def value(self, takes: str, typed: str, before: str = "") -> Answer:
-        """Return the possible values; `before` is the text before them in the same word."""
+        """Return the completions of an option's value or an argument."""
         is_file = bool(self.arguments) and self.file_is_scenario
         if takes in ("key", "keys") or (takes == "parameter or key" and is_file):
             from lasthop.cli.completion.keys import settings
@@ -242,7 +242,7 @@ class Line:
 
     @property
     def file_is_scenario(self) -> bool:
-        """Whether the first argument is a scenario, and not a case of a paper."""
+        """Whether the first argument is a scenario file, and not a case of a paper."""
         takes = self.arguments_known[0].takes if self.arguments_known else ""
         cases = self.table.words.get("case", ())
         return takes in ("scenario", "case") and self.arguments[0] not in cases

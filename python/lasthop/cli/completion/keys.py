@@ -1,4 +1,4 @@
-"""Key paths of scenarios, and the possible words for their values, from the schema."""
+"""Completion of the key paths and values of scenarios, from the JSON Schema of scenario files."""
 
 import json
 import re
@@ -15,23 +15,23 @@ __all__ = ["settings"]
 Schema = Mapping[str, Any]
 
 MOST_SAID = 70
-"""Longest description of a key. [characters]"""
+"""Maximum length of a key's description. [characters]"""
 
 
 def settings(typed: str, file: str, *, several: bool = False) -> Iterator[tuple[str, str]]:
     """Yield completions of ``PATH=VALUE``, each with a description.
 
-    A path is extended by one key. The key of a table ends with a dot, the key of a value with an
-    equals sign.
+    Each completion extends the path by one key. A dot follows the key of a table, and an equals
+    sign follows the key of a value.
 
     Parameters
     ----------
     typed : str
-        Text before the cursor.
+        Beginning of ``PATH=VALUE`` before the cursor.
     file : str
         Scenario file with the names of tables; empty if there is no file yet.
     several : bool
-        Whether the value may be a list with commas.
+        Whether several values, separated by commas, are accepted.
     """
     schema: Schema = json.loads(_core.schema())
     path, equals, value = typed.partition("=")
@@ -60,7 +60,7 @@ def settings(typed: str, file: str, *, several: bool = False) -> Iterator[tuple[
 
 
 def contents(file: str) -> Any:
-    """Return the readable contents of a scenario, which may be incomplete."""
+    """Return the contents of a scenario file; empty if the file cannot be parsed."""
     try:
         text = Path(file).expanduser().read_text("utf-8")
         return json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
@@ -69,7 +69,9 @@ def contents(file: str) -> Any:
 
 
 def ways(schema: Schema, path: str, node: Schema) -> Iterator[tuple[str, str]]:
-    """Yield the path as the path of a value, of a table, or of both."""
+    """Yield completions of a key path: with ``=`` if its value may be no table, with ``.`` if it
+    may be a table.
+    """
     sentence = str(node.get("description", "")).partition(". ")[0]
     text = shorten(sentence, MOST_SAID, placeholder=" ...")
     kinds = list(choices(schema, node))
@@ -80,13 +82,15 @@ def ways(schema: Schema, path: str, node: Schema) -> Iterator[tuple[str, str]]:
 
 
 def below(schema: Schema, tables: list[Schema], key: str) -> Iterator[Schema]:
-    """Yield the schemas of tables that a key of these tables may have as value."""
+    """Yield the table schemas of the values of a key; `tables` are the schemas of the outer
+    tables.
+    """
     for node in children(tables, key):
         yield from filter(is_table, choices(schema, node))
 
 
 def children(tables: list[Schema], key: str) -> Iterator[Schema]:
-    """Yield the schemas of a key of these tables."""
+    """Yield the schemas of the values of a key in these tables."""
     for table in tables:
         if key in table.get("properties", {}):
             yield table["properties"][key]
@@ -95,7 +99,7 @@ def children(tables: list[Schema], key: str) -> Iterator[Schema]:
 
 
 def choices(schema: Schema, node: Schema) -> Iterator[Schema]:
-    """Yield all schemas of a value, with references followed."""
+    """Yield the alternative schemas of a value, with all ``$ref`` resolved."""
     if "$ref" in node:
         yield from choices(schema, schema["$defs"][node["$ref"].removeprefix("#/$defs/")])
     elif "oneOf" in node:
@@ -106,12 +110,12 @@ def choices(schema: Schema, node: Schema) -> Iterator[Schema]:
 
 
 def is_table(node: Schema) -> bool:
-    """Return whether a schema is that of a table with keys."""
+    """Return whether a schema describes a table."""
     return node.get("type") == "object"
 
 
 def words(schema: Schema, node: Schema) -> Iterator[str]:
-    """Yield the possible words for a value."""
+    """Yield the words that a schema permits as value: enumerations and booleans."""
     for kind in choices(schema, node):
         yield from map(str, kind.get("enum", ()))
         if kind.get("type") == "boolean":

@@ -1,5 +1,5 @@
-"""Table of possible words on a command line. `make docs-pages` writes it; the shell reads it at
-Tab.
+"""Generator of ``words.json``, the list of commands, options and words for completion. `make
+docs-pages` writes the file.
 """
 
 import json
@@ -42,7 +42,7 @@ KINDS = {
     "SHELL": "shell",
     "NAME=LOW..HIGH": "parameter",
 }
-"""Kinds of values by metavar, for all commands."""
+"""Kinds of values by metavar, for the options and arguments of all commands."""
 
 OF_OPTIONS = {
     ("", "--model"): "model",
@@ -60,11 +60,11 @@ OF_OPTIONS = {
     ("relay", "--rule"): "rule",
     ("kernel", "NAME"): "kernel",
 }
-"""Kinds of values by command and option or argument; an empty command means all commands."""
+"""Kinds of values by command and option; an empty command name means all commands."""
 
 
 def completion_page() -> str:
-    """Return the table as JSON, one entry per line."""
+    """Return the contents of ``words.json``, with one command or list per line."""
     lines = ["{"]
     for section, entries in table().items():
         lines.append(f" {json.dumps(section)}: {{")
@@ -74,7 +74,9 @@ def completion_page() -> str:
 
 
 def table() -> dict[str, dict[str, Any]]:
-    """Return commands by name with arguments and options, common options, and lists of words."""
+    """Return the contents of ``words.json``: commands, words by kind, and options of all
+    commands.
+    """
     root: Any = typer.main.get_command(app)
     commands = dict(every_command(root))
     return {"commands": commands, "words": words(), "everywhere": EVERYWHERE}
@@ -88,7 +90,7 @@ EVERYWHERE = {
 
 
 def words() -> dict[str, list[str]]:
-    """Return the possible values that are words, by kind."""
+    """Return the possible words by kind of value."""
     ledger = load()
     return {
         "model": sorted(MODELS),
@@ -111,16 +113,14 @@ def words() -> dict[str, list[str]]:
 
 
 def options_of(model: str) -> Iterator[str]:
-    """Yield the options of a model, each with a possible word, or with an equals sign for a
-    number.
-    """
+    """Yield the options of a model: NAME=WORD for each possible word, or NAME= for a number."""
     package = import_module(f"lasthop.models.{model}")
     for option, allowed in words_of(package.Options) if hasattr(package, "Options") else ():
         yield from (f"{option}={word}" for word in allowed or ("",) if word is not None)
 
 
 def every_command(command: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a command with its arguments and options, then its subcommands."""
+    """Yield the name and description of a command, then those of its subcommands."""
     inside: Mapping[str, Any] = getattr(command, "commands", {})
     entry: dict[str, Any] = {"help": said_of(command)}
     if inside:
@@ -145,12 +145,14 @@ def every_command(command: Any, name: str = "") -> Iterator[tuple[str, dict[str,
 
 
 def said_of(command: Any) -> str:
-    """Return the description of a command in the list of commands."""
+    """Return the one-line description of a command."""
     return str(command.short_help or (command.help or "").partition("\n")[0])
 
 
 def described(command: str, option: Any) -> dict[str, Any]:
-    """Return an option's help, kind and number of values, and whether it may be repeated."""
+    """Return the description of an option: help, kind and number of its values, and
+    repeatability.
+    """
     entry: dict[str, Any] = {"help": first_sentence(option.help)}
     if not option.is_flag:
         entry["takes"] = kind_of(command, option)
@@ -160,12 +162,14 @@ def described(command: str, option: Any) -> dict[str, Any]:
 
 
 def first_sentence(text: str) -> str:
-    """Return the first sentence of a text, without its period."""
+    """Return the first sentence or clause of a text, without its period."""
     return text.partition(". ")[0].partition("; ")[0].removesuffix(".")
 
 
 def kind_of(command: str, parameter: Any) -> str:
-    """Return the kind of a parameter's values; empty if it is unknown."""
+    """Return the kind of a parameter's value; empty if neither `OF_OPTIONS` nor `KINDS` contains
+    it.
+    """
     metavar = str(parameter.metavar)
     own = parameter.opts[0] if parameter.param_type_name == "option" else metavar
     for first in (command.partition(" ")[0], ""):

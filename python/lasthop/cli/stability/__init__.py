@@ -23,4 +23,4 @@ COMMANDS: dict[Callable[..., None], str] = {
     integrate: "Follow the motion in time.",
     chart: "Draw the stable region of two parameters.",
 }
-"""Commands of the group, each with its line in the list of commands."""
+"""Functions of the group's commands, with one-line descriptions."""

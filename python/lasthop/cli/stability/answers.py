@@ -1,4 +1,4 @@
-"""Text and JSON of the numbers of the stability commands."""
+"""Numbers of the stability commands as text and JSON."""
 
 import json
 from typing import Any
@@ -8,23 +8,23 @@ import typer
 from lasthop.answers.digits import plain
 
 UNITS = {"window": "packets", "queue": "packets", "average": "packets", "probability": "-"}
-"""Unit of each kind of state, by the first word of its name."""
+"""Units of the state variables of fluid models, by the first word of the variable's name."""
 
 
 def unit_of(state: str) -> str:
-    """Return the unit of a state."""
+    """Return the unit of a state variable of a fluid model."""
     return UNITS[state.partition("_")[0]]
 
 
 def number(value: float | None) -> str:
-    """Return a number as text; small numbers have a power of ten."""
+    """Return a number as text, in scientific notation if it is very small or very large."""
     if value is not None and value != 0.0 and not 1e-3 <= abs(value) < 1e6:
         return f"{value:.3e}"
     return plain(value)
 
 
 def certain(value: float, error: float) -> str:
-    """Return a number as text with the digits that its error permits; `-` if no digit is
+    """Return a number as text, without the digits that its error makes uncertain; `-` if none is
     certain.
     """
     shown = number(value)
@@ -39,10 +39,10 @@ def certain(value: float, error: float) -> str:
 
 
 def root_object(root: complex) -> dict[str, float]:
-    """Return a complex number as an object for JSON."""
+    """Return a complex number as an object with the keys ``real`` and ``imag``."""
     return {"real": float(root.real), "imag": float(root.imag)}
 
 
 def print_json(answer: Any) -> None:
-    """Print an answer as JSON."""
+    """Print a result as JSON."""
     typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))

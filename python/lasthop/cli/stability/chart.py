@@ -52,7 +52,7 @@ def chart(
 
 
 def print_chart(result: "Chart") -> None:
-    """Print the stable fraction of the chart, and the edges of the stable region."""
+    """Print the stable fraction of the chart, and the ends of the stable region's edges."""
     x, y = result.x, result.y
     part = result.stable.mean()
     typer.echo(f"{result.case.model.name}: stable on {part:.1%} of the chart")
@@ -60,7 +60,7 @@ def print_chart(result: "Chart") -> None:
         ends = [f"{x.name} {curve.x[k]:.4g}, {y.name} {curve.y[k]:.4g}" for k in (0, -1)]
         beyond = int((~curve.boundary).sum())
         kind = "Hopf points, in part the edge" if curve.boundary.any() else "other Hopf points"
-        if beyond <= 2:  # The ends of an edge may be at a corner of the equations.
+        if beyond <= 2:  # The two ends may be at corners of the equations.
             kind = "edge of stability"
         typer.echo(f"{kind}: from {ends[0]} to {ends[1]}")
     if len(result.jumps):
@@ -71,7 +71,7 @@ def print_chart(result: "Chart") -> None:
 
 
 def described(result: "Chart") -> dict[str, Any]:
-    """Return a chart as an object."""
+    """Return a chart as an object for JSON."""
 
     def lists(array: Any) -> Any:
         return [[None if value != value else value for value in row] for row in array.tolist()]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lasthop.stability.settling import Settled, Sweep
 
 ROWS = 14
-"""Largest number of cycles in the printed table; --json has all cycles."""
+"""Maximum number of cycles in the printed table; --json prints all cycles."""
 
 
 def cycle(
@@ -97,7 +97,9 @@ def cycle(
 def follow_motions(
     asked: Asked, axis: "Axis", count: int, path: Path | None, as_json: bool
 ) -> None:
-    """Print and draw the final states of integrations with limited queues and probabilities."""
+    """Integrate with limited queues and probabilities over a range; print and draw the final
+    states.
+    """
     from lasthop.stability.settling import sweep
 
     with count_bar("motions") as progress:
@@ -111,7 +113,7 @@ def follow_motions(
 
 
 def print_sweep(sweep: "Sweep") -> None:
-    """Print the final state of the integration at each value."""
+    """Print the final state of the integration at each value of the varied parameter."""
     states = sweep.case.model.states
     queue = next((name for name in states if name.startswith("queue")), None)
     rows = []
@@ -135,26 +137,28 @@ def print_sweep(sweep: "Sweep") -> None:
 
 
 def swing(end: "Settled | None") -> str:
-    """Return the amplitude of the window's oscillation, as text."""
+    """Return the amplitude of the window's final oscillation as text."""
     return "-" if end is None else to_error(end.amplitude, end)
 
 
 def room(end: "Settled", queue: str) -> list[str]:
-    """Return the minimum and maximum of a queue, and the fraction of time in which it is empty."""
+    """Return minimum and maximum of a queue and the percentage of time in which it is empty, as
+    texts.
+    """
     least, most = end.ends_of(queue)
     empty = 100.0 * end.part_at(queue, 0.0)
     return [to_error(least, end, most - least), to_error(most, end, most - least), f"{empty:.0f}"]
 
 
 def to_error(value: float, end: "Settled", swing: float | None = None) -> str:
-    """Return a number with its certain digits; its error is relative to the number or to an
-    amplitude.
+    """Return a number as text with its certain digits. The error is a fraction of the number, or of
+    `swing` if given.
     """
     return certain(value, end.error * abs(value if swing is None else swing))
 
 
 def described_sweep(swept: "Sweep") -> dict[str, Any]:
-    """Return the final states of the integrations as an object."""
+    """Return the final states of the integrations as an object for JSON."""
 
     def described(end: "Settled | None") -> dict[str, Any] | None:
         if end is None:
@@ -181,7 +185,9 @@ def described_sweep(swept: "Sweep") -> dict[str, Any]:
 
 
 def print_branch(branch: "Branch") -> None:
-    """Print cycles of a branch, its folds, and the reason why it ends."""
+    """Print the cycles of a branch, its folds (turning points), and the reason why the branch
+    ends.
+    """
     kind = "super" if branch.form.supercritical else "sub"
     typer.echo(f"{kind}-critical at {branch.parameter} = {branch.form.point.value:.6g}\n")
     every = max(1, -(-len(branch.cycles) // ROWS))
@@ -228,12 +234,12 @@ def print_branch(branch: "Branch") -> None:
 
 
 def known(error: float) -> float | None:
-    """Return an error for JSON; None for infinity, which JSON does not support."""
+    """Return an error; None for infinity, which JSON does not support."""
     return error if isfinite(error) else None
 
 
 def described(branch: "Branch") -> dict[str, Any]:
-    """Return a branch as an object."""
+    """Return a branch of cycles as an object for JSON."""
     return {
         "hopf": branch.form.point.value,
         "supercritical": branch.form.supercritical,

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from lasthop.stability.spectrum import Roots
 
 QUEUE = "queue"
-"""Name of the state with a flow's packets in the queue."""
+"""Name of the state variable for the packets of one flow in the queue."""
 SUBJECTS = {"004": "red", "000": "vbs"}
-"""Subject of each paper with stability conditions, by its number."""
+"""Topic of each paper with stability conditions, by the number of the paper."""
 LOOP = {
     "a": ("a", "-"),
     "b": ("b", "-"),
@@ -32,7 +32,7 @@ LOOP = {
     "gain_margin": ("gain margin", "-"),
     "delay_margin_s": ("delay margin", "s"),
 }
-"""Name and unit of each number of a PI queue's control loop."""
+"""Printed name and unit of each quantity of a PI queue's control loop."""
 
 
 def equilibrium(
@@ -74,21 +74,21 @@ def equilibrium(
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Equilibrium of a case, with stability, the papers' conditions, and the loop of a PI queue."""
+    """Equilibrium of a case, its stability, the papers' conditions, and the loop of a PI queue."""
 
     case: "Case"
     states: dict[str, float]
-    """Values at the equilibrium, by state."""
+    """Values at the equilibrium, by name of the state variable."""
     loss: list[float]
     spectrum: "Roots"
     conditions: "Sequence[Condition]"
     loop: "Loop | None" = None
     designed: "Loop | None" = None
-    """Control loop with the coefficients of the design rule in its paper."""
+    """Control loop with the coefficients that the design rule of the paper sets."""
 
     @classmethod
     def of(cls, case: "Case") -> "Equilibrium":
-        """Return the equilibrium of a case."""
+        """Compute the equilibrium of a case."""
         from lasthop.stability.conditions import conditions
         from lasthop.stability.loop import designed, loop
         from lasthop.stability.spectrum import roots
@@ -103,7 +103,7 @@ class Equilibrium:
         return replace(answer, loop=loop(case), designed=None if better is None else loop(better))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the equilibrium as JSON."""
+        """Return the equilibrium as an object for JSON."""
         names = ("equation", "kind", "left", "right", "holds")
         tree = {
             "states": self.states,
@@ -126,15 +126,13 @@ class Equilibrium:
 
 
 def paper_of(equation: str) -> str:
-    """Return the name of an equation with the subject of its paper."""
+    """Return the number of an equation with the topic of its paper, such as ``red, eq. 9``."""
     number, _, which = equation.partition(" ")
     return f"{SUBJECTS[number]}, eq. {which}"
 
 
 def worth(condition: "Condition") -> tuple[str, str]:
-    """Return the verdict of a condition, and whether the condition is exact, sufficient or
-    wrong.
-    """
+    """Return what a condition predicts, and whether the condition is exact, sufficient or wrong."""
     if condition.kind == "exact":
         return ("stable" if condition.holds else "unstable"), "exact"
     kind = "sufficient" if condition.kind == "sufficient" else "wrong in the paper"
@@ -152,12 +150,16 @@ def doubts_of(asked: Asked) -> Iterator[str]:
 
 
 def digits(key: str, value: float | None) -> str:
-    """Return a number of a loop; a and b have enough digits for their small difference."""
+    """Return a quantity of the control loop as text; a and b have more digits, since their
+    difference is small.
+    """
     return f"{value:.6e}" if key in ("a", "b") and value is not None else number(value)
 
 
 def print_loops(answer: Equilibrium) -> None:
-    """Print the loop of a PI queue, and the loop with the coefficients of its paper's rule."""
+    """Print the control loop of a PI queue, and the loop with the coefficients of the design
+    rule.
+    """
     if answer.loop is not None:
         both = [answer.loop, answer.designed]
         rows = [
@@ -168,7 +170,7 @@ def print_loops(answer: Equilibrium) -> None:
 
 
 def verdict(spectrum: "Roots") -> str:
-    """Return a sentence on the effect of a small disturbance."""
+    """Return a sentence on whether a small disturbance of the equilibrium dies out."""
     what = "decays" if spectrum.stable else "grows"
     swing = f", period {number(spectrum.period)} s" if spectrum.period else ""
     state = "stable" if spectrum.stable else "unstable"

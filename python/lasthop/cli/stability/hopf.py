@@ -66,7 +66,7 @@ def hopf(
 def print_object(
     asked: "Asked", axis: "Axis", points: "Sequence[HopfPoint]", jumps: "Sequence[Jump]"
 ) -> None:
-    """Print the answer as JSON."""
+    """Print Hopf points and jumps as JSON."""
     states = asked.case.model.states
     results = [
         {
@@ -86,7 +86,7 @@ def print_object(
 def print_points(
     asked: "Asked", axis: "Axis", points: "Sequence[HopfPoint]", jumps: "Sequence[Jump]"
 ) -> None:
-    """Print the answer as lines and a table."""
+    """Print Hopf points and jumps as lines and a table."""
     import numpy as np
     import typer
 
@@ -135,9 +135,9 @@ def print_points(
 def gaps(
     case: "Case", name: str, values: "NDArray[np.float64]", sound: "NDArray[np.bool_]"
 ) -> Iterator[str]:
-    """Yield the parts of a range without an equilibrium, with the reason.
+    """Yield a line for each end of a part of the range that has no equilibrium, with the reason.
 
-    The ends of these parts have an error of about a hundredth of the range."""
+    The printed values have an error of about a hundredth of the range."""
     from lasthop.stability.errors import NoEquilibriumError
 
     for k in range(len(values) - 1):

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from lasthop.stability.integrate import Trajectory
 
 TOLERANCE = 1e-9
-"""Largest error of a step, so that four digits of a period are equal on all processors. [-]"""
+"""Relative error tolerance per step, with which four digits of a period agree on all processors.
+[-]
+"""
 POINTS = 1001
-"""Number of times in the JSON answer."""
+"""Number of points in time in the JSON output."""
 
 
 def integrate(
@@ -79,7 +81,7 @@ def integrate(
 
 
 def print_motion(motion: "Trajectory") -> None:
-    """Print the final value of each state, and how the integration ends."""
+    """Print final range of each state variable, and whether the solution settles."""
     import numpy as np
 
     case, end = motion.case, float(motion.starts[-1])
@@ -98,7 +100,7 @@ def print_motion(motion: "Trajectory") -> None:
 
 
 def ending(motion: "Trajectory") -> str:
-    """Return a text on how the integration ends."""
+    """Return a text on the end of the integration: equilibrium, oscillation, or still changing."""
     from lasthop.stability.settling import CYCLE, MOVING, REST, manner
 
     how = manner(motion)
@@ -115,7 +117,7 @@ def ending(motion: "Trajectory") -> str:
 
 
 def as_number(text: str, what: str) -> float:
-    """Return the number in a text of the command line."""
+    """Return a number from text of the command line."""
     try:
         return float(text)
     except ValueError:
@@ -123,7 +125,7 @@ def as_number(text: str, what: str) -> float:
 
 
 def as_time(text: str) -> float:
-    """Return the time in a text of the command line. [s]"""
+    """Return a time from text of the command line. [s]"""
     from lasthop.stability.parameters import Number
 
     return Number("--until", 100.0, "s", "end of the motion").read(text)

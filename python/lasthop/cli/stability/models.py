@@ -25,7 +25,7 @@ def models(
 
 
 def list_models(as_json: bool) -> None:
-    """Print all models and all presets."""
+    """Print all models, and all presets, which are the cases of the papers."""
     from lasthop.stability.models import MODELS
     from lasthop.stability.presets import PRESETS
 
@@ -42,7 +42,7 @@ def list_models(as_json: bool) -> None:
 
 
 def list_parameters(name: str, as_json: bool) -> None:
-    """Print all parameters of a model with their values in a case."""
+    """Print all parameters of a model, with their values in a case."""
     asked = read_case(name, None)
     case = asked.case
     # A parameter that another parameter overrides has its effective value, such as gamma if

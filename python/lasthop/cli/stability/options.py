@@ -1,4 +1,4 @@
-"""Arguments and options that the stability commands share."""
+"""Arguments and options that the stability commands have in common."""
 
 import os
 import re
@@ -68,10 +68,10 @@ KEY_PATHS = {
     "k": "tcp.compound.k",
     "beta": "tcp.compound.beta",
 }
-"""Usual key paths of the fluid model's parameters in a scenario with a `dumbbell`."""
+"""Scenario key paths that correspond to parameters of the fluid model, for a `dumbbell`."""
 
 SPAN = re.compile(r"((?:(?!\.\.).)+)\.\.((?:(?!\.\.|:|\slog\s).)+)(?::(.+)|\s+log\s+(\d{1,6}))?")
-"""Pattern of a range: its ends, and optionally a step or a number of values with equal ratios."""
+"""Pattern of a range LOW..HIGH, optionally with :STEP, or with the number of logarithmic values."""
 
 
 OUT = out_option(
@@ -87,20 +87,20 @@ def picture_path(
     command: str,
     *more: tuple[str, str],
 ) -> Path | None:
-    """Return the path of the picture, if --plot or --out asks for a picture.
+    """Return the path of the picture; None if neither --plot nor --out is given.
 
     Parameters
     ----------
     out : Path or None
-        The value of --out.
+        Value of the option --out.
     plot : str or None
-        The value of --plot.
+        Value of the option --plot.
     asked : Asked
-        Subject of the command.
+        Case or scenario that the command analyses.
     command : str
         Name of the command.
     more : pairs
-        Further values for a default name, in addition to the settings.
+        Further values in the default file name, in addition to the settings.
     """
     if out is not None and out.suffix and not is_picture(out) and not out.is_dir():
         raise UserError(
@@ -118,10 +118,10 @@ def picture_path(
 
 
 def save(draw: "Callable[[ModuleType], Figure]", path: Path | None, *, as_json: bool) -> None:
-    """Write a picture, if one is requested, and print its path; use standard error if JSON is
-    printed.
+    """Write the picture to `path` and print the path; print on standard error if standard output is
+    JSON.
 
-    The function `draw` is called with the module of the pictures, which imports matplotlib.
+    The function `draw` gets the module `lasthop.plot.stability`, which imports matplotlib.
     """
 
     def drawn() -> "Figure":
@@ -134,25 +134,25 @@ def save(draw: "Callable[[ModuleType], Figure]", path: Path | None, *, as_json: 
 
 @dataclass(frozen=True)
 class Asked:
-    """The subject of a command: a case, and the scenario that it was derived from, if any."""
+    """Subject of a command: a case of a fluid model, and the scenario that it was derived from."""
 
     case: "Case"
     name: str
     scenario: "Scenario | None" = None
     fluid: "Fluid | None" = None
     settings: tuple[tuple[str, str], ...] = ()
-    """Settings of the command line, by path or name."""
+    """Settings of the command line: pairs of key path or parameter name, and value."""
 
     @contextmanager
     def answering(self, max_time: float, max_memory: float) -> Iterator[None]:
-        """Name the scenario's file in refusals of a model or solver, and limit time and memory."""
+        """Limit time and memory while the body runs, and name the scenario's file in errors."""
         import numpy as np
 
         from lasthop.progress.cost_limits import allowing
         from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 
         try:
-            # Extreme values are visible in the answer, so NumPy's warnings are not needed.
+            # The printed numbers show extreme values, so NumPy's warnings are disabled.
             with allowing(max_time, max_memory), np.errstate(all="ignore"):
                 yield
         except (ConvergenceError, NoEquilibriumError) as error:
@@ -166,7 +166,7 @@ class Asked:
 
     @property
     def title(self) -> str:
-        """Title of pictures, which is the name of the scenario or of the case."""
+        """Title of pictures: the name of the scenario or of the case."""
         return self.name if self.scenario is None else self.scenario.typed.name
 
     @property
@@ -176,13 +176,15 @@ class Asked:
 
     @property
     def about(self) -> str:
-        """Changed settings as text for pictures."""
+        """Changed settings as text in pictures."""
         from lasthop.plot.about import changes_text
 
         return changes_text(dict(self.settings))
 
     def introduce(self) -> None:
-        """Print a line on the fluid model of a scenario, and warnings about it."""
+        """Print a line on the fluid model that was derived from a scenario, and warnings about the
+        model.
+        """
         if self.scenario is None or self.fluid is None:
             return
         what = f"{self.case.model.name}, {self.fluid.flows} flows, "
@@ -191,7 +193,7 @@ class Asked:
         self.warn()
 
     def list_parameters(self) -> None:
-        """Print the parameters that were derived from a scenario."""
+        """Print the parameters of the fluid model that were derived from a scenario."""
         if self.fluid is None:
             return
         rows = []
@@ -206,9 +208,7 @@ class Asked:
         warn(*(self.fluid.warnings if self.fluid is not None else ()))
 
     def printed(self, **answer: Any) -> None:
-        """Print an answer as JSON, with the model, the scenario, and the parameters derived from
-        it.
-        """
+        """Print a result as JSON, with the model, the scenario, and the derived parameters."""
         parts: dict[str, Any] = {}
         if self.scenario is not None and self.fluid is not None:
             derived = {each.name: worded(each.value) for each in self.fluid.derived}
@@ -218,14 +218,13 @@ class Asked:
 
 
 def worded(value: Any) -> str | float:
-    """Return a parameter's value as text or number; a window rule by its name."""
+    """Return a parameter's value as a number or text; a window rule becomes its name."""
     return value if isinstance(value, str | int | float) else str(value.name)
 
 
 def read_case(name: str, settings: list[str] | None) -> Asked:
-    """Return the subject of a command: a scenario file, a model, or a paper's case."""
-    # This must be set before numpy is imported. The matrices are small, so threads would mostly
-    # wait for each other.
+    """Return the subject of a command from a scenario file, a model, or a case of a paper."""
+    # Set before numpy is imported. Threads would slow down operations on small matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from lasthop.stability.models import MODELS
     from lasthop.stability.presets import PRESETS, named
@@ -237,7 +236,9 @@ def read_case(name: str, settings: list[str] | None) -> Asked:
 
 
 def is_file(name: str) -> bool:
-    """Return whether a name is that of a file: it has a dot or a slash, which no model has."""
+    """Return whether a name is a file: it exists, or it has a dot or a slash, which no model name
+    has.
+    """
     return name in ("", "-") or "." in name or "/" in name or Path(name).exists()
 
 
@@ -247,7 +248,7 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
     Raises
     ------
     UserError
-        If there is no fluid model of the scenario; the message contains the reason.
+        If the fluid model does not support the scenario; the message contains the reason.
     """
     from lasthop.cli.predict import refused
     from lasthop.errors import ModelError
@@ -269,12 +270,12 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
 
 
 def over_parts(over: list[str]) -> list[tuple[str, str]]:
-    """Return the varied parameters as pairs of name and range."""
+    """Return the --over options as pairs of parameter name and range."""
     return pairs(over, "--over", "NAME=LOW..HIGH", "rtt=10ms..1s")
 
 
 def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> list["Axis"]:
-    """Return the axes of the parameters to vary, after a check that their number is `count`."""
+    """Return the varied parameters with their ranges; raise an error unless there are `count`."""
     from lasthop.stability.axis import axis_of
 
     results = []

@@ -10,7 +10,7 @@ from lasthop.cli.stability.options import PARAMETERS, CaseName, read_case
 from lasthop.cli.tables import print_table
 
 LEAST = -9
-"""Power of ten below which a distance is a rounding error, which differs between processors."""
+"""Exponent of ten; smaller distances are rounding errors that depend on the processor."""
 
 
 def roots(
@@ -48,5 +48,5 @@ def roots(
 
 
 def bound(distance: float) -> str:
-    """Return the power of ten that is larger than a distance; rounding errors are included."""
+    """Return a power of ten that exceeds a distance, with a lower bound for rounding errors."""
     return f"< {10.0 ** max(ceil(log10(max(distance, 1e-300))), LEAST):.0e}"
