@@ -1,4 +1,5 @@
-//! Probabilities of the fates of packets, frames and attempts.
+//! Probabilities of the fates of packets, frames and transmission attempts. A fate is, for example,
+//! delivered, lost or marked.
 //!
 //! Each packet, frame or attempt is counted once, at the instant at which its fate is decided, both
 //! in the numerator and in the denominator. A probability of any period is therefore in [0, 1].
@@ -15,7 +16,7 @@ use super::period::Period;
 use crate::quantities::LOSS_PROBABILITY;
 
 impl Period<'_> {
-    /// Returns the loss probability of all packets of these flows.
+    /// Returns the loss probability of the packets of these flows.
     pub(super) fn loss(&self, flows: impl Iterator<Item = usize> + Clone) -> Value {
         let lost = self.over(flows.clone(), |c| c.lost);
         let arrived = self.over(flows, |c| c.arrived);
@@ -24,22 +25,21 @@ impl Period<'_> {
 }
 
 impl QueueMark {
-    /// Returns the drop probability since `before`: the packets that were dropped or refused,
-    /// divided by the packets whose fate the discipline has decided, on arrival or on departure.
-    /// [-]
+    /// Returns the drop probability since the time of `before`: the dropped or refused packets,
+    /// divided by all packets about which the discipline has decided. [-]
     pub(super) fn drop_probability(&self, before: &QueueMark) -> Option<f64> {
         let dropped = self.counters.dropped - before.counters.dropped;
         ratio(dropped, self.judged() - before.judged())
     }
 
-    /// Returns the mark probability since `before`: the packets that were marked, divided by the
-    /// packets whose fate the discipline has decided. [-]
+    /// Returns the mark probability since the time of `before`: the marked packets, divided by all
+    /// packets about which the discipline has decided. [-]
     pub(super) fn mark_probability(&self, before: &QueueMark) -> Option<f64> {
         let marked = self.counters.marked - before.counters.marked;
         ratio(marked, self.judged() - before.judged())
     }
 
-    /// Returns the number of packets whose fate the discipline has decided so far.
+    /// Returns the number of packets about which the discipline has decided so far.
     pub(super) fn judged(&self) -> u64 {
         self.counters.offered - self.unjudged
     }
