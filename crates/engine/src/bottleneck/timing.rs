@@ -147,7 +147,8 @@ mod tests {
     fn what_is_sent_again_is_no_sample() {
         let mut timing = Timing::default();
         timing.leaves(at(0), (7, 1, u32::MAX), 0, &[7]);
-        timing.leaves(at(1), (7, 1, 5), 0, &[7]); // 5 is after the previous number, because sequence numbers wrap
+        // 5 is after the previous number, because sequence numbers wrap
+        timing.leaves(at(1), (7, 1, 5), 0, &[7]);
         timing.leaves(at(2), (7, 1, u32::MAX), 0, &[7]);
         assert_eq!(timing.returns(at(9), (7, 1, 5)), None);
     }

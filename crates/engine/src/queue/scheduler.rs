@@ -54,7 +54,8 @@ impl Scheduler {
                 dual.setting = dual.setting.moved_to(*setting);
             }
             (Kind::Fair(fair), _) => return fair.set_limit(to.limit_packets),
-            (Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_), _) => return, // `to` belongs to another discipline
+            // `to` belongs to another discipline
+            (Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_), _) => return,
         }
         self.limit = to.limit_packets as usize;
     }
