@@ -1,6 +1,6 @@
 """Simulate stations with aggregates slot by slot, to find the effect of each rule of ns-3.
 
-    python bench/aggregates_slots.py        goodput of uplink UDP without, with one, and with both rules
+    python bench/aggregates_slots.py        goodput without, with one, and with both rules
 
 This Monte Carlo simulation was written from the standard, independently of the engine. All stations
 are saturated. PPDUs that overlap are lost. A sender that gets no response sends a BlockAckReq next.
