@@ -141,7 +141,7 @@ impl Responder {
     pub fn answers_after(&mut self, now: Time) -> Option<Span> {
         let since = |change: &EchoChange| Time::ZERO + change.at <= now;
         let place = self.schedule.partition_point(since);
-        // the first entry of the schedule applies from the start of the run
+        // the first change in the schedule is at the start of the run
         let Echo { delay, loss } = self.schedule[place - 1].echo;
         (!self.draws.chance(loss)).then_some(delay)
     }

@@ -101,8 +101,8 @@ impl Histogram {
     }
 
     /// Returns the quantile for the fraction `part`: the upper end of the first bin up to which at
-    /// least this fraction of the durations lies. The value is at most the longest duration. It is
-    /// never below the exact quantile, and exact if all durations are equal. [s]
+    /// least this fraction of the durations lies. The value is at most the longest duration. The
+    /// value is never below the exact quantile, and exact if all durations are equal. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = ((part * self.count as f64).ceil() as u64).max(1);
         let mut below = 0;

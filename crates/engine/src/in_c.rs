@@ -12,7 +12,7 @@ pub(crate) fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../bpf")
 }
 
-/// A compiled program. Its directory is removed when this value is dropped.
+/// A compiled C program. Dropping this value removes the directory of the program.
 pub(crate) struct Compiled {
     directory: PathBuf,
 }
@@ -37,7 +37,8 @@ impl Compiled {
         Compiled { directory }
     }
 
-    /// Runs the program with the input `told`, and returns the 64-bit numbers of its output.
+    /// Runs the compiled program with the input `told`, and returns the 64-bit numbers of its
+    /// output.
     pub(crate) fn answers(&self, told: Vec<u8>) -> Vec<u64> {
         let mut process = Command::new(self.directory.join("law"))
             .stdin(Stdio::piped())

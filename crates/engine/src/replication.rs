@@ -58,8 +58,8 @@ pub enum Detail {
 /// run.
 ///
 /// # Errors
-/// `Interrupted` if `look` breaks, `Conservation` if a conservation law is violated, and `TooLong`
-/// if the duration exceeds the maximum for this number of flows.
+/// `Interrupted` if `look` returns `Break`, `Conservation` if a conservation law is violated, and
+/// `TooLong` if the duration exceeds the maximum for this number of flows.
 pub fn run_replication(
     scenario: &Scenario,
     replication: u32,
@@ -186,8 +186,8 @@ impl<'a> Running<'a> {
         self.go(None, look)
     }
 
-    /// Runs to the time `to`, but not beyond the end, and halts there. Of the events at this time,
-    /// only those of the medium and of links have been processed. The result does not depend on
+    /// Runs to the time `to`, but not beyond the end, and halts there. Of the events at `to`, only
+    /// those of the radio channel and of links have been processed. The result does not depend on
     /// halts.
     ///
     /// # Errors

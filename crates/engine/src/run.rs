@@ -42,7 +42,7 @@ pub fn run(
 }
 
 /// Runs all replications as [`run`] does, but measures the quantities that `detail` selects. The
-/// means are the same as those of [`run`].
+/// means are equal to those of [`run`].
 ///
 /// # Errors
 /// The errors of [`run`].

@@ -23,7 +23,7 @@ const MOST_CALLS: u64 = 100;
 pub enum CallCount {
     /// The word "audio": one call without video.
     Audio,
-    /// This number of calls.
+    /// A number of calls with audio and video.
     Calls(u8),
 }
 

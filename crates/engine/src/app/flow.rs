@@ -23,10 +23,11 @@ pub enum Ends {
 /// A flow of a scenario: one TCP connection, UDP source or web source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Unique name of the flow. For a flow of a station it is `STATION/up/K`, `STATION/down/K`,
-    /// `STATION/udp-up/K` or `STATION/udp-down/K`. For a flow between wired nodes it is the name of
-    /// the table, with a number if the table defines several flows. For a flow of a call it is
-    /// `HOST/audio-up/K`, `HOST/audio-down/K`, `HOST/video-up/K` or `HOST/video-down/K`.
+    /// Unique name of the flow. For a flow of a station the name is `STATION/up/K`,
+    /// `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`. For a flow between wired nodes
+    /// the name is that of the table, with a number if the table defines several flows. For a flow
+    /// of a call the name is `HOST/audio-up/K`, `HOST/audio-down/K`, `HOST/video-up/K` or
+    /// `HOST/video-down/K`.
     pub name: String,
     /// Name of the table that defines the flow. Flows of one table form a class in results.
     pub class: String,
@@ -89,8 +90,8 @@ impl Flow {
         }
     }
 
-    /// Returns whether the flow is a greedy source whose data goes to a station. Such a source
-    /// keeps the queue of a link or of the access point full.
+    /// Returns whether the flow is a greedy source whose data goes to a station. This source keeps
+    /// the queue of a link or of the access point full.
     pub fn fills_downlink(&self) -> bool {
         let greedy =
             matches!(&self.transport, Transport::Udp(udp) if udp.arrivals == Arrivals::Greedy);

@@ -43,7 +43,7 @@ impl Reports {
     }
 
     /// Starts the sensor. With equal gaps the first report is created at a random time within the
-    /// first gap. With exponential gaps it is created after one gap.
+    /// first gap. With exponential gaps the first report is created after one gap.
     pub fn open(&mut self, now: Time) {
         let part = match self.settings.arrivals {
             Gaps::Poisson => self.stream.exponential(),

@@ -13,12 +13,12 @@
 //!
 //! In the paper, uplink UDP bypasses the bottleneck, because a delay would not keep uplink UDP off
 //! the air (appendix IV). The ping replies of a station wait after its UDP packets in the queue of
-//! the station. Today many UDP senders, above all QUIC, slow down if they are delayed. Such senders
-//! would profit from the bypass, so that by default uplink UDP passes the bottleneck. With `udp =
-//! "down"` uplink UDP bypasses it as in the paper. Pings and their replies bypass the bottleneck:
-//! the echo request enters the queue of the access point, and the reply enters the queue of the
-//! station. The simulator or the emulator forwards the packets. This module computes the rate, and
-//! selects the stations to ping.
+//! the station. Today many UDP senders, above all QUIC, slow down if they are delayed. A bypass
+//! would give these senders an unfair advantage. Therefore uplink UDP passes the bottleneck by
+//! default. With `udp = "down"` uplink UDP bypasses the bottleneck as in the paper. Pings and their
+//! replies bypass the bottleneck: the echo request enters the queue of the access point, and the
+//! reply enters the queue of the station. The simulator or the emulator forwards the packets. This
+//! module computes the rate, and selects the stations to ping.
 //!
 //! | content | place |
 //! |---|---|
@@ -199,9 +199,9 @@ impl Bottleneck {
         probes
     }
 
-    /// Returns the stations that may be pinged. With the rule of paper 002 these are all stations.
-    /// With other rules these are the stations with traffic since the last ping. With `udp_aware`,
-    /// stations whose UDP has recently bypassed the bottleneck are excluded.
+    /// Returns the stations that may be pinged. With the rule of paper 002, all stations are
+    /// returned. With other rules, only stations with traffic since the last ping are returned.
+    /// With `udp_aware`, stations whose UDP has recently bypassed the bottleneck are excluded.
     fn stations_to_ping(
         &mut self,
         now: Time,

@@ -37,8 +37,8 @@ impl Distribution {
         }
     }
 
-    /// Returns the sum of the distributions of two replications of a scenario. The items of both
-    /// replications are the same.
+    /// Returns the sum of the distributions of two replications of a scenario. Both lists contain
+    /// the same items in the same order.
     pub(crate) fn merged(mut first: Vec<Self>, second: Vec<Self>) -> Vec<Self> {
         for (own, more) in first.iter_mut().zip(&second) {
             own.histogram.merge(&more.histogram);
@@ -64,8 +64,8 @@ pub fn distributions_json(distributions: &[Distribution]) -> String {
     each.collect::<Value>().to_string()
 }
 
-/// Returns all distributions of a world in the order of results. `waits` contains the waiting times
-/// in its queues, if they are measured.
+/// Returns all distributions of a simulation, in the order of results. `waits` contains the waiting
+/// times in the queues, if they are measured.
 pub(crate) fn of(world: &World<'_>, waits: Option<&Waits>) -> Vec<Distribution> {
     let mut all: Vec<Distribution> = flows(world).collect();
     if let (Some(waits), Some(cell)) = (waits, world.radio().cell()) {
@@ -99,8 +99,8 @@ fn flows<'a>(world: &'a World<'_>) -> impl Iterator<Item = Distribution> + 'a {
     })
 }
 
-/// Returns the distribution of all round-trip times of these flows; `None` if they are not
-/// recorded.
+/// Returns the distribution of all round-trip times of these flows; `None` if round-trip times are
+/// not recorded.
 pub(super) fn rtts_of(world: &World<'_>, flows: impl Iterator<Item = usize>) -> Option<Histogram> {
     let states = world.flows().states();
     let samples = flows.filter_map(|flow| states[flow].rtts());

@@ -21,8 +21,8 @@ use crate::world::FlowCounters;
 /// Percentage of its datagrams that must arrive for the demand of a flow to be met. [%]
 const MET_PERCENT: u64 = 99;
 
-/// Maximum number of datagrams in flight, divided by the number that Little's law gives for their
-/// mean delay. Above this ratio, the datagrams accumulate in queues. [-]
+/// Largest ratio of the number of datagrams in flight to the number that Little's law gives for
+/// their mean delay. Above this ratio, the datagrams are said to accumulate in queues. [-]
 const PILE: f64 = 1.5;
 
 /// Returns whether a flow competes for its share, that is, whether its demand is not met. `start`
@@ -83,7 +83,7 @@ impl Period<'_> {
             .collect()
     }
 
-    /// Returns for each station whether one of its flows competes for its share.
+    /// Returns for each station whether at least one of its flows competes for its share.
     pub(super) fn competing_stations(&self, competing: &[bool]) -> Vec<bool> {
         let scenario = self.world.scenario();
         let mut stations = vec![false; scenario.stations.len()];
@@ -133,7 +133,7 @@ mod tests {
         let none = FlowCounters::default();
         // one tenth of the datagrams is in flight, as expected for a delay of 1 s in a run of 10 s
         assert!(met(&none, &counted(1_000, 900, 0, 1_000)));
-        // the queue grows: the last datagram needs 1 s, and the mean delay is 0.5 s
+        // the queue grows: the last datagram is in flight for 1 s, and the mean delay is 0.5 s
         assert!(!met(&none, &counted(1_000, 900, 0, 500)));
         // a few datagrams in flight more than expected are due to chance
         assert!(met(&none, &counted(1_000, 999, 0, 0)) && met(&none, &counted(1_000, 992, 0, 2)));

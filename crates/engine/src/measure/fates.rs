@@ -1,14 +1,14 @@
 //! Probabilities of the fates of packets, frames and transmission attempts. A fate is, for example,
 //! delivered, lost or marked.
 //!
-//! Each packet, frame or attempt is counted once, at the instant at which its fate is decided, both
-//! in the numerator and in the denominator. A probability of any period is therefore in [0, 1].
+//! Each packet, frame or attempt is counted once, when its fate is decided. It is then counted in
+//! the numerator and in the denominator. A probability of any period is therefore in [0, 1].
 //! Packets without a fate at the end of the period are not counted.
 //!
-//! Two other definitions are worse. The first divides by the packets that are sent in the period:
-//! it relates losses in one period to packets of another period. The second divides by the packets
-//! that are sent in the period and have a fate at its end: it overestimates losses, because a loss
-//! is known earlier than an arrival.
+//! Two other definitions are worse. The first divides losses by the packets that are sent in the
+//! period. Then losses in one period are related to packets of another period. The second divides
+//! by those packets sent in the period whose fate is known at its end. Then losses are
+//! overestimated, because a loss is known earlier than an arrival.
 
 use super::item::{Value, probability, ratio};
 use super::marks::QueueMark;

@@ -78,7 +78,7 @@ pub(super) fn share(part: f64, total: f64) -> Option<f64> {
 }
 
 /// Returns the probability of a failure: failures divided by failures plus successes
-/// ([`super::fates`]); `None` if both numbers are 0. [-]
+/// ([`super::fates`]); `None` if there are neither failures nor successes. [-]
 pub(super) fn probability(failed: u64, succeeded: u64) -> Option<f64> {
     ratio(failed, failed + succeeded)
 }

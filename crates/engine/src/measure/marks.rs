@@ -36,11 +36,12 @@ impl QueueMark {
 pub struct Marks {
     pub(super) at: Time,
     pub(super) queues: Vec<QueueMark>,
-    /// Transmission counters, for each queue, of the contender that sends its packets.
+    /// Transmission counters of the contender (node or access category) that sends the packets of
+    /// each queue.
     pub(super) frames: Vec<NodeCounters>,
     /// Counters of the leaves of the virtual shared bottleneck.
     pub(super) leaves: Vec<QueueMark>,
-    /// Counters of the packets that the access point buffers, for each station with power save.
+    /// Counters of the packets that the access point buffers for each station with power save.
     pub(super) power_save: Vec<QueueMark>,
     /// Counters of the aggregates sent from each queue; an empty list if the cell does not
     /// aggregate.
@@ -127,7 +128,7 @@ impl Between<'_> {
     }
 
     /// Returns an item for each station with power save: measures of the packets that the access
-    /// point buffered for it.
+    /// point has buffered for this station.
     pub fn power_save(&self, cell: &Cell) -> impl Iterator<Item = Item> {
         let pairs = self.start.power_save.iter().zip(&self.end.power_save);
         let items = cell.sleepers().zip(pairs);
@@ -145,8 +146,8 @@ impl Between<'_> {
         Item::new(name, values)
     }
 
-    /// Returns measures of the aggregates that these contenders have sent; an empty list if the
-    /// cell does not aggregate.
+    /// Returns measures of the aggregates that these contenders (nodes or access categories) have
+    /// sent; an empty list if the cell does not aggregate.
     pub(super) fn sent_by(
         &self,
         contenders: impl Iterator<Item = u32>,
@@ -158,8 +159,8 @@ impl Between<'_> {
         aggregates.reduce(AggregateCounters::with)
     }
 
-    /// Returns measures of a node with these `contenders`: of its medium access, and of the packets
-    /// in its queues.
+    /// Returns measures of a node: of its medium access, and of the packets in its queues.
+    /// `contenders` are the access categories of the node.
     pub fn node(&self, contenders: impl Iterator<Item = u32>) -> Vec<Value> {
         let contenders: Vec<u32> = contenders.collect();
         let aggregates = self.sent_by(contenders.iter().copied());
@@ -178,7 +179,7 @@ impl Between<'_> {
             .collect()
     }
 
-    /// Returns measures of the frames that these contenders have sent.
+    /// Returns measures of the frames that these contenders (nodes or access categories) have sent.
     pub(super) fn access(&self, contenders: impl Iterator<Item = u32>) -> [Value; 3] {
         let mut sum = NodeCounters::default();
         for contender in contenders {

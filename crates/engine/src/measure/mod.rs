@@ -2,8 +2,8 @@
 //! the run. Checks the conservation laws that every run must obey.
 //!
 //! This module never changes the state of a simulation. [`snapshot`] contains all counters at one
-//! time. [`period`] is the time between two snapshots. The result lists are computed from a period,
-//! each list in its own file.
+//! time. [`period`] is the time between two snapshots. The result lists are computed from a period.
+//! Each list is computed in a separate file.
 
 mod conservation;
 mod csma;

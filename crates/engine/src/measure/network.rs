@@ -106,7 +106,7 @@ impl Period<'_> {
         ratio(self.length_ns(), life.0).unwrap_or(1.0)
     }
 
-    /// Returns whether a flow has started and is not finished. Only such flows are included in the
+    /// Returns whether a flow has started and is not finished. Other flows are excluded from the
     /// fairness measures.
     fn lasts(&self, index: usize) -> bool {
         self.end.flows[index].sent > 0
@@ -119,8 +119,7 @@ impl Period<'_> {
     }
 
     /// Returns the mean round-trip time of the TCP flows among `members`, and the mean one-way
-    /// delay of the other flows. If `members` contains no TCP flows or no other flows, the
-    /// respective value is omitted.
+    /// delay of their UDP flows. A value is omitted if there are no flows of this type.
     fn delays(&self, members: &[usize]) -> Vec<Value> {
         let kinds = [(true, RTT), (false, ONE_WAY_DELAY)];
         let mean = |(tcp, quantity): (bool, Quantity)| {

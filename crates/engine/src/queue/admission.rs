@@ -9,8 +9,8 @@ use crate::packet::Packet;
 /// A discipline that decides at the arrival of a packet.
 #[derive(Clone, Debug)]
 pub enum Admission {
-    /// Drops a packet if the queue already holds this number of packets: drop-tail, and the
-    /// threshold policy.
+    /// Drops an arriving packet if the queue already holds this number of packets: drop-tail queue
+    /// and threshold policy.
     DropTail(u32),
     /// Random early detection.
     Red(Box<Red>),
@@ -38,7 +38,7 @@ impl Admission {
         None
     }
 
-    /// Changes those settings to `to` that may change at run time: see [`QueueSetting::moved_to`].
+    /// Applies the settings `to` that may change at run time: see [`QueueSetting::moved_to`].
     /// [`Admission::advance`] must have been called for `now`.
     pub fn change(&mut self, now: Time, to: &QueueSetting) {
         let limit = to.limit_packets;

@@ -29,8 +29,8 @@ impl Admitted {
         self.admission.admit(now, backlog, packet)
     }
 
-    /// Changes those settings to `to` that may change at run time, from `now` on. Packets in the
-    /// queue are not dropped.
+    /// Applies the settings `to` that may change at run time, from `now` on. Packets in the queue
+    /// are not dropped.
     pub(super) fn change(&mut self, now: Time, held: Held, to: &QueueSetting) {
         self.admission.advance(now, |_| held);
         self.admission.change(now, to);

@@ -22,7 +22,7 @@ pub(super) struct FlowQueue {
 pub(super) struct DeficitRoundRobin {
     /// Indices of queues that became busy and have not used up their first quantum.
     new: VecDeque<u32>,
-    /// Indices of the other busy queues.
+    /// Indices of busy queues that have used up their first quantum.
     old: VecDeque<u32>,
 }
 

@@ -5,11 +5,12 @@
 //! C: C/M for M leaves. Capacity that a leaf does not use is available to the other leaves, so that
 //! a leaf may get up to C.
 //!
-//! The leaves of a group are served within the quantum of the group, also by deficit round robin.
-//! The group may have a maximum rate. This models the class hierarchy of a group on the gateway.
+//! The leaves of a group are served within the quantum of the group, also by deficit round robin. A
+//! group may have a maximum rate. The gateway uses an HTB class with one leaf per station for each
+//! group.
 //!
 //! Differs from Linux in: HTB meters each leaf by tokens, and lends only the remaining capacity by
-//! deficit round robin; here all capacity is lent. The total rate is the rate of the server.
+//! deficit round robin; this model lends all capacity. The total rate is the rate of the server.
 //! Lengths are lengths of IP packets.
 
 use std::collections::VecDeque;
@@ -92,20 +93,20 @@ impl Group {
     }
 }
 
-/// The state of a deficit round robin among groups, or among the leaves of a group.
+/// The state of a deficit round robin. Its members are groups, or the leaves of one group.
 #[derive(Clone, Debug)]
 struct Round {
     members: Vec<Member>,
-    /// Members with packets, in order of service. The first member is served next.
+    /// Indices of groups or leaves with packets, in order of service. The first is served next.
     busy: VecDeque<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    /// Number of bytes that the member may send per round. [bytes]
+    /// Number of bytes that the group or leaf may send per round. [bytes]
     quantum: i64,
-    /// Number of bytes that the member may still send in this round. A negative value is a debt.
-    /// [bytes]
+    /// Number of bytes that the group or leaf may still send in this round. A negative value is a
+    /// debt. [bytes]
     deficit: i64,
 }
 
@@ -121,15 +122,15 @@ impl Round {
         }
     }
 
-    /// Adds a member that was idle and now has packets.
+    /// Adds a group or leaf that was idle and now has packets.
     fn join(&mut self, index: u32) {
         let member = &mut self.members[index as usize];
         member.deficit += member.quantum;
         self.busy.push_back(index);
     }
 
-    /// Returns the member that is served next, and moves it to the front; `None` if no member may
-    /// send.
+    /// Returns the group or leaf that is served next, and moves it to the front; `None` if none may
+    /// send now.
     fn turn(&mut self, may_send: impl Fn(u32) -> bool) -> Option<u32> {
         let mut held = 0;
         while held < self.busy.len() {
@@ -150,13 +151,13 @@ impl Round {
         None
     }
 
-    /// Charges `bytes` to the first member. If the member `is_empty`, it is removed from the round
+    /// Charges `bytes` to the first group or leaf. If it `is_empty`, it is removed from the round
     /// robin.
     fn send(&mut self, index: u32, bytes: i64, is_empty: bool) {
         let member = &mut self.members[index as usize];
         member.deficit -= bytes;
         if is_empty {
-            // an idle member loses a positive deficit, but a debt remains
+            // an idle group or leaf loses a positive deficit, but a debt remains
             member.deficit = member.deficit.min(0);
             self.busy.pop_front();
         }
@@ -300,7 +301,7 @@ impl Fair {
         self.leaves.iter().flat_map(|leaf| &leaf.packets)
     }
 
-    /// Returns the counters of each leaf. They include the packet in service.
+    /// Returns the counters of each leaf. The packet in service is part of the queue length.
     pub(crate) fn counters(&self) -> impl Iterator<Item = QueueCounters> {
         self.leaves.iter().map(|leaf| leaf.counters)
     }

@@ -81,8 +81,8 @@ impl Fifo {
         }
     }
 
-    /// Changes those settings to `to` that may change at run time, from `now` on. Waiting packets
-    /// are not dropped.
+    /// Applies the settings `to` that may change at run time, from `now` on. Waiting packets are
+    /// not dropped.
     pub(super) fn change(&mut self, now: Time, to: &QueueSetting) {
         let held = self.backlog(now).held();
         self.admitted.change(now, held, to);

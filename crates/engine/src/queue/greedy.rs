@@ -3,7 +3,7 @@
 use super::HeadQueue;
 use crate::kernel::time::Time;
 
-/// The interface of greedy sources: after each departure, they fill their queue again.
+/// The interface of greedy sources: after each departure, the sources fill their queue again.
 pub trait Greedy {
     /// Fills queue number `number` with packets. The queue has had room since `now`.
     fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue);

@@ -109,7 +109,7 @@ impl HeadQueue {
         }
     }
 
-    /// Changes those settings to `to` that may change at run time: see [`QueueSetting::moved_to`].
+    /// Applies the settings `to` that may change at run time: see [`QueueSetting::moved_to`].
     /// Waiting packets are not dropped, even if they exceed a new limit.
     pub fn change(&mut self, now: Time, to: &QueueSetting) {
         match self {
@@ -198,8 +198,8 @@ impl HeadQueue {
         }
     }
 
-    /// Returns whether a greedy source can add no packet at `now`. Queues with AQM are always full
-    /// for a greedy source: such a source needs a drop-tail queue.
+    /// Returns whether a greedy source can add no packet at `now`. If the queue has AQM, the value
+    /// is always true, because greedy sources support only drop-tail queues.
     #[inline]
     pub fn is_full(&self, now: Time) -> bool {
         let (admitted, length) = match self {

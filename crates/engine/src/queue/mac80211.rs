@@ -9,10 +9,10 @@
 //!                            a limit of air time for each station (AQL)
 //! ```
 //!
-//! In the diagram, a tin is the queue of one station and access category, and the device is the
-//! Wi-Fi hardware with its own queue. All stations and access categories of a radio share the
-//! limits, the hash table and the CoDel states of one [`Mac80211`]. Packets in the device are in
-//! [`super::TxQueues`], one object per access category. These objects also contain the counters.
+//! A tin is the queue of one station and access category, and the device is the Wi-Fi hardware with
+//! its own queue. All stations and access categories of a cell share one [`Mac80211`], with its
+//! limits, its hash table and its CoDel states. Packets in the device are in [`super::TxQueues`],
+//! one object per access category. These objects also contain the counters.
 //!
 //! Differs from Linux in: the hash is computed from the index of the flow, so that the two
 //! directions of a flow never share a queue; CoDel uses exact square roots; times are in ns, not in
@@ -57,8 +57,8 @@ pub struct Lost {
     pub packet: Packet,
 }
 
-/// A station is slow if its expected rate is below this rate times the number of stations of the
-/// cell. Linux removed this rule in 6.15 (STA_SLOW_THRESHOLD). [bit/s]
+/// Limit of the expected rate, divided by the number of stations of the cell: a station below the
+/// limit is slow. Linux removed this rule in 6.15 (STA_SLOW_THRESHOLD). [bit/s]
 const SLOW_BPS: f64 = 6e6;
 
 impl Mac80211 {
@@ -82,7 +82,7 @@ impl Mac80211 {
         }
     }
 
-    /// Changes those settings to `to` that may change at run time. Waiting packets are not dropped.
+    /// Applies the settings `to` that may change at run time. Waiting packets are not dropped.
     pub fn change(&mut self, to: &QueueSetting, own: Mac80211Setting) {
         self.setting = self.setting.moved_to(own);
         self.fq.limit_packets = to.limit_packets;

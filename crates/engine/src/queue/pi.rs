@@ -113,8 +113,8 @@ impl Pi {
         self.before = packets;
     }
 
-    /// Sets the limit and those settings that may change at run time. The next step uses the new
-    /// values.
+    /// Sets the limit and the settings that may change at run time. The next step of the controller
+    /// uses the new values.
     pub(super) fn change(&mut self, setting: PiSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
         self.random_drop.limit = limit;

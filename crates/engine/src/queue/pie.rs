@@ -147,8 +147,8 @@ impl Pie {
         row.map_or(1.0, |(_, gain)| *gain)
     }
 
-    /// Sets the limit and those settings that may change at run time. The next update uses the new
-    /// values.
+    /// Sets the limit and the settings that may change at run time. The next update of the
+    /// probability uses the new values.
     pub(super) fn change(&mut self, setting: PieSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
         self.limit = limit;

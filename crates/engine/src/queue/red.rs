@@ -192,7 +192,8 @@ impl Red {
         }
     }
 
-    /// Sets the limit and those settings that may change at run time. The average is not reset.
+    /// Sets the limit and the settings that may change at run time. The average queue length is not
+    /// reset.
     pub(super) fn change(&mut self, setting: RedSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
         (self.min_th, self.max_th) = (

@@ -27,7 +27,7 @@ pub(super) enum Kind {
 }
 
 impl Scheduler {
-    /// Returns a discipline of kind `kind` with at most `limit` packets.
+    /// Returns an empty queue with the discipline `kind` and a limit of `limit` packets.
     pub(super) fn new(kind: Kind, limit: u32) -> Scheduler {
         let limit = limit as usize;
         Scheduler { limit, kind }
@@ -41,7 +41,7 @@ impl Scheduler {
         }
     }
 
-    /// Changes those settings to `to` that may change at run time. Waiting packets are not dropped.
+    /// Applies the settings `to` that may change at run time. Waiting packets are not dropped.
     pub fn change(&mut self, to: &QueueSetting) {
         match (&mut self.kind, &to.discipline) {
             (Kind::CoDel(single), Discipline::CoDel(setting)) => {

@@ -1,6 +1,7 @@
 //! The keys of a queue: its limit and at most one discipline.
 //!
-//! Each discipline is one line of the list below, and its keys are in a separate file.
+//! Each discipline is one line in the call of the macro `disciplines`. The keys of a discipline are
+//! in a separate file.
 
 use serde_json::json;
 
@@ -272,7 +273,8 @@ impl QueueSetting {
         }
     }
 
-    /// Returns the queue under `key` of `table`, or the queue of its default.
+    /// Returns the queue under `key` of `table`, or a drop-tail queue if the key has only a default
+    /// limit.
     ///
     /// # Errors
     /// The queue has been refused.

@@ -44,7 +44,8 @@ struct TxQueue {
     /// Number of packets of the txq, from the start of the run, whose entries in `order` have been
     /// skipped.
     passed: u32,
-    /// Number of packets of the txq, from the start of the run, that are settled.
+    /// Number of packets of the txq that have been received or discarded since the start of the
+    /// run.
     settled: u32,
 }
 
@@ -121,7 +122,8 @@ impl TxQueues {
         self.txqs[txq as usize].waiting.push_back(packet);
     }
 
-    /// Returns the txqs whose packets are not all settled, ordered by their oldest packet.
+    /// Returns the txqs with packets that have been neither received nor discarded, ordered by
+    /// their oldest packet.
     pub fn waiting_txqs(&self) -> Vec<u32> {
         let mut txqs: Vec<u32> = Vec::new();
         for &(txq, _) in &self.order {
@@ -159,14 +161,14 @@ impl TxQueues {
         }
     }
 
-    /// Changes those settings to `to` that may change at run time, from `now` on. Waiting packets
-    /// are not dropped.
+    /// Applies the settings `to` that may change at run time, from `now` on. Waiting packets are
+    /// not dropped.
     pub(super) fn change(&mut self, now: Time, to: &QueueSetting) {
         let held = self.held(now);
         self.admitted.change(now, held, to);
     }
 
-    /// Returns the txq of the oldest packet that is not settled.
+    /// Returns the txq of the oldest packet that has been neither received nor discarded.
     #[inline]
     pub fn next(&self) -> Option<u32> {
         self.order.front().map(|&(txq, _)| txq)

@@ -13,11 +13,11 @@ use crate::scenario::Scenario;
 /// property.
 ///
 /// Nodes and flows have their names in the scenario. `receiver` is null for a frame to all nodes.
-/// `flow` and `packet` are set for data frames and RTS frames. If `flow` or `packet` is not the
-/// same for all packets of a PPDU, it is null. `flow` is null for a connection that has no name in
-/// the scenario. `mpdus` and `mpdus_lost` are null for control frames. In a cell that aggregates,
-/// `sequence` has the sequence numbers of the MPDUs, and `lost` has the sequence numbers of the
-/// MPDUs that were not received. `mcs` is set for PPDUs with an MCS.
+/// `flow` and `packet` are set for data frames and RTS frames. `flow` or `packet` is null if its
+/// value is not the same for all packets of a PPDU. `flow` is null for a connection that has no
+/// name in the scenario. `mpdus` and `mpdus_lost` are null for control frames. In a cell that
+/// aggregates, `sequence` has the sequence numbers of the MPDUs, and `lost` has the sequence
+/// numbers of the MPDUs that were not received. `mcs` is set for PPDUs with an MCS.
 pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: Time) -> String {
     // frames are in order of exchanges, and a response follows its data frame
     let shown: Vec<&FrameRecord> = frames

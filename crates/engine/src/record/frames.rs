@@ -46,7 +46,7 @@ impl FrameLog {
         self.records
     }
 
-    /// Removes the logged frames and returns them in order of their start.
+    /// Removes all frames from the log, and returns them in order of their start.
     pub fn take(&mut self) -> Vec<FrameRecord> {
         self.room -= std::mem::take(&mut self.count);
         std::mem::take(&mut self.records)

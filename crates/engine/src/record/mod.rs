@@ -66,12 +66,13 @@ pub struct FrameRecord {
     pub at: Time,
     /// Node that sends the frame.
     pub from: NodeId,
-    /// Node that receives the frame. For a CF-End, which is for all nodes, it is the access point.
+    /// Node that receives the frame. A CF-End has no single receiver: the value is the access
+    /// point.
     pub to: NodeId,
     /// Type of the frame.
     pub kind: FrameKind,
-    /// IP packet of a data frame, or of the data frame after an RTS. If a PPDU contains several
-    /// packets, the first of them.
+    /// IP packet of a data frame, or of the data frame after an RTS; the first packet if a PPDU
+    /// contains several.
     pub packet: Option<Packet>,
     /// Length of the frame, including MAC header and FCS; for a PPDU the length of the PSDU.
     /// [bytes]

@@ -35,7 +35,8 @@ pub struct Ppdu {
 /// An MPDU of a PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mpdu {
-    /// Number of the MPDU, counted from 0 for each pair of a contender and a receiver.
+    /// Number of the MPDU, counted from 0 for each pair of a contender (node or access category)
+    /// and a receiver.
     pub number: u32,
     /// Number of the transmission attempt of the MPDU, counted from 1. Attempts whose RTS failed
     /// are included.
@@ -151,7 +152,7 @@ fn mpdus(
         Outcome::Delivered { .. } | Outcome::Corrupted => cell.judged(),
     };
     // with a block acknowledgement agreement, each MPDU has its own attempt limit; without an
-    // agreement, the limit of the contender applies
+    // agreement, the attempt limit of the contender (node or access category) applies
     let used_up = cell.medium().discarded().contains(&sent.contender);
     let mut rest = &sent.packets[..];
     let numbered = sent.mpdus.iter().enumerate();

@@ -41,7 +41,7 @@ pub struct Series {
     /// Time of the first sample that is recorded.
     #[serde(skip)]
     from: Time,
-    /// Tracks. Depending on the quantity, a value is that at the time of the sample, or that of the
+    /// Tracks. Some quantities are values at the time of the sample, others are values of the
     /// interval before the sample.
     ///
     /// - At the time: queue lengths, cwnd, rate of the bottleneck, and last ping (NaN: no value
@@ -186,8 +186,8 @@ impl Present {
         Present { tracks }
     }
 
-    /// Returns the result list, the item, the quantity and the current value of each track; NaN if
-    /// there is no value.
+    /// Returns for each track the name of the result list, the name of the item, the name of the
+    /// quantity, and the current value; NaN if there is no value.
     pub(crate) fn read<'p>(
         &'p self,
         world: &World<'_>,

@@ -53,7 +53,7 @@ impl World<'_> {
         while self.close_connection(now, index as usize) {}
     }
 
-    /// Lets each user compute its number of connections, and opens or closes connections.
+    /// Computes the number of connections of each user, and opens or closes connections.
     pub(super) fn set_connections(&mut self, now: Time) {
         self.network.settle(now); // first counts all losses on links, because users react to losses
         let (Some(users), Some(csma)) = (&mut self.users, &self.scenario.csma) else {

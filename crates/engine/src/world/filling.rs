@@ -32,8 +32,8 @@ impl Network {
         Wants::Fill(approach.filled)
     }
 
-    /// Processes the timer of greedy flow `index`. At the timer's deadline, either the first
-    /// datagram reaches the queue, or the last datagram has reached it.
+    /// Processes the timer of greedy flow `index`. The timer has one of two deadlines: the first
+    /// datagram reaches the queue, or the last datagram has reached the queue.
     pub(super) fn greedy_timer(&mut self, now: Time, index: usize) -> Wants {
         let flow = index as u32;
         let mut ends = self.flows.greedy.ends.iter();
@@ -147,9 +147,9 @@ impl World<'_> {
         }
     }
 
-    /// Moves the greedy sources whose datagrams pass the bottleneck. From now on these sources keep
-    /// the queue of the bottleneck full, because it has a rate now, and no longer the queue of the
-    /// access point.
+    /// Moves the greedy sources whose datagrams pass the bottleneck. Before the start of the
+    /// bottleneck, these sources kept the queue of the access point full. From now on they keep the
+    /// queue of the bottleneck full.
     pub(super) fn fill_bottleneck(&mut self) {
         let Network { wires, flows, .. } = &mut self.network;
         let greedy = &mut flows.greedy;

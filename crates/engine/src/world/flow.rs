@@ -35,8 +35,8 @@ pub struct FlowCounters {
     pub cwnd_ns: f64,
     /// Number of retransmitted segments.
     pub retransmitted: u64,
-    /// Missing bytes in the last segments of web messages: a last segment is shorter than a full
-    /// segment by some bytes, and these bytes are summed over all delivered messages. [bytes]
+    /// Sum of missing bytes of web messages. The missing bytes of a message are those by which its
+    /// last segment is shorter than a full segment. [bytes]
     pub short_bytes: u64,
     /// Number of packets lost in full queues, on wires, or after the last transmission attempt.
     pub lost: u64,
@@ -57,7 +57,7 @@ pub(crate) enum Endpoints {
     Udp(Box<(UdpSource, Histogram)>),
     /// Pings with which the bottleneck measures the round-trip time to a station.
     Ping,
-    /// Web source with this number. Its connections have flows of their own.
+    /// Web source with this number. Its connections use other flows.
     Web(u32),
     /// External hosts, whose packets are created outside the simulation ([`super::hosts`]).
     Hosts,
@@ -106,8 +106,8 @@ pub(crate) struct FlowState {
     /// Start of the flow; [`Time::NEVER`] until the flow starts.
     pub(super) started_at: Time,
     /// Time at which all data of a TCP flow was acknowledged, or at which a UDP source stopped;
-    /// [`Time::NEVER`] until then. For a connection with several messages it is the end of the
-    /// first message.
+    /// [`Time::NEVER`] until then. For a connection with several messages, the end of the first
+    /// message.
     pub(super) ended_at: Time,
     /// Time integral of cwnd from the start to the end of the flow. [packets ns]
     pub(super) cwnd_ns_at_end: f64,

@@ -8,8 +8,8 @@
 //!           +------------+--> OnAir --> UnderWay --(queue, medium)-+----------------+
 //! ```
 //!
-//! A packet is under way while it is in a queue, on the air or on a link. The event of its arrival
-//! there moves the packet on.
+//! A packet is under way while it is in a queue, on the air or on a link. An event at the end of
+//! this time moves the packet on.
 
 use super::World;
 use super::flows::Flows;

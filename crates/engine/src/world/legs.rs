@@ -32,8 +32,8 @@ pub(super) struct Leg {
     /// Sum of the pure delays before the place (link, queue or endpoint) of the leg.
     pub(super) lead: Span,
     pub(super) place: Place,
-    /// Whether packets enter the leg with lookahead, that is, in the event of the previous leg. A
-    /// packet that an endpoint sends enters its first leg immediately in any case.
+    /// Whether packets enter the leg with lookahead, that is, in the event of the previous leg. The
+    /// first leg of a route is always entered immediately, when an endpoint sends the packet.
     pub(super) lookahead: bool,
     /// Last link of the leg. The link number determines the order of packets that arrive at the
     /// same time after the leg.

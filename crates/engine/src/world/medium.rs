@@ -122,8 +122,8 @@ impl Medium {
                 None => OffAir::Nothing,
                 Some(received) => {
                     *packet = received;
-                    // treated like a packet received by the access point, even if its next stop is
-                    // the endpoint
+                    // the packet continues like a packet that the access point has received, even
+                    // if its next stop is the endpoint
                     OffAir::AtAccessPoint
                 }
             },

@@ -27,14 +27,14 @@
 //! | read access for other modules | [`view`] |
 //! | numbers of links, flows, slots | [`numbers`] |
 //!
-//! Events at the same time are processed in this order: the medium; the links by number (first the
-//! two directions of the wire of the cell); planned events (starts, stops, changes of channels); a
-//! halt of the simulation; samples of windows and queues; ACKs with a processing time; reports of
-//! sensors; control of a CSMA network (prices, numbers of connections); the two timers of each flow
-//! (timer of the sender, delayed-ACK timer of the receiver). The agenda is the list of pending
-//! events. Most events of a cell belong to the medium, which is therefore not in the agenda.
-//! Arrivals over links are not in the agenda either. All other events have slots in the agenda, in
-//! the order above.
+//! Events at the same time are processed in this order: the radio channel (medium); the links by
+//! number (first the two directions of the wire of the cell); planned events (starts, stops,
+//! changes of channels); a halt of the simulation; samples of windows and queues; ACKs with a
+//! processing time; reports of sensors; control of a CSMA network (prices, numbers of connections);
+//! the two timers of each flow (timer of the sender, delayed-ACK timer of the receiver). The agenda
+//! is the list of pending events. Most events of a cell belong to the medium, which is therefore
+//! not in the agenda. Arrivals over links are not in the agenda either. All other events have slots
+//! in the agenda, in the order above.
 
 mod acks;
 mod approach;
@@ -95,7 +95,7 @@ use crate::scenario::{Flow, Scenario};
 /// Number of events between two calls of the progress callback.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
 
-/// Callbacks that observe a simulation without changing its state.
+/// Functions that observe a simulation without changing its state.
 pub(crate) struct Watch<'a> {
     /// Progress callback. It is called with the simulated time after each [`EVENTS_PER_LOOK`]
     /// events, and may stop the run.

@@ -159,7 +159,7 @@ impl Network {
             return self.start_reports(now, index);
         }
         match &mut flow.endpoints {
-            // the bottleneck and external hosts have their own start times
+            // the bottleneck and external hosts are not started by the schedule
             Endpoints::Ping | Endpoints::Hosts => Wants::Nothing,
             &mut Endpoints::Web(web) => {
                 let sources = &mut self.flows.webs.sources[web as usize];

@@ -12,8 +12,8 @@ pub(super) enum Step {
     Arrived,
     /// The packet is lost.
     Lost,
-    /// The packet waits for an event on a link or in a queue, or an endpoint has already processed
-    /// it with lookahead.
+    /// The packet waits for an event on a link or in a queue, or an endpoint with lookahead has
+    /// already processed the packet.
     UnderWay,
 }
 
@@ -33,7 +33,7 @@ pub(super) enum Delivery {
 /// The packets that an endpoint must send after an event.
 pub(super) enum Wants {
     Nothing,
-    /// This packet.
+    /// A single packet.
     Packet(Packet),
     /// All packets that the TCP sender of this flow may send.
     All(usize),

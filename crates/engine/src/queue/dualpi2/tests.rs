@@ -461,8 +461,9 @@ fn near(value: f64, expected: f64) {
 /// the rate must be lost. If arrivals are regular, this excess determines the drop probability p_C,
 /// except for the losses of L4S packets. L4S packets are marked with probability k sqrt(p_C), where
 /// k is the coupling factor. If arrivals are random, the base probability p' varies, and p_C
-/// exceeds the square of the mean of p'. Each fraction is then compared with its own average. With
-/// random arrivals the queue is sometimes empty, so that more than `lost` packets are lost.
+/// exceeds the square of the mean of p'. Therefore the fraction of marks is compared with the
+/// average of k p', and the fraction of drops with the average of p'^2. With random arrivals the
+/// queue is sometimes empty, so that more than `lost` packets are lost.
 fn coupled_within_five_percent(loads: &[(f64, f64)], seconds: u64) {
     for &(low_latency, classic) in loads {
         let lost = 1.0 - (1.0 - low_latency) / classic;

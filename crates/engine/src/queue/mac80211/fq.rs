@@ -17,10 +17,10 @@ use crate::queue::drr::{DeficitRoundRobin, FlowQueue, hash_key, hashed};
 pub(super) struct Fq {
     /// Flow queues of the hash table, followed by the overflow queue of each tin.
     queues: Vec<FlowQueue>,
-    /// Tin of each flow queue that is in a round robin.
+    /// Tin (queue of a station and access category) of each flow queue that is in a round robin.
     tin_of: Vec<u32>,
     tins: Vec<DeficitRoundRobin>,
-    /// Number of packets in each tin.
+    /// Number of waiting packets in each tin (queue of a station and access category).
     waiting: Vec<u32>,
     /// Number of flow queues in the hash table.
     flows: u32,
@@ -47,7 +47,8 @@ fn truesize(bytes: u16) -> u64 {
 }
 
 impl Fq {
-    /// Returns empty queues for this number of tins, with limits on packets and on memory.
+    /// Returns empty queues for this number of tins (queues of a station and access category). The
+    /// limits are in packets and in bytes of memory.
     pub(super) fn new(
         setting: &Mac80211Setting,
         (limit_packets, memory_bytes): (u32, u32),
@@ -126,8 +127,8 @@ impl Fq {
         }
     }
 
-    /// Returns the next packet of `tin`. Appends packets that CoDel drops to `dropped`, and adds
-    /// the number of marks to `marked`.
+    /// Returns the next packet to send from `tin`, the queue of a station and access category.
+    /// Appends packets that CoDel drops to `dropped`, and adds the number of marks to `marked`.
     pub(super) fn dequeue(
         &mut self,
         now: Time,
@@ -151,12 +152,12 @@ impl Fq {
         packet
     }
 
-    /// Returns whether packets of `tin` wait.
+    /// Returns whether packets wait in `tin`, the queue of a station and access category.
     pub(super) fn waits(&self, tin: u32) -> bool {
         self.waiting[tin as usize] > 0
     }
 
-    /// Returns the waiting packets of these tins.
+    /// Returns the waiting packets of these tins (queues of a station and access category).
     pub(super) fn packets(&self, tins: Range<u32>) -> impl Iterator<Item = &Packet> {
         let with_tin = self.queues.iter().zip(&self.tin_of);
         let own = with_tin.filter(move |(_, tin)| tins.contains(tin));

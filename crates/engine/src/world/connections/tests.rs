@@ -152,7 +152,7 @@ fn memory_follows_the_connections_open_at_a_time() {
 
 #[test]
 fn connections_beyond_the_limit_are_refused_and_counted() {
-    // 1,000 connections per second, and a server that does not respond before the end of the run
+    // 1,000 connections per second to a server that does not respond before the end of the run
     let measures = run(&scenario(
         "duration = \"15 s\"\nwarmup = \"1 s\"\n\
          dumbbell = { bottleneck = \"100 Mbps\", delay = \"1 ms\" }\n[flow.web]\nstart_spread = \"0 s\"\n\

@@ -26,8 +26,8 @@ pub(in crate::world) struct Deferred {
     flows: BinaryHeap<Reverse<(Time, u32)>>,
     /// Buffer for the flows whose ACKs are due.
     pub(in crate::world) due: Vec<u32>,
-    /// Values of cwnd for the next samples, for flows whose cwnd has changed after the time of a
-    /// sample that has not yet been taken.
+    /// Values of cwnd for samples that have not been taken yet. A value is stored if cwnd changes
+    /// after the time of a sample, before the simulation reaches this time.
     pub(in crate::world) windows: Vec<VecDeque<f64>>,
 }
 
@@ -57,8 +57,8 @@ impl Deferred {
         (self.next_reading, self.reading_interval) = (next, interval);
     }
 
-    /// Returns the cwnd of flow `index` at the time of the current sample, if cwnd has changed
-    /// since then.
+    /// Returns the cwnd that was stored for the current sample of flow `index`; `None` if cwnd has
+    /// not changed since the time of the sample.
     pub(in crate::world) fn window(&mut self, index: usize) -> Option<f64> {
         self.windows.get_mut(index)?.pop_front()
     }

@@ -96,8 +96,8 @@ impl Feeders {
 }
 
 /// Returns for each link whether the packets that enter it are known in advance, in the order of
-/// their arrival. `answers` says which receivers have lookahead. The ACKs of these receivers depend
-/// on the links of their segments.
+/// their arrival. `answers` says which receivers have lookahead. The order of their ACKs follows
+/// from the last link of their segments.
 fn entered_ahead(
     settings: &[&LinkSettings],
     routes: &Routes,
@@ -125,8 +125,7 @@ fn entered_ahead(
             answer[acks[0] as usize] = true;
         }
     }
-    // a greedy source adds its packets directly to the queue that it keeps full, without the links
-    // upstream
+    // a greedy source adds its packets directly to its queue, without passing the links upstream
     for (flow, [_, data]) in scenario.flows.iter().zip(routes.pairs()) {
         let has_rate = |&&link: &&u32| {
             let link = settings.get(link as usize);
@@ -148,10 +147,10 @@ fn entered_ahead(
         matches!(rate, Some(LinkRate::Constant(bps)) if Span::to_send(MIN_BYTES, *bps) > Span::ZERO)
     };
     // Returns the point at which the order of a pure delay's packets was determined, and the delay
-    // since then. The point is either the endpoints that sent the packets (`None`) or, for replies,
-    // the link that the segments left one by one. The packets of a link with departure events are
-    // not known in advance, like the packets of an endpoint. In this case the links downstream are
-    // marked as eligible, which has no effect.
+    // since then. This point is `None` for packets that endpoints send. For replies it is the link
+    // from which the segments departed one by one. If departures from this link are events, its
+    // packets are not known in advance. The links downstream are then marked as eligible, too, but
+    // this has no effect.
     let origin = |link: usize| {
         let delay = pure_delay(link)?;
         match feeders[link] {

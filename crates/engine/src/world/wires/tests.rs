@@ -191,8 +191,8 @@ fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
         ("access = \"2 Mbps\"\ndelayed_ack = false", [true, true]),
         // a receiver with delayed ACKs has a timer, and therefore no lookahead
         ("access = \"2 Mbps\"", [false, true]),
-        // hosts with the same delay enter the bottleneck with lookahead, and therefore the sender
-        // has none
+        // hosts with the same delay: packets enter the bottleneck with lookahead, so that senders
+        // have none
         ("delayed_ack = false", [true, false]),
         // the ACKs of receivers with and without lookahead share a link
         (
@@ -271,8 +271,8 @@ flow.call = {{ {hosts}count = 20, from = "a", to = "b", udp = {{ rate = "64 kbps
         let late = delay_s(&format!("{hosts}jitter = \"4 ms\", "));
         // Each packet passes two jitters, each uniform between 0 and 4 ms. One jitter is drawn 200
         // x 20 times, so that the standard deviation of its mean is 4 ms / sqrt(12 x 4000) = 0.02
-        // ms. The standard deviation of the other is smaller. The limit is five standard
-        // deviations.
+        // ms. The other jitter is drawn more often, so that its standard deviation is smaller. The
+        // limit is five standard deviations.
         let added = late - plain;
         assert!((added - 4e-3).abs() < 1e-4, "{hosts}{added}");
     }

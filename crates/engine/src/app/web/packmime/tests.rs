@@ -2,8 +2,8 @@
 //!
 //! The values of ns-2 come from 400,000 draws of its RandomVariable/PackMimeHTTP... at 50
 //! connections per second, with seed 7. Each test compares means of blocks of independent sources.
-//! The deviation of these means gives the standard error. The standard error of the values of ns-2
-//! comes from 20 blocks of its single sequence.
+//! The standard error of an estimate is computed from the means of the blocks. For the values of
+//! ns-2, it is computed from 20 blocks of the single sequence that ns-2 generates.
 
 use super::*;
 use crate::kernel::streams::Streams;
