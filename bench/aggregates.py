@@ -1,8 +1,8 @@
 """Compare cells of 802.11n, ac and ax with ns-3: goodput, fairness and CPU time per TCP segment.
 
-    python bench/aggregates.py                  runs what has not been run
+    python bench/aggregates.py                  makes the missing runs
     python bench/aggregates.py --only PATTERN   cases whose names match: "ax", "UDP", "survive"
-    python bench/aggregates.py --cost           CPU time per TCP segment, both in turn
+    python bench/aggregates.py --cost           CPU time per TCP segment in both simulators
     python bench/aggregates.py --page           writes the tables of docs/validation.md
 
 Each run of ns-3 is stored as a line of out/aggregates.jsonl. A stored run is not repeated.

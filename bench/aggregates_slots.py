@@ -44,7 +44,7 @@ class Rules:
     #: Whether EIFS starts at the end of the frame that was heard first. If false, EIFS starts at
     #: the end of the last of the overlapping frames.
     eifs_of_first: bool = False
-    #: Time after the start of a frame during which other senders cannot sense it yet. [us]
+    #: Time after the start of a frame during which other senders do not sense the frame yet. [us]
     sensing_us: float = 0.0
 
 
@@ -79,8 +79,8 @@ def goodput_bps(
         for sender in everybody:
             idle = start - resumed[sender] - AIFS
             if sender not in senders and idle >= -1e-6:
-                # the backoff slot in which a transmission starts counts as idle (802.11-2020,
-                # 10.23.2.4)
+                # the slot in which a node starts to transmit counts as an idle slot of its backoff
+                # (802.11-2020, 10.23.2.4)
                 slots[sender] -= min(slots[sender], int((idle + 1e-6) / SLOT) + 1)
         ends = {
             sender: due[sender] + (BLOCK_ACK_REQ if bar[sender] else exchange.data_us)

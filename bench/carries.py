@@ -74,10 +74,9 @@ class Carried:
     way: str
     goodput_bps: float
     user: float
-    """Time of all programs, as a fraction of one processor. The next fields have the same unit. [-]
-    """
+    """Time of all programs, as a fraction of one processor. [-]"""
     system: float
-    """Time of the kernel in system calls of these programs. [-]"""
+    """Time of the kernel in system calls of all programs. [-]"""
     softirq: float
     """Time of soft interrupts. [-]"""
     stolen: float
@@ -119,7 +118,9 @@ def main(stations: Sequence[int] = STATIONS, *, quick: bool = False) -> list[str
 
 
 def show(measured: Carried, plain: Carried) -> None:
-    """Print a row of the table. Its last column is the CPU time relative to no gateway."""
+    """Print a row of the table. The last column is the CPU time divided by that without a
+    gateway.
+    """
     shares = "".join(
         f"{100 * share:8.0f} %" for share in (measured.user, measured.system, measured.softirq)
     )

@@ -100,8 +100,8 @@ class Compared:
 
     @property
     def verdict(self) -> str:
-        """Return whether the goodputs are equal with lasthop's defaults, or with which option they
-        are.
+        """Return as text whether the goodputs are equal: with lasthop's defaults, only with the
+        named option, or not at all.
         """
         usual, switched = (agreement(ours, self.peer, SAME) for ours in (self.ours, self.switched))
         if usual is Agreement.EQUAL:

@@ -34,8 +34,8 @@ def shares() -> Iterator[tuple[str, dict[str, Any], bool]]:
 
 
 def loads() -> Iterator[tuple[str, dict[str, Any], bool]]:
-    """Yield cells with increasing data rates, each with four downloads and an upload. Items are
-    those of `shares`.
+    """Yield cells with increasing data rates, each with four downloads and an upload. Each item is
+    the name, the scenario, and whether hosts merge received segments (GRO).
     """
     for phy, width, streams in (
         ("802.11ac", "20 MHz", 1),

@@ -1,7 +1,7 @@
 """Test whether two means are equal within a band. The result is equal, different, or undecided.
 
 The means are equal if the whole 95 % confidence interval of their difference is inside the band.
-They are different if the whole interval is outside the band. In all other cases the result is
+The means are different if the whole interval is outside the band. In all other cases the result is
 undecided, and more runs are needed. Overlapping intervals do not show equality: wide intervals
 overlap even if the means differ (D. J. Schuirmann, "A comparison of the two one-sided tests
 procedure ...", Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). All benchmarks in this
@@ -55,8 +55,8 @@ class Difference:
 
     @property
     def agreement(self) -> Agreement:
-        """Return equal, different, or undecided: whether the confidence interval is inside the
-        band, outside, or partly inside.
+        """Return equal, different, or undecided: the confidence interval is inside the band,
+        outside, or partly inside.
         """
         if self.half is None or self.half == inf:
             return Agreement.UNDECIDED

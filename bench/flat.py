@@ -4,8 +4,8 @@
     .venv/bin/python bench/flat.py --page     the table in bench/README.md
 
 callgrind counts the instructions. The CPU times of both networks are measured in alternating
-rounds, so that the machine has the same load. They are measured in lasthop and in the lean loop, a
-C++ program for this network only (`lean.py`). The script exits with 1 if a goal is missed.
+rounds, so that the machine has the same load. Each round measures lasthop and the lean loop, a C++
+program for this network only (`lean.py`). The script exits with 1 if a goal is missed.
 """
 
 import argparse
@@ -36,11 +36,11 @@ COUNTED, COUNTED_LEAST = 2e5, 0.05
 second value is the shortest such difference, as a fraction of the start phase.
 """
 TIMED, TIMED_LEAST = 3e6, 1.0
-"""The same two values for CPU times: number of segments, and shortest difference as a fraction of
-the start phase.
+"""Number of segments between the two runs whose difference gives the CPU time per segment. The
+second value is the shortest such difference, as a fraction of the start phase.
 """
 GIVEN = ("warmup", "replications")
-"""Settings that `instructions.run` sets itself, so that they are not passed to it."""
+"""Keys of `settings` that are not passed to `instructions.run`, which sets these keys itself."""
 ROUTER, SEVEN = Point("flows", 60, 60), Point("stations", 7, 7, stations=7)
 
 
@@ -100,8 +100,8 @@ class Aim:
     large: Network
     instructions: float
     cpu: float
-    #: Accepted ratio of CPU times, divided by the ratio that the lean loop has. The larger of this
-    #: limit and `cpu` applies.
+    #: Largest accepted growth of lasthop's CPU time per segment, divided by the growth in the lean
+    #: loop. The limit applies if it is above `cpu`.
     of_lean: float
 
 

@@ -1,8 +1,8 @@
 """Measure the CPU time per segment as a network grows, in lasthop and in other simulators.
 
     make bench ONLY=growth                               hours: keep the machine quiet
-    .venv/bin/python bench/growth.py --quick             each point once and briefly
-    .venv/bin/python bench/growth.py --axis flows        one axis; others stay as they were
+    .venv/bin/python bench/growth.py --quick             each point once, with short runs
+    .venv/bin/python bench/growth.py --axis flows        one axis; other results are kept
     .venv/bin/python bench/growth.py --page              table in bench/README.md, and the picture
 
 Four values are increased: the number of flows through a router, the round-trip time, the number of
@@ -70,8 +70,8 @@ class Point:
 
     @property
     def limit(self) -> int:
-        """Return the queue limit. In a router it is proportional to the rate, with 15 packets at
-        100 Mb/s. In a larger cell it is 1000 packets. [packets]
+        """Return the queue limit: in a router 15 packets at 100 Mb/s, and in proportion at other
+        rates; in a larger cell 1000 packets. [packets]
         """
         if self.stations:
             return 1000 if self.is_larger_cell else 100

@@ -1,9 +1,9 @@
 """Compare simulations with emulations in simulated time, for one scenario of the grid.
 
 Emulation and simulation have the same network. If a link loses packets at random, emulation and
-simulation with the same seed lose the packets with the same numbers. They are then compared seed by
-seed. The confidence interval is that of the differences, which vary much less than the results. In
-all other scenarios, the means of emulations and simulations are independent.
+simulation with the same seed lose the packets with the same numbers. Their results are then
+compared seed by seed. The confidence interval is that of the differences, which vary much less than
+the results. In all other scenarios, the means of emulations and simulations are independent.
 """
 
 from collections.abc import Mapping, Sequence

@@ -98,7 +98,7 @@ were selected after the runs. The page shows the difference that remains with th
 without the kernel's rules for bursts.
 """
 SWITCHED = ("by-acks", "no-rack", "no-undo", "no-prr", "bare", "rfc-cubic", "no-hystart")
-"""Variants of the engine that were run in all scenarios of the grid."""
+"""Variants of the engine's settings that were run in all scenarios of the grid."""
 OF_ENGINE = {
     "": "all settings",
     "no-rack": "all settings but `rack` and `undo`",
@@ -122,7 +122,7 @@ NOT_EQUAL = "difference of Linux from the engine, if not equal"
 """Title of the column that names the quantities that are different or undecided."""
 
 SMALL = 0.1
-"""Values below this number are shown with one more digit."""
+"""Values below this number, in the unit of the table, are shown with one more digit."""
 
 Seen = Mapping[str, Any]
 
@@ -158,8 +158,8 @@ class Both:
         return estimate([run["figures"][key] for run in self.kernel])
 
     def counts_periods(self, key: str) -> bool:
-        """Return whether a quantity is computed over whole periods. This is so for the losses of a
-        single flow whose window is periodic in simulations and emulations.
+        """Return whether a quantity is computed over whole periods. Only the losses of a single
+        flow are, if its window is periodic in simulations and emulations.
         """
         engine = self.engine or {}
         return (

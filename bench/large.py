@@ -1,8 +1,8 @@
 """Measure long and large runs, and estimate the resources for a million flows.
 
     make bench ONLY=large                             six minutes: keep the machine quiet
-    .venv/bin/python bench/large.py --only web        one run; the others stay as they were
-    .venv/bin/python bench/large.py --quick           a tenth of each: does it work
+    .venv/bin/python bench/large.py --only web        one run; other results are kept
+    .venv/bin/python bench/large.py --quick           a tenth of each run, as a test
     .venv/bin/python bench/large.py --page            the tables in bench/README.md
 
 For each case, CPU time and peak memory are measured, and the memory is compared with a computed

@@ -4,7 +4,7 @@ The bound is the sum of the sizes of flows, links, stations, packets in flight a
 result. These sizes are those of the engine's structures (`std::mem::size_of` on x86_64).
 Allocations have the size that the allocator uses. No value is fitted to a run. The number of values
 in the result, and the lengths of the result's and of the scenario's text, are proportional to the
-size of the network. They are counted in two small networks of the same file.
+size of the network. These numbers are determined in two small networks of the same file.
 """
 
 from collections.abc import Mapping

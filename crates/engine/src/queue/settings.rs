@@ -273,8 +273,8 @@ impl QueueSetting {
         }
     }
 
-    /// Returns the queue under `key` of `table`, or a drop-tail queue if the key has only a default
-    /// limit.
+    /// Returns the queue under `key` of `table`. If the value is only a limit, the queue is a
+    /// drop-tail queue.
     ///
     /// # Errors
     /// The queue has been refused.
