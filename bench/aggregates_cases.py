@@ -9,8 +9,7 @@ from typing import Literal
 Settings = Mapping[str, object]
 Name = Literal["n", "ac", "ax"]
 
-#: Settings of ns-3 in cases/aggregates.toml for which lasthop's default is different. These values
-#: are lasthop's defaults.
+#: lasthop's defaults for settings that have other values, those of ns-3, in cases/aggregates.toml.
 STANDARD: Settings = {
     "cell.durations": "standard",
     "cell.eifs": "expected",

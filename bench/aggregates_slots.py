@@ -20,8 +20,8 @@ CWMIN, CWMAX = 15, 1023
 BLOCK_ACK_REQ = 32.0
 """Duration of a BlockAckReq: 24 bytes at 24 Mb/s. [us]"""
 BYSTANDER, COLLIDER = 60.0, 45.0
-"""Additional wait of a node that heard a collision (EIFS minus AIFS, with a MAC ACK at 6 Mb/s), and
-timeout of a sender that expects a response. [us]
+"""EIFS minus AIFS: additional wait of a node that heard a collision, with a MAC ACK at 6 Mb/s. The
+second value is the timeout of a sender that expects a response. [us]
 """
 DOUBLINGS = 7
 """Number of successive failures that each double CW. The next failure resets CW to CWmin."""

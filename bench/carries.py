@@ -190,8 +190,8 @@ def ticks_of(process: int) -> int:
 
 @contextmanager
 def gateway(stations: int, way: Way) -> Iterator[int | None]:
-    """Run the gateway in a separate process, and yield the number of this process; None if the path
-    has no gateway.
+    """Run the gateway in a separate process, and yield the ID of this process; None if the path has
+    no gateway.
     """
     merging(way.merges)
     if way.rate_bps is None:

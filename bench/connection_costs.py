@@ -5,7 +5,7 @@
 The script measures the times to open and close connections and to send a packet over loopback. The
 script also measures the memory of 100 connections, in one thread and in one thread per connection.
 The times are also measured with loopback as a slow link. The script needs a C compiler, and root
-permissions for a network namespace. It runs for some seconds. `--keep` writes
+permissions for a network namespace. The script runs for some seconds. `--keep` writes
 ``python/lasthop/studies/acsma/costs.json``, which the claim about these costs reads. Without
 `--keep` the measurements are printed.
 """

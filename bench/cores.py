@@ -1,8 +1,8 @@
 """Measure the speedup of two replications on two cores compared with one core, in wall-clock time.
 
-The script also measures the speedup that the machine permits: it runs two independent C++ programs
-(the lean loop of `lean.py`) in parallel and one after the other. This speedup may be below 2,
-because two cores of a virtual machine may be two threads of one physical core.
+The script also measures the speedup that the machine permits. For this it runs two independent C++
+programs (the lean loop of `lean.py`) in parallel and one after the other. This speedup may be below
+2, because two cores of a virtual machine may be two threads of one physical core.
 """
 
 import os

@@ -8,9 +8,9 @@ replications depend only on simulations:
   from simulations, and no rule of Linux explained the difference. The other six complete the grid,
   so that the twelve have both congestion controls, one and twelve flows, the three RTTs, and all
   queues.
-- All other points of the grid run with 5 seeds on the first kernel. The first kernel is 6.12: it is
-  the nearest to the kernel 6.18 of the runs in real time, it has a simulated clock of its own, and
-  its runs cost less than those of Debian's 6.1.
+- All other points of the grid run with 5 seeds on the first kernel. The first kernel is 6.12, which
+  is the nearest to the kernel 6.18 of the runs in real time. Kernel 6.12 has its own simulated
+  clock, and its runs need less CPU time than those of Debian's 6.1.
 - Points of Reno and CUBIC that are undecided in goodput, packet loss or queue length after 5 seeds
   run with all 15 other seeds. Results are not examined in between, so that runs do not stop at a
   convenient value.

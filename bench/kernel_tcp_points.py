@@ -27,9 +27,8 @@ the buffer becomes empty whenever the sending program is late, and full windows 
 to back.
 """
 WINDOW_PACKETS = 2500
-"""Receive window, which exceeds the capacity of path and queue in all scenarios. The largest
-capacity is needed at 200 ms with a queue of four bandwidth-delay products: there, the first slow
-start reaches this window.
+"""Receive window, larger than the bandwidth-delay product plus the queue in all scenarios. The
+first slow start reaches this window only at 200 ms with a queue of four bandwidth-delay products.
 """
 
 NEAREST: Tree = {
@@ -269,8 +268,9 @@ def points() -> Iterator[Point]:
 
 
 def in_long_part(point: Point) -> bool:
-    """Return whether `make test-long` runs the scenario. The engine must support it. Of the suite
-    `router` only scenarios with an ACK per segment run, and of the suite `cell` only the hot-spot.
+    """Return whether `make test-long` runs the scenario. The engine must support its congestion
+    control. Of the suite `router` only scenarios with an ACK per segment run, and of the suite
+    `cell` only the hot-spot.
     """
     match point.suite:
         case "grid":

@@ -32,8 +32,8 @@ Counts = Mapping[str, int]
 
 
 class Watch:
-    """Recorder of the kernel's TCP state during an emulation. It also applies settings that
-    scenario files do not support.
+    """Recorder of the kernel's TCP state during an emulation. The recorder also applies settings
+    that scenario files do not support.
 
     Parameters
     ----------
@@ -143,7 +143,9 @@ class Watch:
 
 
 def window(connection: Connection) -> int:
-    """Return the congestion window of a connection; 0 before it has started. [packets]"""
+    """Return the congestion window of a connection; 0 before the start of the connection.
+    [packets]
+    """
     socket = connection.sender
     if socket is None or socket.fileno() < 0:
         return 0

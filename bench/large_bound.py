@@ -69,8 +69,9 @@ CONNECTION = 2 * sum(FLOW) + 10 * PACKET
 """
 
 PLACE = (4 + 2) * 24
-"""Size of a queue for one packet of its limit: a residence time in a ring buffer, which is up to
-four times as large as needed, and a second buffer of half the size while the ring grows. [bytes]
+"""Memory of a queue for each packet of its limit: a residence time in a ring buffer that is up to
+four times as large as needed. While the ring grows, there is a second buffer of half the size.
+[bytes]
 """
 
 BIN, BIN_S = 8, 0.1

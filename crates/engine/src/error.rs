@@ -15,8 +15,8 @@ pub enum EngineError {
         /// Longest duration that can be simulated.
         horizon: Span,
     },
-    /// A conservation law was violated, such as packets sent = delivered + lost + in flight. This
-    /// is a defect of the engine, never of the scenario.
+    /// A conservation law was violated, such as packets sent = delivered + lost + in flight. Such
+    /// an error is a defect of the engine, never of the scenario.
     #[error("conservation violated: {0}")]
     Conservation(String),
 }

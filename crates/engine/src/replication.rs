@@ -47,9 +47,9 @@ pub struct Replication {
 pub enum Detail {
     /// Means only.
     Means,
-    /// In addition to means, quantities that means hide: fairness in single seconds, 99th
-    /// percentiles of waiting times in the queues of a cell, and percentiles of round-trip times.
-    /// Time series also contain the delays of flows.
+    /// In addition to means, fairness in single seconds, 99th percentiles of waiting times in the
+    /// queues of a cell, and percentiles of round-trip times. Time series also contain the delays
+    /// of flows.
     Tails,
 }
 
@@ -314,8 +314,8 @@ enum Halt {
     Sample,
 }
 
-/// Returns the halts of the simulation in order of time: at the end of the warm-up, in the middle
-/// of the measured time, and at each sample of a time series. If `windows` is true, there is also a
+/// Returns the halts of the simulation in order of time. There are halts at the end of the warm-up,
+/// in the middle of the measured time, and at each sample. If `windows` is true, there is also a
 /// halt at the end of each second after the warm-up.
 fn halts(
     scenario: &Scenario,

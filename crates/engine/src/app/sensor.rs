@@ -123,9 +123,9 @@ impl Tally {
         (!self.delays.is_empty()).then(|| sum as f64 / self.delays.len() as f64 / 1e9)
     }
 
-    /// Returns a quantile of the delays of the reports that arrived before their deadline: the
-    /// smallest delay such that at least the fraction `part` of the delays is this delay or less.
-    /// [s]
+    /// Returns a quantile of the delays of those reports that arrived before their deadline. The
+    /// quantile is the smallest delay that at least the fraction `part` of the delays does not
+    /// exceed. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = (part * self.delays.len() as f64).ceil() as usize;
         self.delays

@@ -42,7 +42,8 @@ enum Gaps {
     Constant,
 }
 
-/// A quantity of connections: a random distribution, or a constant value.
+/// A property of connections, such as the length of the request: a random distribution, or a
+/// constant value.
 #[derive(Clone, Debug)]
 enum Draw<D> {
     Fixed(u32),

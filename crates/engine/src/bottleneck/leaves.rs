@@ -31,8 +31,8 @@ impl BottleneckSettings {
     }
 }
 
-/// Returns the air time of a full packet to `station` and of half a TCP ACK in the opposite
-/// direction: the air time per packet of a download with delayed ACKs.
+/// Returns the air time per packet of a download with delayed ACKs: a full packet to `station`, and
+/// half a TCP ACK in the opposite direction.
 fn airtime(station: &Station, cell: &Cell) -> Span {
     let data = cell.exchange(FULL_BYTES, cell.rates(station, Direction::Down));
     let ack = cell.exchange(ACK_BYTES, cell.rates(station, Direction::Up));

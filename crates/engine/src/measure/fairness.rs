@@ -46,9 +46,9 @@ fn is_met(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     100 * arrived >= MET_PERCENT * decided && !piles_up(start, end, life)
 }
 
-/// Returns whether datagrams accumulate in queues. The number of datagrams in flight at the end
-/// must be much larger than the mean delay explains. The difference must also exceed the number of
-/// datagrams that may be lost.
+/// Returns whether datagrams accumulate in queues. For this, the number of datagrams in flight at
+/// the end must be much larger than the number that follows from the mean delay (Little's law). The
+/// difference must also exceed the number of datagrams that may be lost.
 fn piles_up(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let (sent, samples) = (
         end.sent - start.sent,

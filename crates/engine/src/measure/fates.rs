@@ -1,9 +1,9 @@
 //! Probabilities of the fates of packets, frames and transmission attempts. A fate is, for example,
 //! delivered, lost or marked.
 //!
-//! Each packet, frame or attempt is counted once, when its fate is decided. It is then counted in
-//! the numerator and in the denominator. A probability of any period is therefore in [0, 1].
-//! Packets without a fate at the end of the period are not counted.
+//! Each packet, frame or attempt is counted once, when its fate is decided. At this time, the
+//! numerator and the denominator are updated together. A probability of any period is therefore in
+//! [0, 1]. Packets without a fate at the end of the period are not counted.
 //!
 //! Two other definitions are worse. The first divides losses by the packets that are sent in the
 //! period. Then losses in one period are related to packets of another period. The second divides

@@ -16,10 +16,11 @@
 //!
 //! Differs from Linux in: the hash is computed from the index of the flow, so that the two
 //! directions of a flow never share a queue; CoDel uses exact square roots; times are in ns, not in
-//! us and jiffies. The air time of packets in the device is estimated without rounding and at the
-//! current rate of the station, not at the rate at the time when each packet entered. If several
-//! overflow flows have the same number of bytes, the flow of the first station loses a packet,
-//! whereas Linux selects the flow that became busy last. Rounds are numbered modulo 2^32, not 2^16.
+//! us and jiffies. The air time of packets in the device is estimated without rounding. The
+//! estimate uses the current rate of the station, whereas Linux uses the rate when each packet
+//! entered the device. If several overflow flows have the same number of bytes, the flow of the
+//! first station loses a packet, whereas Linux selects the flow that became busy last. Rounds are
+//! numbered modulo 2^32, not 2^16.
 
 mod airtime;
 mod fq;

@@ -3,8 +3,8 @@
 //!
 //! Reference: C. V. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved controllers for
 //! AQM routers supporting TCP flows", INFOCOM 2001. The default values are those of section V of
-//! this paper, designed for 60 flows over 15 Mb/s (3,750 packets per second) and round-trip times
-//! of up to 246 ms.
+//! this paper. They are designed for 60 flows, 15 Mb/s (3,750 packets per second), and round-trip
+//! times of up to 246 ms.
 //!
 //! ```text
 //! p(k) = a (q(k) - q_ref) - b (q(k-1) - q_ref) + p(k-1)

@@ -58,7 +58,7 @@ pub enum RedWeight {
     Auto,
     /// Average over 1 s (q_weight 0 of ns-2).
     PerSecond,
-    /// Given weight, above 0 and up to 1. With 1 there is no averaging. [-]
+    /// Given weight, above 0 and up to 1. With weight 1 there is no averaging. [-]
     Given(f64),
 }
 

@@ -34,7 +34,7 @@ macro_rules! disciplines {
             DropTail,
             /// Drop-tail with this limit, under the key `threshold`.
             Threshold {
-                /// Packets, including the packet in service; at least 1.
+                /// Maximum number of packets, including the packet in service; at least 1.
                 packets: u32,
             },
             /// Classes of flows share the queue. Only the access point can have this discipline.

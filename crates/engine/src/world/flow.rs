@@ -165,7 +165,7 @@ impl FlowState {
         }
     }
 
-    /// Returns a flow without endpoints that the scenario does not define.
+    /// Returns a flow without endpoints, which is not one of the scenario's flows.
     pub(super) fn bare() -> FlowState {
         FlowState {
             data_bytes: 0,

@@ -97,11 +97,11 @@ const EVENTS_PER_LOOK: u64 = 1 << 16;
 
 /// Functions that observe a simulation without changing its state.
 pub(crate) struct Watch<'a> {
-    /// Progress callback. It is called with the simulated time after each [`EVENTS_PER_LOOK`]
-    /// events, and may stop the run.
+    /// Progress callback. The callback is called with the simulated time after each
+    /// [`EVENTS_PER_LOOK`] events, and may stop the run.
     pub(crate) look: &'a mut dyn FnMut(Time) -> ControlFlow<()>,
-    /// Callback for the end of each frame exchange of a cell. It is called while the packets are
-    /// still in their queues.
+    /// Callback for the end of each frame exchange of a cell. The callback is called while the
+    /// packets are still in their queues.
     pub(crate) exchange: Option<&'a mut OnExchange<'a>>,
 }
 
@@ -371,7 +371,8 @@ impl<'a> World<'a> {
         self.serve(now, wants);
     }
 
-    /// Sets the safe time of lookahead: the time of the next planned event, halt, or end.
+    /// Sets the safe time, up to which lookahead is allowed: the time of the next planned event,
+    /// halt, or end.
     fn set_safe_time(&mut self) {
         let end = self.network.clock.end;
         let until = self.plan.next_heard().min(self.halt).min(end);
@@ -389,7 +390,8 @@ impl<'a> World<'a> {
         self.network.wires.gate.until = until;
     }
 
-    /// Processes the deferred segments that arrive before the safe time.
+    /// Processes the deferred segments that arrive before the safe time, which is the limit of
+    /// lookahead.
     #[inline(always)]
     fn catch_up(&mut self) {
         if self.network.flows.deferred.has_segments() {

@@ -225,8 +225,8 @@ pub(super) fn bin_of(scenario: &Scenario) -> Span {
     scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN)
 }
 
-/// Returns the longest time that a packet spends on any link without queueing: the delay and jitter
-/// of the link, plus the transmission time of a full packet.
+/// Returns the longest time that a packet spends on any link without queueing: delay, jitter, and
+/// the transmission time of a full packet.
 pub(super) fn reach_of(scenario: &Scenario) -> Span {
     let wire = &scenario.wire;
     let wires = [&wire.rate, &wire.back].map(|rate| (wire.delay, rate.bps()));

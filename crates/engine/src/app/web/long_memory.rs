@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    /// Returns the correlation of s at `lag` >= 1. It is computed from the correlation of
+    /// Returns the correlation of s at `lag` >= 1. The correlation of s follows from that of
     /// fractional noise at lag k, rho_k = rho_{k-1} (k - 1 + d) / (k - d) (Hosking 1984, eq. 3).
     fn correlation(d: f64, theta: f64, lag: usize) -> f64 {
         let mut rho = vec![1.0];

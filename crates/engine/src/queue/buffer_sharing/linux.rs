@@ -26,7 +26,8 @@ fn constants_are_those_here() {
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }
 
-/// Number of traces. It is smaller in debug builds; `make test-long PART=rust` runs all traces.
+/// Number of traces. The number is smaller in debug builds; `make test-long PART=rust` runs all
+/// traces.
 const TRACES: u32 = if cfg!(debug_assertions) {
     10_000
 } else {

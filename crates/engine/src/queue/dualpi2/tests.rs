@@ -1,5 +1,5 @@
-//! Compares DualPI2 with a separate implementation of the pseudocode of RFC 9332, with calculated
-//! values, and with the theoretical coupling of mark and drop rates at several loads.
+//! Compares DualPI2 with a separate implementation of the pseudocode of RFC 9332, and with
+//! calculated values. The coupling of mark and drop rates is tested at several loads.
 
 use proptest::prelude::*;
 

@@ -125,9 +125,9 @@ impl Airtime {
         (party.category * self.stations + party.station) as usize
     }
 
-    /// Adds a station to the list if packets wait for the station, or if its balance (deficit minus
-    /// air time of packets in the device) is negative and the station had packets recently. With
-    /// airtime fairness, a station with packets is added at the front.
+    /// Adds a station to the list if packets wait for the station. The station is also added if it
+    /// had packets recently and its balance (deficit minus air time of packets in the device) is
+    /// negative. With airtime fairness, a station with packets is added at the front.
     pub(super) fn list(&mut self, now: Time, party: Party, waits: bool) {
         let place = self.place(party);
         let account = &mut self.accounts[place];

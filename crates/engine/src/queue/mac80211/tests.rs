@@ -144,8 +144,8 @@ fn a_sparse_flow_goes_first_and_long_packets_wait_for_their_quanta() {
     let order: Vec<_> = (0..7)
         .map(|_| take(&mut queue, 0, 0).0.unwrap().1)
         .collect();
-    // the first flow has a deficit of -1200 bytes and gets 300 bytes per packet of the other flow,
-    // so that its deficit is positive only after five packets
+    // the first flow has a deficit of -1200 bytes and gets 300 bytes per packet of the other flow:
+    // its deficit is positive only after five packets
     assert_eq!(order, [10, 11, 12, 13, 14, 1, 2]);
 }
 

@@ -5,7 +5,8 @@ use super::*;
 use crate::in_c::Compiled;
 use crate::kernel::streams::Streams;
 
-/// Number of traces. It is smaller in debug builds; `make test-long PART=rust` runs all traces.
+/// Number of traces. The number is smaller in debug builds; `make test-long PART=rust` runs all
+/// traces.
 const TRACES: u32 = if cfg!(debug_assertions) {
     5_000
 } else {

@@ -90,7 +90,8 @@ impl Deferred {
         self.count > 0
     }
 
-    /// Returns the next deferred segment that arrives before the safe time, and its arrival time.
+    /// Returns the next deferred segment that arrives before the safe time (the limit of
+    /// lookahead), and its arrival time.
     pub(in crate::world) fn next_segment(&mut self) -> Option<(Time, Packet)> {
         let (at, _) = self.segments.first();
         if at > self.safe_until {

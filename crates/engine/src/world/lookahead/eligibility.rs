@@ -16,8 +16,8 @@
 //! is an event ([`Link::is_served`]), the link is not eligible either, because the departure times
 //! are not known in advance.
 //!
-//! An endpoint is eligible if its packets arrive in a known order and its replies leave through a
-//! link that no other endpoint uses: see [`eligible_receivers`] and [`eligible_senders`].
+//! An endpoint is eligible if its packets arrive in a known order, and no other endpoint uses the
+//! link on which its replies leave. See [`eligible_receivers`] and [`eligible_senders`].
 
 use std::collections::BTreeSet;
 
@@ -147,7 +147,7 @@ fn entered_ahead(
         matches!(rate, Some(LinkRate::Constant(bps)) if Span::to_send(MIN_BYTES, *bps) > Span::ZERO)
     };
     // Returns the point at which the order of a pure delay's packets was determined, and the delay
-    // since then. This point is `None` for packets that endpoints send. For replies it is the link
+    // since then. The point is `None` for packets that endpoints send. For replies it is the link
     // from which the segments departed one by one. If departures from this link are events, its
     // packets are not known in advance. The links downstream are then marked as eligible, too, but
     // this has no effect.

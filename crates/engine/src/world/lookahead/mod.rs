@@ -259,7 +259,8 @@ impl Network {
         self.flows.states[index].has_deferred = false;
     }
 
-    /// Sets the safe time to `until`, and processes the deferred ACKs that arrive before it.
+    /// Sets the safe time (the limit of lookahead) to `until`, and processes the deferred ACKs that
+    /// arrive before this time.
     pub(super) fn set_safe_time(&mut self, until: Time) {
         self.flows.deferred.safe_until = until;
         // first all flows with due ACKs are collected, because a flow that also waits for its timer

@@ -147,8 +147,8 @@ fn entering_ahead_of_time_saves_events_and_changes_nothing() {
     assert!(fewer * 10 < more * 7, "{fewer} events against {more}");
 }
 
-/// In the networks of this test timers expire, windows are sampled more often than once per round
-/// trip, and time series are recorded in one of three cases.
+/// Compares three networks in which timers expire and windows are sampled more often than once per
+/// round trip. Time series are recorded in one of them.
 #[test]
 fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be() {
     for (queue, rtt, samples) in [(3, 10, false), (40, 40, true), (40, 300, false)] {
@@ -221,8 +221,9 @@ fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
 /// Without jitter, round-trip times that differ by less than a packet's transmission time decide
 /// which flows find a drop-tail queue full. The difference in this test is 0.4 ms, two thirds of a
 /// packet's transmission time at 20 Mb/s. With jitter, the difference has no effect: over 20
-/// replications near flows get 14.4 to 14.6 Mb/s with a standard deviation of 0.3 Mb/s. Without
-/// jitter they get 12.1 Mb/s at one round-trip time of the far flows and 16.8 Mb/s at the other.
+/// replications the flows of class `near` get 14.4 to 14.6 Mb/s with a standard deviation of 0.3
+/// Mb/s. Without jitter they get 12.1 Mb/s at one round-trip time of the far flows and 16.8 Mb/s at
+/// the other.
 #[test]
 fn jitter_undoes_phase_effects() {
     let gained = |jitter: &str| {
@@ -423,8 +424,8 @@ fn the_threshold_policy_is_a_small_drop_tail_queue() {
     assert_eq!(with(QueueSetting::drop_tail(15)), with(threshold));
 }
 
-/// Number of random networks. It is smaller in debug builds; `make test-long PART=rust` runs all
-/// networks.
+/// Number of random networks. The number is smaller in debug builds; `make test-long PART=rust`
+/// runs all networks.
 const CASES: u32 = if cfg!(debug_assertions) { 50 } else { 200 };
 
 proptest! {
