@@ -6,9 +6,9 @@ use crate::words;
 words! {
     /// Direction of a flow's data.
     pub enum Direction {
-        /// From a station to a server.
+        /// Station to server.
         Up = "up",
-        /// From a server to a station.
+        /// Server to station.
         Down = "down",
     }
 }
