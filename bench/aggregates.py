@@ -1,11 +1,11 @@
-"""Cells of 802.11n, ac and ax compared with ns-3: goodput, shares and the cost of a TCP segment.
+"""Compare cells of 802.11n, ac and ax with ns-3: goodput, fairness and CPU time per TCP segment.
 
-    python bench/aggregates.py                  runs what has not been run
+    python bench/aggregates.py                  makes the missing runs
     python bench/aggregates.py --only PATTERN   cases whose names match: "ax", "UDP", "survive"
-    python bench/aggregates.py --cost           CPU time per TCP segment, both in turn
+    python bench/aggregates.py --cost           CPU time per TCP segment in both simulators
     python bench/aggregates.py --page           writes the tables of docs/validation.md
 
-Each run of ns-3 is a line of out/aggregates.jsonl, and is not run again.
+Each run of ns-3 is stored as a line of out/aggregates.jsonl. A stored run is not repeated.
 """
 
 import argparse
@@ -25,7 +25,7 @@ ROUNDS = 3
 
 
 def run(cases: Sequence[Case]) -> None:
-    """Run the missing simulations of ns-3, one process at a time."""
+    """Run those simulations of ns-3 that are not stored yet, one process at a time."""
     done = RUNS.known()
     every = [(seed, case, key) for case in cases for seed, key in enumerate(case.keys, start=1)]
     plan = sorted((point for point in every if point[2] not in done), key=lambda point: point[0])
@@ -37,7 +37,7 @@ def run(cases: Sequence[Case]) -> None:
 
 
 def peer_cost(case: Case) -> Cost:
-    """Return the CPU time per TCP segment in ns-3, without any trace source."""
+    """Return the CPU time per TCP segment in ns-3, without trace sources, which take CPU time."""
 
     def run_case(duration_s: float) -> Run:
         words = [str(duration_s), "1.5", "1", *case.argv, "--survive"]
@@ -50,7 +50,9 @@ def peer_cost(case: Case) -> Cost:
 
 
 def costs() -> Iterator[tuple[Case, Sequence[Cost], Sequence[Cost]]]:
-    """Yield the cases with TCP, with the costs of lasthop and of ns-3, measured in turn."""
+    """Yield each case with TCP, its costs in lasthop and its costs in ns-3. Runs of both simulators
+    alternate.
+    """
     for case in (case for case in CASES if case.flows.kind == "tcp"):
         pairs = [
             (ours.cost(FILE, 20.0, 120.0, 1, case.settings), peer_cost(case)) for _ in range(ROUNDS)
@@ -59,7 +61,7 @@ def costs() -> Iterator[tuple[Case, Sequence[Cost], Sequence[Cost]]]:
 
 
 def write_costs() -> None:
-    """Write costs to the file of runs: microseconds per segment, round by round."""
+    """Add the costs to the file of runs: microseconds per segment of each round."""
     for case, mine, theirs in costs():
         seen = {
             "ours_us": [cost.us_per_segment for cost in mine],
@@ -70,7 +72,7 @@ def write_costs() -> None:
 
 
 def stored_costs() -> Iterator[tuple[Case, Mapping[str, Any]]]:
-    """Yield the costs that have been measured."""
+    """Yield each case whose costs are stored, and these costs."""
     done = RUNS.known()
     for case in CASES:
         if seen := done.get(f"cost, {case.name}"):
@@ -78,7 +80,7 @@ def stored_costs() -> Iterator[tuple[Case, Mapping[str, Any]]]:
 
 
 def main(only: str, *, cost: bool, page: bool) -> int:
-    """Run and judge the cases, or measure costs, or write the page."""
+    """Run the cases and check their results, or measure costs, or write the page."""
     install_ns3()
     if cost:
         write_costs()

@@ -17,7 +17,7 @@ from lasthop.answers.fairness import jain
 
 FILE = Path(__file__).parent / "cases" / "aggregates.toml"
 RUNS = Runs(OUT / "aggregates.jsonl")
-#: Goodputs with a smaller difference count as equal. [-]
+#: Goodputs whose relative difference is smaller are called equal. [-]
 SAME = 0.02
 
 
@@ -30,15 +30,15 @@ class Seen(TypedDict):
 
 @dataclass(frozen=True)
 class Delivered:
-    """Packets that a run of ns-3 delivered after its warm-up."""
+    """Segments and bytes that a run of ns-3 delivered after its warm-up."""
 
     segments: int
-    #: Bytes down and up, by station. [bytes]
+    #: Bytes delivered to each station, and bytes delivered from it. [bytes]
     stations: Sequence[tuple[int, int]]
 
     @property
     def bytes(self) -> int:
-        """Bytes of all stations in both directions."""
+        """Bytes delivered to and from all stations."""
         return sum(map(sum, self.stations))
 
     @property
@@ -74,7 +74,7 @@ def peer_run(case: Case, seed: int) -> Seen:
 
 @dataclass(frozen=True)
 class Answer:
-    """Result of one simulator for a case."""
+    """Result of one simulator for a case: the goodput, and Jain's index."""
 
     goodput_bps: Estimate
     jain: Estimate | None
@@ -86,29 +86,32 @@ class Compared:
 
     case: Case
     peer: Answer
-    #: Results of lasthop: with the rules of ns-3, and with those of the standard.
+    #: Result of lasthop with the rules of ns-3; the next field is the result with the rules of the
+    #: standard.
     ours: Answer
     standard: Answer
 
     @property
     def apart(self) -> float:
-        """Relative difference of ns-3 from lasthop, as a fraction of lasthop's value."""
+        """Difference of ns-3's goodput from lasthop's, as a fraction of lasthop's. [-]"""
         return self.difference.part
 
     @property
     def difference(self) -> Difference:
-        """Difference of ns-3 from lasthop with its interval, as a fraction of lasthop's value."""
+        """Difference of ns-3's goodput from lasthop's with its confidence interval, as a fraction
+        of lasthop's.
+        """
         return Difference.of(self.ours.goodput_bps, self.peer.goodput_bps, SAME)
 
     def missed(self) -> Iterator[str]:
-        """Yield the goal, if this case misses it."""
+        """Yield a message if the goodputs of this case are not equal."""
         if self.difference.agreement is not Agreement.EQUAL:
             verdict = self.difference.agreement.value
             yield f"{self.case.name}: {verdict}: ns-3 is {self.apart:+.1%} off"
 
 
 def compare(cases: Sequence[Case]) -> Iterator[Compared]:
-    """Yield the cases that have been run in ns-3, with results of lasthop."""
+    """Yield the comparison of each case for which there are runs of ns-3. lasthop is run now."""
     done = RUNS.known()
     for case in cases:
         seen = [done[key] for key in case.keys if key in done]
@@ -118,14 +121,14 @@ def compare(cases: Sequence[Case]) -> Iterator[Compared]:
 
 
 def peer_answer(seen: Sequence[Mapping[str, float]]) -> Answer:
-    """Return the result of ns-3 over its replications."""
+    """Return the means over the replications of ns-3."""
     indices = [run["jain"] for run in seen if run["jain"] is not None]
     goodput_bps = Estimate.of([run["goodput_bps"] for run in seen])
     return Answer(goodput_bps, Estimate.of(indices) if indices else None)
 
 
 def answer(settings: Settings) -> Answer:
-    """Return the answer of lasthop."""
+    """Return the result of lasthop with these settings."""
     result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
     [cell] = result.summary["cells"]
     jain_index = cell.get("jain")

@@ -1,5 +1,6 @@
-"""Cells of 802.11n, ac and ax that are also simulated by ns-3, and rules in which the two
-differ."""
+"""Cases of `aggregates.py`: cells of 802.11n, ac and ax, and rules in which ns-3 differs from
+lasthop.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Literal
 Settings = Mapping[str, object]
 Name = Literal["n", "ac", "ax"]
 
-#: Settings of ns-3 in cases/aggregates.toml for which lasthop has another default.
+#: lasthop's defaults for settings that have other values, those of ns-3, in cases/aggregates.toml.
 STANDARD: Settings = {
     "cell.durations": "standard",
     "cell.eifs": "expected",
@@ -23,11 +24,14 @@ BAR_AFTER_NOTHING: Settings = {"cell.aggregation.bar_after_failure": False}
 
 @dataclass(frozen=True)
 class Generation:
-    """Generation of 802.11 in the comparison. peers/aggregates.cc has the same values."""
+    """Generation of 802.11 (n, ac or ax) with its settings. peers/aggregates.cc contains the same
+    values.
+    """
 
     name: Name
     settings: Settings
-    #: Length of a run of ns-3, and its warm-up, which is not counted. [s]
+    #: Duration of a run of ns-3, including the warm-up. The next field is the warm-up, which is not
+    #: measured. [s]
     peer_s: float
     peer_warmup_s: float
 
@@ -56,7 +60,7 @@ GENERATIONS = (
 
 @dataclass(frozen=True)
 class Flows:
-    """One flow per station: down, up, or both."""
+    """The flows of a case: one flow per station (down or up), or one in each direction."""
 
     title: str
     stations: int
@@ -65,7 +69,7 @@ class Flows:
 
     @property
     def words(self) -> str:
-        """Return the flows in the words of the pages."""
+        """Return the flows as text for the pages."""
         kind = self.kind.upper()
         both = f"{kind} in both directions"
         flows = both if len(self.ways) == 2 else f"{kind} {self.ways[0]}loads"
@@ -73,7 +77,7 @@ class Flows:
 
     @property
     def settings(self) -> Settings:
-        """Return the settings of lasthop."""
+        """Return the settings of lasthop for these flows."""
         words = {"down": "download", "up": "upload"}
         flows = {
             f"station.laptop.{words[way]}" if self.kind == "tcp" else f"station.laptop.udp_{way}": (
@@ -85,7 +89,7 @@ class Flows:
 
     @property
     def peer_options(self) -> tuple[str, ...]:
-        """Return the options of ns-3."""
+        """Return the options of ns-3 for these flows."""
         ways = (f"--{way}" for way in self.ways)
         return (f"--stations={self.stations}", f"--traffic={self.kind}", *ways)
 
@@ -101,19 +105,19 @@ FLOWS = (Flows("UDP down, 1", 1, "udp", ("down",)), *UDP_UP, *TCP)
 
 @dataclass(frozen=True)
 class Case:
-    """Generation with its flows, and a rule that is changed in ns-3 and in lasthop."""
+    """A generation of 802.11 and its flows. In some cases a rule of ns-3 or lasthop is changed."""
 
     generation: Generation
     flows: Flows
     rule: str = ""
     peer_options: tuple[str, ...] = ()
     switch: Settings = field(default_factory=dict)
-    #: Number of runs of ns-3.
+    #: Number of runs of ns-3, with different seeds.
     runs: int = 3
 
     @property
     def name(self) -> str:
-        """Name of the runs of this case."""
+        """Name under which the runs of this case are stored."""
         rule = f", {self.rule}" if self.rule else ""
         return f"802.11{self.generation.name}, {self.flows.title}{rule}"
 
@@ -125,8 +129,9 @@ class Case:
 
     @property
     def settings(self) -> Settings:
-        """Settings of lasthop's scenario. Its length is that of ns-3, since Jain's index grows with
-        the length of a run."""
+        """Settings of lasthop's scenario. The duration is that of ns-3, because Jain's index grows
+        with the duration of a run.
+        """
         generation = self.generation
         lasts = {
             "duration": f"{generation.peer_s:g} s",
@@ -142,7 +147,7 @@ class Case:
 
     @property
     def keys(self) -> Sequence[str]:
-        """Names of ns-3's runs, with seeds 1, 2, ..."""
+        """Names under which ns-3's runs with seeds 1, 2, ... are stored."""
         lasts = f"{self.generation.peer_s:g} s, {self.generation.peer_warmup_s:g} s"
         return [f"{' '.join(self.argv)}, {lasts}, {seed}" for seed in range(1, self.runs + 1)]
 
@@ -157,8 +162,8 @@ RULE_TITLES = {
     SURVIVE: "ns-3's own receivers",
     NO_BAR: "no BlockAckReq in ns-3 and lasthop",
 }
-"""Names of rules on the pages."""
-#: Differences between the simulators, one rule at a time: changed only in ns-3, or in both.
+"""Text of each changed rule on the pages."""
+#: Cases with one changed rule. The rule is changed only in ns-3, or in both simulators.
 RULES = (
     *(
         Case(generation, flows, SURVIVE, ("--survive",))

@@ -1,4 +1,4 @@
-"""Tables of aggregates compared with ns-3: docs/validation.md has goodputs, README.md costs."""
+"""Write the tables of the comparison with ns-3 in docs/validation.md and README.md."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ BESIDE, RULES, COST = (
     "Aggregates beside ns-3: collisions",
     "Aggregates of 802.11n, ac and ax",
 )
-"""Titles of sections."""
+"""Titles of the sections that contain the tables."""
 
 
 def write(
@@ -55,7 +55,7 @@ def write(
 
 
 def row(compared: Compared) -> Sequence[str]:
-    """Return the row of a case with both simulators."""
+    """Return the table row of a case, with the results of both simulators."""
     peer, mine = compared.peer, compared.ours
     return (
         compared.case.title,
@@ -70,13 +70,13 @@ def row(compared: Compared) -> Sequence[str]:
 
 
 def mbps(goodput_bps: Estimate) -> str:
-    """Return a goodput with its interval. [Mb/s]"""
+    """Return a goodput with its confidence interval as text. [Mb/s]"""
     half = "" if goodput_bps.ci95 is None else f" ± {goodput_bps.ci95 / 1e6:.1f}"
     return f"{goodput_bps.mean / 1e6:.1f}{half}"
 
 
 def cost_row(case: Case, seen: Mapping[str, Sequence[float]]) -> Iterator[str]:
-    """Yield the cost of a segment in both simulators."""
+    """Yield the table cells with the cost of a segment in both simulators."""
     ratios = [theirs / mine for mine, theirs in zip(seen["ours_us"], seen["peer_us"], strict=True)]
     yield re.sub(r", (\d+)$", r", \1 stations", case.name)
     yield f"{median(seen['peer_us']):.0f}"

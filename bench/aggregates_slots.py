@@ -1,10 +1,10 @@
-"""Saturated stations with aggregates and BlockAckReq, slot by slot: rules of ns-3 one at a time.
+"""Simulate stations with aggregates slot by slot, to find the effect of each rule of ns-3.
 
-    python bench/aggregates_slots.py        goodput of the cells of UDP up, and what each rule adds
+    python bench/aggregates_slots.py        goodput without, with one, and with both rules
 
-This Monte Carlo simulation was written from the standard, independently of the engine. PPDUs that
-overlap are lost. A sender that gets no response sends a BlockAckReq next. It sends its data after
-the BlockAckReq has been answered.
+This Monte Carlo simulation was written from the standard, independently of the engine. All stations
+are saturated. PPDUs that overlap are lost. A sender that gets no response sends a BlockAckReq next.
+After the response to the BlockAckReq, the sender sends its data.
 """
 
 import random
@@ -14,21 +14,23 @@ from dataclasses import dataclass
 from measure import require_release_build
 
 SLOT, SIFS = 9.0, 16.0
-"""IEEE 802.11-2020, table 17-21. [us]"""
+"""Slot time and SIFS: IEEE 802.11-2020, table 17-21. [us]"""
 AIFS = SIFS + 3 * SLOT
 CWMIN, CWMAX = 15, 1023
 BLOCK_ACK_REQ = 32.0
 """Duration of a BlockAckReq: 24 bytes at 24 Mb/s. [us]"""
 BYSTANDER, COLLIDER = 60.0, 45.0
-"""EIFS minus AIFS with a MAC ACK at 6 Mb/s, and the timeout of a response. [us]"""
+"""EIFS minus AIFS: additional wait of a node that heard a collision, with a MAC ACK at 6 Mb/s. The
+second value is the timeout of a sender that expects a response. [us]
+"""
 DOUBLINGS = 7
-"""Number of successive failures that widen CW. The next failure resets CW to CWmin."""
+"""Number of successive failures that each double CW. The next failure resets CW to CWmin."""
 DATAGRAM_BITS = 8 * 1472
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """Aggregate of data, and the response to it."""
+    """Air times of an aggregate and of its BlockAck, and the number of MPDUs."""
 
     data_us: float
     block_ack_us: float
@@ -37,12 +39,12 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of ns-3 that differ from the standard."""
+    """Rules of ns-3 that differ from the standard; by default none is used."""
 
-    #: Whether EIFS starts at the end of the frame that was heard first. Otherwise it starts at the
-    #: end of the frame that ends last.
+    #: Whether EIFS starts at the end of the frame that was heard first. If false, EIFS starts at
+    #: the end of the last of the overlapping frames.
     eifs_of_first: bool = False
-    #: Time during which a sender that starts has not sensed another sender yet. [us]
+    #: Time after the start of a frame during which other senders do not sense the frame yet. [us]
     sensing_us: float = 0.0
 
 
@@ -57,7 +59,7 @@ RULES = (Rules(), Rules(eifs_of_first=True), Rules(sensing_us=3.5), Rules(True, 
 def goodput_bps(
     stations: int, exchange: Exchange, rules: Rules, lasts_s: float, seed: int
 ) -> float:
-    """Return the goodput of saturated stations that send uplink traffic. [bit/s]"""
+    """Return the total goodput of saturated stations that send uplink traffic. [bit/s]"""
     chance = random.Random(seed)
     everybody = range(stations)
     bar = [False] * stations
@@ -77,7 +79,8 @@ def goodput_bps(
         for sender in everybody:
             idle = start - resumed[sender] - AIFS
             if sender not in senders and idle >= -1e-6:
-                # the slot in which a node starts to send is counted (802.11-2020, 10.23.2.4)
+                # the slot in which a node starts to transmit counts as an idle slot of its backoff
+                # (802.11-2020, 10.23.2.4)
                 slots[sender] -= min(slots[sender], int((idle + 1e-6) / SLOT) + 1)
         ends = {
             sender: due[sender] + (BLOCK_ACK_REQ if bar[sender] else exchange.data_us)
@@ -103,7 +106,7 @@ def goodput_bps(
 
 
 def main(lasts_s: float = 200.0) -> None:
-    """Print the table."""
+    """Simulate, and print the goodput with each combination of rules."""
     print("                 Mb/s   EIFS of the first   sensing   both")
     for name, exchange in EXCHANGES.items():
         for stations in (5, 20):

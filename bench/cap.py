@@ -1,9 +1,10 @@
-"""Cost of a `wce.max` far above the air's capacity: shares, and the first seconds of traffic.
+"""Measure the effect of a `wce.max` far above the capacity of the WLAN: shares, and the first
+seconds of traffic.
 
     python bench/cap.py
 
-Each run is a separate kernel in simulated time (`uml.py`), which runs `cap_inside.py`. The script
-prints a table and writes out/cap.json.
+Each run starts a user-mode Linux in simulated time (`uml.py`), which runs `cap_inside.py`. The
+script prints a table and writes out/cap.json.
 """
 
 import json
@@ -22,12 +23,14 @@ OUT = HERE / "out"
 INSIDE = HERE / "cap_inside.py"
 RTT_S, RUNS = 0.02, 3
 AIRS = {"24 Mbit/s": FAST_BPS, "13 Mbit/s": SLOW_BPS}
-"""Data rates of the air, by the goodput of a single download. [bit/s]"""
+"""Names of the two WLANs, which are the goodputs of a single download, and their data rates.
+[bit/s]
+"""
 CAPS_BPS = (29e6, 100e6, 300e6, 1000e6)
 
 
 def main() -> None:
-    """Run all cases."""
+    """Run all cases, print the table and write the file."""
     if (reason := uml.missing()) is not None:
         print(f"cap: left out: {reason}")
         return
@@ -59,7 +62,7 @@ def main() -> None:
 
 
 def run(air: str, cap_bps: float, seed: int) -> dict[str, Any]:
-    """Return the results of one kernel."""
+    """Return the results of one run in user-mode Linux."""
     settings = {"cap_bps": cap_bps, "data_rate_bps": AIRS[air], "rtt_s": RTT_S, "seed": seed}
     seen = uml.answer(INSIDE, json.dumps(settings))
     return {"air": air, "cap_bps": cap_bps, "seed": seed, **seen}

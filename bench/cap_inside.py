@@ -1,9 +1,11 @@
-"""One run inside user-mode Linux: the cost of a `wce.max` far above the air's capacity.
+"""One run of `cap.py` inside user-mode Linux: the effect of a `wce.max` far above the capacity of
+the WLAN.
 
     cap_inside.py SETTINGS
 
-`SETTINGS` is JSON: `cap_bps`, `data_rate_bps`, `rtt_s`, `seed`. Twelve downloads of one station and
-one of another begin simultaneously downstream of a gateway that has never seen traffic.
+`SETTINGS` is JSON: `cap_bps`, `data_rate_bps`, `rtt_s`, `seed`. One station starts twelve downloads
+and another station starts one, simultaneously. The gateway between server and stations has had no
+traffic before.
 """
 
 import json
@@ -20,11 +22,11 @@ from tc_traffic import Bulk, Process, Table, Window, bulk, echoes
 GROUPS = (Bulk("heavy", 12, download=True), Bulk("light", 1, download=True))
 WATCHED = "idle"
 PERIODS = ((0.0, 2.0), (2.0, 5.0), (5.0, 10.0), (10.0, 30.0))
-"""Intervals since the traffic began. [s]"""
+"""Measured periods, from the start of the traffic. [s]"""
 
 
 def main(settings: dict[str, Any]) -> Table:
-    """Build, run, and return the observations."""
+    """Set up the network, run the downloads, and return the measurements."""
     build(settings["rtt_s"], settings["data_rate_bps"])
     for address in STATIONS.values():
         sh(f"ip netns exec {ROUTER} {sys.executable} -ISc '{HELLO}' {address}")

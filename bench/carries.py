@@ -1,13 +1,13 @@
-"""Throughput of the gateway with real TCP downloads, and the cost of a segment.
+"""Measure the throughput of the gateway with real TCP downloads, and the CPU time per segment.
 
 The same run also measures the network without a gateway, with receive offload (GRO) off and on.
-Sender, ISP and stations share the processors with the gateway (`carries_network.py`). The cost of a
-segment is therefore that of the whole path. The cost of shaping is the difference between runs with
-and without the gateway.
+Sender, ISP and stations share the processors with the gateway (`carries_network.py`). The CPU time
+per segment is therefore that of the whole path. The CPU time of shaping is the difference between
+runs with and without the gateway.
 
-Costs are the processor time of the sending and receiving processes, of the gateway's process, and
-of the machine's soft interrupts, which forward packets. Other programs are not counted, but they
-slow down the traffic.
+CPU time is that of the sending and receiving processes, of the gateway's process, and of the
+machine's soft interrupts, which forward packets. Other programs are not included, but they slow
+down the traffic.
 """
 
 import argparse
@@ -36,14 +36,16 @@ FIXED_BPS, BEYOND_BPS = 1_000_000_000, 100_000_000_000
 WARM_UP_S, MEASURED_S = 3.0, 8.0
 MSS_BYTES, FRAME_BYTES = 1448, 1514
 ENOUGH = 0.97
-"""Fraction of its rate that a gateway must carry for the rate to count as reached."""
+"""Minimum throughput as a fraction of the gateway's rate. Below this fraction, the goal is missed.
+[-]
+"""
 SHARES = ("user", "system", "softirq", "stolen", "service")
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
 class Way:
-    """A path between server and stations."""
+    """A path between server and stations: without a gateway, or with a gateway at some rate."""
 
     name: str
     rate_bps: int | None
@@ -60,34 +62,33 @@ WAYS = (
     Way("gateway, 1 Gbit/s, GRO", FIXED_BPS, merges=True),
     Way("gateway, no limit, GRO", BEYOND_BPS, merges=True),
 )
-"""Measured paths. The gateway normally turns GRO off; the last two paths show a gateway with
-GRO."""
+"""Measured paths. The gateway normally turns GRO off; on the last two paths GRO is turned on again.
+"""
 
 
 @dataclass(frozen=True)
 class Carried:
-    """Traffic that passed, and its cost."""
+    """Throughput and CPU time of a measurement."""
 
     stations: int
     way: str
     goodput_bps: float
     user: float
-    """Time of all programs of the machine, as a fraction of one processor. [-]"""
+    """Time of all programs, as a fraction of one processor. [-]"""
     system: float
-    """Time of the kernel for these programs. [-]"""
+    """Time of the kernel in system calls of all programs. [-]"""
     softirq: float
-    """Time of interrupts, mostly soft interrupts. [-]"""
+    """Time of soft interrupts. [-]"""
     stolen: float
-    """Time that other virtual machines used. [-]"""
+    """Time that the hypervisor gave to other virtual machines. [-]"""
     service: float
     """Time of the gateway's process. [-]"""
     segment_s: float
-    """Processor time of the whole path per segment. [s]"""
+    """CPU time of the whole path per segment. [s]"""
 
 
 def main(stations: Sequence[int] = STATIONS, *, quick: bool = False) -> list[str]:
-    """Measure, print the table and write out/carries.json. Return the goals that are missed, in
-    words."""
+    """Measure, print the table and write out/carries.json. Return a message per missed goal."""
     reason = rights.missing()
     if reason is not None:
         print(f"carries: left out: {reason}")
@@ -117,7 +118,9 @@ def main(stations: Sequence[int] = STATIONS, *, quick: bool = False) -> list[str
 
 
 def show(measured: Carried, plain: Carried) -> None:
-    """Print a line of the table. The ratio is the cost divided by the cost without a gateway."""
+    """Print a row of the table. The last column is the CPU time divided by that without a
+    gateway.
+    """
     shares = "".join(
         f"{100 * share:8.0f} %" for share in (measured.user, measured.system, measured.softirq)
     )
@@ -130,8 +133,7 @@ def show(measured: Carried, plain: Carried) -> None:
 
 
 def judged(every: dict[str, Carried]) -> list[str]:
-    """Print the gateway's part of the cost, and whether 1 Gbit/s is reached. If not, return this in
-    words."""
+    """Print the CPU time of shaping. Return a message if the gateway does not reach 1 Gbit/s."""
     plain, fixed, free = (every[WAYS[k].name] for k in (0, 2, 3))
     shaping_s = max(free.segment_s - plain.segment_s, 1e-9)
     print(
@@ -148,7 +150,7 @@ def judged(every: dict[str, Carried]) -> list[str]:
 
 
 def carried(stations: int, way: Way, *, quick: bool = False) -> Carried:
-    """Measure the traffic over a path."""
+    """Measure throughput and CPU time on a path."""
     with gateway(stations, way) as own, net.Downloads(range(stations)) as downloads:
         time.sleep(1.0 if quick else WARM_UP_S)
         before, began_s = seen(downloads, own), time.monotonic()
@@ -166,7 +168,7 @@ def carried(stations: int, way: Way, *, quick: bool = False) -> Carried:
 
 
 def seen(downloads: net.Downloads, own: int | None) -> dict[str, int]:
-    """Return the bytes received so far, and processor times in ticks."""
+    """Return the bytes received so far, and the CPU times so far in ticks."""
     words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
     user, nice, system, _, _, irq, softirq, steal = map(int, words)
     return {
@@ -188,8 +190,9 @@ def ticks_of(process: int) -> int:
 
 @contextmanager
 def gateway(stations: int, way: Way) -> Iterator[int | None]:
-    """Run the gateway of a path in a separate process, and yield the number of the process; None
-    without a gateway."""
+    """Run the gateway in a separate process, and yield the ID of this process; None if the path has
+    no gateway.
+    """
     merging(way.merges)
     if way.rate_bps is None:
         yield None
@@ -205,7 +208,7 @@ def gateway(stations: int, way: Way) -> Iterator[int | None]:
                     raise BenchError(f"the gateway has ended, with {stations} stations")
                 time.sleep(0.05)
             if way.merges:
-                # a running process would turn GRO off again immediately
+                # a running gateway would turn GRO off again immediately
                 os.kill(child, signal.SIGSTOP)
                 merging(True)
             yield child
@@ -216,14 +219,14 @@ def gateway(stations: int, way: Way) -> Iterator[int | None]:
 
 
 def merging(on: bool) -> None:
-    """Turn receive offload of the gateway's interfaces on or off."""
+    """Turn receive offload (GRO) of the gateway's interfaces on or off."""
     with entered(net.GATEWAY):
         for device in ("wan", "lan"):
             offload.set_merging(device, on)
 
 
 def file(stations: int, rate_bps: int) -> str:
-    """Return the gateway's configuration file."""
+    """Return the text of the gateway's configuration file."""
     head = f'[gateway]\nwan = "wan"\nlan = "lan"\nrate = "{rate_bps} bps"\nmetrics = "off"\n'
     return head + "".join(
         f'station.s{k} = {{ address = "{net.station_v4(k)}" }}\n' for k in range(stations)
@@ -231,7 +234,7 @@ def file(stations: int, rate_bps: int) -> str:
 
 
 def live(text: str, state: State) -> None:
-    """Run the gateway in its process."""
+    """Run the gateway with this configuration in the current process."""
     code = 1
     try:
         with entered(net.GATEWAY):

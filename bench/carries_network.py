@@ -2,12 +2,12 @@
 
     SERVER --- ISP --- wan GATEWAY lan --- STATIONS, as addresses of one interface
 
-Sender and receiver cost as little as possible, since they share processors with the gateway. The
-server hands over 64 kB at a time, without copying, and the ISP cuts them into the frames of 1514
-bytes that a network card would deliver. Stations discard the data.
+Sender and receiver use as little CPU time as possible, because they share processors with the
+gateway. The server sends 64 kB per system call, without copying. The ISP cuts these segments into
+frames of 1514 bytes, as a network card would deliver them. Stations discard the data.
 
-The ISP has a second purpose. A packet directly from a local socket delays its sender while the
-packet waits in a queue (TCP small queues). A packet from another machine does not.
+The ISP has a second purpose. While a packet of a local socket waits in a queue, its sender stops
+(TCP small queues). A packet from another machine does not stop its sender.
 """
 
 import mmap
@@ -29,13 +29,13 @@ SERVER, ISP, GATEWAY, STATIONS = (f"{PREFIX}-{role}" for role in ("srv", "isp", 
 SERVER_V4 = "10.77.0.2"
 CHUNK_BYTES = 1 << 18
 WINDOW_BYTES = 1 << 18
-"""Size of a receiver's buffer. A thousand buffers must fit into memory. [bytes]"""
+"""Receive buffer of a connection. A thousand buffers must fit into memory. [bytes]"""
 PROCESSES = 2
-"""Number of processes that send, and of processes that receive."""
+"""Number of processes that send. The same number of processes receive."""
 
 
 def station_v4(k: int) -> str:
-    """Return the address of a station."""
+    """Return the IPv4 address of station number `k`."""
     return f"10.78.{k // 250}.{k % 250 + 2}"
 
 
@@ -43,15 +43,17 @@ SET_TSO = 0x1F
 
 
 def cut_segments(device: str) -> None:
-    """Make an interface split segments into single frames, which its peer may then merge.
+    """Make an interface split large segments into single frames, which the other end of the veth
+    pair may merge.
 
-    A veth does not merge packets from an interface that could have sent the merged packet.
+    A veth interface merges only packets from an interface that cannot send the merged packet
+    itself.
     """
     offload.ethtool(device, SET_TSO, 0)
 
 
 class Network:
-    """The namespaces, with this many stations."""
+    """The network namespaces of server, ISP, gateway and stations."""
 
     def __init__(self, stations: int) -> None:
         for name in (SERVER, ISP, GATEWAY, STATIONS):
@@ -96,16 +98,17 @@ class Network:
 
 
 class Pair(NamedTuple):
-    """TCP connection: its two ends."""
+    """The two sockets of a TCP connection."""
 
     sender: socket.socket
     receiver: socket.socket
 
 
 def connected(stations: Sequence[int], window_bytes: int | None = WINDOW_BYTES) -> list[Pair]:
-    """Open a connection from the server to each of these stations. Windows are automatic if None.
+    """Open a connection from the server to each of these stations. With None, Linux sets the
+    receive windows.
 
-    The buffer of a window has twice its size, at most `net.core.rmem_max`.
+    The receive buffer is twice as large as the window, and at most `net.core.rmem_max`.
     """
     pairs = []
     with entered(SERVER):
@@ -125,7 +128,9 @@ def connected(stations: Sequence[int], window_bytes: int | None = WINDOW_BYTES) 
 
 
 class Downloads:
-    """A download to each of these stations, by separate processes, until the body ends."""
+    """A download to each of these stations. Separate processes send and receive until the `with`
+    block ends.
+    """
 
     def __init__(self, stations: Sequence[int], window_bytes: int | None = WINDOW_BYTES) -> None:
         self.received = mmap.mmap(-1, 8 * PROCESSES)
@@ -143,11 +148,11 @@ class Downloads:
             pair.receiver.close()
 
     def tell(self, k: int) -> memoryview:
-        """Return the memory in which receiver k writes the number of received bytes. [bytes]"""
+        """Return the shared memory in which receiving process `k` counts received bytes. [bytes]"""
         return memoryview(self.received).cast("Q")[k : k + 1]
 
     def start(self, what: Callable[[], None]) -> None:
-        """Run a function in a separate process."""
+        """Run the function `what` in a separate process."""
         child = os.fork()
         if child == 0:
             try:
@@ -170,7 +175,7 @@ class Downloads:
 
 
 def send(sockets: Sequence[socket.socket]) -> None:
-    """Send as much as the connections accept."""
+    """Send data on all connections as fast as their sockets accept it."""
     file = os.memfd_create("zeros")
     os.truncate(file, CHUNK_BYTES)
     poll = select.epoll()
@@ -183,7 +188,7 @@ def send(sockets: Sequence[socket.socket]) -> None:
 
 
 def receive(sockets: Sequence[socket.socket], total: memoryview) -> None:
-    """Discard received data, and record its length."""
+    """Discard the received data, and add its length to `total`."""
     by_number = {each.fileno(): each for each in sockets}
     poll = select.epoll()
     for each in sockets:
@@ -191,5 +196,5 @@ def receive(sockets: Sequence[socket.socket], total: memoryview) -> None:
     while True:
         for number, _ in poll.poll():
             with suppress(BlockingIOError):
-                # with MSG_TRUNC, TCP discards data without copying it
+                # with the flag MSG_TRUNC, TCP discards data without copying it
                 total[0] += len(by_number[number].recv(CHUNK_BYTES, socket.MSG_TRUNC))

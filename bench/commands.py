@@ -1,11 +1,11 @@
-"""Cost of the commands and examples of the guides, the slowest first.
+"""Measure the CPU time of the commands and examples in the guides, and print the slowest first.
 
     .venv/bin/python bench/commands.py [PAGE ...]       by default all guides, the README and papers
     .venv/bin/python bench/commands.py --slowest 20
 
-Each console command runs in a separate process, as a reader types it. All statements of Python
-examples of a page run in one process. The table also has the CPU time in units of a million turns
-of a plain loop, since this ratio depends little on the machine.
+Each console command runs in a separate process, as if a reader typed it. All Python examples of a
+page run in one process. The table also shows the CPU time divided by that of a million iterations
+of an empty loop, because this ratio depends little on the machine.
 """
 
 import argparse
@@ -27,22 +27,23 @@ sys.path.append(str(ROOT / "docs"))
 import transcripts  # noqa: E402
 
 PAGES = ("README.md", "docs/guide/*.md", "docs/papers/*.md", "docs/concepts/*.md")
-#: Commands that wait for packets instead of using the processor.
+#: Commands that wait for packets or users. Their CPU time is not measured.
 IN_REAL_TIME = {"gateway", "emulate", "relay", "workbench"}
-#: Number of turns of the loop that is the unit of cost.
+#: Number of iterations of the empty loop that is measured.
 TURNS = 2_000_000
 
 
 class Timed(transcripts.Reader):
-    """Reader of a page that measures the CPU time of each command, including children and
-    threads."""
+    """Reader of a page that runs each command and measures its CPU time, including child processes
+    and threads.
+    """
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.costs: list[tuple[float, str]] = []
 
     def command(self, shown: str) -> str:
-        """Run a command line in a separate process."""
+        """Run a command line of a page in a separate process."""
         match = re.match(r"\$ (lasthop(?:.*\\\n)*.*)\n?", shown)
         if match is None or match[1].split()[1] in IN_REAL_TIME:
             return shown
@@ -54,26 +55,27 @@ class Timed(transcripts.Reader):
         return shown
 
     def evaluate(self, source: str) -> str:
-        """Evaluate a statement at the Python prompt."""
+        """Evaluate a Python statement of a page."""
         self.timed(" ".join(source.split()), lambda: super(Timed, self).evaluate(source))
         return ""
 
     def timed(self, what: str, work: Callable[[], object]) -> None:
-        """Do work and record its cost."""
+        """Call `work`, and record its CPU time under the name `what`."""
         before = cpu_s()
         work()
         self.costs.append((cpu_s() - before, what))
 
 
 def cpu_s() -> float:
-    """Return the CPU time of this process and of its ended children. [s]"""
+    """Return the CPU time of this process and of its ended child processes. [s]"""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return process_time() + children.ru_utime + children.ru_stime
 
 
 def loop_s() -> float:
-    """Return the CPU time of a million turns of a plain loop: the smallest of five measurements.
-    [s]"""
+    """Return the CPU time of a million iterations of an empty loop: the smallest of five
+    measurements. [s]
+    """
 
     def once() -> float:
         before = process_time()
@@ -86,14 +88,14 @@ def loop_s() -> float:
 
 
 def main() -> None:
-    """Time the pages' commands and print a table."""
+    """Measure the commands of the pages and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pages", nargs="*", type=Path, metavar="PAGE")
     parser.add_argument("--slowest", type=int, default=10, metavar="N")
     asked = parser.parse_args()
     pages = asked.pages or [page for each in PAGES for page in sorted(ROOT.glob(each))]
     os.environ.update(COLUMNS=str(transcripts.WIDTH), NO_COLOR="1", TERM="dumb")
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # Readers have compiled modules already.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # readers have compiled modules already
     loop, costs = loop_s(), []
     for page in pages:
         text = page.read_text("utf-8")

@@ -1,9 +1,10 @@
-/* Prints what TCP connections over loopback cost: a line of JSON for each round.
+/* Prints the cost of TCP connections over loopback, as a line of JSON per round.
  *
- * CPU and elapsed time of socket(), connect(), sending a packet of 1000 bytes and close(), means over
- * 100 connections, and the private memory that 100 connections add to a process that opens them
- * in one thread or in a thread each. Nobody accepts: the listener's backlog holds them all, and the
- * kernel's work for both ends is on the caller's time.
+ * The costs are the CPU time and the elapsed time of socket(), connect(), sending a packet of 1000
+ * bytes and close(), averaged over 100 connections. A further cost is the private memory of 100
+ * connections in a process that opens them in one thread, or in one thread per connection. No
+ * program calls accept(): all connections stay in the listener's backlog, so that the kernel's work
+ * for both ends is part of the caller's time.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -35,7 +36,7 @@ static double seconds(clockid_t clock) {
     return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
-/* Returns a socket on which MANY connections can wait. */
+/* Returns a listening socket with a backlog of MANY connections. */
 static int listening(void) {
     int listener = socket(AF_INET, SOCK_STREAM, 0);
     socklen_t length = sizeof target;
@@ -84,7 +85,7 @@ static void times(void) {
     close(listener);
 }
 
-/* Returns the stacks that the kernel has for the threads of the machine. */
+/* Returns the memory of the kernel stacks of all threads. [kB] */
 static long stacks_kb(void) {
     FILE *file = fopen("/proc/meminfo", "r");
     char line[256];
@@ -122,7 +123,7 @@ static void *in_a_thread(void *unused) {
     return unused;
 }
 
-/* Prints what MANY connections add to the memory of this process. */
+/* Prints the memory that MANY connections add to this process. */
 static void memory(int threads) {
     pthread_t thread[MANY];
     int sockets[MANY], listener = listening();

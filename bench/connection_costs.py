@@ -1,12 +1,13 @@
-"""Measures the cost of a program's TCP connections on this machine (paper 001, section 5.3.5).
+"""Measure what TCP connections of a program cost on this machine (paper 001, section 5.3.5).
 
     python bench/connection_costs.py [--keep]
 
-The script measures the times to open and close connections and to send a packet over loopback. It
-also measures the memory of 100 connections, in one thread and in one thread per connection. It
-measures the times again with loopback as a slow link. It needs a C compiler, and root for a network
-namespace. It takes some seconds. `--keep` writes ``python/lasthop/studies/acsma/costs.json``, which
-the claim about these costs reads. Without `--keep` the measurements are printed.
+The script measures the times to open and close connections and to send a packet over loopback. The
+script also measures the memory of 100 connections, in one thread and in one thread per connection.
+The times are also measured with loopback as a slow link. The script needs a C compiler, and root
+permissions for a network namespace. The script runs for some seconds. `--keep` writes
+``python/lasthop/studies/acsma/costs.json``, which the claim about these costs reads. Without
+`--keep` the measurements are printed.
 """
 
 import argparse
@@ -25,17 +26,18 @@ KEPT = HERE.parent / "python" / "lasthop" / "studies" / "acsma" / "costs.json"
 ROUNDS = 30
 
 SLOW_MBPS = 4
-"""Rate of the slow link, at which the packets of a handshake have to wait. [Mb/s]"""
+"""Rate of the slow link. At this rate the packets of a handshake wait in a queue. [Mb/s]"""
 
 LOOPBACK = "ip link set lo up"
 SLOW = f"ip link set lo mtu 1500 up; tc qdisc add dev lo root tbf rate {SLOW_MBPS}mbit burst 2000 \
 limit 1000000"
-"""Commands that set up loopback."""
+"""Commands that set up loopback as a slow link or as a fast link."""
 
 
 def measured(program: Path, prepare: str) -> dict[str, list[float]]:
-    """Return each cost in every round. The first round, which starts with cold caches, is left
-    out."""
+    """Return the measurements of each cost, one per round. The first round is omitted, because its
+    caches are cold.
+    """
     words = ["unshare", "--net", "sh", "-ec", f"{prepare}; {program} {ROUNDS + 1}"]
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE)
     rounds = [json.loads(line) for line in done.stdout.splitlines()[1:]]
@@ -49,7 +51,7 @@ def processor() -> str:
 
 
 def main() -> None:
-    """Measure, and print or store the measurements."""
+    """Measure, and print the measurements or store them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keep", action="store_true", help="write it where the claim reads it")
     keep = parser.parse_args().keep

@@ -1,8 +1,8 @@
-"""Speedup of two replications on two cores compared with one core, in wall-clock time.
+"""Measure the speedup of two replications on two cores compared with one core, in wall-clock time.
 
-The script also measures the machine itself. It runs two lean loops, which share nothing, in
-parallel and one after the other. Two cores of a virtual machine may be the two threads of one
-physical core.
+The script also measures the speedup that the machine permits. For this it runs two independent C++
+programs (the lean loop of `lean.py`) in parallel and one after the other. This speedup may be below
+2, because two cores of a virtual machine may be two threads of one physical core.
 """
 
 import os
@@ -18,8 +18,8 @@ import lean
 import lasthop
 
 CASES = Path(__file__).parent / "cases"
-#: Simulated scenario, and its simulated duration: one to two seconds of CPU time per replication.
-#: [s]
+#: Simulated scenario, and its simulated duration, which requires one to two seconds of CPU time per
+#: replication. [s]
 REPLICATED = (
     ("cell of seven", CASES / "seven.toml", 20_000.0),
     ("router of sixty", CASES / "dumbbell.toml", 1_000.0),
@@ -31,13 +31,15 @@ LEAN_S = 40_000.0
 
 @dataclass(frozen=True)
 class TwoCores:
-    """Rounds of two replications on one core and on two cores, in turn."""
+    """Measurements of a scenario on one core and on two cores. Rounds on one and on two cores
+    alternate.
+    """
 
     name: str
-    #: Wall-clock time. [s]
+    #: Wall-clock times of the rounds on one core; the next field contains those on two cores. [s]
     one_s: Sequence[float]
     two_s: Sequence[float]
-    #: Smallest ratio; 0 if the ratio is shown but not judged.
+    #: Smallest accepted speedup; 0 if the speedup is printed but not checked.
     goal: float
 
     @property
@@ -47,20 +49,22 @@ class TwoCores:
 
     @property
     def ratios(self) -> list[float]:
-        """Return the speedup of each round."""
+        """Return the speedups of all rounds."""
         return [
             in_turn_s / at_once_s
             for in_turn_s, at_once_s in zip(self.one_s, self.two_s, strict=True)
         ]
 
     def missed(self) -> Iterator[str]:
-        """Yield the aim, if it is missed."""
+        """Yield a message if the speedup is below the goal."""
         if self.ratio < self.goal:
             yield f"{self.name}: {self.ratio:.2f} times faster on two cores, aim {self.goal}"
 
 
 def compare() -> list[TwoCores]:
-    """Measure every case and the machine. Return nothing if this process has only one core."""
+    """Measure all scenarios and the machine. Return an empty list if this process has only one
+    core.
+    """
     if len(os.sched_getaffinity(0)) < 2:
         print("two replications on two cores: not measured, since there is one core only")
         return []
@@ -72,13 +76,15 @@ def compare() -> list[TwoCores]:
 
 
 def replications(file: Path, duration_s: float) -> Callable[[int], object]:
-    """Return a function that runs two replications, with this many in parallel."""
+    """Return a function that runs two replications. Its argument is the number of replications that
+    run in parallel.
+    """
     scenario = lasthop.Scenario(file, {"duration": f"{duration_s:g} s"})
     return lambda jobs: lasthop.simulate(scenario, replications=2, jobs=jobs)
 
 
 def machine() -> TwoCores:
-    """Measure two lean loops, which have no aim."""
+    """Measure two lean loops. Their speedup has no goal."""
 
     def both(jobs: int) -> None:
         with ThreadPoolExecutor(jobs) as pool:
@@ -88,7 +94,7 @@ def machine() -> TwoCores:
 
 
 def in_rounds(name: str, both: Callable[[int], object], goal: float) -> TwoCores:
-    """Measure in rounds after one round as a warm-up."""
+    """Measure in rounds, after a first round that is not included."""
     both(2)
     rounds = [(clock_s(both, 1), clock_s(both, 2)) for _ in range(ROUNDS)]
     one_s, two_s = zip(*rounds, strict=True)
@@ -96,7 +102,7 @@ def in_rounds(name: str, both: Callable[[int], object], goal: float) -> TwoCores
 
 
 def clock_s(both: Callable[[int], object], jobs: int) -> float:
-    """Return the wall-clock time of two jobs. [s]"""
+    """Return the wall-clock time of two replications or loops, `jobs` of them in parallel. [s]"""
     begun_s = time.monotonic()
     both(jobs)
     return time.monotonic() - begun_s

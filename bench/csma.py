@@ -1,4 +1,6 @@
-"""Networks with a conflict graph: cost of a delivered packet, and speed of a thousand links."""
+"""Measure CSMA networks: CPU time per delivered packet, and the speed of a simulation of a thousand
+links.
+"""
 
 import json
 import random
@@ -12,15 +14,17 @@ from measure import Cost
 HERE = Path(__file__).parent
 TOPOLOGY_A = HERE.parent / "examples" / "csma.toml"
 LINKS, DEGREE = 1000, 6.0
-#: Total packets per second, and the lengths of the two simulations.
+#: Load in packets per second, summed over all links, and the simulated times of the short and the
+#: long run. [s]
 LOAD_PPS, SHORT_S, LONG_S = 1000.0, 20.0, 120.0
-#: Largest ratio of the cost per delivered packet in topology a to that in a single cell.
+#: Largest accepted ratio of the CPU time per delivered packet in topology a to that in a single
+#: cell. [-]
 COST_GOAL = 3.0
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Topology a compared with a single cell, and the large network."""
+    """Costs of topology a (four links) and of a network of a thousand links."""
 
     four: Cost
     thousand: Cost
@@ -31,7 +35,7 @@ class Compared:
         return 1e6 / (self.thousand.us_per_segment * self.thousand.segments_per_s)
 
     def missed(self, cell_us: float) -> list[str]:
-        """Return the missed goals."""
+        """Return a message for each missed goal."""
         goals = []
         if self.four.us_per_segment > COST_GOAL * cell_us:
             goals.append(
@@ -44,7 +48,7 @@ class Compared:
 
 
 def compare(short_s: float, long_s: float, repeats: int) -> Compared:
-    """Measure both."""
+    """Measure topology a and the network of a thousand links."""
     file = HERE / "out" / "thousand-links.json"
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(thousand_links()))
@@ -55,9 +59,10 @@ def compare(short_s: float, long_s: float, repeats: int) -> Compared:
 
 
 def thousand_links() -> dict[str, object]:
-    """Return links at random positions, each with six conflicts on average and a Poisson source.
+    """Return a network of links at random positions. Each link conflicts with six others on
+    average, and has a Poisson source.
 
-    Access is adaptive, and every neighbourhood can carry the load.
+    Channel access is adaptive, and the load is below the capacity everywhere.
     """
     draws = random.Random(1)
     side = 1.0

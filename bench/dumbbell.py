@@ -1,8 +1,8 @@
-"""Sixty NewReno flows through one router, compared with ns-2, ns-3 and htsim: results and costs.
+"""Compare sixty NewReno flows through one router with ns-2, ns-3 and htsim: results and CPU time.
 
 All simulators run the same topology with the same settings. The script compares utilisation, queue
-and drops over independent replications, and then the CPU time per delivered segment. With ns-3 the
-flows use SACK, since its NewReno without SACK sends many segments twice.
+and drops over independent replications, and then the CPU time per delivered segment. In comparisons
+with ns-3 the flows use SACK, because ns-3's NewReno without SACK sends many segments twice.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,36 +25,36 @@ FILE = HERE / "cases" / "dumbbell.toml"
 SCRIPT = HERE / "peers" / "dumbbell.tcl"
 WARMUP_S = 25.0
 FLOWS = 60
-#: Number of links on the path of a segment and of its ACK: access, bottleneck and exit in each
-#: direction.
+#: Number of links that a segment and its ACK pass: access, bottleneck and exit in each direction.
 TRANSMISSIONS = 6
-#: Lengths of the two runs of lasthop from which the cost is computed as a slope.
+#: Simulated times of lasthop's short and long run. The cost per segment is the slope between the
+#: runs. [s]
 SHORT_S, LONG_S = 100.0, 500.0
 
 Measure = Literal["utilisation", "queue", "drops"]
-#: Largest relative differences from lasthop at which ns-2 counts as equal. Other simulators are
-#: shown, not judged.
+#: Largest relative differences between ns-2 and lasthop at which the results are called equal. The
+#: differences of other simulators are printed but not checked.
 SAME: Mapping[Measure, float] = {"utilisation": 0.03, "queue": 0.10, "drops": 0.10}
 
 
 @dataclass(frozen=True)
 class Case:
-    """A round-trip time and a queue."""
+    """A round-trip time and a queue discipline."""
 
     rtt_ms: int
     queue: Literal["droptail", "red", "bytes"]
 
     @property
     def name(self) -> str:
-        """Return the name in results.json."""
+        """Return the name of the case in results.json."""
         return f"RTT {self.rtt_ms} ms, {QUEUES[self.queue][0]}"
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """Return the settings of lasthop. The limit of ns-2 does not include the packet in service.
+        """Return the settings of lasthop. Its queue limit is larger by 1 than that of ns-2, which
+        does not include the packet in service.
 
-        ns-2 with its default RED is compared with lasthop with ns-2's rule for timeouts in fast
-        recovery.
+        In the case with ns-2's default RED, lasthop uses ns-2's rule for timeouts in fast recovery.
         """
         settings = {"dumbbell.rtt": f"{self.rtt_ms} ms", "queue": QUEUES[self.queue][1]}
         return settings | ({"tcp.rto_halves_again": True} if self.queue == "bytes" else {})
@@ -68,42 +68,46 @@ QUEUES = {
         "{ limit = 101, red = { min_th = 20, max_th = 60, bytes = true } }",
     ),
 }
-"""Names of the queues, and their settings in lasthop."""
+"""Name of each queue discipline, and its settings in lasthop."""
 
 CASES = (
     *(Case(rtt, queue) for rtt in (10, 200) for queue in ("droptail", "red")),
     *(Case(rtt, "bytes") for rtt in (10, 200)),
 )
 NS3_CASES = CASES[:4]
-#: htsim has no RED, and the lean loops support only drop-tail.
+#: Cases that htsim (without RED) and the lean loops support.
 DROP_TAIL = tuple(case for case in CASES if case.queue == "droptail")
 
 
 Router = Mapping[Measure, Estimate]
-"""Utilisation [-], mean queue including the packet in service [packets], fraction of dropped
-packets [-]."""
+"""Results of the router: utilisation [-], mean queue including the packet in service [packets],
+fraction of dropped packets [-].
+"""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """Simulator, the lengths of its runs, and the aimed ratio of its cost to lasthop's cost."""
+    """Another simulator (peer) with the lengths of its runs. `goal` is the ratio of its CPU time
+    per segment to lasthop's.
+    """
 
     name: Literal["ns-2", "ns-3", "htsim", "lean", "hops"]
     cases: Sequence[Case]
-    #: Length of the runs in which the queue is monitored.
+    #: Length of a run that measures the queue. [s]
     duration_s: float
-    #: Lengths of the two runs from which the cost is computed as a slope.
+    #: Length of the short run; the next field is that of the long run. The cost per segment is the
+    #: slope between the runs. [s]
     short_s: float
     long_s: float
     replications: int
-    #: Aimed ratio; 0 if the ratio is shown but not judged.
+    #: Smallest accepted ratio of costs; 0 if the ratio is printed but not checked.
     goal: float
     same: Mapping[Measure, float]
-    #: Settings of the flows for this peer.
+    #: Settings of the flows in lasthop for the comparison with this peer.
     settings: Mapping[str, object]
 
     def run(self, case: Case, times_s: tuple[float, float], seed: int, *, measure: bool) -> Process:
-        """Run the script or the program once. `times_s` are its length and warm-up."""
+        """Run the script or the program once. `times_s` are the length and the warm-up."""
         numbers = [*map(str, times_s), str(seed)]
         if self.name == "ns-2":
             mode = "measure" if measure else "bare"
@@ -120,7 +124,9 @@ class Peer:
         return process([str(NS3_DUMBBELL), *numbers, *options, *["--measure"][: int(measure)]])
 
     def router(self, case: Case) -> Router:
-        """Return the results of the router in this simulator, with a monitor on the queue."""
+        """Return the results of the router in this simulator, averaged over runs with a monitor on
+        the queue.
+        """
         rows = []
         for seed in range(1, self.replications + 1):
             ended = self.run(case, (self.duration_s, WARMUP_S), seed, measure=True)
@@ -129,7 +135,7 @@ class Peer:
         return {measure: Estimate.of(column) for measure, column in zip(SAME, columns, strict=True)}
 
     def bare(self, case: Case, duration_s: float) -> Run:
-        """Run without a monitor, to measure the cost of the simulation."""
+        """Run once without a monitor, because a monitor would increase the CPU time."""
         warmup_s = min(WARMUP_S, self.short_s / 2)
         ended = self.run(case, (duration_s, warmup_s), 1, measure=False)
         segments = int(line(ended.output, "delivered", self.name)[1])
@@ -137,7 +143,9 @@ class Peer:
 
 
 def peers(*, quick: bool) -> Sequence[Peer]:
-    """Return ns-2 as installed, the lean loops, htsim if its source is available, and ns-3."""
+    """Return the available peers: the installed ns-2, the lean loops, htsim if its source is
+    available, and ns-3.
+    """
     seeds = 3 if quick else 5
     sack = {"tcp.sack": True}
     return (
@@ -155,7 +163,7 @@ def peers(*, quick: bool) -> Sequence[Peer]:
 
 @dataclass(frozen=True)
 class Compared:
-    """One case in lasthop and in another simulator."""
+    """Results and costs of one case in lasthop and in another simulator (peer)."""
 
     case: Case
     peer: Peer
@@ -165,31 +173,31 @@ class Compared:
 
     @property
     def name(self) -> str:
-        """Return the name in the records."""
+        """Return the name of this comparison in the records."""
         return f"dumbbell, {self.case.name}, {self.peer.name}"
 
     def apart(self, measure: Measure) -> float:
-        """Return the difference of the peer from lasthop, as a fraction of lasthop's value."""
+        """Return the relative difference of the peer from lasthop for a quantity of the router."""
         return Difference.of(self.ours[measure], self.theirs[measure], inf).part
 
     @property
     def our_cost(self) -> Cost:
-        """Return lasthop's cost in a typical round."""
+        """Return lasthop's median cost."""
         return typical(self.cost.ours)
 
     @property
     def peer_cost(self) -> Cost:
-        """Return the peer's cost in a typical round."""
+        """Return the peer's median cost."""
         return typical(self.cost.peer)
 
     @property
     def spread(self) -> str:
-        """Return the smallest and the largest ratio, and the number of rounds."""
+        """Return as text the smallest and the largest ratio of costs, and the number of rounds."""
         ratios = self.cost.ratios
         return f"{min(ratios):.3g} to {max(ratios):.3g} in {len(ratios)}"
 
     def missed(self) -> Iterator[str]:
-        """Yield the goals that this case misses."""
+        """Yield a message for each missed goal of this case."""
         name, goal = self.peer.name, self.peer.goal
         for measure, allowed in self.peer.same.items():
             difference = Difference.of(self.ours[measure], self.theirs[measure], allowed)
@@ -200,7 +208,7 @@ class Compared:
             yield f"{self.case.name}: {ratio}, aim {goal:.0f}"
 
     def record(self) -> dict[str, object]:
-        """Return the record of the router."""
+        """Return the results of the router for the records."""
         return {
             "case": self.name,
             "peer": self.peer.name,
@@ -211,7 +219,7 @@ class Compared:
 
 
 def compare(*, quick: bool) -> Iterator[Compared]:
-    """Yield all cases with all peers, one process at a time."""
+    """Yield the comparisons of all cases with all peers. Only one process runs at a time."""
     install_ns2()
     install_ns3()
     lean.install()
@@ -225,7 +233,7 @@ def compare(*, quick: bool) -> Iterator[Compared]:
 
 
 def in_both(case: Case, peer: Peer, rounds: int) -> Compared:
-    """Run one case in both simulators."""
+    """Run one case in lasthop and in a peer."""
     settings = {**case.settings, **peer.settings}
     return Compared(
         case=case,
@@ -242,7 +250,9 @@ def in_both(case: Case, peer: Peer, rounds: int) -> Compared:
 
 
 def router(settings: Mapping[str, object]) -> Router:
-    """Return the results of the router in lasthop, over the replications of the file."""
+    """Return the results of the router in lasthop, averaged over the replications that the file
+    sets.
+    """
     result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
     [link] = [link for link in result.summary["links"] if link["name"] == "bottleneck"]
     [queue] = [queue for queue in result.summary["queues"] if queue["name"] == "bottleneck"]
@@ -254,7 +264,7 @@ def router(settings: Mapping[str, object]) -> Router:
 
 
 def line(output: str, name: str, peer: str) -> list[str]:
-    """Return the words after `name` in a line of a peer's output."""
+    """Return the words after `name` in the line of a peer's output that begins with `name`."""
     for text in output.splitlines():
         first, *words = text.split()
         if first == name:

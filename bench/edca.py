@@ -1,8 +1,7 @@
-"""EDCA parameters of 802.11e: goodput and cost compared with ns-3.
+"""Compare EDCA parameters of 802.11e with ns-3: goodput and CPU time.
 
-Both simulators run the cell of paper 003 with the same parameters. If results differ, the script
-names the rule that causes the difference. lasthop has an option for this rule, which removes the
-difference.
+Both simulators run the cell of paper 003 with the same parameters. If the goodputs differ, the
+script names the option of lasthop that selects ns-3's rule and thus removes the difference.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,40 +18,41 @@ from lasthop.answers.estimates import Estimate
 
 FILE = Path(__file__).parent / "cases" / "edca.toml"
 SEGMENT_BITS = 8 * 1460
-#: Largest difference of goodputs that count as equal, with lasthop's defaults or with the named
-#: option.
+#: Largest relative difference at which goodputs are called equal, with lasthop's defaults or with
+#: the named option. [-]
 SAME = 0.02
-#: Largest difference of goodputs with all rules of ns-3.
+#: Largest relative difference at which goodputs are called equal, if lasthop uses all rules of
+#: ns-3. [-]
 SAME_RULES = 0.005
-#: Aimed ratio of ns-3's CPU time per delivered segment to lasthop's.
+#: Smallest accepted ratio of ns-3's CPU time per delivered segment to lasthop's. [-]
 RATIO_GOAL = 1000.0
 
 Settings = Mapping[str, object]
 
 COUNTDOWN: Settings = {"cell.countdown": "edca"}
 CF_END: Settings = {"cell.cf_end": True}
-#: Senders wait for SIFS, a slot and the preamble of the MAC ACK.
+#: ACK timeout of ns-3: SIFS, a slot and the preamble of the MAC ACK.
 ACK_TIMEOUT: Settings = {"cell.ack_timeout": "222 us"}
 
 
 @dataclass(frozen=True)
 class Case:
-    """EDCA parameters, as settings of lasthop and as options of peers/cell.cc."""
+    """A case: EDCA parameters, as settings of lasthop and as options of peers/cell.cc."""
 
     name: str
     settings: Settings
     peer_options: tuple[str, ...]
-    #: Option that removes most of the difference.
+    #: Option of lasthop that selects the rule of ns-3 with the largest effect.
     switch: Settings = field(default_factory=lambda: COUNTDOWN)
 
     @property
     def rules(self) -> Settings:
-        """Return all options for rules of ns-3."""
+        """Return all options of lasthop that select rules of ns-3."""
         return {**COUNTDOWN, **ACK_TIMEOUT, **self.switch}
 
 
 def windows(ap: int, station: int) -> Case:
-    """Return the case with these CWmin of access point and stations."""
+    """Return the case with these values of CWmin for the access point and the stations."""
     return Case(
         f"CWmin {ap} / {station}",
         {"cell.ap.cwmin": ap, "cell.cwmin": station},
@@ -70,8 +70,8 @@ CASES = (
         {"cell.ap.aifsn": 1, "cell.ap.cwmin": 0, "cell.ap.cwmax": 0},
         ("--apAifsn=1", "--apCwmin=0", "--apCwmax=0"),
     ),
-    # The TXOP holds three data frames or three TCP ACKs with their MAC ACKs. ns-3 supports limits
-    # only as a time.
+    # The TXOP limit is the time of three data frames or three TCP ACKs with their MAC ACKs. ns-3
+    # supports only limits given as a time.
     Case(
         "TXOP 3 / 3",
         {"cell.ap.txop_limit": "4736 us", "cell.txop_limit": "1568 us"},
@@ -83,7 +83,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Compared:
-    """One case in both simulators."""
+    """Results of one case in lasthop and ns-3."""
 
     case: Case
     ours: Estimate
@@ -95,12 +95,14 @@ class Compared:
 
     @property
     def ratio(self) -> float:
-        """Ratio of ns-3's cost of a delivered segment to lasthop's."""
+        """Ratio of ns-3's CPU time per delivered segment to lasthop's. [-]"""
         return self.peer_cost.us_per_segment / self.our_cost.us_per_segment
 
     @property
     def verdict(self) -> str:
-        """Return which options make the goodputs equal."""
+        """Return as text whether the goodputs are equal: with lasthop's defaults, only with the
+        named option, or not at all.
+        """
         usual, switched = (agreement(ours, self.peer, SAME) for ours in (self.ours, self.switched))
         if usual is Agreement.EQUAL:
             return "same"
@@ -109,11 +111,11 @@ class Compared:
         return "undecided" if Agreement.UNDECIDED in (usual, switched) else "different"
 
     def over(self, ours: Estimate) -> Difference:
-        """Return the difference of ns-3 from a value of lasthop."""
+        """Return the difference of ns-3's goodput from a goodput of lasthop."""
         return Difference.of(ours, self.peer, SAME_RULES)
 
     def missed(self) -> Iterator[str]:
-        """Yield the goals that this case misses."""
+        """Yield a message for each missed goal of this case."""
         if self.verdict in ("different", "undecided"):
             apart = f"{self.over(self.ours).part:+.1%} and {self.over(self.switched).part:+.1%}"
             which = f"{apart} with {written(self.case.switch)}"
@@ -126,7 +128,7 @@ class Compared:
             yield f"{self.case.name}: {self.ratio:.0f} times less than ns-3, aim {RATIO_GOAL:.0f}"
 
     def record(self) -> dict[str, object]:
-        """Return the record of the goodputs."""
+        """Return the goodputs for the records."""
 
         def estimate(value: Estimate) -> dict[str, float | None]:
             return value.to_dict()
@@ -145,7 +147,7 @@ class Compared:
 
 
 def written(settings: Settings) -> str:
-    """Return settings as in a scenario file."""
+    """Return settings as text, in the form of a scenario file."""
     return ", ".join(
         f"{key.rpartition('.')[2]} = {'true' if value is True else value}"
         for key, value in settings.items()
@@ -153,14 +155,16 @@ def written(settings: Settings) -> str:
 
 
 def compare(*, quick: bool) -> list[Compared]:
-    """Run all cases, one process at a time."""
+    """Run all cases. Only one process runs at a time."""
     install_ns3()
     replications, long_s = (3, 40.0) if quick else (5, 60.0)
     return [in_both(case, replications, long_s) for case in CASES]
 
 
 def in_both(case: Case, replications: int, long_s: float) -> Compared:
-    """Run one case. The peer's first replication is also the long run of its slope."""
+    """Run one case. The first replication of ns-3 is also the long run from which its cost is
+    computed.
+    """
     numbers = range(1, replications + 1)
     runs = [Ns3(("--edca", *case.peer_options), number)(long_s) for number in numbers]
     known = {long_s: runs[0]}
@@ -185,5 +189,5 @@ def goodput(settings: Settings) -> Estimate:
 
 
 def estimate(runs: Sequence[Run]) -> Estimate:
-    """Return the goodput of independent runs. [bit/s]"""
+    """Return the mean goodput of independent runs. [bit/s]"""
     return Estimate.of([run.segments * SEGMENT_BITS / run.measured_s for run in runs])

@@ -1,13 +1,13 @@
-"""Emulations compared with simulations: runs in real time with the kernel's TCP, a page, a picture.
+"""Run emulations with the kernel's TCP in real time, and compare them with simulations.
 
-    python bench/emulations.py [suite ...] [--jobs N]    runs what has not been run
+    python bench/emulations.py [suite ...] [--jobs N]    makes the missing runs
     python bench/emulations.py --page                    docs/reference/emulation-measured.md
 
-Every run is stored as a line of out/emulations.jsonl, and is not repeated. A run that was late
-(99th percentile above 2 ms) is excluded, and only the number of late runs is shown. This rule was
-set before the first run. A run whose sockets waited for a processor for half of the time is
-excluded, too. This limit was set when ten simultaneous runs of 48 Mbit/s on two processors had lost
-goodput and were not late.
+Every run is stored as a line of out/emulations.jsonl. A stored run is not repeated. A run is
+excluded if it was late, that is, if the 99th percentile of its packets' lateness is above 2 ms. The
+page shows only the number of late runs. The limit of 2 ms was set before the first run. A run is
+also excluded if its sockets waited for a processor for half of the time. The second limit was added
+later: ten simultaneous runs of 48 Mbit/s on two processors had lost goodput without being late.
 """
 
 import argparse
@@ -31,26 +31,27 @@ RUNS = Runs(OUT / "emulations.jsonl")
 SEEDS = 5
 TIMES = {"warmup": "10 s", "duration": "60 s"}
 SHORT = {"warmup": "5 s", "duration": "25 s"}
-"""Times of runs that only test whether the machine keeps time."""
+"""Warm-up and duration of runs that test whether the machine processes packets in time."""
 LASTING = {"warmup": "5 s", "duration": "35 s"}
-"""Times of runs of aggregating cells, which carry ten times as many packets per second as other
-cells."""
+"""Warm-up and duration of runs of aggregating cells, which have ten times as many packets per
+second as other cells.
+"""
 LISTS = ("cells", "classes", "stations", "aps", "queues", "links", "totals")
-"""Lists of a result that are stored."""
+"""Result lists that are stored."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario of a suite."""
+    """A scenario of a suite (a group of scenarios)."""
 
     suite: str
     name: str
     tree: Table
     gro: bool = False
-    """Whether hosts receive segments that arrive together as one packet."""
+    """Whether hosts merge segments that arrive together (GRO)."""
 
     def key(self, seed: int) -> str:
-        """Return the key of a run."""
+        """Return the key under which the run with this seed is stored."""
         return f"{self.suite}, {self.name}, seed {seed}"
 
 
@@ -58,23 +59,23 @@ class Case:
 
 
 def of_sweep(suite: str, sweep: Sweep) -> Iterator[Case]:
-    """Yield the scenarios of a study."""
+    """Yield the scenarios of a sweep."""
     for name, tree in sweep.points().items():
         yield Case(suite, name, tree)
 
 
 def devices() -> Iterator[Case]:
-    """Yield figure 8 of paper 000: downloads with a delay of 70 ms."""
+    """Yield the scenarios of figure 8 of paper 000: downloads with a round-trip delay of 70 ms."""
     return of_sweep("devices", fig08.SWEEP)
 
 
 def classes() -> Iterator[Case]:
-    """Yield figures 11, 14 and 15 of paper 000: two classes of five downloads."""
+    """Yield the scenarios of figures 11, 14 and 15 of paper 000: two classes of five downloads."""
     return of_sweep("classes", shared.SWEEP)
 
 
 def wires() -> Iterator[Case]:
-    """Yield dumbbells and parking lots."""
+    """Yield wired scenarios: dumbbells and parking lots."""
     reno = {"congestion": "reno", "window": 1000, "sack": True}
     for acks in ("delayed", "each"):
         tcp = {**reno, "delayed_ack": acks == "delayed"}
@@ -122,7 +123,7 @@ def wires() -> Iterator[Case]:
 
 
 def loads() -> Iterator[Case]:
-    """Yield tests of a machine's capacity: three scenarios with increasing load."""
+    """Yield three scenarios with increasing load, which test the capacity of a machine."""
     cubic = {"congestion": "cubic", "window": 4000, "sack": True}
     for rate in (50, 100, 200, 400, 800, 1200, 1600, 2400):
         yield Case(
@@ -179,13 +180,13 @@ def loads() -> Iterator[Case]:
 
 
 def aggregate_shares() -> Iterator[Case]:
-    """Yield the stations of an aggregating cell."""
+    """Yield the scenarios of stations that share an aggregating cell."""
     for name, tree, gro in aggregates.shares():
         yield Case("aggregates", name, tree, gro)
 
 
 def aggregate_loads() -> Iterator[Case]:
-    """Yield aggregating cells of increasing speed."""
+    """Yield aggregating cells with increasing data rates."""
     for name, tree, gro in aggregates.loads():
         yield Case("aggregate loads", name, tree, gro)
 
@@ -199,13 +200,13 @@ SUITES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "aggregate loads": aggregate_loads,
 }
 MOST_AT_ONCE = {"loads": 1, "wires": 3, "aggregates": 1, "aggregate loads": 1}
-"""Number of simultaneous runs, for suites that need much of a machine."""
+"""Maximum number of simultaneous runs, for suites that need much CPU time."""
 ONCE = ("loads", "aggregate loads")
-"""Suites with one run per scenario."""
+"""Suites that run each scenario once."""
 
 
 def times(suite: str) -> Mapping[str, str]:
-    """Warm-up and duration of a suite's runs."""
+    """Return the warm-up and the duration of a suite's runs."""
     if suite in ONCE:
         return SHORT
     return LASTING if suite == "aggregates" else TIMES
@@ -215,7 +216,7 @@ def times(suite: str) -> Mapping[str, str]:
 
 
 def emulated(case: Case, seed: int) -> dict[str, Any]:
-    """Return the measurements of a run, by list, name and quantity."""
+    """Run an emulation, and return its measurements by list, name and quantity."""
     from lasthop.emulation import emulate
 
     tree = {**case.tree, **times(case.suite), "seed": seed}
@@ -223,17 +224,17 @@ def emulated(case: Case, seed: int) -> dict[str, Any]:
 
 
 def lateness_s(seen: Table) -> float:
-    """Return the 99th percentile of a run's lateness."""
+    """Return the 99th percentile of the lateness of packets in a run. [s]"""
     return float(seen["totals"]["run"]["lateness_p99_s"])
 
 
 def wait(seen: Table) -> float:
-    """Return the fraction of time for which a run's sockets waited for a processor."""
+    """Return the fraction of time for which the sockets of a run waited for a processor. [-]"""
     return float(seen["totals"]["run"].get("processor_wait", 0.0))
 
 
 def run(suites: Sequence[str], jobs: int) -> None:
-    """Run the missing runs."""
+    """Make the runs of these suites that are not stored yet."""
     done = RUNS.known()
     for suite in suites:
         seeds = range(1, 2 if suite in ONCE else SEEDS + 1)
@@ -241,8 +242,8 @@ def run(suites: Sequence[str], jobs: int) -> None:
             (case, seed) for seed in seeds for case in SUITES[suite]() if case.key(seed) not in done
         ]
         at_once = min(jobs, MOST_AT_ONCE.get(suite, jobs))
-        # A separate process per run, since settings of TCP belong to threads and lateness to
-        # processes.
+        # Each run has its own process, because TCP settings are per thread and lateness is measured
+        # per process.
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(at_once, mp_context=spawn) as pool:
             running = {pool.submit(emulated, case, seed): (case, seed) for case, seed in plan}
@@ -255,7 +256,7 @@ def run(suites: Sequence[str], jobs: int) -> None:
 
 
 def seen_of(case: Case, done: Mapping[str, Table]) -> tuple[list[Table], int]:
-    """Return the runs of a scenario that kept time, and the number of those that did not."""
+    """Return the included runs of a scenario, and the number of excluded runs."""
     runs = [done[key] for seed in range(1, SEEDS + 1) if (key := case.key(seed)) in done]
     on_time = [seen for seen in runs if lateness_s(seen) <= LATE_S and wait(seen) < MUCH_WAITING]
     return on_time, len(runs) - len(on_time)

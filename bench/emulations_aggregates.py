@@ -1,5 +1,6 @@
-"""Cells of 802.11ac and ax for `emulations.py`: shares of goodput, and the largest speed of a
-cell."""
+"""Scenarios of 802.11ac and ax for `emulations.py`: shares of stations, and cells with increasing
+data rates.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,9 +11,10 @@ WIRE = {"delay": "5 ms"}
 
 
 def shares() -> Iterator[tuple[str, dict[str, Any], bool]]:
-    """Yield six downloads each of a near station, a far station and an old station, in one FIFO.
+    """Yield scenarios of a near, a far and an old station, with six downloads each. All packets
+    wait in one FIFO queue.
 
-    Each item is the name, the scenario, and whether hosts get merged segments.
+    Each item is the name, the scenario, and whether hosts merge received segments (GRO).
     """
     stations = {
         "near": {"download": 6},
@@ -32,7 +34,9 @@ def shares() -> Iterator[tuple[str, dict[str, Any], bool]]:
 
 
 def loads() -> Iterator[tuple[str, dict[str, Any], bool]]:
-    """Yield cells of increasing speed with four downloads and an upload."""
+    """Yield cells with increasing data rates, each with four downloads and an upload. Each item is
+    the name, the scenario, and whether hosts merge received segments (GRO).
+    """
     for phy, width, streams in (
         ("802.11ac", "20 MHz", 1),
         ("802.11ac", "40 MHz", 2),
@@ -54,6 +58,6 @@ def loads() -> Iterator[tuple[str, dict[str, Any], bool]]:
 
 
 def named(phy: str, width: str, streams: int, gro: bool) -> str:
-    """Return the name of a case."""
+    """Return the name of a scenario."""
     plural = "s" if streams > 1 else ""
     return f"{phy}, {width}, {streams} stream{plural}{', merged' if gro else ''}"

@@ -1,4 +1,4 @@
-"""Sections on aggregating cells of the page that `emulations.py` writes."""
+"""Sections about aggregating cells of the page that `emulations.py` writes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,12 +13,13 @@ from runs import Table
 
 STATIONS = ("near", "far", "old")
 WANTED_MBPS = 300.0
-"""Goodput up to which a cell should keep time. [Mb/s]"""
+"""Goodput up to which a machine should process packets in time. [Mb/s]"""
 LATE = ("lateness of packets, 99th percentile [ms]", "time that sockets waited [%]")
-"""Titles of the columns about how well a machine keeps time."""
+"""Titles of the columns that show whether a machine processes packets in time."""
 ACCEPTED = 0.1
-"""Largest relative difference at which a station's emulated goodput equals the simulated one. It
-was set before the first run. [-]"""
+"""Largest relative difference between a station's emulated and simulated goodput at which both are
+called equal. The limit was set before the first run. [-]
+"""
 
 
 def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
@@ -66,17 +67,19 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
 
 
 def words(name: str) -> str:
-    """Return the name of a scenario in words. Runs are stored by the name."""
+    """Return the name of a scenario as text for the page. Runs are stored under the name."""
     return name.replace(", merged", ", GRO")
 
 
 def unmerged(case: Case) -> Case:
-    """Return the unmerged variant of a merged case. Simulated receivers never merge segments."""
+    """Return the case without merged segments that corresponds to a case with merged segments.
+    Simulated receivers never merge segments.
+    """
     return replace(case, name=case.name.removesuffix(", merged"), gro=False)
 
 
 def of_aggregate_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]:
-    """Yield the table of the speed of such a cell."""
+    """Yield the table of cells with increasing data rates."""
     yield from LOADS.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:
@@ -103,7 +106,9 @@ def of_aggregate_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]
 
 
 def fastest(done: Mapping[str, Table]) -> str:
-    """Return the fastest cells that kept time, with and without merged segments, in words."""
+    """Return as text the fastest cells whose packets were processed in time, with and without
+    merged segments.
+    """
     lines = [f"The goal was a cell of {WANTED_MBPS:g} Mb/s that keeps time."]
     for gro, how in ((False, "Without GRO"), (True, "With GRO")):
         in_time: dict[float, str] = {}

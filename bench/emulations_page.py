@@ -1,4 +1,4 @@
-"""Page and picture of the runs of `emulations.py`: docs/reference/emulation-measured.md."""
+"""Write the page and the picture of `emulations.py`: docs/reference/emulation-measured.md."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,12 +34,15 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference/emulation-measured.md"
 IMAGE = DOCS / "images/testbed.png"
 ACCEPTED = {"utilisation": 0.03, "queue": 0.15, "drops": 0.2}
-"""Largest relative differences at which an emulated value equals the simulated value. They were set
-before the first run. [-]"""
+"""Largest relative differences between emulated and simulated values at which both are called
+equal. The limits were set before the first run. [-]
+"""
 
 
 def write() -> None:
-    """Write the tables of new runs. Sections of suites without runs are not changed."""
+    """Write the page with the tables of stored runs. Sections of suites without runs are not
+    changed.
+    """
     done, simulated = emulations.RUNS.known(), Simulated()
     before = PAGE.read_text().split(SECTION)
     parts = (part.strip() for part in page(before, done, simulated))
@@ -49,12 +52,14 @@ def write() -> None:
 
 
 def ran(suite: str, done: Mapping[str, Table]) -> bool:
-    """Return whether each scenario of a suite has been run."""
+    """Return whether every scenario of a suite has a stored run."""
     return all(case.key(1) in done for case in emulations.SUITES[suite]())
 
 
 def predicted(case: Case) -> Table | None:
-    """Return the model's values, if the model has a solution."""
+    """Return the prediction of the fixed-point model for a scenario; None if the model has no
+    solution.
+    """
     try:
         return kept(lh.predict(dict(case.tree)).summary, emulations.LISTS)
     except ConvergenceError:
@@ -65,8 +70,9 @@ def predicted(case: Case) -> Table | None:
 
 
 def page(before: Sequence[str], done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
-    """Yield the head and the sections of the page. Sections without runs are taken from
-    `before`."""
+    """Yield the introduction and the sections of the page. `before` is the old page, from which
+    sections without runs are copied.
+    """
     yield HEAD.format(machine=machine())
     for number, (suite, section) in enumerate(SECTIONS.items(), start=1):
         if ran(suite, done):
@@ -76,7 +82,7 @@ def page(before: Sequence[str], done: Mapping[str, Table], simulated: Simulated)
 
 
 SECTION = "## "
-"""Beginning of a section."""
+"""Beginning of the title line of a section."""
 
 
 VARIANTS = {
@@ -84,11 +90,11 @@ VARIANTS = {
     "errors": f"channel error probability {fig08.ERROR}",
     "window": f"receive window of {fig08.SMALL_WINDOW} packets",
 }
-"""Variants of figure 8, with their names in the table."""
+"""Variants of figure 8 of paper 000, with their names in the table."""
 
 
 def heads(name: str, *kinds: str) -> list[str]:
-    """Return the titles of a quantity's columns. Only the first one has the unit."""
+    """Return the titles of a quantity's columns. Only the first column has the unit."""
     short = name.split(" [")[0]
     return [f"{name if kind == kinds[0] else short}: {kind}" for kind in kinds]
 
@@ -124,7 +130,7 @@ def of_devices(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]
 
 
 def of_classes(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
-    """Yield the table of figures 11, 14 and 15."""
+    """Yield the table of figures 11, 14 and 15 of paper 000."""
     yield from CLASSES.splitlines()
     cases = list(emulations.classes())
     columns = (
@@ -168,11 +174,11 @@ NAMES = (
     (r", delayed$", ", delayed ACKs"),
     (r", each$", ", an ACK per segment"),
 )
-"""Patterns of scenario names, with their words on the page."""
+"""Patterns of scenario names, and their text on the page."""
 
 
 def words(name: str) -> str:
-    """Return the name of a scenario in words. Runs are stored by the name."""
+    """Return the name of a scenario as text for the page. Runs are stored under the name."""
     for pattern, shown_as in NAMES:
         name = re.sub(pattern, shown_as, name)
     return name
@@ -207,7 +213,7 @@ def of_wires(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
 
 
 def of_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]:
-    """Yield the table of the load that two cores can carry."""
+    """Yield the table of loads that two processor cores can process."""
     yield from LOADS.splitlines()
 
     def rows() -> Iterator[Sequence[str]]:
@@ -237,14 +243,14 @@ SECTIONS: Mapping[str, Callable[[Mapping[str, Table], Simulated], Iterator[str]]
     "aggregates": of_aggregates,
     "aggregate loads": of_aggregate_loads,
 }
-"""Sections of the page by suite."""
+"""Functions that write the sections of the page, by suite."""
 
 
 # -- the picture --------------------------------------------------------------------------------
 
 
 def picture(done: Mapping[str, Table], simulated: Simulated) -> Figure:
-    """Draw figure 8, with figures 11 and 15 below it."""
+    """Draw figure 8 of paper 000, with figures 11 and 15 below it."""
     with house_style(200.0, columns=2) as drawn:
         axes = drawn.subplots(4, 3, sharey="row")
         for column, (variant, word) in zip(axes.T, fig08.WORDS.items(), strict=True):
@@ -286,7 +292,9 @@ def curve(
     *,
     model: bool = True,
 ) -> None:
-    """Draw one quantity: model, simulation, emulation with its interval."""
+    """Draw one quantity: prediction of the model, simulation, and emulation with its confidence
+    interval.
+    """
     if model:
         solved = [
             (x, value)

@@ -1,4 +1,4 @@
-"""Results of `emulations.py` for its page: values of a run, and estimates over runs."""
+"""Read values of stored runs for the page of `emulations.py`, and compute means over runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
@@ -14,21 +14,22 @@ SIMULATED = Runs(OUT / "emulations-simulated.jsonl")
 REPLICATIONS = 20
 
 Reading = Callable[[Table], float]
-"""Function that returns a value of a run."""
+"""Function that returns a value from the measurements of a run."""
 
 
 class Simulated:
-    """Simulated and predicted values of the same scenarios. Simulations are stored."""
+    """Simulated and predicted values of the emulated scenarios. Simulations are stored."""
 
     def __init__(self) -> None:
         self.known = SIMULATED.known()
 
     def of(self, case: Case) -> list[Table]:
-        """Return the measurements of each replication."""
+        """Return the measurements of each simulated replication of a case."""
         key = f"{case.suite}, {case.name}"
         if key not in self.known:
             print(f"simulating {key}", flush=True)
-            # Jain's index, for example, depends on the length of a run.
+            # simulations have the duration of emulations, because Jain's index, for example,
+            # depends on it
             times = emulations.times(case.suite)
             tree = {**case.tree, **times, "replications": REPLICATIONS}
             self.known[key] = by_replication(lh.simulate(tree), emulations.LISTS)
@@ -37,27 +38,29 @@ class Simulated:
 
 
 def of_cell(quantity: str, unit: float = 1.0) -> Reading:
-    """Return the reader of a quantity of the cell."""
+    """Return a function that reads a quantity of the cell."""
     return lambda seen: float(seen["cells"]["cell"][quantity]) / unit
 
 
 def of_ap(quantity: str) -> Reading:
-    """Return the reader of a quantity of the access point."""
+    """Return a function that reads a quantity of the access point."""
     return lambda seen: float(seen["aps"]["ap"][quantity])
 
 
 def lateness_ms(seen: Table) -> float:
-    """Return the 99th percentile of a run's lateness. [ms]"""
+    """Return the 99th percentile of the lateness of packets in a run. [ms]"""
     return 1e3 * emulations.lateness_s(seen)
 
 
 def queue(seen: Table) -> float:
-    """Return the mean length of the access point's queue. [packets]"""
+    """Return the mean queue length of the access point. [packets]"""
     return float(seen["queues"]["ap"]["occupancy_packets"])
 
 
 def goodput(prefix: str) -> Reading:
-    """Return the reader of the goodput of the stations with this prefix. [Mb/s]"""
+    """Return a function that reads the total goodput of the stations whose names begin with
+    `prefix`. [Mb/s]
+    """
 
     def read(seen: Table) -> float:
         own = [station for name, station in seen["stations"].items() if name.startswith(prefix)]
@@ -67,23 +70,23 @@ def goodput(prefix: str) -> Reading:
 
 
 def first_links(seen: Table) -> list[str]:
-    """Return the names of the bottlenecks in the direction of the sinks."""
+    """Return the names of the bottleneck links in the direction of the data."""
     return [name for name in seen["links"] if not name.endswith("/back")]
 
 
 def mean_of(list_name: str, quantity: str) -> Reading:
-    """Return the reader of the mean of a quantity over the bottlenecks."""
+    """Return a function that reads a quantity and averages it over the bottleneck links."""
     return lambda seen: fmean(seen[list_name][name][quantity] for name in first_links(seen))
 
 
 def estimate(read: Reading, runs: Sequence[Table]) -> Estimate | None:
-    """Return the mean and its interval over runs."""
+    """Return the mean over runs with its confidence interval; None if there are no runs."""
     values = list(map(read, runs))
     return Estimate.of(values) if values else None
 
 
 def shown(value: Estimate | None, digits: int) -> str:
-    """Return an estimate in words."""
+    """Return a mean with its confidence interval as text."""
     if value is None:
         return ""
     half = "" if value.ci95 is None else f" ± {value.ci95:.{digits}f}"
@@ -91,14 +94,14 @@ def shown(value: Estimate | None, digits: int) -> str:
 
 
 def scaled(value: Estimate | None, unit: float) -> Estimate | None:
-    """Return an estimate in another unit."""
+    """Return a mean and its confidence interval, multiplied by `unit`."""
     if value is None:
         return None
     return Estimate(value.mean / unit, None if value.ci95 is None else value.ci95 / unit)
 
 
 def late(cases: Sequence[Case], done: Mapping[str, Table]) -> str:
-    """Return the numbers of included and of excluded runs in words."""
+    """Return the numbers of included and excluded runs as text."""
     each = [emulations.seen_of(case, done) for case in cases]
     runs = [seen for on_time, _ in each for seen in on_time]
     most_ms = 1e3 * max(map(emulations.lateness_s, runs), default=0.0)

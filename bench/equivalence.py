@@ -1,10 +1,11 @@
-"""Whether two means are equal within a band: equal, apart, or undecided.
+"""Test whether two means are equal within a band. The result is equal, different, or undecided.
 
-A test of equivalence: the whole 95 % interval of the difference must lie inside the band for the
-two to be equal, and outside for them to be apart. In all other cases the result is undecided, and
-more runs are needed. Overlapping intervals do not show equality: wide intervals overlap even if the
-means differ (D. J. Schuirmann, "A comparison of the two one-sided tests procedure ...", Journal of
-Pharmacokinetics and Biopharmaceutics 15, 1987). All comparisons of the benches use this definition.
+The means are equal if the whole 95 % confidence interval of their difference is inside the band.
+The means are different if the whole interval is outside the band. In all other cases the result is
+undecided, and more runs are needed. Overlapping intervals do not show equality: wide intervals
+overlap even if the means differ (D. J. Schuirmann, "A comparison of the two one-sided tests
+procedure ...", Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). All benchmarks in this
+folder use this test.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class Difference:
         Half width of the 95 % interval of `part`, for independent means; None if a mean has no
         interval. [-]
     band : float
-        Largest difference of means that count as equal. [-]
+        Largest relative difference at which two means are called equal. [-]
     """
 
     part: float
@@ -54,7 +55,9 @@ class Difference:
 
     @property
     def agreement(self) -> Agreement:
-        """Return whether the interval is inside the band, outside, or neither."""
+        """Return equal, different, or undecided: the confidence interval is inside the band,
+        outside, or partly inside.
+        """
         if self.half is None or self.half == inf:
             return Agreement.UNDECIDED
         if abs(self.part) + self.half <= self.band:
@@ -65,7 +68,7 @@ class Difference:
 
     @property
     def words(self) -> str:
-        """Return the difference in words, with a question mark if the result is undecided."""
+        """Return the difference as text, with a question mark if the result is undecided."""
         much = "none in the reference" if self.part == inf else f"{self.part:+.0%}"
         if self.agreement is not Agreement.UNDECIDED:
             return much
@@ -74,7 +77,9 @@ class Difference:
 
 
 def agreement(reference: Estimate | None, other: Estimate | None, band: float) -> Agreement:
-    """Return whether two means are equal within a band; undecided if one mean is missing."""
+    """Return whether two means are equal within a band. The result is undecided if a mean is
+    missing.
+    """
     if reference is None or other is None:
         return Agreement.UNDECIDED
     return Difference.of(reference, other, band).agreement

@@ -1,11 +1,11 @@
-"""Cost of a segment in a large network compared with a small one: instructions and CPU time.
+"""Compare the cost per segment in large and small networks: instructions and CPU time.
 
     .venv/bin/python bench/flat.py            six minutes: keep the machine quiet
     .venv/bin/python bench/flat.py --page     the table in bench/README.md
 
-callgrind counts the instructions. CPU times of the small and the large network, in lasthop and in
-the lean loop, are measured in alternating rounds under the same load. The script exits with 1 if an
-aim is missed.
+callgrind counts the instructions. The CPU times of both networks are measured in alternating
+rounds, so that the machine has the same load. Each round measures lasthop and the lean loop, a C++
+program for this network only (`lean.py`). The script exits with 1 if a goal is missed.
 """
 
 import argparse
@@ -32,35 +32,38 @@ OUT = HERE / "out" / "flat.json"
 SECTION = "Flat cost"
 ROUNDS = 7
 COUNTED, COUNTED_LEAST = 2e5, 0.05
-"""Number of segments for a slope of instructions, and the shortest such run as a fraction of the
-start phase."""
+"""Number of segments between the two runs whose difference gives the instructions per segment. The
+second value is the shortest such difference, as a fraction of the start phase.
+"""
 TIMED, TIMED_LEAST = 3e6, 1.0
-"""Smallest number of segments, and smallest duration in seconds, of timed runs."""
+"""Number of segments between the two runs whose difference gives the CPU time per segment. The
+second value is the shortest such difference, as a fraction of the start phase.
+"""
 GIVEN = ("warmup", "replications")
-"""Settings that `instructions.run` sets itself."""
+"""Keys of `settings` that are not passed to `instructions.run`, which sets these keys itself."""
 ROUTER, SEVEN = Point("flows", 60, 60), Point("stations", 7, 7, stations=7)
 
 
 @dataclass(frozen=True)
 class Network:
-    """A scenario, and the corresponding point of the lean loop."""
+    """A scenario of lasthop, and the network that the lean loop simulates for comparison."""
 
     point: Point
-    #: File in bench/cases; empty for the file of the point.
+    #: File in bench/cases without its suffix; empty for the file of `point`.
     case: str = ""
 
     @property
     def file(self) -> Path:
-        """Return the simulated scenario."""
+        """Return the path of the simulated scenario."""
         return self.point.file.with_stem(self.case) if self.case else self.point.file
 
     def settings(self, warmup_s: float) -> Mapping[str, object]:
-        """Return the settings that replace those of the file."""
+        """Return the settings that replace settings of the file."""
         given = self.point.settings(warmup_s)
         return {key: given[key] for key in GIVEN} if self.case else given
 
     def count(self, program: Path) -> float:
-        """Return the instructions per segment after the start phase."""
+        """Return the number of instructions per segment after the start phase."""
         lengths_s = self.point.lengths_s(COUNTED, COUNTED_LEAST)
         warmup_s = lengths_s[0] / 2
         given = self.settings(warmup_s).items()
@@ -77,28 +80,28 @@ class Network:
         return slope_us(first, last)
 
     def lean_us(self) -> float:
-        """Return the CPU time per segment of the lean loop. [us]"""
+        """Return the CPU time per segment of the lean loop after the start phase. [us]"""
         lengths_s = self.point.lengths_s(TIMED, TIMED_LEAST)
         [loop] = (simulator for simulator in SIMULATORS if simulator.name == "lean")
         return slope_us(*loop.runs(self.point, lengths_s, BUDGET_S))
 
 
 def slope_us(first: Run, last: Run) -> float:
-    """Return the CPU time per segment from two runs. [us]"""
+    """Return the CPU time per segment, computed from the difference of two runs. [us]"""
     return (last.cpu_s - first.cpu_s) / (last.segments - first.segments) * 1e6
 
 
 @dataclass(frozen=True)
 class Aim:
-    """Large network, and the largest allowed ratio of its cost per segment to that of a small
-    network."""
+    """A small and a large network, and the largest accepted ratios of their costs per segment."""
 
     what: str
     small: Network
     large: Network
     instructions: float
     cpu: float
-    #: Allowed multiple of the lean loop's growth, if this is larger.
+    #: Largest accepted growth of lasthop's CPU time per segment, divided by the growth in the lean
+    #: loop. The limit applies if it is above `cpu`.
     of_lean: float
 
 
@@ -145,31 +148,31 @@ AIMS = (
     ),
 )
 Pair = Sequence[float]
-"""Costs of a segment in the small and in the large network."""
+"""Costs per segment in the small and in the large network."""
 
 
 @dataclass(frozen=True)
 class Growth:
-    """Measurements of the networks of an aim."""
+    """Measured costs of the two networks of a goal."""
 
     what: str
     instructions: Pair
-    #: Costs of each round. [us/segment]
+    #: CPU times per segment in each round. [us/segment]
     ours_us: Sequence[Pair]
     lean_us: Sequence[Pair]
 
     @property
     def aim(self) -> Aim:
-        """Return the limit."""
+        """Return the goal to which the measurements belong."""
         return next(aim for aim in AIMS if aim.what == self.what)
 
     @property
     def allowed(self) -> float:
-        """Return the largest allowed ratio of CPU times per segment."""
+        """Return the largest accepted ratio of CPU times per segment."""
         return max(self.aim.cpu, self.aim.of_lean * times(self.lean_us))
 
     def missed(self) -> Iterator[str]:
-        """Yield the aims that are missed."""
+        """Yield a message for each missed goal."""
         for quantity, grown, most in (
             ("instructions", times([self.instructions]), self.aim.instructions),
             ("CPU time", times(self.ours_us), self.allowed),
@@ -179,14 +182,16 @@ class Growth:
 
 
 def times(pairs: Sequence[Pair]) -> float:
-    """Return the ratio of the costs in the large and the small network: the median over the
-    rounds."""
+    """Return the ratio of the costs in the large and in the small network. The ratio is the median
+    over the rounds.
+    """
     return median(large / small for small, large in pairs)
 
 
 def measure() -> list[Growth]:
-    """Measure all aims. Instructions are counted first, in parallel on all cores; then CPU times,
-    one at a time."""
+    """Measure all pairs of networks. Instructions are counted first, in parallel on all cores. CPU
+    times are then measured, one process at a time.
+    """
     if not instructions.has_valgrind():
         raise BenchError("instructions are counted by valgrind, which is not there")
     lean.install()
@@ -250,18 +255,18 @@ NETWORKS = {
     aim.what: ("router: 60 flows" if words.startswith("router") else SEVEN_WORDS, words)
     for aim, words in zip(AIMS, LARGE_WORDS, strict=True)
 }
-"""Names of the small and the large network of each aim in the table."""
+"""Names of the small and the large network in the table, for each goal."""
 
 
 def known() -> list[Growth]:
-    """Return the measurements so far."""
+    """Return the stored measurements."""
     if not OUT.exists():
         raise BenchError("out/flat.json: not there; `bench/flat.py` writes it")
     return [Growth(**each) for each in json.loads(OUT.read_text())]
 
 
 def main(*, only_page: bool) -> list[str]:
-    """Measure, or write the page's table; return the aims that are missed."""
+    """Measure, or only write the table of the page. Return a message for each missed goal."""
     grown = known() if only_page else measure()
     if only_page:
         rewrite(PAGE, {SECTION: table(HEAD, map(row, grown))})

@@ -1,7 +1,7 @@
-"""Duration of the gateway's changes in this kernel, in a separate network namespace.
+"""Measure how long the gateway's changes to the kernel take, in a separate network namespace.
 
-Setting up includes everything that `lasthop gateway up` does in the kernel, and the undo log on the
-disk. Each station has an IPv4 and an IPv6 address.
+The set-up includes all changes that `lasthop gateway up` makes in the kernel, and the undo log on
+the disk. Each station has an IPv4 and an IPv6 address.
 """
 
 import json
@@ -26,32 +26,34 @@ from lasthop.linux.undo import UndoLog
 
 FILE = '[gateway]\nwan = "wan0"\nlan = "lan0"\nrate = "500 Mbps"\nmetrics = "off"\n'
 CHANGES, JOINS = 200, 50
-#: Numbers of stations, with the largest times to set them up and to change C. [s]
+#: Largest accepted times, by number of stations: to set up the gateway, and to change the rate C.
+#: [s]
 GOALS = {1_000: (1.0, 0.010), 5_000: (None, None)}
 
 
 @dataclass(frozen=True)
 class Times:
-    """Measured times for a number of stations. [s]"""
+    """Measured times, for a number of stations. [s]"""
 
     stations: int
     set_up_s: float
     set_up_cpu_s: float
-    """CPU time of setting up, of this process including the kernel. An idle machine takes this
-    time."""
+    """CPU time of the set-up, including the kernel. On an idle machine the set-up takes this
+    time.
+    """
     change_c_s: float
     longest_change_c_s: float
     join_s: float
     join_cpu_s: float
-    """CPU time of a station's arrival. When a class is added, the kernel walks over all other
-    classes (tc_bind_tclass)."""
+    """CPU time for adding a station. When a class is added, the kernel visits all other classes
+    (tc_bind_tclass).
+    """
     counters_s: float
     take_back_s: float
 
 
 def main() -> list[str]:
-    """Measure, print the table and write out/gateway.json. Return the goals that are missed, in
-    words."""
+    """Measure, print the table and write out/gateway.json. Return a message per missed goal."""
     reason = rights.missing()
     if reason is not None:
         print(f"gateway: left out: {reason}")
@@ -84,7 +86,7 @@ def main() -> list[str]:
 
 
 def in_a_namespace(stations: int) -> Times:
-    """Measure in a process whose network namespace ends with it."""
+    """Measure in a process with its own network namespace, which is removed with the process."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -102,7 +104,9 @@ def in_a_namespace(stations: int) -> Times:
 
 
 def measure(stations: int) -> Times:
-    """Measure setting up, a change of C, an arrival, a reading of counters, and the removal."""
+    """Measure the set-up, a change of the rate C, the arrival of a station, a reading of counters,
+    and the removal.
+    """
     for name in ("wan0", "lan0"):
         peer = f"ip link add {name} type veth peer name {name}p; ip link set {name} up"
         subprocess.run(["sh", "-ec", peer], check=True)
@@ -139,7 +143,7 @@ def measure(stations: int) -> Times:
 
 
 def station(k: int) -> KnownStation:
-    """Return a station with two addresses."""
+    """Return a station with an IPv4 and an IPv6 address."""
     v4 = ip_address(f"10.{k >> 16}.{k >> 8 & 0xFF}.{k & 0xFF}")
     return KnownStation(f"s{k}", "wlan", (v4, ip_address(f"2001:db8::{k:x}")))
 

@@ -1,14 +1,16 @@
-"""Cost of a segment as networks grow: flows through a router, round-trip time, stations, flows in a
-cell; here, in lean loops, in htsim, ns-2 and ns-3.
+"""Measure the CPU time per segment as a network grows, in lasthop and in other simulators.
 
     make bench ONLY=growth                               hours: keep the machine quiet
-    .venv/bin/python bench/growth.py --quick             each point once and briefly
-    .venv/bin/python bench/growth.py --axis flows        one axis; others stay as they were
+    .venv/bin/python bench/growth.py --quick             each point once, with short runs
+    .venv/bin/python bench/growth.py --axis flows        one axis; other results are kept
     .venv/bin/python bench/growth.py --page              table in bench/README.md, and the picture
 
-The cost is computed as a slope from runs of two lengths, both after the start phase. Rounds of all
-simulators alternate, and the median is used. A peer has ten CPU minutes per point. If the previous
-point predicts a longer time, the point is skipped and the table shows the predicted time.
+Four values are increased: the number of flows through a router, the round-trip time, the number of
+stations, and the number of flows in a cell. A point is a network with one of these values. The
+other simulators (peers) are lean loops, htsim, ns-2 and ns-3. The CPU time per segment is the slope
+between two runs of different length, both after the start phase. Rounds of all simulators
+alternate, and the median is used. A peer has ten CPU minutes per point. If the previous points
+predict a longer time, the point is skipped, and the table shows the predicted time.
 """
 
 import argparse
@@ -37,14 +39,15 @@ from peers import (
 HERE = Path(__file__).parent
 OUT = HERE / "out" / "growth.json"
 BUDGET_S, QUICK_BUDGET_S = 600.0, 20.0
-"""Limit of a peer's CPU time per point, without and with `--quick`. [s]"""
+"""Limit of the CPU time of another simulator (peer) per point, without and with `--quick`. [s]"""
 MOST_GB = 8.0
 ROUNDS = 3
 NS3_LEAST_RTO_MS = 5000
-"""Minimum RTO of ns-3 in larger cells: twice the waiting time in a full queue. With 200 ms,
-repeated spurious timeouts would send each segment several times (bench/README.md). [ms]"""
+"""Minimum RTO of ns-3 in larger cells: twice the queueing delay of a full queue. With 200 ms,
+repeated spurious timeouts would send each segment several times (bench/README.md). [ms]
+"""
 SAME = 0.05
-"""Relative difference of throughputs from lasthop above which the table names the throughput."""
+"""Largest relative difference from lasthop's throughput that the table does not show. [-]"""
 
 Axis = Literal["flows", "rtt", "stations", "connections"]
 AXES: tuple[Axis, ...] = ("flows", "rtt", "stations", "connections")
@@ -52,7 +55,7 @@ AXES: tuple[Axis, ...] = ("flows", "rtt", "stations", "connections")
 
 @dataclass(frozen=True)
 class Point:
-    """Network with the size `size` on its axis."""
+    """A network in which one value (the axis) is increased to `size`."""
 
     axis: Axis
     size: int
@@ -62,13 +65,13 @@ class Point:
 
     @property
     def is_larger_cell(self) -> bool:
-        """Whether the network is a cell with more than the seven downloads of the first point."""
+        """Whether the network is a cell with more than seven downloads."""
         return self.stations > 0 and self.flows > 7
 
     @property
     def limit(self) -> int:
-        """Return the length of the queue: in proportion to the router's rate, with 15 packets at
-        100 Mb/s; 1000 packets in a larger cell. [packets]
+        """Return the queue limit: in a router 15 packets at 100 Mb/s, and in proportion at other
+        rates; in a larger cell 1000 packets. [packets]
         """
         if self.stations:
             return 1000 if self.is_larger_cell else 100
@@ -76,18 +79,20 @@ class Point:
 
     @property
     def file(self) -> Path:
-        """Return the file of the case, whose values `settings` replace."""
+        """Return the scenario file. `settings` replace settings of this file."""
         return HERE / "cases" / ("seven.toml" if self.stations else "dumbbell.toml")
 
     @property
     def segments_per_s(self) -> float:
-        """Return the expected rate of segments: the router's rate, or that of the 802.11b cell."""
+        """Return the expected rate of segments: that of the router's link, or of the 802.11b cell.
+        [1/s]
+        """
         return 380.0 if self.stations else self.flows * 100e6 / 60 / 12000
 
     def lengths_s(self, segments: float, least: float) -> tuple[float, float]:
-        """Return the lengths of a run after the start phase, and of one with this many segments
-        more. The second is longer by at least the fraction `least` of the start phase, whose noise
-        affects the slope.
+        """Return the durations of a short and a long run, which both include the start phase. The
+        long run has this many segments more, and is longer by at least the fraction `least` of the
+        start phase, whose noise affects the slope.
         """
         if self.stations:
             start_s = 100.0 if self.flows <= 1000 else 200.0
@@ -96,7 +101,7 @@ class Point:
         return start_s, start_s + max(segments / self.segments_per_s, least * start_s)
 
     def settings(self, warmup_s: float) -> Mapping[str, object]:
-        """Return the settings that replace those of cases/seven.toml or cases/dumbbell.toml."""
+        """Return the settings that replace settings of cases/seven.toml or cases/dumbbell.toml."""
         common: dict[str, object] = {"warmup": f"{warmup_s:g} s", "replications": 1}
         if self.stations:
             cell = {"station.laptop.count": self.stations, "cell.ap_queue": self.limit}
@@ -116,11 +121,13 @@ POINTS = (
 
 @dataclass(frozen=True)
 class Simulator:
-    """Simulator, with the function that returns its command for a point, or None if it cannot
-    simulate the point."""
+    """A simulator, with a function that returns its command for a network; None if it does not
+    support the network.
+    """
 
     name: str
-    #: Number of segments from which the slope is computed.
+    #: Number of segments between the short and the long run of a router; the next field is that of
+    #: a cell.
     router_segments: float
     cell_segments: float
     #: Whether the CPU time per point is limited.
@@ -130,7 +137,7 @@ class Simulator:
     def runs(
         self, point: Point, lengths_s: tuple[float, float], budget_s: float
     ) -> tuple[Run, Run]:
-        """Return a short and a long run. A peer's runs are ended at its limit of CPU time."""
+        """Return a short and a long run. Runs of a peer are aborted at its limit of CPU time."""
         short_s, long_s = lengths_s
         if self.name == "lasthop":
             three_s = [short_s, short_s, long_s]
@@ -152,7 +159,9 @@ class Simulator:
 
 
 def lean_command(how: str) -> Callable[[Point, list[str]], Sequence[str] | None]:
-    """Return the command of a lean loop. There is no hop-by-hop lean loop for a cell."""
+    """Return a function that returns the command of a lean loop. For cells there is no lean loop
+    with one event per hop.
+    """
 
     def command(point: Point, numbers: list[str]) -> Sequence[str] | None:
         if not point.stations:
@@ -164,14 +173,14 @@ def lean_command(how: str) -> Callable[[Point, list[str]], Sequence[str] | None]
 
 
 def htsim(point: Point, numbers: list[str]) -> Sequence[str] | None:
-    """Return the command of htsim, which has no 802.11."""
+    """Return the command of htsim; None for a cell, because htsim has no 802.11."""
     if point.stations:
         return None
     return [str(HTSIM), *numbers, *map(str, (point.flows, point.rtt_ms, point.limit)), "bare"]
 
 
 def ns2(point: Point, numbers: list[str]) -> Sequence[str]:
-    """Return the command of ns-2 as installed."""
+    """Return the command of the installed ns-2."""
     if point.stations:
         sizes = (point.stations, point.flows // point.stations, point.limit)
         return ["ns", str(HERE / "peers/cell.tcl"), *numbers, "default", *map(str, sizes)]
@@ -180,7 +189,7 @@ def ns2(point: Point, numbers: list[str]) -> Sequence[str]:
 
 
 def ns3(point: Point, numbers: list[str]) -> Sequence[str]:
-    """Return the command of ns-3's release build."""
+    """Return the command of ns-3, which is a release build."""
     if point.stations:
         each = point.flows // point.stations
         sizes = [f"--stations={point.stations}", f"--flows={each}", f"--queue={point.limit}"]
@@ -203,7 +212,9 @@ SIMULATORS = (
 
 @dataclass(frozen=True)
 class Entry:
-    """Result of a simulator at a point: a cost, or the reason why there is none."""
+    """Result of a simulator for a network: the CPU time per segment, or the reason why it is
+    missing.
+    """
 
     axis: Axis
     size: int
@@ -220,9 +231,9 @@ class Entry:
 def estimate_s(before: Sequence[Entry], segments: Sequence[float], size: int) -> float:
     """Return the estimated CPU time of a round at the next point. [s]
 
-    The estimate uses the rounds of previous points, and the numbers of segments of these and of the
-    next round. If the cost per segment, including its share of the start phase, has grown from
-    point to point, it is extrapolated as a power of the axis value.
+    The estimate uses the CPU times of rounds at the previous points. `segments` are the numbers of
+    segments at these points and at the next point. If the CPU time per segment, including its share
+    of the start phase, has increased, it is extrapolated as a power of the axis value.
     """
     if not before:
         return 0.0
@@ -235,7 +246,7 @@ def estimate_s(before: Sequence[Entry], segments: Sequence[float], size: int) ->
 
 
 def measured(simulator: Simulator, point: Point, rounds: Sequence[tuple[Run, Run]]) -> Entry:
-    """Return the medians over the rounds."""
+    """Return the result of a simulator: the medians over the rounds."""
     short, long = rounds[-1]
     segments = long.segments - short.segments
     if segments <= 0:
@@ -253,7 +264,7 @@ def measured(simulator: Simulator, point: Point, rounds: Sequence[tuple[Run, Run
 
 
 def main(*, quick: bool, axes: Sequence[Axis] = AXES) -> None:
-    """Measure all points of the axes, and write the file after each point."""
+    """Measure all points of these axes. The file of results is written after each point."""
     install_ns2()
     install_ns3()
     lean.install()
@@ -271,7 +282,7 @@ def main(*, quick: bool, axes: Sequence[Axis] = AXES) -> None:
 def along(
     axis: Axis, simulators: Sequence[Simulator], *, quick: bool, keep: Sequence[Entry]
 ) -> list[Entry]:
-    """Measure the points of an axis, from the smallest to the largest."""
+    """Measure the points of an axis, the smallest first."""
     budget_s = QUICK_BUDGET_S if quick else BUDGET_S
     done: list[Entry] = []
     sizes: dict[str, list[float]] = {simulator.name: [] for simulator in simulators}
@@ -323,7 +334,7 @@ def reason(
     size: int,
     budget_s: float,
 ) -> str | None:
-    """Return why a peer is skipped at a point; None if it is not skipped."""
+    """Return why a simulator is skipped at a point; None if it is not skipped."""
     if not simulator.budgeted:
         return None
     if before and before[-1].us_per_segment is None:
@@ -333,13 +344,14 @@ def reason(
 
 
 def short(value: float) -> str:
-    """Return a number with three significant digits, but with all digits before the decimal
-    point."""
+    """Return a number with three significant digits as text. Digits before the decimal point are
+    never rounded.
+    """
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def line(entry: Entry, done: Sequence[Entry]) -> str:
-    """Return the line that is printed for a point."""
+    """Return the line that is printed for a result."""
     name = f"{entry.axis:12}{entry.size:7}  {entry.simulator:8}"
     if entry.us_per_segment is None:
         return f"{name} {entry.why}"
@@ -352,8 +364,9 @@ def line(entry: Entry, done: Sequence[Entry]) -> str:
 
 
 def throughput_apart(entry: Entry, entries: Sequence[Entry]) -> float:
-    """Return the relative difference of a simulator's throughput from lasthop's at the same
-    point."""
+    """Return the relative difference of a simulator's throughput from lasthop's in the same
+    network. [-]
+    """
     for mine in entries:
         if (mine.axis, mine.size, mine.simulator) == (entry.axis, entry.size, "lasthop"):
             return entry.segments_per_s / mine.segments_per_s - 1
@@ -361,7 +374,7 @@ def throughput_apart(entry: Entry, entries: Sequence[Entry]) -> float:
 
 
 def known() -> list[Entry]:
-    """Return the measurements so far."""
+    """Return the stored results."""
     return [Entry(**each) for each in json.loads(OUT.read_text())] if OUT.exists() else []
 
 

@@ -1,4 +1,6 @@
-"""Table and picture of the cost of a segment as networks grow, from out/growth.json."""
+"""Write the table and the picture of the cost per segment as networks grow, from
+out/growth.json.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,7 +31,7 @@ NETWORKS: Mapping[Axis, str] = {
     "stations": "cell, {:,} stations",
     "connections": "cell of 7 stations, {:,} downloads",
 }
-"""Names of the networks in the first column of the table."""
+"""Name of the network of each axis, in the first column of the table."""
 STYLES: Mapping[str, tuple[str, str]] = {
     "lasthop": (SIMULATION, "o-"),
     "lean": (QUIET, ".--"),
@@ -41,7 +43,7 @@ STYLES: Mapping[str, tuple[str, str]] = {
 
 
 def main() -> None:
-    """Write both."""
+    """Write the table and the picture."""
     entries = known()
     if not entries:
         raise BenchError("out/growth.json: not there; `bench/growth.py` writes it")
@@ -50,7 +52,7 @@ def main() -> None:
 
 
 def rows(entries: Sequence[Entry]) -> Iterator[str]:
-    """Yield a row per point, with a column per simulator."""
+    """Yield a row per network size, with a column per simulator."""
     names = [
         simulator.name
         for simulator in SIMULATORS
@@ -71,14 +73,15 @@ def rows(entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def heading(name: str) -> str:
-    """Return the title of a simulator's column, with the content of its cells."""
+    """Return the title of a simulator's column, and the units of its cells."""
     shown = f"`{name}`" if name in ("lean", "hops") else name
     return f"{shown}: us (million/s)"
 
 
 def cell(entry: Entry | None, entries: Sequence[Entry]) -> str:
-    """Return the microseconds, and in millions the transmissions per second and core; or why there
-    is no cost."""
+    """Return the text of a table cell: microseconds per segment, and millions of transmissions per
+    second and core. Without a measurement, the text is the reason.
+    """
     if entry is None:
         return ""
     if entry.us_per_segment is None:
@@ -92,7 +95,7 @@ def cell(entry: Entry | None, entries: Sequence[Entry]) -> str:
 
 
 def why_none(why: str) -> str:
-    """Return why a point has no cost, in words."""
+    """Return as text why there is no measurement."""
     if why.startswith("over "):
         return f"stopped after {why.removeprefix('over ')}"
     if why == "stopped before":
@@ -101,7 +104,7 @@ def why_none(why: str) -> str:
 
 
 def picture(entries: Sequence[Entry]) -> Figure:
-    """Draw a panel per axis and a line per simulator."""
+    """Draw a diagram per axis, with a line per simulator."""
     with house_style(120.0, columns=2) as drawn:
         panels = drawn.subplots(2, 2, sharey=True).flat
         for axes, (axis, (heading, label)) in zip(panels, TITLES.items(), strict=True):

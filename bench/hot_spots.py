@@ -1,4 +1,6 @@
-"""Hot spots of lasthop's CPU time: `perf` on the engine, for the case whose goal is missed."""
+"""Find the functions of lasthop that take most CPU time with `perf`, for a case whose goal is
+missed.
+"""
 
 import json
 import shutil
@@ -7,16 +9,17 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-#: Programs of the engine, and the scenarios that they simulate. These programs have symbols, and
-#: the extension has none.
+#: Example program of the engine that simulates a cell; the next constant is that of a router. These
+#: programs have debug symbols, unlike the Python extension.
 CELL = ("cell_speed",)
 ROUTER = ("summary", str(Path(__file__).parent / "cases" / "dumbbell.toml"))
 LINES = 15
 
 
 def table(command: tuple[str, ...]) -> str:
-    """Return the functions of `command` by their fraction of CPU time, or why there is no such
-    table."""
+    """Return the functions of `command` and their fractions of CPU time. If perf is not available,
+    return the reason.
+    """
     perf = shutil.which("perf")
     if perf is None:
         return "no profile: `perf` is not installed (Debian package linux-perf)"
@@ -34,9 +37,9 @@ def table(command: tuple[str, ...]) -> str:
 
 
 def program(example: str) -> Path:
-    """Return an example program of the engine, built with symbols."""
-    # Build only the engine: together with the workspace's other packages, the engine would be built
-    # differently.
+    """Return an example program of the engine, built with debug symbols."""
+    # Build only the engine, because its features differ in a build with the other packages of the
+    # workspace.
     build = ["cargo", "build", "--release", "--package", "lasthop-engine", "--example", example]
     build += ["--message-format", "json"]
     for line in run(build).stdout.splitlines():

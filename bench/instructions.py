@@ -1,12 +1,13 @@
-"""Instructions per delivered segment of the engine's example, counted by callgrind, with limits.
+"""Count the instructions per delivered segment with callgrind, and compare them with limits.
 
-The script also counts the instructions of short commands (`start_up`).
+The program is an example of the engine. The script also counts the instructions of short commands
+(`start_up`).
 
     make bench ONLY=instructions              all cases, slope between 20 s and 30 s
     .venv/bin/python bench/instructions.py --short      what `make test-long PART=rust` runs
 
 CPU time depends on the load of the machine, and the number of instructions does not. The limits are
-in instructions.toml, for one version of the compiler.
+in instructions.toml, and are valid for one version of the compiler.
 """
 
 import argparse
@@ -29,11 +30,11 @@ from peers import apt_install
 
 HERE = Path(__file__).parent
 NUMBERS = HERE / "instructions.toml"
-#: Largest allowed excess of a case over its stored number, as a fraction. [-]
+#: Largest accepted increase over the stored number of instructions, as a fraction. [-]
 ALLOWED = 0.03
 
 Form = Literal["whole", "short"]
-#: Lengths of the two runs from which the number is computed as a slope. [s]
+#: Simulated times of the two runs. The instructions per segment are the slope between the runs. [s]
 RUNS: Mapping[Form, tuple[float, float]] = {"whole": (20, 30), "short": (4, 6)}
 
 RED = "{ limit = 2084, red = { min_th = 50, max_th = 100 } }"
@@ -44,15 +45,16 @@ ROUTER = HERE / "cases" / "dumbbell.toml"
 
 @dataclass(frozen=True)
 class Case:
-    """Scenario with its settings."""
+    """A scenario file, and settings that replace settings of the file."""
 
     file: Path
     settings: tuple[str, ...] = ()
-    #: Lengths of the case's two runs, if they differ from the default. [s]
+    #: Simulated times of the two runs of this case; None for the default. [s]
     runs: tuple[float, float] | None = None
 
 
-#: Thirty times as many flows at thirty times the rate. All flows start within the first second.
+#: Settings for thirty times as many flows, at thirty times the rate. All flows start within the
+#: first second.
 CROWD = ("dumbbell.flows=1800", "dumbbell.bottleneck=3 Gbps", "queue=450")
 
 CASES: Mapping[str, Case] = {
@@ -85,8 +87,9 @@ def run(program: Path, case: Case, duration_s: float, warmup_s: float) -> Run:
 
 
 def measure(program: Path, names: list[str], form: Form) -> dict[str, float]:
-    """Return the instructions per segment of each case. Run as many cases in parallel as there are
-    processors."""
+    """Return the instructions per segment of each case. As many cases run in parallel as there are
+    processors.
+    """
     with ThreadPoolExecutor(os.cpu_count()) as pool:
 
         def begin(name: str) -> list[Future[Run]]:
@@ -101,12 +104,12 @@ def measure(program: Path, names: list[str], form: Form) -> dict[str, float]:
 
 
 def slope(long: Run, short: Run) -> float:
-    """Return the instructions per segment between the ends of the two runs."""
+    """Return the instructions per segment, computed from the difference of two runs."""
     return (long.instructions - short.instructions) / (long.segments - short.segments)
 
 
 def has_valgrind() -> bool:
-    """Return whether valgrind is available, after an attempt to install it."""
+    """Return whether valgrind is available. If it is missing, try to install it."""
     if shutil.which("valgrind") is None:
         try:
             apt_install("valgrind")
@@ -116,7 +119,9 @@ def has_valgrind() -> bool:
 
 
 def main(form: Form) -> list[str]:
-    """Print tables of segments and short commands; return a line for each value above its limit."""
+    """Print the tables of segments and of short commands. Return a message for each value above its
+    limit.
+    """
     if not has_valgrind():
         print("instructions: not measured: valgrind is not installed")
         return ["no instructions were counted"] if os.environ.get("CI") == "true" else []
@@ -125,7 +130,9 @@ def main(form: Form) -> list[str]:
 
 
 def segments(numbers: Mapping[str, Any], form: Form) -> list[str]:
-    """Print the instructions per segment of each case; return the cases above their limits."""
+    """Print the instructions per segment of each case. Return a message for each case above its
+    limit.
+    """
     frozen: dict[str, float] = numbers[form]
     version = hot_spots.run(["rustc", "--version"]).stdout.strip()
     judged = (version, platform.machine()) == (numbers["rustc"], numbers["machine"])

@@ -1,19 +1,20 @@
-"""The engine's TCP beside Linux's: the same queues under either, at 20 Mbit/s and elsewhere.
+"""Compare the engine's TCP with Linux's TCP at the same queues, at 20 Mbit/s and other rates.
 
-    python bench/kernel_tcp.py                                 runs what has not been run
-    python bench/kernel_tcp.py --only 'cubic, 12'              points whose names match
-    python bench/kernel_tcp.py --only ... --variant no-rack    with something taken away
+    python bench/kernel_tcp.py                                 makes the missing runs
+    python bench/kernel_tcp.py --only 'cubic, 12'              scenarios whose names match
+    python bench/kernel_tcp.py --only ... --variant no-rack    with a changed setting
     python bench/kernel_tcp.py --page                          docs/reference/kernel-tcp-measured.md
 
-A point is a scenario. It is simulated, and emulated in three simultaneous runs in real time, in
-which Linux's sockets send through the engine's queue. Every run is stored as a line of
-out/kernel_tcp.jsonl, and is not repeated. `--anew` repeats simulations, and `--late-again` repeats
-late runs. A run is late if the 99th percentile of its lateness is above 2 ms, or if its sockets
-waited for a processor for half of the time. Late runs are excluded.
+Each scenario (a point of the grid) is simulated, and emulated in three simultaneous runs in real
+time. In an emulation, Linux's sockets send through the engine's queue. Every run is stored as a
+line of out/kernel_tcp.jsonl. A stored run is not repeated. `--anew` repeats simulations, and
+`--late-again` repeats late runs. A run is late if the 99th percentile of its packets' lateness is
+above 2 ms, or if its sockets waited for a processor for half of the time. Late runs are excluded.
 
-A variant changes settings of the kernel, of the scenario, or of both. `--list` names points and
-variants. Other variants are made of `--sysctl`, `--parameter`, `--set` and `--no-quick-acks`, with
-any name in `--variant`. Parameters of modules apply to the whole machine during such runs.
+A variant changes settings of the kernel, of the scenario, or of both. `--list` prints the names of
+scenarios and variants. To define another variant, use `--sysctl`, `--parameter`, `--set` or
+`--no-quick-acks`, with a new name in `--variant`. During such runs, parameters of kernel modules
+apply to the whole machine.
 """
 
 import argparse
@@ -55,12 +56,12 @@ from lasthop.scenario.typed import Scenario
 
 SEEDS, REPLICATIONS = 3, 20
 PERIODIC = 5
-"""Number of simulations of a single flow whose windows are searched for periods."""
+"""Number of simulations of a single flow in which the period of cwnd is determined."""
 LISTS = ("flows", "classes", "cells", "queues", "links", "totals")
 JOBS = 9
-"""Number of simultaneous runs of 20 Mbit/s that two processors carry in time."""
+"""Number of simultaneous runs at 20 Mbit/s that two processors can process in time."""
 STARTING_S = 3.0
-"""Time that a batch takes in addition to its runs, before any batch was timed. [s]"""
+"""Assumed time of a batch in addition to its runs, before a batch has been measured. [s]"""
 PARAMETERS = Path("/sys/module")
 RECEIVE_LIMIT = Path("/proc/sys/net/core/rmem_max")
 
@@ -69,7 +70,7 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Run:
-    """Run of a point with a variant, in real time."""
+    """An emulation in real time: a scenario, a variant and a seed."""
 
     point: Point
     variant: Variant
@@ -77,17 +78,17 @@ class Run:
 
     @property
     def key(self) -> str:
-        """Key that identifies the run."""
+        """Key under which the run is stored."""
         return f"{named(self.point, self.variant)}, seed {self.seed}"
 
 
 def named(point: Point, variant: Variant) -> str:
-    """Return a point with a variant, in words."""
+    """Return the name of a scenario with a variant."""
     return f"{point.name}, {variant.name}" if variant.name else point.name
 
 
 def simulated_key(point: Point, variant: Variant) -> str:
-    """Return the key that identifies a simulation."""
+    """Return the key under which a simulation is stored."""
     return f"{named(point, variant)}, simulated"
 
 
@@ -95,8 +96,8 @@ def simulated_key(point: Point, variant: Variant) -> str:
 
 
 def figures(lists: Lists) -> Figures:
-    """Return the values of one run: total goodput, losses of any kind and at the queue, mean queue,
-    Jain's index of all flows, retransmitted segments.
+    """Return the compared values of one run: total goodput, total loss, drops at the queue, mean
+    queue length, Jain's index of all flows, and retransmitted segments.
     """
     queue = "ap" if "ap" in lists["queues"] else "bottleneck"
     all_flows = lists["cells"].get("cell") or lists["classes"]["flow"]
@@ -118,8 +119,9 @@ def simulated(
     replications: int = REPLICATIONS,
     periodic: int = PERIODIC,
 ) -> dict[str, Any]:
-    """Simulate with the engine. Return the values of each replication, and the windows of the
-    first."""
+    """Simulate with the engine. Return the values of each replication, and the windows over time of
+    the first replication.
+    """
     settings = {**variant.settings, "record.series_interval": f"{SAMPLED_S} s"}
     result = lh.simulate(point.timed(seconds), settings=settings, replications=replications)
     runs = by_replication(result, LISTS)
@@ -144,11 +146,11 @@ def simulated(
 
 
 def windows_of(result: lh.Result) -> dict[str, Any]:
-    """Return the windows over time of a simulation's first replication."""
+    """Return the windows over time in the first replication of a simulation."""
     sampled = [each for each in result.tracks if each[0] == "flows" and each[2] == "cwnd_packets"]
     tracks = [result.track(*each) for each in sampled]
     samples = zip(*(values for _, values in tracks), strict=True)
-    # A flow has no window before it starts; the kernel reports 0 then.
+    # the engine has no cwnd before the start of a flow; the kernel reports 0 then
     windows = [[each or 0.0 for each in sample] for sample in samples]
     return track(tracks[0][0], windows)
 
@@ -156,13 +158,13 @@ def windows_of(result: lh.Result) -> dict[str, Any]:
 def loss_of_periods(
     windows: Mapping[str, Any], run_figures: Figures, scenario: Scenario
 ) -> float | None:
-    """Return the losses of a single flow over whole periods of its window. [-]
+    """Return the loss fraction of a single flow, computed over whole periods of its cwnd. [-]
 
-    Return NaN if there are too few periods, and None if the window has no periods.
+    Return NaN if there are too few periods, and None if cwnd is not periodic.
     """
     measured_s = scenario.duration_s - scenario.warmup_s
     payload_bits = 8.0 * scenario.tcp_flows[0].tcp.payload_bytes
-    # segments delivered once, plus lost segments that were sent again
+    # sent segments: those delivered, plus those that were lost and sent again
     sent_pps = run_figures["goodput_bps"] / payload_bits / (1.0 - min(run_figures["loss"], 0.99))
     return loss_by_period(
         windows,
@@ -174,7 +176,9 @@ def loss_of_periods(
 
 
 def emulated(run: Run, seconds: float | None, *, is_first: bool = False) -> dict[str, Any]:
-    """Emulate with the kernel in real time. Return values, windows and counters."""
+    """Emulate with the kernel in real time. Return the compared values, the windows over time and
+    the kernel's counters.
+    """
     point, variant = run.point, run.variant
     tree = {**point.timed(seconds), "seed": run.seed}
     watch = Watch(point.congestion, lh.Scenario(tree).typed.warmup_s, run.seed, is_first=is_first)
@@ -219,7 +223,7 @@ def is_late(seen: Mapping[str, Any]) -> bool:
 
 @contextlib.contextmanager
 def set_parameters(wanted: Mapping[str, str]) -> Iterator[None]:
-    """Set parameters of kernel modules for the whole machine while the body runs."""
+    """Set parameters of kernel modules for the whole machine until the `with` block ends."""
     with contextlib.ExitStack() as stack:
         for name, value in wanted.items():
             module, _, parameter = name.partition(".")
@@ -230,7 +234,9 @@ def set_parameters(wanted: Mapping[str, str]) -> Iterator[None]:
 
 
 def batches(runs: Iterable[Run], jobs: float) -> Iterator[list[Run]]:
-    """Yield batches of simultaneous runs with the same parameters and limited work."""
+    """Yield batches of runs that can run simultaneously: their module parameters are equal, and
+    their total load is limited.
+    """
     for _, same in groupby(runs, lambda run: (run.variant.name, run.point.duration_s)):
         batch: list[Run] = []
         for run in same:
@@ -242,7 +248,9 @@ def batches(runs: Iterable[Run], jobs: float) -> Iterator[list[Run]]:
 
 
 def in_turn(chosen: Sequence[Point], variants: Sequence[Variant]) -> Iterator[Run]:
-    """Yield all runs of these points. The three runs of a point follow each other."""
+    """Yield all runs of these scenarios and variants. The three runs of a scenario are in
+    succession.
+    """
     for variant in variants:
         for point in chosen:
             for seed in range(1, SEEDS + 1):
@@ -254,22 +262,22 @@ class Manner:
     """Options of runs in real time."""
 
     jobs: int
-    """Number of simultaneous runs, in units of a run of 20 Mbit/s."""
+    """Number of simultaneous runs at 20 Mbit/s. Faster runs count more."""
     budget_s: float
     seconds: float | None
-    """Length of runs, if they are shorter than the default."""
+    """Duration of runs if it is shorter than the default; None for the default. [s]"""
     is_first: bool
-    """Whether the socket thread has priority over everything else on this machine."""
+    """Whether the thread of the sockets has real-time priority."""
 
     def lasts_s(self, batch: Sequence[Run]) -> float:
-        """Return the duration of the runs of a batch. [s]"""
+        """Return the duration of a batch of simultaneous runs. [s]"""
         return max(run.point.lasts_s(self.seconds) for run in batch)
 
 
 def side_by_side(
     pool: Executor, batch: Sequence[Run], manner: Manner
 ) -> Iterator[tuple[Run, dict[str, Any]]]:
-    """Start a batch, and yield each run when it ends."""
+    """Start the runs of a batch. Yield each run and its results when the run ends."""
     emulate_one = partial(emulated, seconds=manner.seconds, is_first=manner.is_first)
     with set_parameters(batch[0].variant.parameters):
         running = {pool.submit(emulate_one, run): run for run in batch}
@@ -278,15 +286,16 @@ def side_by_side(
 
 
 def processes(count: int) -> ProcessPoolExecutor:
-    """Return a pool with a process per run, since settings of TCP belong to threads and lateness to
-    processes."""
+    """Return a pool of processes. Each run has its own process, because TCP settings are per thread
+    and lateness is measured per process.
+    """
     fork = multiprocessing.get_context("forkserver")
     fork.set_forkserver_preload(["lasthop.emulation", "lasthop.cli.options"])
     return ProcessPoolExecutor(count, mp_context=fork)
 
 
 def emulate_all(runs: Runs, plan: Sequence[Run], manner: Manner) -> None:
-    """Run the missing runs until the time limit."""
+    """Make the missing runs, until the time limit is reached."""
     todo = list(batches(plan, manner.jobs))
     began_s, beyond_s = time.monotonic(), STARTING_S
     with processes(max(map(len, todo), default=1)) as pool:
@@ -309,7 +318,7 @@ def emulate_all(runs: Runs, plan: Sequence[Run], manner: Manner) -> None:
 
 
 def said(run: Run, seen: Mapping[str, Any]) -> str:
-    """Return a run as a line."""
+    """Return a run and its results as a line of text."""
     run_figures = seen["figures"]
     return (
         f"{run.key}: {run_figures['goodput_bps'] / 1e6:.2f} Mb/s, "
@@ -322,7 +331,9 @@ def said(run: Run, seen: Mapping[str, Any]) -> str:
 def simulate_all(
     runs: Runs, chosen: Sequence[tuple[Point, Variant]], seconds: float | None, *, anew: bool
 ) -> None:
-    """Run the missing simulations. They run before any run in real time."""
+    """Run the simulations that are not stored yet. Call this function before any run in real
+    time.
+    """
     done = runs.known()
     for point, variant in chosen:
         key = simulated_key(point, variant)
@@ -332,7 +343,7 @@ def simulate_all(
 
 
 def of_seconds(seconds: float | None) -> Runs:
-    """Return the store of runs of a length."""
+    """Return the store of runs with this duration."""
     return Runs(OUT / f"kernel_tcp{'' if seconds is None else f'-{seconds:g}s'}.jsonl")
 
 
@@ -340,7 +351,7 @@ def of_seconds(seconds: float | None) -> Runs:
 
 
 def asked_variants(options: argparse.Namespace) -> list[Variant]:
-    """Return the named variants, or the one that is made of settings."""
+    """Return the selected variants, or the variant that the options define."""
     said_so = (
         dict(pairs(options.sysctl, "--sysctl", "NAME=VALUE", "net.ipv4.tcp_recovery=0")),
         dict(pairs(options.parameter, "--parameter", "NAME=VALUE", "tcp_cubic.hystart=0")),
@@ -357,7 +368,7 @@ def asked_variants(options: argparse.Namespace) -> list[Variant]:
 
 
 def check_same(done: Mapping[str, Any], variants: Sequence[Variant]) -> None:
-    """Check that a name means the same variant in all records."""
+    """Check that the settings of each variant are the same in the stored runs."""
     made = {seen["variant"]["name"]: Variant(**seen["variant"]) for seen in done.values()}
     for variant in variants:
         other = made.get(variant.name, variant)
@@ -366,7 +377,7 @@ def check_same(done: Mapping[str, Any], variants: Sequence[Variant]) -> None:
 
 
 def seconds(text: str) -> float:
-    """Return a length of runs from a text. [s]"""
+    """Parse a duration of runs. [s]"""
     value = float(text)
     if not 1.0 <= value <= 1000.0:
         raise argparse.ArgumentTypeError(f"{text}: from 1 to 1000")
@@ -374,7 +385,7 @@ def seconds(text: str) -> float:
 
 
 def at_least_one(text: str) -> int:
-    """Return a number of simultaneous runs from a text."""
+    """Parse a number of simultaneous runs."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text}: from 1")
@@ -382,7 +393,7 @@ def at_least_one(text: str) -> int:
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """Return the pattern that names must match."""
+    """Parse a regular expression for names."""
     try:
         return re.compile(text)
     except re.error as error:
@@ -429,7 +440,7 @@ def arguments() -> argparse.ArgumentParser:
 def carry_out(
     parser: argparse.ArgumentParser, follow: Callable[[argparse.Namespace], None]
 ) -> None:
-    """Follow the options of a command line; exit with 2 and a message for the user's errors."""
+    """Run with these options. For an error of the user, print a message and exit with 2."""
     options = parser.parse_args()
     try:
         follow(options)
@@ -438,7 +449,7 @@ def carry_out(
 
 
 def follow(options: argparse.Namespace) -> None:
-    """Do what the options ask for."""
+    """Perform the actions that the options select."""
     runs = of_seconds(options.seconds)
     if options.page:
         import kernel_tcp_page
@@ -480,7 +491,9 @@ def follow(options: argparse.Namespace) -> None:
 
 
 def check_room() -> None:
-    """Check that the kernel allows large receive windows; it grants twice the requested buffer."""
+    """Check that the kernel allows the largest receive buffer, which is twice the receive
+    window.
+    """
     least = WINDOW_PACKETS * 1460
     if os.geteuid() != 0:
         raise UserError("needs root: the kernel's TCP runs in network namespaces")

@@ -1,9 +1,9 @@
-"""Comparison of a point of the grid: simulations and runs in simulated time.
+"""Compare simulations with emulations in simulated time, for one scenario of the grid.
 
-Emulation and simulation have the same network. If a link loses packets at random, both lose the
-packets with the same numbers for the same seed. The two are then compared seed by seed. The
-interval is that of the differences, which vary much less than the results. At all other points, the
-means are independent.
+Emulation and simulation have the same network. If a link loses packets at random, emulation and
+simulation with the same seed lose the packets with the same numbers. Their results are then
+compared seed by seed. The confidence interval is that of the differences, which vary much less than
+the results. In all other scenarios, the means of emulations and simulations are independent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,21 +18,23 @@ from kernel_tcp_points import AS_THEY_ARE, Point
 from lasthop.answers.estimates import Estimate
 
 JUDGED = ("goodput_bps", "loss", "queue_packets")
-"""Quantities that are judged."""
+"""Quantities for which equality is tested."""
 
 Seen = Mapping[str, Any]
 
 
 def is_paired(point: Point) -> bool:
-    """Return whether emulation and simulation with the same seed lose the same packets."""
+    """Return whether emulation and simulation with the same seed lose the same packets, so that
+    they are compared seed by seed.
+    """
     return "loss" in point.tree["link"]["bottleneck"]
 
 
 def needs_more(point: Point, engine: Seen) -> bool:
-    """Return whether an interval of simulations is wider than half the band in which means are
-    equal.
+    """Return whether more replications are needed: a confidence interval of the simulations is too
+    wide if its half width exceeds half the band of equality.
 
-    Simulations that are compared seed by seed need no further replications.
+    If simulations are compared with emulations seed by seed, no more replications are needed.
     """
     if is_paired(point):
         return False
@@ -50,16 +52,19 @@ def needs_more(point: Point, engine: Seen) -> bool:
 
 @dataclass(frozen=True)
 class Compared(Both):
-    """Results of a point in simulated time. The kernel's results are ordered by seed."""
+    """Results of a scenario in simulated time. The kernel's results are ordered by seed."""
 
     @classmethod
     def of(cls, point: Point, engine: Seen | None, kernel: Sequence[Seen]) -> "Compared":
-        """Return the comparison of a simulation with emulations whose seeds begin with 1."""
+        """Return the comparison of a simulation with emulations. The seeds of the emulations are 1,
+        2, ...
+        """
         return cls(point, AS_THEY_ARE, engine, kernel, [])
 
     def difference(self, key: str) -> Difference | None:
-        """Return the difference of the kernel from the engine, as a fraction of the engine's
-        value."""
+        """Return the relative difference of the kernel's value from the engine's, with its
+        confidence interval.
+        """
         if not is_paired(self.point) or self.counts_periods(key) or self.engine is None:
             return super().difference(key)
         theirs = [run["figures"][key] for run in self.kernel]
@@ -72,12 +77,12 @@ class Compared(Both):
         return Difference(paired.mean / reference, half, QUANTITIES[key][3])
 
     def how_far(self, key: str) -> str:
-        """Return the difference of the kernel from the engine, in words."""
+        """Return the difference of the kernel's value from the engine's, as text."""
         if self.difference(key) is None and self.counts_periods(key):
             return "packet loss unknown: too few periods"
         return super().how_far(key)
 
     @property
     def is_undecided(self) -> bool:
-        """Whether some quantity is undecided."""
+        """Whether the comparison is undecided for at least one quantity."""
         return any(self.agreement(key) is Agreement.UNDECIDED for key in JUDGED)

@@ -1,4 +1,4 @@
-"""One run of `kernel_tcp_virtual.py` inside a user-mode Linux."""
+"""One run of `kernel_tcp_virtual.py` inside user-mode Linux."""
 
 import json
 import pickle
@@ -12,11 +12,11 @@ from lasthop.uml.init import sleep_until
 
 EXCHANGE = Path("/exchange")
 RUN, SEEN = "run.pickle", "seen.json"
-"""Files in the exchange folder: the run with its length, and its results."""
+"""Files in the exchange folder: the run to make with its duration, and its results."""
 
 
 def main() -> None:
-    """Carry out the run at its fixed start."""
+    """Make the run, which starts at a fixed time, and write its results."""
     run, seconds = pickle.loads((EXCHANGE / RUN).read_bytes())
     RECEIVE_LIMIT.write_text(str(2 * WINDOW_PACKETS * 1460))
     sleep_until(START_S)

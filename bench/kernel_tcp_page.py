@@ -1,4 +1,4 @@
-"""Page and pictures of the runs of `kernel_tcp.py`: docs/reference/kernel-tcp-measured.md."""
+"""Write the page and the pictures of `kernel_tcp.py`: docs/reference/kernel-tcp-measured.md."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,21 +35,22 @@ from lasthop.plot.figure import EMULATION, MODEL, QUIET, SIMULATION, Figure, hou
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference/kernel-tcp-measured.md"
 APART, WINDOWS = "kernel-tcp.png", "kernel-tcp-windows.png"
-"""Pictures: differences between Linux and the engine, and windows over time."""
+"""File names of the pictures: differences between Linux and the engine, and windows over time."""
 DOTS_PER_INCH, COLOURS = 240, 32
-"""Resolution and number of colours of the picture of windows, whose many lines would otherwise take
-a megabyte. [1/inch, -]"""
+"""Resolution and number of colours of the picture with windows over time. With the defaults, its
+many lines would need a megabyte. [1/inch, -]
+"""
 QUEUE_LABELS = [
     words.replace(" queue", "").replace("link loses", "link loss").replace(" of the packets", "")
     for words in QUEUE_TITLES.values()
 ]
-"""Names of the queues in the picture."""
+"""Names of the queue disciplines in the picture."""
 PICTURES = {
     "Where Linux and the engine differ": "![Linux's goodput, packet loss and queue length divided "
     f"by the engine's; the grey band is the range called equal](../images/{APART})",
     "How many points agree": f"![Windows of a single flow over time](../images/{WINDOWS})",
 }
-"""Pictures by section."""
+"""Markdown of the pictures, by the title of the section that contains them."""
 
 QUANTITIES: Mapping[str, tuple[str, float, int, float]] = {
     "goodput_bps": ("goodput [Mb/s]", 1e-6, 2, 0.05),
@@ -57,7 +58,9 @@ QUANTITIES: Mapping[str, tuple[str, float, int, float]] = {
     "queue_packets": ("queue length [packets]", 1, 1, 0.15),
     "jain": ("Jain's index", 1, 3, float("inf")),
 }
-"""Title, factor, digits, and the band around the engine's value within which both are equal."""
+"""For each quantity: title, factor of the unit, digits, and the relative band around the engine's
+value within which both values are called equal.
+"""
 COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "retransmitted segments": ("run", "sender", ("RetransSegs",)),
     "timeouts": ("run", "sender", ("TCPTimeouts",)),
@@ -77,8 +80,9 @@ COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
         ("TCPHystartTrainDetect", "TCPHystartDelayDetect"),
     ),
 }
-"""Columns of the kernel's counters: phase, end, and counters that are added up. The counters of
-HyStart are per flow."""
+"""Columns with the kernel's counters: title, phase of the run, sender or receiver, and the counters
+whose sum is shown. The counters of HyStart are shown separately.
+"""
 CAUSES: Mapping[str, str] = {
     "newreno, 1 of 50 ms, drop-tail 1/4 BDP": "no-deferral",
     "newreno, 1 of 50 ms, drop-tail 1 BDP": "no-deferral",
@@ -89,10 +93,12 @@ CAUSES: Mapping[str, str] = {
     "cubic, 1 of 50 ms, drop-tail 1 BDP": "no-quick-acks",
     "cubic, 1 of 200 ms, CoDel": "no-quick-acks",
 }
-"""Variant that affects the difference at each point, chosen after the runs. The page shows the
-remaining difference, also without any of the kernel's rules for bursts."""
+"""For each scenario with a difference, the variant that affects the difference most. The variants
+were selected after the runs. The page shows the difference that remains with this variant, and
+without the kernel's rules for bursts.
+"""
 SWITCHED = ("by-acks", "no-rack", "no-undo", "no-prr", "bare", "rfc-cubic", "no-hystart")
-"""Variants of the engine that were run at all points of the grid."""
+"""Variants of the engine's settings that were run in all scenarios of the grid."""
 OF_ENGINE = {
     "": "all settings",
     "no-rack": "all settings but `rack` and `undo`",
@@ -103,38 +109,40 @@ OF_ENGINE = {
     "rfc-cubic": "all settings, but CUBIC and HyStart++ of the RFCs instead of `cubic_linux`",
     "no-hystart": "all settings, but `cubic_linux` without HyStart",
 }
-"""Changed settings of the engine, by variant."""
+"""Text of each variant of the engine on the page."""
 DRAWN = ("drop-tail 1 BDP", "drop-tail 4 BDP", "1 BDP, 1 % lost")
-"""Queues whose windows are drawn."""
+"""Queue disciplines for which windows over time are drawn."""
 
 MUCH, TICKS = 0.1, (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
-"""Largest difference on a linear axis, and the ticks of the logarithmic axis for larger
-differences. [-]"""
+"""Largest difference on the linear part of the axis. Larger differences are on a logarithmic part
+with these ticks. [-]
+"""
 
 NOT_EQUAL = "difference of Linux from the engine, if not equal"
-"""Title of the column that names differing and undecided quantities."""
+"""Title of the column that names the quantities that are different or undecided."""
 
 SMALL = 0.1
-"""Value, in its unit, below which one more digit is shown."""
+"""Values below this number, in the unit of the table, are shown with one more digit."""
 
 Seen = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Both:
-    """Runs of a point with a variant, of the engine and of the kernel."""
+    """Simulations and emulations of a scenario with a variant."""
 
     point: Point
     variant: Variant
     engine: Seen | None
-    """The simulation."""
+    """Results of the simulations; None if there are none."""
     kernel: Sequence[Seen]
-    """Emulations that kept time."""
+    """Results of the emulations that were not late."""
     late: Sequence[tuple[Run, Seen]]
 
     def of_engine(self, key: str) -> Estimate | None:
-        """Return a quantity over all replications. Losses of a periodic flow are over whole
-        periods."""
+        """Return the mean of a quantity over the simulations. The losses of a periodic flow are
+        those of whole periods.
+        """
         if self.engine is None:
             return None
         if self.counts_periods(key):
@@ -142,15 +150,16 @@ class Both:
         return estimate([run[key] for run in self.engine["runs"]])
 
     def of_kernel(self, key: str) -> Estimate | None:
-        """Return a quantity over all emulations. Losses of a periodic flow are over whole
-        periods."""
+        """Return the mean of a quantity over the emulations. The losses of a periodic flow are
+        those of whole periods.
+        """
         if self.counts_periods(key):
             return estimate([seen["by_period"] for seen in self.kernel])
         return estimate([run["figures"][key] for run in self.kernel])
 
     def counts_periods(self, key: str) -> bool:
-        """Return whether a quantity is over whole periods: losses of a single flow that is periodic
-        in both.
+        """Return whether a quantity is computed over whole periods. Only the losses of a single
+        flow are, if its window is periodic in simulations and emulations.
         """
         engine = self.engine or {}
         return (
@@ -161,29 +170,34 @@ class Both:
         )
 
     def difference(self, key: str) -> Difference | None:
-        """Return the difference of the kernel from the engine, as a fraction of the engine's
-        value."""
+        """Return the relative difference of the kernel's value from the engine's, with its
+        confidence interval.
+        """
         ours, theirs = self.of_engine(key), self.of_kernel(key)
         if ours is None or theirs is None:
             return None
         return Difference.of(ours, theirs, QUANTITIES[key][3])
 
     def apart(self, key: str) -> float | None:
-        """Return the relative difference of the kernel from the engine; None if it is unknown."""
+        """Return the relative difference of the kernel's value from the engine's; None if a value
+        is missing.
+        """
         difference = self.difference(key)
         return None if difference is None or difference.part == 0.0 else difference.part
 
     def agreement(self, key: str) -> Agreement:
-        """Return whether both are equal, different, or undecided in a quantity."""
+        """Return whether the values of kernel and engine are equal, different, or undecided."""
         difference = self.difference(key)
         return Agreement.UNDECIDED if difference is None else difference.agreement
 
     def is_equal(self, key: str) -> bool:
-        """Return whether both are equal in a quantity, or the quantity is not judged."""
+        """Return whether the values of kernel and engine are equal, or equality is not tested for
+        this quantity.
+        """
         return QUANTITIES[key][3] == float("inf") or self.agreement(key) is Agreement.EQUAL
 
     def how_far(self, key: str) -> str:
-        """Return the difference of the kernel from the engine, in words."""
+        """Return the difference of the kernel's value from the engine's, as text."""
         difference = self.difference(key)
         much = (
             "not run"
@@ -193,29 +207,29 @@ class Both:
         return f"{QUANTITIES[key][0].split(' [')[0]} {much}"
 
     def parts(self) -> Iterator[str]:
-        """Yield the quantities that are different or undecided, in words."""
+        """Yield the quantities that are different or undecided, as text."""
         yield from (self.how_far(key) for key in QUANTITIES if not self.is_equal(key))
 
     @property
     def is_apart(self) -> bool:
-        """Return whether some quantity is different."""
+        """Return whether kernel and engine are different in at least one quantity."""
         judged = (key for key in QUANTITIES if QUANTITIES[key][3] < float("inf"))
         return any(self.agreement(key) is Agreement.APART for key in judged)
 
 
 def estimate(values: Sequence[float]) -> Estimate | None:
-    """Return the mean and its interval; None if a value is missing."""
+    """Return the mean with its confidence interval; None if a value is missing."""
     return Estimate.of(values) if values and not any(map(isnan, values)) else None
 
 
 class Measured:
-    """All runs."""
+    """All stored runs."""
 
     def __init__(self, runs: Runs) -> None:
         self.done = runs.known()
 
     def of(self, point: Point, variant: Variant = AS_THEY_ARE) -> Both:
-        """Return the runs of a point."""
+        """Return the runs of a scenario with a variant."""
         each = [Run(point, variant, seed) for seed in range(1, SEEDS + 1)]
         known = [(run, self.done[run.key]) for run in each if run.key in self.done]
         return Both(
@@ -227,15 +241,16 @@ class Measured:
         )
 
     def beside(self, point: Point, variant: Variant) -> Both:
-        """Return a variant. If the engine or the kernel was not run again, its runs of the
-        unchanged point are used."""
+        """Return the runs of a scenario with a variant. If the variant changes only the engine or
+        only the kernel, the runs of the other are those without the variant.
+        """
         base, changed = self.of(point), self.of(point, variant)
         return replace(
             changed, engine=changed.engine or base.engine, kernel=changed.kernel or base.kernel
         )
 
     def all(self) -> list[Both]:
-        """Return every unchanged point that was run."""
+        """Return the runs of every scenario that was run without a variant."""
         return [
             comparison
             for point in points()
@@ -243,7 +258,7 @@ class Measured:
         ]
 
     def variants(self) -> list[Variant]:
-        """Return the variants that were run, including variants that only records know."""
+        """Return the variants that were run, including variants that only stored runs contain."""
         by_name: dict[str, Variant] = {}
         for seen in self.done.values():
             made = seen["variant"]
@@ -255,7 +270,9 @@ class Measured:
 
 
 def write(runs: Runs, seconds: float | None) -> None:
-    """Write the page and its pictures. Those of shorter runs are written next to the records."""
+    """Write the page and its pictures. If the runs are shorter than usual, the files are written to
+    the folder of the runs.
+    """
     measured = Measured(runs)
     if not measured.done:
         raise UserError(f"{runs.path}: nothing has been run; the page stays as it is")
@@ -287,18 +304,20 @@ def write(runs: Runs, seconds: float | None) -> None:
 
 
 def of_law(measured: Measured, law: str) -> Iterator[str]:
-    """Yield the grid of a congestion control."""
+    """Yield the table of all scenarios of the grid with this congestion control."""
     mine = [point for point in grid() if point.name.startswith(f"{law}, ")]
     return compared([measured.of(point) for point in mine], ("flows", "RTT [ms]", "queue"))
 
 
 def of_suite(measured: Measured, suite: str, head: tuple[str, ...]) -> Iterator[str]:
-    """Yield the points of a suite."""
+    """Yield the table of the scenarios of a suite."""
     return compared([measured.of(point) for point in SUITES[suite]()], head)
 
 
 def compared(rows: Sequence[Both], head: tuple[str, ...]) -> Iterator[str]:
-    """Yield both results and their differences; without a simulation only the kernel's results."""
+    """Yield a table with the values of engine and kernel, and their differences. Without
+    simulations, the table contains only the kernel's values.
+    """
     known = [comparison for comparison in rows if comparison.kernel or comparison.engine]
     if not known:
         return iter(())
@@ -318,7 +337,9 @@ def compared(rows: Sequence[Both], head: tuple[str, ...]) -> Iterator[str]:
 
 
 def cells(comparison: Both) -> Iterator[str]:
-    """Yield every quantity of both, and the differing quantities."""
+    """Yield the table cells of a scenario: every quantity of the engine and of the kernel, then the
+    quantities that are not equal.
+    """
     for key in QUANTITIES:
         yield shown(comparison.of_engine(key), key)
         yield shown(comparison.of_kernel(key), key)
@@ -326,7 +347,7 @@ def cells(comparison: Both) -> Iterator[str]:
 
 
 def shown(quantity: Estimate | None, key: str) -> str:
-    """Return a quantity with its interval."""
+    """Return a mean with its confidence interval as text."""
     if quantity is None:
         return ""
     _, factor, digits, _ = QUANTITIES[key]
@@ -336,7 +357,9 @@ def shown(quantity: Estimate | None, key: str) -> str:
 
 
 def parted(measured: Measured) -> Iterator[str]:
-    """Yield the points where engine and kernel differ, with the kernel's counters of its rules."""
+    """Yield the table of scenarios in which engine and kernel are different, with counters of the
+    kernel.
+    """
     rows = (
         [
             comparison.point.title,
@@ -359,8 +382,8 @@ def parted(measured: Measured) -> Iterator[str]:
 
 
 def left_by(measured: Measured, point: Point, name: str | None) -> str:
-    """Return the difference that remains at a point with a variant of the kernel; empty if it was
-    not run.
+    """Return as text the difference that remains in a scenario with this variant of the kernel. The
+    text is empty if the variant was not run.
     """
     if name is None or not measured.of(point, VARIANTS[name]).kernel:
         return ""
@@ -371,8 +394,8 @@ def left_by(measured: Measured, point: Point, name: str | None) -> str:
 
 
 def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
-    """Yield how many points of the grid are equal, different and undecided, by the rules that the
-    engine lacks.
+    """Yield the table that counts the equal, different and undecided scenarios of the grid, for
+    each variant of the engine.
     """
     keys = [key for key, (*_, allowed) in QUANTITIES.items() if allowed < float("inf")]
     titles = [QUANTITIES[key][0].split(" [")[0] for key in keys]
@@ -399,13 +422,15 @@ def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
 
 
 def counted_as(both: Sequence[Both], key: str) -> str:
-    """Return the number of points that are equal, different and undecided in a quantity."""
+    """Return as text the numbers of scenarios in which a quantity is equal, different and
+    undecided.
+    """
     counts = Counter(point.agreement(key) for point in both)
     return " / ".join(str(counts[each]) for each in Agreement)
 
 
 def counted(comparison: Both, name: str) -> str:
-    """Return a counter of the kernel as the mean over its runs."""
+    """Return a counter of the kernel as text, averaged over the emulations."""
     when, end, words = COUNTERS[name]
     sums = [
         fmean(seen["counters"][when][end].get(word, 0) for seen in comparison.kernel)
@@ -415,7 +440,7 @@ def counted(comparison: Both, name: str) -> str:
 
 
 def taken_away(measured: Measured) -> Iterator[str]:
-    """Yield the variants of the kernel after the unchanged points."""
+    """Yield the table of scenarios with variants, each after the scenario without a variant."""
     head = ["point", "change"]
     columns = [
         f"{words}: {way}" for words, *_ in QUANTITIES.values() for way in ("engine", "Linux")
@@ -433,14 +458,16 @@ def taken_away(measured: Measured) -> Iterator[str]:
 
 
 def taken(comparison: Both) -> bool:
-    """Return whether a variant has a row. Variants of the whole grid are counted instead."""
+    """Return whether a variant has its own row in the table. Variants that were run in the whole
+    grid have no row.
+    """
     return bool(comparison.kernel) or (
         comparison.point.suite == "router" and comparison.engine is not None
     )
 
 
 def late(measured: Measured) -> Iterator[str]:
-    """Yield the excluded runs."""
+    """Yield the table of excluded runs."""
     every = [*measured.all()]
     every += [measured.of(point, each) for each in measured.variants() for point in points()]
     rows = (
@@ -463,7 +490,9 @@ def late(measured: Measured) -> Iterator[str]:
 
 
 def apart_picture(measured: Measured) -> Figure:
-    """Draw Linux's goodput, loss and queue divided by the engine's, for every point of the grid."""
+    """Draw Linux's goodput, loss and queue length divided by the engine's, for all scenarios of the
+    grid.
+    """
     keys = ("goodput_bps", "loss", "queue_packets")
     laws = ("newreno", "cubic")
     with house_style(150.0, columns=2) as drawn:
@@ -481,7 +510,9 @@ def apart_picture(measured: Measured) -> Figure:
 
 
 def ratios(axis: Axes, mine: Sequence[Both], key: str) -> None:
-    """Draw one quantity by queue. Colours are round-trip times, crosses are twelve flows."""
+    """Draw one quantity for each queue discipline. Colours show round-trip times, and crosses show
+    twelve flows.
+    """
     allowed = QUANTITIES[key][3]
     axis.axhspan(1 - allowed, 1 + allowed, color=QUIET, alpha=0.2, linewidth=0)
     for number, rtt_ms in enumerate(RTTS_MS):
@@ -509,7 +540,7 @@ def ratios(axis: Axes, mine: Sequence[Both], key: str) -> None:
 
 
 def windows_picture(measured: Measured) -> Figure:
-    """Draw a single flow's window over time."""
+    """Draw the congestion window of a single flow over time."""
     laws = ("newreno", "cubic")
     rows = [(law, queue) for law in laws for queue in DRAWN]
     with house_style(40.0 * len(rows), columns=2) as drawn:
@@ -529,7 +560,7 @@ def windows_picture(measured: Measured) -> Figure:
 
 
 def keep_small(drawn: Figure, path: Path) -> None:
-    """Save a picture of thin lines with few colours, in a quarter of the bytes."""
+    """Save a picture of thin lines with few colours, which needs a quarter of the bytes."""
     rendered = BytesIO()
     drawn.savefig(rendered, dpi=DOTS_PER_INCH)
     with Image.open(rendered) as picture:
@@ -538,7 +569,7 @@ def keep_small(drawn: Figure, path: Path) -> None:
 
 
 def tracks(axis: Axes, comparison: Both) -> None:
-    """Draw the windows of the first simulation and of the first emulation."""
+    """Draw the windows over time of the first simulation and of the first emulation."""
     ways = (
         ("engine", [comparison.engine] if comparison.engine else [], SIMULATION),
         ("Linux", comparison.kernel[:1], EMULATION),

@@ -1,23 +1,27 @@
-"""Plan of `kernel_tcp_virtual.py`: which points run, with which seeds, on which kernels.
+"""Plan of `kernel_tcp_virtual.py`: which scenarios run, with which seeds, on which kernels.
 
-The choices of the first three items were made before the first run. The other three were added
-after the first runs. Long runs and replications depend only on the simulations:
+A point is a scenario of the grid. The first three items of this list were decided before the first
+run, and the other three after the first runs. The choice of long runs and the number of
+replications depend only on simulations:
 
-- Twelve named points run with 20 seeds on two kernels. Six of them are points at which runs in real
-  time differed, and no rule explained the difference. The other six complete the grid, so that
-  the twelve have both congestion controls, one and twelve flows, the three RTTs, and all queues.
-- All other points of the grid run with 5 seeds on the first kernel. The first kernel is 6.12: it is
-  the nearest to the kernel 6.18 of the runs in real time, it has a simulated clock of its own, and
-  its runs cost less than those of Debian's 6.1.
+- Twelve named points run with 20 seeds on two kernels. At six of them, runs in real time differed
+  from simulations, and no rule of Linux explained the difference. The other six complete the grid,
+  so that the twelve have both congestion controls, one and twelve flows, the three RTTs, and all
+  queues.
+- All other points of the grid run with 5 seeds on the first kernel. The first kernel is 6.12, which
+  is the nearest to the kernel 6.18 of the runs in real time. Kernel 6.12 has its own simulated
+  clock, and its runs need less CPU time than those of Debian's 6.1.
 - Points of Reno and CUBIC that are undecided in goodput, packet loss or queue length after 5 seeds
-  run with all 15 other seeds. There is no look in between, so no run stops at a convenient value.
+  run with all 15 other seeds. Results are not examined in between, so that runs do not stop at a
+  convenient value.
 - A single flow of Reno can have a window whose period is longer than a third of a run. A run of a
-  minute then has fewer than three reductions, and no number of seeds decides its packet loss. Four
-  points, at which this is so in the simulations, also run for six minutes, with 5 seeds on the
-  first kernel. These runs replace those of a minute in the comparison with the engine.
-- Simulations have 20 replications, or 100 if an interval with 20 is wider than half a band.
-- Where the cause of a difference was found by a single changed setting, the point also runs with
-  this change, with 5 seeds on the first kernel.
+  minute then has fewer than three reductions, and no number of seeds decides its packet loss. At
+  four points the simulations have such a period. These points also run for six minutes, with 5
+  seeds on the first kernel. The long runs replace the runs of a minute in the comparison.
+- Simulations have 20 replications, or 100 if the confidence interval with 20 is wider than half the
+  band of equality.
+- If a single changed setting explains a difference, the point also runs with this setting, with 5
+  seeds on the first kernel.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,7 +38,7 @@ UNEXPLAINED = (
     "cubic, 1 of 200 ms, 1 BDP, 0.1 % lost",
     "cubic, 1 of 10 ms, drop-tail 1/4 BDP",
 )
-"""Points whose difference in real time no rule explained."""
+"""Points (scenarios of the grid) whose difference in real time no rule of Linux explained."""
 COMPLETING = (
     "newreno, 1 of 200 ms, CoDel",
     "newreno, 12 of 10 ms, drop-tail 1 BDP",
@@ -43,8 +47,9 @@ COMPLETING = (
     "cubic, 12 of 10 ms, CoDel",
     "cubic, 1 of 50 ms, 1 BDP, 1 % lost",
 )
-"""Points that complete the twelve: first a point with a difference and a point with a nearly
-undecided loss in real time, then points for the cases that CUBIC lacked."""
+"""Six more points: the first has a difference in real time, the second a loss that is nearly
+undecided. The others add cases with CUBIC.
+"""
 NAMED = (*UNEXPLAINED, *COMPLETING)
 SLOW = (
     "newreno, 1 of 50 ms, drop-tail 4 BDP",
@@ -52,11 +57,11 @@ SLOW = (
     "newreno, 1 of 200 ms, CoDel",
     "newreno, 1 of 200 ms, RED",
 )
-"""Points whose window has fewer than two periods in a run of a minute."""
+"""Points whose cwnd has fewer than two periods in a run of a minute."""
 LONGER = 6
-"""Length of the long runs of these points, in runs of a minute. [-]"""
+"""Duration of a long run, divided by that of a usual run. [-]"""
 LONG = f", {LONGER} minutes"
-"""End of the name of a point with long runs."""
+"""Suffix of the name of a point with long runs."""
 CAUSES = (
     ("newreno, 1 of 10 ms, drop-tail 1/4 BDP", "plain"),
     ("newreno, 1 of 50 ms, drop-tail 1/4 BDP", "plain"),
@@ -65,26 +70,26 @@ CAUSES = (
     ("cubic, 1 of 10 ms, drop-tail 1/4 BDP", "each-sack"),
     ("cubic, 1 of 10 ms, drop-tail 1/4 BDP", "plain"),
 )
-"""Points with a variant that shows the cause of a difference."""
+"""Points, and the variant that explains the difference between kernel and engine."""
 FEW, MANY = 5, 20
-"""Seeds of each point, and of those that need more."""
+"""Number of seeds of most points, and of points that need more."""
 COMPARED = ("newreno", "cubic")
-"""Congestion controls of the grid that the engine has, too."""
+"""Congestion controls of the grid that the engine supports, too."""
 
 
 @dataclass(frozen=True)
 class Planned:
-    """Run on one of the two kernels; 0 is the first kernel."""
+    """A run, and the index of its kernel: 0 is the first kernel, 1 the second."""
 
     run: Run
     kernel: int
 
 
 def stages(is_undecided: Callable[[Point], bool | None]) -> Iterator[tuple[str, list[Planned]]]:
-    """Yield the stages of the plan in order, each with its title.
+    """Yield the stages of the plan in order: the title of each stage, and its runs.
 
-    `is_undecided` returns whether a point is undecided after `FEW` seeds, and None as long as these
-    have not run.
+    `is_undecided` returns whether a point is undecided after `FEW` seeds; None if these runs are
+    missing.
     """
     named = [point for point in grid() if point.name in NAMED]
     others = [point for point in grid() if point.name not in NAMED]
@@ -103,7 +108,7 @@ def stages(is_undecided: Callable[[Point], bool | None]) -> Iterator[tuple[str, 
 
 
 def longer(point: Point) -> Point | None:
-    """Return the same point with long runs, or None if it needs none."""
+    """Return the point with long runs; None if the point needs no long runs."""
     if point.name not in SLOW:
         return None
     return replace(
@@ -115,20 +120,22 @@ def longer(point: Point) -> Point | None:
 
 
 def variants() -> Iterator[tuple[Point, Variant]]:
-    """Yield the points with a changed setting."""
+    """Yield the points with a variant that explains a difference, and this variant."""
     points = {point.name: point for point in grid()}
     for name, variant in CAUSES:
         yield points[name], VARIANTS[variant]
 
 
 def changed(seeds: Sequence[int]) -> list[Planned]:
-    """Return the runs of points with a changed setting of the kernel."""
+    """Return the runs with variants that change the kernel."""
     wanted = [(point, variant) for point, variant in variants() if variant.changes_kernel]
     return [Planned(Run(*each, seed), 0) for seed in seeds for each in wanted]
 
 
 def simulations() -> Iterator[tuple[Point, Variant]]:
-    """Yield all simulations: points of the grid, long runs, and changed settings."""
+    """Yield all simulations: points of the grid, points with long runs, and points with
+    variants.
+    """
     for point in grid():
         if point.is_simulated:
             yield from ((each, AS_THEY_ARE) for each in (point, longer(point)) if each)
@@ -136,6 +143,8 @@ def simulations() -> Iterator[tuple[Point, Variant]]:
 
 
 def runs_of(chosen: Iterable[Point], seeds: Sequence[int], kernel: int) -> list[Planned]:
-    """Return the runs of these points, one seed after the other."""
+    """Return the runs of these points. All points run with the first seed, then with the second,
+    and so on.
+    """
     chosen = list(chosen)
     return [Planned(Run(point, AS_THEY_ARE, seed), kernel) for seed in seeds for point in chosen]

@@ -1,4 +1,6 @@
-"""Runs of `kernel_tcp.py`: points, which are scenarios, and variants, each with a changed rule."""
+"""Scenarios (points) and variants of `kernel_tcp.py`. A variant changes one rule of Linux or of the
+engine.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,18 +13,23 @@ RTTS_MS = (10, 50, 200)
 FLOWS = (1, 12)
 PACKET_BYTES = 1500
 LAWS = {"newreno": "Reno", "cubic": "CUBIC", "bbr": "BBR"}
-"""Congestion controls of the grid, by their names in records. Linux's Reno is NewReno with SACK."""
+"""Titles of the congestion controls of the grid, by their names in stored runs. Reno in Linux is
+NewReno with SACK.
+"""
 
 SYSCTLS = {
     "net.ipv4.tcp_wmem": "4096 1048576 33554432",
     "net.ipv4.tcp_rmem": "4096 131072 33554432",
 }
-"""Buffers of the kernel that limit nothing, since the engine's TCP has no buffers. The sender's
-buffer holds half a second of data from the start. With the default of 16 kB it runs empty whenever
-the sending program is late, and full windows then leave back to back."""
+"""Kernel settings for socket buffers that never limit TCP, because the engine's TCP has no socket
+buffers. From the start, the send buffer can store data for half a second. With the default of 16 kB
+the buffer becomes empty whenever the sending program is late, and full windows are then sent back
+to back.
+"""
 WINDOW_PACKETS = 2500
-"""Receive window, which exceeds the path and queue of any point. At 200 ms with a queue of four
-bandwidth-delay products, the first slow start reaches it."""
+"""Receive window, larger than the bandwidth-delay product plus the queue in all scenarios. The
+first slow start reaches this window only at 200 ms with a queue of four bandwidth-delay products.
+"""
 
 NEAREST: Tree = {
     "window": WINDOW_PACKETS,
@@ -35,34 +42,38 @@ NEAREST: Tree = {
     "min_rto": "200 ms",
     "ack_delay": "40 ms",
 }
-"""Settings of the engine that are closest to Linux: SACK, loss detection by time, proportional rate
-reduction, undo of spurious recoveries, growth by segments, initial window, minimum RTO, and the
-delayed-ACK timer, which is 40 ms in Linux for a steady stream."""
+"""Settings of the engine that are most similar to Linux: SACK, loss detection by time (RACK),
+proportional rate reduction, undo of spurious recoveries, growth by segments, initial window,
+minimum RTO, and the delayed-ACK timer, which is 40 ms in Linux for a steady stream.
+"""
 ENGINE_LAWS = {"cubic": "cubic_linux"}
-"""The engine's congestion controls for which Linux's algorithm of the same name differs."""
+"""Congestion control of the engine that corresponds to Linux's, if the names differ."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """Scenario that the engine's TCP and the kernel's TCP run."""
+    """A scenario that runs with the engine's TCP and with the kernel's TCP."""
 
     suite: str
     name: str
     tree: Tree
     row: tuple[str, ...]
-    """First cells of the point's row in a table."""
+    """First cells of the scenario's row in a table."""
     title: str
-    """Name of the point on pages; `name` is the key of records."""
+    """Name of the scenario on pages. `name` is the key in stored runs."""
     congestion: str | None = None
-    """Kernel's congestion control that scenarios do not support; None for the scenario's."""
+    """Congestion control of the kernel that scenario files do not support; None if the scenario
+    file sets it.
+    """
     warmup_s: float = 10.0
     duration_s: float = 60.0
     load: float = 1.0
-    """Work of a run, relative to a run at 20 Mbit/s. [-]"""
+    """CPU load of a run, relative to a run at 20 Mbit/s. [-]"""
 
     def timed(self, seconds: float | None) -> "Tree":
-        """Return the scenario with its default times, or with this many seconds, of which a sixth
-        is the warm-up."""
+        """Return the scenario with its default times, or with a duration of this many seconds. A
+        sixth of this duration is the warm-up.
+        """
         if seconds is None:
             return {
                 **self.tree,
@@ -77,7 +88,7 @@ class Point:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether the engine has the point's congestion control."""
+        """Whether the engine supports the congestion control of the scenario."""
         return self.congestion is None
 
 
@@ -95,7 +106,7 @@ def drop_tail(products: float) -> Callable[[float], Tree]:
 
 
 def red(bdp: float) -> Tree:
-    """Return RED with thresholds at a quarter and three quarters of a bandwidth-delay product."""
+    """Return RED with thresholds at 1/4 and 3/4 of a bandwidth-delay product."""
     least = max(5.0, bdp / 4)
     limits = {"min_th": round(least), "max_th": round(3 * least), "mean_packet": "1500 B"}
     return {"queue": {"limit": round(max(8 * least, 2 * bdp)), "red": limits}}
@@ -107,7 +118,9 @@ def codel(_bdp: float) -> Tree:
 
 
 def lossy(probability: float) -> Callable[[float], Tree]:
-    """Return a drop-tail queue of one bandwidth-delay product before a link that loses segments."""
+    """Return a drop-tail queue of one bandwidth-delay product, followed by a link that loses
+    segments at random.
+    """
     return lambda bdp: {**drop_tail(1)(bdp), "loss": probability}
 
 
@@ -120,7 +133,7 @@ QUEUE_TITLES = {
     "1 BDP, 0.1 % lost": "drop-tail queue of 1 BDP, link loses 0.1 % of the packets",
     "1 BDP, 1 % lost": "drop-tail queue of 1 BDP, link loses 1 % of the packets",
 }
-"""Names of queues on pages, by their names in records."""
+"""Names of queue disciplines on pages, by their names in stored runs."""
 QUEUES: Mapping[str, Callable[[float], Tree]] = {
     "drop-tail 1/4 BDP": drop_tail(0.25),
     "drop-tail 1 BDP": drop_tail(1),
@@ -133,14 +146,15 @@ QUEUES: Mapping[str, Callable[[float], Tree]] = {
 
 
 def grid_title(law: str, flows: int, rtt_ms: float, queue: str) -> str:
-    """Return the name of a point of the grid on pages."""
+    """Return the name on pages of a scenario of the grid."""
     many = f"{flows} flow{'s' if flows > 1 else ''}"
     return f"{LAWS[law]}, {many}, RTT {rtt_ms:g} ms, {QUEUE_TITLES[queue]}"
 
 
 def grid() -> Iterator[Point]:
-    """Yield the grid: one queue of 20 Mbit/s with all congestion controls, numbers of flows, RTTs
-    and queues."""
+    """Yield the grid: a bottleneck of 20 Mbit/s, with all combinations of congestion control,
+    number of flows, RTT and queue.
+    """
     for law in LAWS:
         known = law if law != "bbr" else "newreno"
         for flows in FLOWS:
@@ -157,7 +171,7 @@ def grid() -> Iterator[Point]:
 
 
 def one_queue(law: str, flows: int, rtt_ms: float, link: Tree) -> Tree:
-    """Return a bottleneck with downloads through it."""
+    """Return a scenario with one bottleneck and downloads through it."""
     ends = {"from": "left", "to": "right"}
     return {
         "link": {"bottleneck": {**ends, "rate": f"{RATE_BPS} bps", **link}},
@@ -170,8 +184,9 @@ def one_queue(law: str, flows: int, rtt_ms: float, link: Tree) -> Tree:
 
 
 def router() -> Iterator[Point]:
-    """Yield the sixty flows of the validation, with 200 ms and a drop-tail queue of 15 packets at
-    100 Mbit/s."""
+    """Yield the scenarios with sixty flows from docs/validation.md, with an RTT of 200 ms and a
+    drop-tail queue of 15 packets at 100 Mbit/s.
+    """
     for law, word in (("newreno", "Reno"), ("compound", "Compound")):
         for is_delayed in (False, True):
             acks = "every second" if is_delayed else "each"
@@ -204,11 +219,11 @@ def router() -> Iterator[Point]:
 PAPER_000 = {"phy": "802.11g-long", "llc": "0 B", "ap_queue": 100} | dict.fromkeys(
     ("attempts_short", "attempts_long"), 4
 )
-"""Settings of table II of paper 000, with ns-2's limit for long frames."""
+"""Cell of table II of paper 000, with ns-2's attempt limits."""
 
 
 def cells() -> Iterator[Point]:
-    """Yield 802.11 cells with a drop-tail queue of the access point that overflows."""
+    """Yield 802.11 cells in which the access point's drop-tail queue overflows."""
     for law, word in (("newreno", "Reno"), ("cubic", "CUBIC"), ("compound", "Compound")):
         tcp = {**NEAREST, "congestion": ENGINE_LAWS.get(law, law)}
         for error in (0.0, 0.3):
@@ -247,14 +262,15 @@ SUITES: Mapping[str, Callable[[], Iterator[Point]]] = {
 
 
 def points() -> Iterator[Point]:
-    """Yield the points of all suites."""
+    """Yield the scenarios of all suites."""
     for suite in SUITES.values():
         yield from suite()
 
 
 def in_long_part(point: Point) -> bool:
-    """Return whether `make test-long` runs the point: points that the engine supports; of the
-    router with an ACK per segment, of cells the hot-spot.
+    """Return whether `make test-long` runs the scenario. The engine must support its congestion
+    control. Of the suite `router` only scenarios with an ACK per segment run, and of the suite
+    `cell` only the hot-spot.
     """
     match point.suite:
         case "grid":
@@ -269,40 +285,43 @@ def in_long_part(point: Point) -> bool:
 
 @dataclass(frozen=True)
 class Variant:
-    """Changes of Linux, or of the settings of the engine that are closest to Linux."""
+    """A change of Linux's settings, or of the engine's settings that are most similar to Linux."""
 
     name: str = ""
     words: str = "none"
     sysctls: Mapping[str, str] = field(default_factory=dict)
-    """Settings of the kernel in every namespace."""
+    """Sysctl settings of the kernel, in every network namespace."""
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """Parameters of kernel modules as `module.name`. They apply to the whole machine during a
-    run."""
+    """Parameters of kernel modules, as `module.name`. During a run they apply to the whole
+    machine.
+    """
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Keys of the scenario for both engine and kernel. The kernel follows few keys of `tcp`."""
+    """Keys of the scenario for the engine and the kernel. Most keys of `tcp` have no effect on the
+    kernel.
+    """
     quick_acks: bool = True
 
     @property
     def changes_kernel(self) -> bool:
-        """Whether Linux runs with other settings."""
+        """Whether the variant changes settings of Linux."""
         return bool(self.sysctls or self.parameters or not self.quick_acks)
 
 
 def ipv4(**values: object) -> dict[str, str]:
-    """Return the settings of TCP in a namespace."""
+    """Return sysctl settings of TCP."""
     return {f"net.ipv4.tcp_{name}": str(value) for name, value in values.items()}
 
 
 def of_cubic(**values: object) -> dict[str, str]:
-    """Return the parameters of the kernel's CUBIC."""
+    """Return parameters of the kernel module for CUBIC."""
     return {f"tcp_cubic.{name}": str(value) for name, value in values.items()}
 
 
 BY_COUNTING = {"tcp.rack": "false", "tcp.undo": "false"}
-"""Settings of the engine for loss detection by three duplicate ACKs."""
+"""Settings of the engine that replace loss detection by time with three duplicate ACKs."""
 BY_ACKS = {"tcp.byte_counting": "false"}
 RFC_CUBIC = {"tcp.congestion": "cubic", "tcp.hystart": "true"}
-"""Settings of the engine for points with CUBIC."""
+"""Settings of the engine for CUBIC and HyStart++ as in the RFCs, instead of Linux's algorithms."""
 BARE = {**BY_COUNTING, **BY_ACKS}
 SACK_ALONE = {**BARE, "tcp.prr": "false", "tcp.initial_window": "2"}
 
@@ -416,6 +435,7 @@ VARIANTS = {
         ),
     )
 }
-"""Variants by name. Keys of the scenario change the engine and not the kernel, except
-`tcp.delayed_ack`, which the kernel follows."""
+"""Variants by name. Keys of the scenario change only the engine, except `tcp.delayed_ack`, which
+also changes the kernel.
+"""
 AS_THEY_ARE = Variant()

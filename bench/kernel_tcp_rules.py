@@ -1,4 +1,6 @@
-"""Rules that explain why Linux and the engine are different at points of the grid."""
+"""Rules of Linux or of the engine that explain differences between the two in scenarios of the
+grid.
+"""
 
 from collections.abc import Mapping
 
@@ -12,9 +14,13 @@ RULES: Mapping[str, str] = {
     "newreno, 12 of 200 ms, drop-tail 4 BDP": FIRST_RTO,
     "cubic, 1 of 10 ms, drop-tail 1/4 BDP": TICK,
 }
-"""Rules by point, each found by a single changed setting."""
+"""Rule that explains the difference, by scenario. Each rule was found by a single changed
+setting.
+"""
 
 
 def rule_of(name: str) -> str:
-    """Return the rule that explains the difference at a point, also of its long runs."""
+    """Return the rule that explains the difference in a scenario. Names of scenarios with long runs
+    are accepted, too.
+    """
     return RULES.get(name.removesuffix(LONG), "not known")

@@ -1,15 +1,16 @@
-"""The engine's TCP compared with Linux's in simulated time: runs of user-mode Linux.
+"""Compare the engine's TCP with Linux's TCP in simulated time, with runs of user-mode Linux.
 
-    python bench/kernel_tcp_virtual.py             makes the runs that have not been made
+    python bench/kernel_tcp_virtual.py             makes the missing runs
     python bench/kernel_tcp_virtual.py --jobs 2    makes two runs in parallel
-    python bench/kernel_tcp_virtual.py --status    prints the runs made, and the cost of the rest
+    python bench/kernel_tcp_virtual.py --status    prints finished runs, and the cost of the others
     python bench/kernel_tcp_virtual.py --keep      writes docs/reference/kernel-tcp-virtual.json.gz
     python bench/kernel_tcp_virtual.py --page      writes a section of kernel-tcp-measured.md
 
-`kernel_tcp_plan.py` has the plan. A run starts a user-mode Linux, which carries out the emulation
-of `kernel_tcp.py`, and ends it. The seed decides all randomness of the kernel. Each finished run is
-a line of out/kernel-tcp-virtual.jsonl, and is not repeated for the same kernel, preloaded library
-and engine. The script can be interrupted at any time and started again.
+`kernel_tcp_plan.py` contains the plan of the runs. Each run starts a separate user-mode Linux,
+which makes an emulation of `kernel_tcp.py`. All random numbers of the kernel follow from the seed.
+Each finished run is stored as a line of out/kernel-tcp-virtual.jsonl. A run is repeated only if the
+kernel, the preloaded library or the engine has changed. The script can be interrupted at any time
+and started again.
 """
 
 import argparse
@@ -57,37 +58,39 @@ from lasthop.uml.kernel import PROGRAM, Kernel, find_kernel, read_kernel
 KEPT = OUT / "kernel-tcp-virtual.jsonl"
 CRATES = Path(__file__).parent.parent / "crates"
 NETWORK, OWN_TCP = ("engine/src", "emulator/src"), "engine/src/tcp/"
-"""Source of the network of an emulation, and the part of it that no emulation uses."""
+"""Folders with the source code of emulations, and the folder in them that emulations do not use."""
 MORE = 100
-"""Replications of simulations whose results vary too much to be decided with 20."""
+"""Number of replications if the results of 20 vary too much."""
 MAX_PROCESSOR_S = 1800.0
-"""Processor time after which a run is ended. [s]"""
+"""CPU time after which a run is aborted. [s]"""
 MINUTE_S = 60.0
 COST_S = {0: 30.0, 1: 35.0}
-"""Processor time of a run of a minute by kernel, before any was measured. [s]"""
+"""Assumed CPU time of a run of a minute, for each kernel, before a run has been measured. [s]"""
 
 Seen = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """Hashes of everything that decides a result."""
+    """Hashes of all code that affects a result: kernel, preloaded library and engine."""
 
     kernel: str
     preload: str
     engine: str
-    """Hash of the engine, or of its network only."""
+    """Hash of the engine for simulations, or of the engine without its TCP for emulations."""
 
     @classmethod
     def of(cls, kernel: Kernel) -> "Fingerprints":
-        """Return the fingerprints of runs on a kernel."""
+        """Return the fingerprints of emulations on a kernel."""
         with kernel.program.open("rb") as program:
             content = hashlib.file_digest(program, "sha256").hexdigest()
         return cls(content, hashlib.sha256(_core.UML_PRELOAD).hexdigest(), network_hash())
 
 
 def network_hash() -> str:
-    """Return a hash of the engine without its TCP, which no emulation uses, and of the emulator."""
+    """Return a hash of the source code of emulations: the emulator, and the engine without its
+    TCP.
+    """
     digest = hashlib.sha256()
     for part in NETWORK:
         for file in sorted((CRATES / part).rglob("*.rs")):
@@ -98,7 +101,7 @@ def network_hash() -> str:
 
 
 class Store:
-    """Results of a file, by run and fingerprints. One process may write at a time."""
+    """Stored results, by run and fingerprints. Only one process may write to the file at a time."""
 
     def __init__(self, path: Path = KEPT) -> None:
         self.runs = Runs(path)
@@ -110,7 +113,7 @@ class Store:
     @classmethod
     @contextmanager
     def opened(cls, path: Path = KEPT) -> Iterator["Store"]:
-        """Open the file for writing; the rest of a line that was interrupted is removed.
+        """Open the file for writing. An incomplete last line is removed.
 
         Raises
         ------
@@ -130,11 +133,11 @@ class Store:
             yield cls(path)
 
     def get(self, key: str, fingerprints: Fingerprints) -> Seen | None:
-        """Return a result, or None."""
+        """Return a stored result; None if there is none."""
         return self.seen.get((key, fingerprints))
 
     def add(self, key: str, fingerprints: Fingerprints, seen: Mapping[str, Any]) -> None:
-        """Store a result."""
+        """Store the result of a run."""
         record = {**seen, "fingerprints": vars(fingerprints)}
         with self.lock:
             self.runs.add(key, record)
@@ -142,7 +145,7 @@ class Store:
 
 
 def emulated_in_simulated_time(kernel: Kernel, run: Run, length_s: float | None) -> dict[str, Any]:
-    """Return the result of `kernel_tcp.emulated` from a separate user-mode Linux."""
+    """Run `kernel_tcp.emulated` in a separate user-mode Linux, and return its result."""
     answers: list[str] = []
 
     def keep(exchange: Path) -> None:
@@ -169,7 +172,7 @@ def emulated_in_simulated_time(kernel: Kernel, run: Run, length_s: float | None)
 
 
 def seed_by_seed(point: Point, length_s: float | None) -> list[dict[str, float]]:
-    """Return the figures of simulations with the seeds of the emulations."""
+    """Return the values of simulations that have the seeds of the emulations."""
     tree = point.timed(length_s)
     seeds = range(1, MANY + 1)
     return [
@@ -183,7 +186,7 @@ def seed_by_seed(point: Point, length_s: float | None) -> list[dict[str, float]]
 
 @dataclass
 class Work:
-    """Kernels and results of the plan."""
+    """The kernels, the stored results and the options, from which the remaining runs follow."""
 
     kernels: Sequence[Kernel]
     store: Store
@@ -192,28 +195,30 @@ class Work:
 
     @cached_property
     def fingerprints(self) -> list[Fingerprints]:
-        """Fingerprints by kernel."""
+        """Fingerprints of emulations, for each kernel."""
         return [Fingerprints.of(kernel) for kernel in self.kernels]
 
     @cached_property
     def of_engine(self) -> Fingerprints:
-        """Fingerprints of simulations."""
+        """Fingerprints of simulations, which use no kernel."""
         return Fingerprints("", "", _core.ENGINE)
 
     def key(self, planned: Planned) -> str:
-        """Return the key of a run."""
+        """Return the key under which a run is stored."""
         return f"{planned.run.key}, Linux {self.kernels[planned.kernel].version}"
 
     def result(self, planned: Planned) -> Seen | None:
-        """Return the result of a run, or None."""
+        """Return the stored result of a run; None if there is none."""
         return self.store.get(self.key(planned), self.fingerprints[planned.kernel])
 
     def simulation(self, point: Point, variant: Variant = AS_THEY_ARE) -> Seen | None:
-        """Return what was simulated of a point, or None."""
+        """Return the stored simulations of a scenario; None if there are none."""
         return self.store.get(simulated_key(point, variant), self.of_engine)
 
     def is_undecided(self, point: Point) -> bool | None:
-        """Return whether a point is undecided after the first seeds; None before they have run."""
+        """Return whether a scenario is undecided after the first seeds; None if these runs are
+        missing.
+        """
         some = [self.result(each) for each in runs_of([point], range(1, FEW + 1), 0)]
         engine = self.simulation(point)
         if engine is None or None in some:
@@ -221,7 +226,7 @@ class Work:
         return Compared.of(point, engine, [seen for seen in some if seen is not None]).is_undecided
 
     def plan(self) -> list[tuple[str, list[Planned]]]:
-        """Return the stages of the plan, with the runs that the options select."""
+        """Return the stages of the plan with the runs that the options select."""
         return [
             (title, [each for each in some if self.only is None or self.only.search(each.run.key)])
             for title, some in stages(self.is_undecided)
@@ -229,14 +234,16 @@ class Work:
         ]
 
     def todo(self) -> list[Planned]:
-        """Return the runs that are known to be needed and have not been made, in order."""
+        """Return the missing runs, in order. Later runs of the plan that depend on these are not
+        included.
+        """
         return [each for _, some in self.plan() for each in some if self.result(each) is None]
 
     def costs_s(self, some: Sequence[Planned]) -> list[float]:
-        """Return the processor time that each run probably takes: the mean of the most similar
-        runs. [s]
+        """Return the expected CPU time of each run: the mean of similar finished runs. [s]
 
-        These are runs of the same point on the same kernel, or else all runs on this kernel.
+        Similar runs are those of the same scenario on the same kernel. If there are none, all runs
+        on this kernel are used.
         """
         made: dict[tuple[str, ...], list[float]] = {}
         for (key, _), seen in self.store.seen.items():
@@ -257,7 +264,9 @@ class Work:
         ]
 
     def cost(self) -> str:
-        """Return the cost so far and the remaining cost, in words."""
+        """Return as text the CPU time of finished runs, and the expected CPU time of missing
+        runs.
+        """
         spent = [seen["cost_s"] for seen in self.store.seen.values() if "cost_s" in seen]
         todo = self.todo()
         left_s = sum(self.costs_s(todo))
@@ -268,7 +277,7 @@ class Work:
 
 
 def simulate_all(work: Work) -> None:
-    """Simulate all points that the engine supports."""
+    """Make the missing simulations, for all scenarios that the engine supports."""
     for point, variant in simulations():
         key = simulated_key(point, variant)
         wanted = work.only is None or work.only.search(key)
@@ -288,7 +297,7 @@ def simulate_all(work: Work) -> None:
 
 
 def emulate_all(work: Work, jobs: int) -> None:
-    """Make all runs of the plan."""
+    """Make the missing runs of the plan."""
     running: dict[Future[dict[str, Any]], Planned] = {}
     with ThreadPoolExecutor(jobs) as pool:
         while True:
@@ -310,7 +319,7 @@ def emulate_all(work: Work, jobs: int) -> None:
 
 
 def find_kernels(options: argparse.Namespace) -> list[Kernel]:
-    """Return the first kernel and, if there is one, the second."""
+    """Return the first kernel and, if it is installed, the second kernel."""
     first = read_kernel(options.kernel, "--kernel") if options.kernel else find_kernel()
     second = read_kernel(options.second, "--second")
     if first.version == second.version:
@@ -319,7 +328,7 @@ def find_kernels(options: argparse.Namespace) -> list[Kernel]:
 
 
 def arguments() -> argparse.ArgumentParser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kernel", type=Path, help="first kernel (default: as for --virtual)")
     parser.add_argument(
@@ -336,7 +345,7 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def follow(options: argparse.Namespace) -> None:
-    """Do what the options ask for."""
+    """Perform the actions that the options select."""
     if options.keep or options.page:
         import kernel_tcp_virtual_page as page
 

@@ -1,4 +1,4 @@
-"""Tables of `kernel_tcp_virtual.py` in docs/reference/kernel-tcp-measured.md, from kept results."""
+"""Write the tables of `kernel_tcp_virtual.py` in docs/reference/kernel-tcp-measured.md."""
 
 import gzip
 import json
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from kernel_tcp_virtual import Work
 
 KEPT = PAGE.with_name("kernel-tcp-virtual.json.gz")
-"""Compressed results: figures of each run by point, kernel and seed, and all fingerprints."""
+"""Compressed file of results: values of each run by scenario, kernel and seed, and all
+fingerprints.
+"""
 COUNTED = "Simulated time: how many points agree"
 DIFFERENT = "Simulated time: points that are not equal"
 CHANGED = "Simulated time: single settings changed"
@@ -31,13 +33,15 @@ KERNELS = "Simulated time: two kernels"
 OF_BBR = "Simulated time: BBR"
 """Titles of sections of the page."""
 DIGITS = 6
-"""Significant digits of kept figures."""
+"""Number of significant digits of values in the compressed file."""
 
 Seen = Mapping[str, Any]
 
 
 def keep(work: "Work", path: Path = KEPT) -> None:
-    """Write the available results of the plan, without windows and counters."""
+    """Write the available results of the plan to the compressed file, without windows over time and
+    counters.
+    """
     kernels: dict[str, Any] = {}
     for _, some in work.plan():
         for planned in some:
@@ -81,7 +85,7 @@ def rounded(value: Any) -> Any:
 
 
 class Results:
-    """Kept results.
+    """Results from the compressed file.
 
     Parameters
     ----------
@@ -95,15 +99,16 @@ class Results:
 
     @classmethod
     def read(cls, path: Path = KEPT) -> "Results":
-        """Read the file."""
+        """Read the compressed file."""
         if not path.exists():
             raise UserError(f"{path}: no results: write them with --keep")
         return cls(json.loads(gzip.decompress(path.read_bytes())))
 
     @cached_property
     def versions(self) -> list[str]:
-        """Return the kernels, starting with the one that has the most points; of equal ones, the
-        newest first."""
+        """Return the kernels, ordered by the number of scenarios, largest first. If the numbers are
+        equal, the newest kernel is first.
+        """
 
         def order(version: str) -> tuple[int, list[int]]:
             return len(self.kernels[version]["points"]), numbers(version)
@@ -111,10 +116,11 @@ class Results:
         return sorted(self.kernels, key=order, reverse=True)
 
     def of(self, point: Point, version: str, variant: Variant = AS_THEY_ARE) -> Compared:
-        """Return the comparison of a point with a kernel, from runs with seeds 1, 2, ...
+        """Return the comparison of the engine with a kernel in a scenario, from runs with seeds 1,
+        2, ...
 
-        If a variant changes only the engine or only the kernel, the runs of the other one are those
-        of the unchanged point.
+        If a variant changes only the engine or only the kernel, the runs of the other are those
+        without the variant.
         """
         ours = named(point, variant if variant.settings else AS_THEY_ARE)
         theirs = named(point, variant if variant.changes_kernel else AS_THEY_ARE)
@@ -123,7 +129,9 @@ class Results:
         return Compared.of(point, self.engine.get(ours), known)
 
     def best(self, point: Point, version: str) -> Compared:
-        """Return the comparison by long runs if there are any, else the result of `of`."""
+        """Return the comparison with long runs if there are any, and that with usual runs if
+        not.
+        """
         long = longer(point)
         compared = None if long is None else self.of(long, version)
         return compared if compared is not None and compared.kernel else self.of(point, version)
@@ -144,7 +152,9 @@ def write() -> None:
 
 
 def measured(results: Results, law: str, version: str) -> list[Compared]:
-    """Return the points of a congestion control that have run on a kernel."""
+    """Return the comparisons of all scenarios with this congestion control that have run on a
+    kernel.
+    """
     mine = [point for point in grid() if point.name.startswith(f"{law}, ")]
     return [
         comparison for point in mine if len((comparison := results.best(point, version)).kernel) > 1
@@ -152,7 +162,7 @@ def measured(results: Results, law: str, version: str) -> list[Compared]:
 
 
 def counted(results: Results) -> Iterator[str]:
-    """Return the number of points that are equal, different and undecided."""
+    """Yield the table with the numbers of scenarios that are equal, different and undecided."""
     titles = [QUANTITIES[key][0].split(" [")[0] for key in JUDGED]
 
     def rows() -> Iterator[Sequence[str]]:
@@ -177,7 +187,9 @@ def counted(results: Results) -> Iterator[str]:
 
 
 def not_equal(results: Results) -> Iterator[str]:
-    """Return the points at which a quantity is different or undecided, with the rule."""
+    """Yield the table of scenarios in which a quantity is different or undecided, with the rule
+    that explains the difference.
+    """
     first = results.versions[0]
     titles = [QUANTITIES[key][0] for key in JUDGED]
 
@@ -206,7 +218,7 @@ def not_equal(results: Results) -> Iterator[str]:
 
 
 def cells(comparison: Compared) -> list[str]:
-    """Return every quantity of the engine and of the kernel."""
+    """Return the table cells of a scenario: every quantity of the engine and of the kernel."""
     return [
         shown(estimate, key)
         for key in JUDGED
@@ -215,7 +227,7 @@ def cells(comparison: Compared) -> list[str]:
 
 
 def with_changes(results: Results) -> Iterator[str]:
-    """Yield the points with a changed setting, each after the unchanged point."""
+    """Yield the table of scenarios with a variant, each after the scenario without the variant."""
     first = results.versions[0]
 
     def rows() -> Iterator[Sequence[str]]:
@@ -240,7 +252,7 @@ def with_changes(results: Results) -> Iterator[str]:
 
 
 def two_kernels(results: Results) -> Iterator[str]:
-    """Return the named points on both kernels."""
+    """Yield the table of scenarios that have run on both kernels."""
     titles = [QUANTITIES[key][0] for key in JUDGED]
     if len(results.versions) < 2:
         return table([], [])
@@ -271,7 +283,7 @@ def two_kernels(results: Results) -> Iterator[str]:
 
 
 def between(old: Compared, new: Compared) -> Iterator[str]:
-    """Yield the quantities in which two kernels are not equal, in words."""
+    """Yield the quantities in which the two kernels are not equal, as text."""
     for key in JUDGED:
         title, _, _, band = QUANTITIES[key]
         estimates = old.of_kernel(key), new.of_kernel(key)
@@ -284,7 +296,7 @@ def between(old: Compared, new: Compared) -> Iterator[str]:
 
 
 def bbr(results: Results) -> Iterator[str]:
-    """Return the kernel's values of the points of BBR."""
+    """Yield the table of BBR, which contains only the kernel's values."""
     first = results.versions[0]
 
     def rows() -> Iterator[Sequence[str]]:
@@ -297,10 +309,10 @@ def bbr(results: Results) -> Iterator[str]:
 
 
 def numbers(version: str) -> list[int]:
-    """Return the numbers of a kernel's version."""
+    """Return the parts of a version number of the kernel."""
     return [int(each) for each in version.split("-")[0].split(".")]
 
 
 def short(version: str) -> str:
-    """Return a kernel's version as the page names it."""
+    """Return a kernel's version in the form that the page uses."""
     return f"Linux {'.'.join(map(str, numbers(version)[:2]))}"

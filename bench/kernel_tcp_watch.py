@@ -1,4 +1,6 @@
-"""State of the kernel's TCP during an emulation: windows, and the counters of `nstat`."""
+"""Record the state of the kernel's TCP during an emulation: windows, and the counters of
+`nstat`.
+"""
 
 import os
 import threading
@@ -22,25 +24,25 @@ from lasthop.linux.tcp import set_congestion, tcp_info
 SAMPLED_S = 0.1
 COUNTERS = ("/proc/thread-self/net/netstat", "/proc/thread-self/net/snmp")
 KEPT = ("TcpExt", "Tcp")
-"""Groups of counters."""
+"""Groups of counters that are stored."""
 STATES = ("RtoAlgorithm", "RtoMin", "RtoMax", "MaxConn", "CurrEstab")
-"""Values among the counters that are states and not counts."""
+"""Names among the counters that are states, not counters."""
 
 Counts = Mapping[str, int]
 
 
 class Watch:
-    """Reader of the kernel's state during an emulation. It also applies settings that scenarios
-    lack.
+    """Recorder of the kernel's TCP state during an emulation. The recorder also applies settings
+    that scenario files do not support.
 
     Parameters
     ----------
     congestion : str, optional
         Kernel name of the congestion control that replaces the scenario's in every connection.
     warmup_s : float
-        Time at which counting begins.
+        Time from which counters are part of the measured period. [s]
     seed : int
-        Seed of the times at which flows start, as in a simulation.
+        Seed of the random start times of flows.
     is_first : bool
         Whether the socket thread is a real-time thread, with a lower priority than the packet
         thread.
@@ -54,21 +56,23 @@ class Watch:
         self.random = Random(seed)
         self.is_first = is_first
         self.driver = 0
-        """Number of the thread that drives the sockets."""
+        """Thread ID of the thread of the sockets."""
         self.connections: list[Connection] = []
         self.ends: dict[str, list[TextIO]] = {}
         self.at_first: dict[str, Counts] = {}
         self.counted: dict[str, dict[str, Counts]] = {"warmup": {}, "run": {}}
-        """Counters of senders and receivers, during and after the warm-up."""
+        """Increase of the counters of senders and receivers, in the warm-up and in the measured
+        period.
+        """
         self.times_s: list[float] = []
         self.windows: list[list[int]] = []
-        """Windows of all connections at each sample. [packets]"""
+        """Congestion windows of all connections at each sample. [packets]"""
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.follow)
         self.stack = ExitStack()
 
     def __call__(self, _places: Places, flows: Sequence[Driven]) -> Self:
-        """Start when the sockets exist."""
+        """Start recording. The sockets must exist."""
         self.connections = [each for each in flows if isinstance(each, Connection)]
         for each in self.connections:
             late_s = self.random.uniform(0.0, each.flow.start_spread_s)
@@ -84,7 +88,9 @@ class Watch:
         return self
 
     def opened(self, namespaces: Iterable[Namespace]) -> list[TextIO]:
-        """Open the files of counters. Each shows the namespace in which it was opened."""
+        """Open the files with counters in these network namespaces. An open file shows the counters
+        of the namespace in which it was opened.
+        """
         distinct = {each.descriptor: each for each in namespaces}.values()
         return [
             self.stack.enter_context(namespace.run(partial(open, path)))
@@ -105,10 +111,12 @@ class Watch:
         self.stack.close()
 
     def follow(self) -> None:
-        """Sample all windows regularly, and read the counters at the end of the warm-up."""
+        """Sample all congestion windows at equal intervals, and read the counters at the end of the
+        warm-up.
+        """
         began_s, due_s = time.monotonic(), self.warmup_s
         while not self.ended.wait(SAMPLED_S):
-            if self.is_first:  # the emulator has set its own priority by now
+            if self.is_first:  # by now the emulator has set its own priority
                 self.is_first = False
                 os.sched_setscheduler(self.driver, os.SCHED_FIFO, os.sched_param(FIRST - 1))
             now_s = time.monotonic() - began_s
@@ -120,21 +128,24 @@ class Watch:
             self.look()
 
     def look(self) -> None:
-        """Sample all windows."""
+        """Add a sample of all congestion windows."""
         self.windows.append([window(each) for each in self.connections])
 
     def counts(self) -> dict[str, Counts]:
-        """Return the present counters."""
+        """Return the current counters of senders and receivers."""
         return {end: of_files(files) for end, files in self.ends.items()}
 
     def track(self) -> dict[str, Any]:
-        """Return windows over time: of the first connection, and the mean of all connections that
-        have started."""
+        """Return two congestion windows over time: that of the first connection, and the mean over
+        all connections that have started.
+        """
         return track(self.times_s, self.windows)
 
 
 def window(connection: Connection) -> int:
-    """Return the congestion window of a connection; 0 before it has started. [packets]"""
+    """Return the congestion window of a connection; 0 before the start of the connection.
+    [packets]
+    """
     socket = connection.sender
     if socket is None or socket.fileno() < 0:
         return 0
@@ -143,7 +154,7 @@ def window(connection: Connection) -> int:
 
 
 def track(times_s: Sequence[float], windows: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """Return windows over time, thinned out for storage."""
+    """Return windows over time, with fewer samples for storage."""
     begun = [[each for each in sample if each > 0] for sample in windows]
     return {
         "time_s": [round(each, 2) for each in times_s],
@@ -153,7 +164,7 @@ def track(times_s: Sequence[float], windows: Sequence[Sequence[float]]) -> dict[
 
 
 def of_files(files: Iterable[TextIO]) -> Counts:
-    """Return the sums of TCP counters in files of this form::
+    """Return the TCP counters, summed over files of this form::
 
     TcpExt: SyncookiesSent SyncookiesRecv TW TcpExt: 0 0 17
     """
@@ -169,7 +180,9 @@ def of_files(files: Iterable[TextIO]) -> Counts:
 
 
 def grown(before: Mapping[str, Counts], after: Mapping[str, Counts]) -> dict[str, Counts]:
-    """Return the increase of the counters between two readings, without zeros."""
+    """Return the increase of the counters between two readings. Counters without an increase are
+    omitted.
+    """
     return {
         end: {
             name: value - before[end].get(name, 0)

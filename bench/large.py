@@ -1,14 +1,14 @@
-"""Long and large runs: CPU time, and peak memory compared with a predicted bound; resources that a
-million flows need.
+"""Measure long and large runs, and estimate the resources for a million flows.
 
     make bench ONLY=large                             six minutes: keep the machine quiet
-    .venv/bin/python bench/large.py --only web        one run; the others stay as they were
-    .venv/bin/python bench/large.py --quick           a tenth of each: does it work
+    .venv/bin/python bench/large.py --only web        one run; other results are kept
+    .venv/bin/python bench/large.py --quick           a tenth of each run, as a test
     .venv/bin/python bench/large.py --page            the tables in bench/README.md
 
-Each case runs in two fresh processes: the engine's example `summary`, and a Python process that
-calls `lh.simulate` and reads the warnings. The peak memory is the kernel's high-water mark. A run
-of a third of the length shows whether memory grows with time.
+For each case, CPU time and peak memory are measured, and the memory is compared with a computed
+bound. Each case runs in two new processes: the engine's example `summary`, and a Python process
+that calls `lh.simulate` and reads the warnings. The peak memory is the kernel's high-water mark. A
+run of a third of the length shows whether memory grows with time.
 """
 
 import argparse
@@ -27,13 +27,14 @@ HERE = Path(__file__).parent
 CASES = HERE / "cases"
 OUT = HERE / "out" / "large.json"
 GROWTH_MB, GROWTH = 1.0, 0.02
-"""Largest growth of memory from a third of the run to its end, absolute or relative; one of the two
-must hold."""
+"""Largest accepted growth of memory from a third of the run to its end: in megabytes, or as a
+fraction. The larger of the two limits applies.
+"""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A run: its network, length, and warm-up. [s]"""
+    """A run: its network, duration and warm-up. [s]"""
 
     name: str
     what: str
@@ -68,22 +69,22 @@ CASES_RUN = (
     Case(
         "web",
         "5,000 web connections a second, 60 s",
-        # A connection takes ten round-trip times: opening, request, three windows, and the same
-        # again for losses.
+        # A connection is open for ten round-trip times: opening, request and three windows take
+        # five, and five more are added for losses.
         Network(CASES / "web.toml", open_connections=round(5_000 * 10 * 0.02)),
         60.0,
         5.0,
     ),
 )
-#: Numbers of flows from whose slopes a million flows are extrapolated, and the lengths of the two
-#: runs. [s]
+#: Numbers of flows whose costs are extrapolated to a million flows, the warm-up, and the durations
+#: of the two runs after the warm-up. [s]
 SLOPES, WARMUP_S, SHORT_S, LONG_S = (10_000, 30_000, 100_000), 1.0, 1.0, 2.0
 MILLION = 1_000_000
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Resources that a process used."""
+    """CPU time, memory and packets of a process."""
 
     cpu_s: float
     peak_mb: float
@@ -93,14 +94,16 @@ class Usage:
 
 @dataclass(frozen=True)
 class Entry:
-    """A run by the engine or from Python, with its bound."""
+    """Measurements of a run, made by the engine's example or from Python, and the bound of its
+    memory.
+    """
 
     name: str
     what: str
     by: str
     duration_s: float
     bound_mb: float
-    #: CPU time of a run of a third of the length, and of the whole run.
+    #: CPU time of a run of a third of the duration. The next field is that of the complete run. [s]
     third_cpu_s: float
     cpu_s: float
     third_mb: float
@@ -109,12 +112,12 @@ class Entry:
 
     @property
     def is_flat(self) -> bool:
-        """Whether memory does not grow with time."""
+        """Whether the memory does not grow with the simulated time."""
         apart_mb = abs(self.peak_mb - self.third_mb)
         return apart_mb < max(GROWTH_MB, GROWTH * self.peak_mb)
 
     def missed(self) -> list[str]:
-        """Return the violations of the bounds."""
+        """Return a message for each violated bound."""
         missed = []
         if self.peak_mb > self.bound_mb:
             missed.append(f"{self.peak_mb:.0f} MB, bound {self.bound_mb:.0f}")
@@ -125,19 +128,20 @@ class Entry:
 
 @dataclass(frozen=True)
 class Slope:
-    """Cost of flows through a router in the engine."""
+    """Cost of a number of flows through a router in the engine."""
 
     flows: int
     us_per_segment: float
-    #: Number of segments per simulated second.
+    #: Number of delivered segments per simulated second.
     segments_per_s: float
-    #: CPU time in addition to that of the segments: reading, building, reporting.
+    #: CPU time that does not depend on the number of segments: parsing the scenario, building the
+    #: network, and writing the result. [s]
     start_s: float
     bytes_per_flow: float
 
 
 def by_engine(case: Case, duration_s: float, size: int | None = None) -> Usage:
-    """Run the engine's example."""
+    """Run the engine's example program, and return its resources."""
     network = case.network
     words = [f"{network.unit}={size or network.size}"] if network.unit else []
     words += [f"{key}={value}" for key, value in network.settings.items()]
@@ -148,7 +152,9 @@ def by_engine(case: Case, duration_s: float, size: int | None = None) -> Usage:
 
 
 def by_python(case: Case, duration_s: float) -> Usage:
-    """Run a process that calls `lh.simulate` and reads the warnings."""
+    """Run a Python process that calls `lh.simulate` and reads the warnings, and return its
+    resources.
+    """
     settings = {"duration": f"{duration_s:g} s"}
     settings["warmup"] = f"{min(case.warmup_s, duration_s / 2):g} s"
     if case.network.unit:
@@ -159,7 +165,9 @@ def by_python(case: Case, duration_s: float) -> Usage:
 
 
 def measured(case: Case, part: float) -> list[Entry]:
-    """Measure a case by the engine and from Python. The bounds are printed before the runs."""
+    """Measure a case with the engine's example and from Python. The bounds are printed before the
+    runs.
+    """
     duration_s = part * case.duration_s
     measured_s = duration_s - case.warmup_s
     bounds_mb = {
@@ -194,8 +202,9 @@ def measured(case: Case, part: float) -> list[Entry]:
 
 
 def slope(flows: int) -> Slope:
-    """Measure a campus with this many flows by runs of two lengths. Rate and queue are in
-    proportion to the flows."""
+    """Measure a campus network with this many flows, by runs of two durations. The rate and the
+    queue limit are proportional to the number of flows.
+    """
     campus = CASES_RUN[0]
     settings = {"dumbbell.bottleneck": f"{flows}000000 bps", "queue": 15 * flows // 100}
     network = Network(campus.network.file, campus.network.unit, flows, settings)
@@ -204,17 +213,19 @@ def slope(flows: int) -> Slope:
     segments = long.packets - short.packets
     each_s = (long.cpu_s - short.cpu_s) / segments
     per_s = segments / (LONG_S - SHORT_S)
-    # Segments of the warm-up are not counted. Their rate is at most that of the rest.
+    # the segments of the warm-up are not reported; their rate is at most that of the measured
+    # period
     start_s = max(0.0, long.cpu_s - each_s * (long.packets + WARMUP_S * per_s))
     return Slope(flows, 1e6 * each_s, per_s, start_s, long.peak_mb * 2**20 / flows)
 
 
 def million(slopes: Sequence[Slope]) -> dict[str, float]:
-    """Return the needs of a million flows at a terabit per second, from the last two slopes.
+    """Return the estimated resources for a million flows at a terabit per second, extrapolated from
+    the last two measurements.
 
-    The cost of a segment is extrapolated as a power of the number of flows, since the working set
-    already exceeds the caches. The cost of the start grows in proportion to the flows, times the
-    depth of trees. Memory grows in proportion to the flows, since all data is stored per flow.
+    The CPU time per segment is extrapolated as a power of the number of flows, because the data
+    already exceeds the caches. The CPU time of the start is proportional to the number of flows and
+    to the depth of trees. Memory is proportional to the number of flows.
     """
     before, last = slopes[-2:]
     times = MILLION / last.flows
@@ -238,8 +249,9 @@ def million(slopes: Sequence[Slope]) -> dict[str, float]:
 
 
 def judged(*, quick: bool, only: Sequence[str] = ()) -> int:
-    """Run all cases; return 1 if a bound is missed. A tenth of a run consists mostly of its start,
-    so it is not judged."""
+    """Run all cases, and return 1 if a bound is exceeded. With `quick`, nothing is checked, because
+    a tenth of a run consists mostly of its start.
+    """
     missed_goals = main(quick=quick, only=only)
     missed = [] if quick else missed_goals
     for line in missed:
@@ -248,8 +260,9 @@ def judged(*, quick: bool, only: Sequence[str] = ()) -> int:
 
 
 def main(*, quick: bool, only: Sequence[str] = ()) -> list[str]:
-    """Run all cases and return what is missed. Results are written after each case, except quick
-    ones."""
+    """Run all cases, and return a message for each exceeded bound. Results are written after each
+    case, unless `quick` is true.
+    """
     part = 0.1 if quick else 1.0
     entries, slopes = known()
     missed = []
@@ -273,7 +286,7 @@ def main(*, quick: bool, only: Sequence[str] = ()) -> list[str]:
 
 
 def known() -> tuple[list[Entry], list[Slope]]:
-    """Return the measurements so far."""
+    """Return the stored measurements."""
     content = json.loads(OUT.read_text()) if OUT.exists() else {}
     runs, slopes = content.get("runs", []), content.get("slopes", [])
     return [Entry(**each) for each in runs], [Slope(**each) for each in slopes]

@@ -1,10 +1,10 @@
-"""Bound of the memory of a simulation, computed from its parts before it runs.
+"""Compute an upper bound of the memory of a simulation before it runs.
 
-The sizes of a flow, a link, a station, a packet in flight and a value of the result are those of
-the engine's structures (`std::mem::size_of` on x86_64). Allocations have the size that the
-allocator uses. No value is fitted to a run. The number of values of a result, and the length of its
-text and of the scenario's, are counted in two small networks of the same file: they grow in
-proportion to the units.
+The bound is the sum of the sizes of flows, links, stations, packets in flight and values of the
+result. These sizes are those of the engine's structures (`std::mem::size_of` on x86_64).
+Allocations have the size that the allocator uses. No value is fitted to a run. The number of values
+in the result, and the lengths of the result's and of the scenario's text, are proportional to the
+size of the network. These numbers are determined in two small networks of the same file.
 """
 
 from collections.abc import Mapping
@@ -16,8 +16,9 @@ import lasthop as lh
 
 
 def heap(size: int) -> int:
-    """Return the memory that glibc's allocator uses for this many bytes: 8 bytes more, rounded up
-    to 16, at least 32."""
+    """Return the memory that glibc's allocator uses for `size` bytes: 8 bytes more, rounded up to a
+    multiple of 16, and at least 32.
+    """
     return max(32, -(-(size + 8) // 16) * 16)
 
 
@@ -25,92 +26,106 @@ NAME = heap(16)
 """Size of a name with up to 24 characters. [bytes]"""
 
 FLOW = (
-    *(392, 2 * NAME, 2 * heap(4 * 4)),  # the scenario's flow: its names, its paths
+    *(392, 2 * NAME, 2 * heap(4 * 4)),  # the flow in the scenario: its names, its paths
     *(256, heap(320) + 64, 2 * heap(8)),  # FlowState; sender and receiver, aligned; their rings
     2 * 2 * 2 * 8,  # two timers in the agenda, a tree with up to twice as many leaves
-    *(2 * 32, heap(4 * 8), heap(4 * 40)),  # windows to be read, ACKs that wait
-    *(2 * 20, 8, 2 * 12),  # paths in the routes, their first hops, start and stop in the plan
-    *(16 + 8, 2 * 120),  # times and class in the gauge, counters at two times
+    *(2 * 32, heap(4 * 8), heap(4 * 40)),  # windows for later samples, deferred ACKs
+    *(2 * 20, 8, 2 * 12),  # paths in the routes, their first legs, start and stop in the plan
+    *(16 + 8, 2 * 120),  # moments and class in the gauge, counters at two times
 )
 """Size of a flow, without its links. [bytes]"""
 
 STEP = 4 + 32
-"""Size of a link in a path: its number and hop. [bytes]"""
+"""Size of a link in a path: its number, and its leg. [bytes]"""
 
 LINK = (
     *(232, 3 * NAME),  # LinkSettings and their names
     *(64, heap(24), NAME),  # WiredLink, its label and name
-    *(16, 2 * (56 + 8 + 16)),  # times in the gauge, counters at two times
+    *(16, 2 * (56 + 8 + 16)),  # moments in the gauge, counters at two times
 )
 """Size of one direction of a link. [bytes]"""
 
 QUEUE = (heap(336), 16 * 32, 3 * 64)
-"""Size of the further parts of a link with a queue: pipe, its first places, discipline and losses.
-[bytes]"""
+"""Additional size of a link with a queue: `Pipe`, its first ring buffer, queue discipline and loss
+model. [bytes]
+"""
 
 STATION = (
-    *(576, 2 * NAME),  # the scenario's station
-    *(4 * 64, NAME),  # its ports and queues in the cell
-    *(2 * 64, 4 * 32),  # as a contender: backoff, head, places in the ring
+    *(576, 2 * NAME),  # the station in the scenario
+    *(4 * 64, NAME),  # its contenders and queues in the cell
+    *(2 * 64, 4 * 32),  # as a contender: backoff, first packet, ring buffers
     *(2 * 2 * 64, 2 * 32),  # counters at two times
 )
 """Size of a station, without its flows. [bytes]"""
 
 PACKET = 64 + 24
-"""Size of a packet in flight: an entry of the calendar and of its day. A packet in a queue is
-smaller. [bytes]"""
+"""Size of a packet in flight: its entry in the calendar queue, and in the current day of the
+calendar. A packet in a queue needs less memory. [bytes]
+"""
 
 CONNECTION = 2 * sum(FLOW) + 10 * PACKET
-"""Size of an open web connection: a flow in each direction, and the first window of a response.
-[bytes]"""
+"""Size of an open web connection: two flows, and the packets of a response's first window.
+[bytes]
+"""
 
 PLACE = (4 + 2) * 24
-"""Size of a place in a link's queue: a residence, in a ring with up to four times as many places,
-while it is copied from a ring of half the length. [bytes]"""
+"""Memory of a queue for each packet of its limit: a residence time in a ring buffer that is up to
+four times as large as needed. While the ring grows, there is a second buffer of half the size.
+[bytes]
+"""
 
 BIN, BIN_S = 8, 0.1
-"""Size of a bin of a link's smallest utilisation, and its width. [bytes, s]"""
+"""Size of an interval in which a link's utilisation is measured, and its length. [bytes, s]"""
 
 ENTRY = 2 * 104
-"""Size of a member of a `serde_json` object: hash, key, value, in a vector that has doubled.
-[bytes]"""
+"""Size of a member of a `serde_json` object: hash, key and value, in a vector whose capacity has
+doubled. [bytes]
+"""
 
 QUANTITY = (
-    2 * 32,  # name and value in its item, in a vector that has doubled
-    *(ENTRY, NAME, 16, heap(2 * 104), heap(52), 2 * NAME),  # in the estimates: mean and ci95
-    *(ENTRY, NAME, 16, heap(72)),  # in the samples: a list of one
+    2 * 32,  # name and value in the item, in a vector whose capacity has doubled
+    *(ENTRY, NAME, 16, heap(2 * 104), heap(52), 2 * NAME),  # in the means: `mean` and `ci95`
+    *(ENTRY, NAME, 16, heap(72)),  # in the values of replications: a list with one value
 )
-"""Size of a value of the result: measured, assembled, sampled. [bytes]"""
+"""Size of a value of the result: in the measures, in the means, and in the list of replications.
+[bytes]
+"""
 
 ITEM = (
     *(2 * 72, NAME, 3 * (heap(40) + NAME)),  # an item with up to three labels
-    *(2 * 72, 3 * (ENTRY + 2 * NAME), heap(52)),  # in the estimates
-    *(ENTRY, NAME, heap(52)),  # in the samples
+    *(2 * 72, 3 * (ENTRY + 2 * NAME), heap(52)),  # in the means
+    *(ENTRY, NAME, heap(52)),  # in the values of replications
 )
 """Size of a named item of the result: a flow, a station, a queue. [bytes]"""
 
 ENGINE = 8e6
-"""Size of the engine's program and runtime, and of the scenario's grammar. [bytes]"""
+"""Size of the engine's program and runtime, including the definitions of all scenario keys.
+[bytes]
+"""
 
 MODULES = 25e6
 """Size of lasthop's modules, their imports, and the extension. [bytes]"""
 
 TREE_QUANTITY = 200 + 24 + 2 * 48
-"""Size in Python of a quantity: a dictionary with mean and interval, a number, a place in a larger
-dictionary. [bytes]"""
+"""Size of a quantity in Python: a dictionary with mean and confidence interval, a number, and an
+entry of a larger dictionary. [bytes]
+"""
 
 TREE_ITEM = 80 + 4 * (64 + 48)
 """Size in Python of an item: a dictionary, its name and labels. [bytes]"""
 
 OF_TEXT = 8.0
-"""Ratio of the scenario's size in Python to the length of its text. A member has about twenty
-characters. It is stored twice as text, as two trees, and as typed values with a number and a place
-each. [-]"""
+"""Size of the scenario in Python, divided by the length of its JSON text. A member of this text has
+about twenty characters. The scenario is stored as text (twice), as trees (two), and as typed
+values, each with a number and an entry of a dictionary. [-]
+"""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Numbers of parts of a result and a scenario, which all grow in proportion to a network."""
+    """Numbers of components in a scenario and its result. All numbers are proportional to the size
+    of the network.
+    """
 
     items: float
     quantities: float
@@ -125,14 +140,14 @@ class Shape:
     windows: float
 
     def towards(self, other: "Shape", factor: float) -> "Shape":
-        """Return the shape at a multiple of the distance from this shape to `other`."""
+        """Return a linear extrapolation: `factor` 0 is this shape, and 1 is `other`."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
         return Shape(*(a + factor * (b - a) for a, b in pairs))
 
 
 @dataclass(frozen=True)
 class Network:
-    """A scenario file, and the settings that make it large."""
+    """A scenario file, with settings that make the network large."""
 
     file: Path
     unit: str = ""
@@ -142,14 +157,15 @@ class Network:
     open_connections: int = 0
 
     def scenario(self, size: int, **more: object) -> lh.Scenario:
-        """Return the scenario of the file with this many units."""
+        """Return the scenario of the file. `size` is the number of flows or stations."""
         unit = {self.unit: size} if self.unit else {}
         return lh.Scenario(self.file, {**self.settings, **more, **unit})
 
     @property
     def shape(self) -> Shape:
-        """Return the shape, from two small networks of two and four units with the shortest
-        possible runs."""
+        """Return the numbers of components, extrapolated from two small networks with sizes two and
+        four and short durations.
+        """
         if not self.unit:
             return shape(self.scenario(0, duration="2 s", warmup="1 s"))
         few, more = (shape(self.scenario(n, duration="2 s", warmup="1 s")) for n in (2, 4))
@@ -157,7 +173,7 @@ class Network:
 
 
 def shape(scenario: lh.Scenario) -> Shape:
-    """Return the numbers of parts of a scenario and of its result."""
+    """Return the numbers of components in a scenario and in its result."""
     tree: dict[str, Any] = scenario.to_dict()
     flows, links = tree["flows"], tree["links"]
     queues = [link for link in links if link["rate_bps"] and not link["of_host"]]
@@ -180,7 +196,7 @@ def shape(scenario: lh.Scenario) -> Shape:
 
 
 def engine_bytes(network: Network, measured_s: float) -> float:
-    """Return the bound of the engine's memory. [bytes]"""
+    """Return the upper bound of the engine's memory. [bytes]"""
     has = network.shape
     return (
         ENGINE
@@ -199,8 +215,9 @@ def engine_bytes(network: Network, measured_s: float) -> float:
 
 
 def python_bytes(network: Network, measured_s: float) -> float:
-    """Return the bound of the memory of `lh.simulate` with warnings, beyond that of the Python
-    interpreter. [bytes]"""
+    """Return the upper bound of the memory of `lh.simulate` with warnings, without the memory of
+    the Python interpreter. [bytes]
+    """
     has = network.shape
     return (
         engine_bytes(network, measured_s)

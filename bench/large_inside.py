@@ -1,4 +1,6 @@
-"""Run of a user: `large_inside.py FILE SETTINGS` simulates a file and reads the warnings."""
+"""Run of a Python user for `large.py`: `large_inside.py FILE SETTINGS` simulates a file and reads
+the warnings.
+"""
 
 import json
 import sys
@@ -8,12 +10,12 @@ from measure import high_water_mark_kb
 
 
 def main(file: str, settings: str) -> None:
-    """Simulate, and print the growth of memory over that of the Python interpreter."""
+    """Simulate, and print the memory that is used in addition to that of the Python interpreter."""
     idle_kb = high_water_mark_kb("self")
     import lasthop as lh
 
     result = lh.simulate(file, settings=json.loads(settings), replications=1, jobs=1)
-    _ = result.warnings  # read the warnings as the command line does; they read the scenario
+    _ = result.warnings  # as on the command line: to compute the warnings, the scenario is read
     packets = result.summary["totals"][0]["packets_delivered"]["mean"]
     cpu_s, peak_kb = time.process_time(), high_water_mark_kb("self")
     taken = {"cpu_s": cpu_s, "peak_mb": (peak_kb - idle_kb) / 1024, "packets": round(packets)}

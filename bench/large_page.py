@@ -1,5 +1,4 @@
-"""Tables of long and large runs, and of resources that a million flows need, from
-out/large.json."""
+"""Write the tables of large runs, and of the resources for a million flows, from out/large.json."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,11 +24,11 @@ WORDS = {
     "5,000 web connections a second, 60 s": "5,000 web connections per second, 60 s",
     "5,000 stations, 10,000 flows, 60 s": "cell of 5,000 stations, 10,000 flows, 60 s",
 }
-"""Names of cases in the table, by the names of stored runs."""
+"""Names of cases in the table, by their names in stored runs."""
 
 
 def main() -> None:
-    """Write both."""
+    """Write both tables."""
     entries, slopes = known()
     if not entries:
         raise BenchError("out/large.json: not there; `bench/large.py` writes it")
@@ -37,7 +36,7 @@ def main() -> None:
 
 
 def runs(entries: Sequence[Entry]) -> Iterator[str]:
-    """Yield a row for each run by the engine only and from Python."""
+    """Yield a row for each run with the engine's example, and for each run from Python."""
     yield from table(
         HEAD,
         (
@@ -54,8 +53,9 @@ def runs(entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def estimates(slopes: Sequence[Slope]) -> Iterator[str]:
-    """Yield the measurements, and the estimates for a million flows on one machine and in
-    chunks."""
+    """Yield the measurements, and the estimates for a million flows: on one machine, and divided
+    into smaller simulations.
+    """
     rows = [
         [
             f"one router, {slope.flows:,} flows",
@@ -92,5 +92,5 @@ def estimates(slopes: Sequence[Slope]) -> Iterator[str]:
 
 
 def estimated(*cells: str) -> list[str]:
-    """Return a row of values that have not been measured, in italics."""
+    """Return a table row of estimated values, in italics."""
     return [f"*{cell}*" for cell in cells]

@@ -1,8 +1,9 @@
-"""Lean loops: hand-written programs for one scenario each, as a lower bound of a simulator's cost.
+"""Lean loops: C++ programs that simulate only one scenario each, as a lower bound of CPU time.
 
-They simulate the same router and cell as the peers, without recording and without any generality.
-One loop of the router has one event per packet, since the arrival at the bottleneck determines all
-later times. The other loop has one event per hop, as a general simulator needs.
+The programs simulate the router and the cell on which the simulators are compared. These programs
+record nothing, and support no other scenario. There are two loops for the router. One has one event
+per packet, because the arrival at the bottleneck determines all later times. The other has one
+event per hop, as a general simulator.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ QUEUE = 100
 
 
 def install() -> None:
-    """Build both programs. Build them again if a source has changed."""
+    """Compile the programs, unless the compiled programs are newer than their sources."""
     ensure_compiler()
     STORE.mkdir(exist_ok=True)
     for program in (ROUTER, CELL):
@@ -28,7 +29,7 @@ def install() -> None:
 
 @dataclass(frozen=True)
 class Cell:
-    """Downloads in the 802.11b cell."""
+    """Downloads in the 802.11b cell, for the lean loop of the cell."""
 
     stations: int = 7
     flows_per_station: int = 1
@@ -40,5 +41,7 @@ class Cell:
 
 
 def router(how: str, flows: int, rtt_ms: float, limit: int, *numbers: str) -> list[str]:
-    """Return the command of the router. `numbers` are its length, its warm-up and its seed."""
+    """Return the command of a lean loop for the router. `numbers` are its duration, warm-up and
+    seed.
+    """
     return [str(ROUTER), *numbers, str(flows), f"{rtt_ms:g}", str(limit), how]

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Only the virtual shared bottleneck sends pings ([`crate::bottleneck`]). Real hosts reply late
-//! when they are busy, reply to some requests only when they limit the rate of replies, and do not
-//! reply behind a firewall.
+//! when they are busy. A host that limits the rate of replies ignores some requests, and a host
+//! behind a firewall ignores all requests.
 
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
@@ -49,7 +49,7 @@ table! {
 /// The replies of a station to echo requests.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Echo {
-    /// Time from a request to its reply, in addition to the time in queues and on the air.
+    /// Time from a request to its reply, in addition to times in queues and on the air.
     pub delay: Span,
     /// Probability that the station does not reply to a request.
     pub loss: f64,
@@ -60,12 +60,13 @@ pub struct Echo {
 pub struct EchoChange {
     /// Time of the change, from the start of the run.
     pub at: Span,
-    /// Replies from this change until the next one.
+    /// Delay and loss of replies from this change until the next change.
     pub echo: Echo,
 }
 
 impl Echo {
-    /// Checks the keys about echo replies in a table of stations, for a run of this `duration`.
+    /// Checks the keys for ping replies in a table of stations. `duration` is the duration of the
+    /// run.
     pub(crate) fn check(station: &Section, duration: Option<Span>, problems: &mut Problems) {
         let mut instants = Instants::within(duration);
         for (name, change) in station.tables(EchoKeys::pings) {
@@ -82,7 +83,7 @@ impl Echo {
         }
     }
 
-    /// Returns the replies that a table of stations sets.
+    /// Returns the delay and loss of replies that a table of stations sets.
     ///
     /// # Errors
     /// A value has been refused.
@@ -94,7 +95,7 @@ impl Echo {
         })
     }
 
-    /// Returns the changes of the replies of a station, in chronological order.
+    /// Returns the changes of a station's replies, in order of time.
     ///
     /// # Errors
     /// A value has been refused.
@@ -114,18 +115,18 @@ impl Echo {
     }
 }
 
-/// The replies of a station to echo requests at run time.
+/// The replies of a station to echo requests during a run.
 #[derive(Clone, Debug)]
 pub struct Responder {
-    /// Replies at the start of the run, followed by the changes.
+    /// Delay and loss of replies at the start of the run, followed by their changes.
     schedule: Vec<EchoChange>,
     /// Random stream that decides which requests have no reply.
     draws: Stream,
 }
 
 impl Responder {
-    /// Returns the replies of the station `name`, which follow `echo` until the first of the
-    /// `changes`.
+    /// Returns the responder of the station `name`. Its replies follow `echo` until the first of
+    /// the `changes`.
     pub fn new(name: &str, echo: Echo, changes: &[EchoChange], streams: &Streams) -> Responder {
         let at = Span::ZERO;
         let first = std::iter::once(EchoChange { at, echo });
@@ -140,7 +141,8 @@ impl Responder {
     pub fn answers_after(&mut self, now: Time) -> Option<Span> {
         let since = |change: &EchoChange| Time::ZERO + change.at <= now;
         let place = self.schedule.partition_point(since);
-        let Echo { delay, loss } = self.schedule[place - 1].echo; // the first entry applies from the start on
+        // the first change in the schedule is at the start of the run
+        let Echo { delay, loss } = self.schedule[place - 1].echo;
         (!self.draws.chance(loss)).then_some(delay)
     }
 }
@@ -200,7 +202,7 @@ mod tests {
         };
         let mut station = responder(echo, &[]);
         let lost = (0..10_000).filter(|_| station.answers_after(Time(1)).is_none());
-        // standard deviation 46
+        // standard deviation of the number of lost requests: 46
         assert!((2_860..3_140).contains(&lost.count()));
     }
 }

@@ -1,4 +1,4 @@
-//! Reasons why a run gives no result.
+//! Reasons for which a run has no result.
 
 use crate::kernel::time::Span;
 
@@ -8,13 +8,15 @@ pub enum EngineError {
     /// The run was stopped before any replication finished.
     #[error("interrupted before the first replication was finished")]
     Interrupted,
-    /// The simulated time is longer than the agenda can index with this number of flows.
+    /// The duration of the scenario is too long for the agenda (list of pending events) with this
+    /// number of flows.
     #[error("duration: with this many flows at most {} s can be simulated", horizon.seconds() as u64)]
     TooLong {
-        /// Longest time that can be simulated.
+        /// Longest duration that can be simulated.
         horizon: Span,
     },
-    /// A conservation law was violated. This is a defect of the engine, never of the scenario.
+    /// A conservation law was violated, such as packets sent = delivered + lost + in flight. Such
+    /// an error is a defect of the engine, never of the scenario.
     #[error("conservation violated: {0}")]
     Conservation(String),
 }

@@ -1,13 +1,14 @@
-//! Averages of independent replications, with 95 % confidence intervals.
+//! Means over independent replications, with 95 % confidence intervals.
 
 use serde::Serialize;
 
 /// A mean and the half width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// Mean of the replications.
+    /// Mean over the replications.
     pub mean: f64,
-    /// Half width of the Student-t interval; `None` with fewer than two replications.
+    /// Half width of the 95 % confidence interval (Student's t); `None` with fewer than two
+    /// replications.
     pub ci95: Option<f64>,
 }
 
@@ -50,8 +51,8 @@ const Z_975: f64 = 1.959_963_984_540_05;
 
 /// Returns the 97.5 % quantile of Student's t.
 ///
-/// Above 30 degrees of freedom, it is computed by the Cornish-Fisher expansion (Abramowitz and
-/// Stegun, 26.7.5), whose error is there below 3e-8.
+/// Above 30 degrees of freedom, the quantile is computed by the Cornish-Fisher expansion
+/// (Abramowitz and Stegun, 26.7.5). The error of this expansion is then below 3e-8.
 pub fn student_t_975(degrees_of_freedom: usize) -> f64 {
     if (1..=30).contains(&degrees_of_freedom) {
         return T_975[degrees_of_freedom - 1];
@@ -65,7 +66,8 @@ pub fn student_t_975(degrees_of_freedom: usize) -> f64 {
     z + (g1 + (g2 + (g3 + g4 / n) / n) / n) / n
 }
 
-/// Returns the mean and interval of one value per replication; `None` without values.
+/// Returns the mean and the confidence interval of `values`, which are one value per replication;
+/// `None` if there are no values.
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
     let count = values.len();
     if count == 0 {
@@ -93,7 +95,7 @@ mod tests {
 
     #[test]
     fn quantiles_agree_with_the_tables() {
-        // scipy.stats.t.ppf(0.975, n)
+        // expected values: scipy.stats.t.ppf(0.975, n)
         for (n, t) in [(4, 2.776_445_105), (9, 2.262_157_163), (31, 2.039_513_446)] {
             assert!((student_t_975(n) - t).abs() < 3e-8, "{n}");
         }
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn interval_worked_by_hand() {
-        // 1, 2, 3: mean 2, deviation 1, half width 4.3027 / sqrt(3)
+        // values 1, 2, 3: mean 2, standard deviation 1, half width 4.3027 / sqrt(3)
         let Some(Estimate {
             mean,
             ci95: Some(half),

@@ -1,22 +1,23 @@
-//! Quantiles of many durations, in memory that does not grow with their number.
+//! Quantiles of many durations. The memory does not depend on the number of durations.
 
 use crate::kernel::time::Span;
 
-/// Number of cells per octave. A quantile is at most 1 part in 512 above the exact quantile.
+/// Number of bins (cells) per octave. A computed quantile is at most 1/512 above the exact
+/// quantile.
 const CELLS_PER_OCTAVE: u64 = 512;
 
-/// Maximum number of displayed cells per octave.
+/// Maximum number of bins per octave in output. Adjacent bins are merged.
 const CELLS_SHOWN: u64 = 32;
 
-/// Numbers of durations in cells whose width grows with the duration.
+/// A histogram of durations. The width of a bin (cell) increases with the duration.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// Counts by octave and cell, up to the longest duration. An octave without durations has no
-    /// cells.
+    /// Number of durations by octave and bin, up to the longest duration. An octave without
+    /// durations has an empty list.
     counts: Vec<Vec<u64>>,
     count: u64,
     sum_ns: u128,
-    /// Shortest and longest duration.
+    /// Shortest duration; the next field is the longest duration.
     least: Span,
     most: Span,
 }
@@ -65,10 +66,10 @@ impl Histogram {
         self.most = self.most.max(other.most);
     }
 
-    /// Returns the edges of the displayed cells, at most `CELLS_SHOWN` per octave, and the count in
-    /// each cell. The cells reach from the first to the last with a duration. There is one more
-    /// edge than counts. The first edge is the shortest duration, and the last edge is 1 ns above
-    /// the longest. [ns]
+    /// Returns the edges of the bins for output, at most `CELLS_SHOWN` per octave, and the number
+    /// of durations in each bin. The first and the last bin contain at least one duration. There is
+    /// one more edge than bins. The first edge is the shortest duration, and the last edge is 1 ns
+    /// above the longest duration. [ns]
     pub fn cells(&self) -> (Vec<u64>, Vec<u64>) {
         let merged = (CELLS_PER_OCTAVE / CELLS_SHOWN) as usize;
         let mut counts: Vec<u64> = Vec::new();
@@ -76,7 +77,7 @@ impl Histogram {
             let cells = octave.chunks(merged).map(|cells| cells.iter().sum::<u64>());
             let filled = counts.len() + CELLS_SHOWN as usize;
             counts.extend(cells);
-            counts.resize(filled, 0); // an octave without durations has no cells
+            counts.resize(filled, 0); // the list of an octave without durations is empty
         }
         let Some(first) = counts.iter().position(|&count| count > 0) else {
             return (Vec::new(), Vec::new());
@@ -99,9 +100,9 @@ impl Histogram {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e9)
     }
 
-    /// Returns the quantile of the fraction `part`: the end of the first cell up to which at least
-    /// this fraction of the durations is. The value is at most the longest duration. It is never
-    /// below the exact quantile, and it is exact if all durations are equal. [s]
+    /// Returns the quantile for the fraction `part`: the upper end of the first bin up to which at
+    /// least this fraction of the durations lies. The value is at most the longest duration. The
+    /// value is never below the exact quantile, and exact if all durations are equal. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = ((part * self.count as f64).ceil() as u64).max(1);
         let mut below = 0;
@@ -119,23 +120,23 @@ impl Histogram {
     }
 }
 
-/// Returns the octave of a cell, and the number of the cell in the octave.
+/// Returns the octave of a bin, and the index of the bin in this octave.
 fn place(cell: usize) -> (usize, usize) {
     let cells = CELLS_PER_OCTAVE as usize;
     (cell / cells, cell % cells)
 }
 
-/// Returns the cell of a duration. [ns]
+/// Returns the index of the bin that contains a duration. [ns]
 fn cell(ns: u64) -> usize {
     let octave = (ns / CELLS_PER_OCTAVE)
         .checked_ilog2()
         .map_or(0, |log| log + 1);
-    // from the second octave on, only the top 10 bits matter, the first of which is 1
+    // from the second octave on, the bin depends only on the top 10 bits, the first of which is 1
     let shift = octave.saturating_sub(1);
     (u64::from(shift) * CELLS_PER_OCTAVE + (ns >> shift)) as usize
 }
 
-/// Returns the shortest duration of a cell. [ns]
+/// Returns the shortest duration that a bin contains. [ns]
 fn least(cell: usize) -> u64 {
     let cell = cell as u64;
     let shift = (cell / CELLS_PER_OCTAVE).saturating_sub(1);
@@ -164,7 +165,7 @@ mod tests {
             assert_eq!(cell(first), index);
             assert!(first == 0 || cell(first - 1) == index - 1);
         }
-        // the longest time needs 56 x 512 cells: 229 kB
+        // the longest time is in bin 56 x 512 - 1, so that all bins use at most 229 kB
         assert_eq!(cell(u64::MAX), 56 * 512 - 1);
     }
 
@@ -197,7 +198,7 @@ mod tests {
         for (pair, &count) in edges.windows(2).zip(&counts) {
             let inside = spans.iter().filter(|&&ns| (pair[0]..pair[1]).contains(&ns));
             assert_eq!(inside.count() as u64, count, "{pair:?}");
-            // at most 32 cells per octave
+            // at most 32 bins per octave
             assert!((pair[1] - pair[0]) * 32 <= pair[0], "{pair:?}");
         }
         assert_eq!(counts.iter().sum::<u64>(), 40);

@@ -1,5 +1,5 @@
-//! Compiles the C code of `crates/bpf` into a process of this machine, with which tests compare the
-//! Rust code.
+//! Compiles the C code of `crates/bpf` for this machine, so that tests can compare this code with
+//! the Rust code.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,13 +12,13 @@ pub(crate) fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../bpf")
 }
 
-/// A compiled program, in a directory that is removed with this value.
+/// A compiled C program. Dropping this value removes the directory of the program.
 pub(crate) struct Compiled {
     directory: PathBuf,
 }
 
 impl Compiled {
-    /// Compiles `program`, which includes the source file `law`.
+    /// Compiles `program`, which includes the C file `law`.
     pub(crate) fn new(program: &str, law: &str) -> Compiled {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -37,7 +37,8 @@ impl Compiled {
         Compiled { directory }
     }
 
-    /// Sends `told` to the program, and returns the 64-bit numbers that the program writes.
+    /// Runs the compiled program with the input `told`, and returns the 64-bit numbers of its
+    /// output.
     pub(crate) fn answers(&self, told: Vec<u8>) -> Vec<u64> {
         let mut process = Command::new(self.directory.join("law"))
             .stdin(Stdio::piped())

@@ -1,7 +1,8 @@
 //! Packet-level engine of lasthop.
 //!
-//! The text of a scenario is parsed once into a checked [`scenario::Scenario`], and [`run`]
-//! computes its result. This crate uses no files, sockets, wall clocks or Python.
+//! The text of a scenario is parsed and checked once, which results in a [`scenario::Scenario`].
+//! [`run`] simulates this scenario and returns the result. This crate uses no files, sockets, wall
+//! clocks or Python.
 #![doc(html_no_source)]
 #![doc = include_str!("../README.md")]
 

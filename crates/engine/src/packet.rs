@@ -1,4 +1,4 @@
-//! A packet: a small value that is copied from queue to queue.
+//! Simulated packets. A packet is a small value that is copied from queue to queue.
 
 use crate::kernel::time::Time;
 use crate::words;
@@ -13,7 +13,7 @@ words! {
     }
 }
 
-/// The kind of a packet.
+/// Type of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacketKind {
@@ -21,17 +21,17 @@ pub enum PacketKind {
     Segment,
     /// UDP datagram.
     Datagram,
-    /// TCP segment that opens a connection.
+    /// TCP SYN, which opens a connection.
     Syn,
-    /// Pure TCP acknowledgement.
+    /// TCP ACK without payload.
     Ack,
-    /// The acknowledgement of a SYN.
+    /// TCP SYN-ACK.
     SynAck,
 }
 
 impl PacketKind {
-    /// Returns true for packets in the direction of the data of the flow, and false for packets in
-    /// the other direction.
+    /// Returns true for a packet in the direction of the flow's data, and false for a packet in the
+    /// opposite direction.
     #[inline(always)]
     pub fn is_data(self) -> bool {
         (self as u8) < PacketKind::Ack as u8
@@ -46,24 +46,24 @@ pub enum Ecn {
     NotCapable,
     /// ECT(0): a queue may mark the packet instead of dropping it.
     Capable,
-    /// ECT(1): a queue may mark the packet, and the sender reacts to the fraction of marks: L4S
-    /// (RFC 9331).
+    /// ECT(1): a queue may mark the packet. ECT(1) identifies L4S senders, which react to the
+    /// fraction of marks (RFC 9331).
     Scalable,
     /// CE: a queue has marked the packet.
     Experienced,
 }
 
 impl Ecn {
-    /// Returns whether a queue treats the packet as L4S: ECT(1), or CE, whose earlier value is
-    /// unknown (RFC 9331, section 5.1).
+    /// Returns whether a queue treats the packet as an L4S packet: ECT(1), or CE, because the value
+    /// before the mark is unknown (RFC 9331, section 5.1).
     #[inline]
     pub fn is_l4s(self) -> bool {
         matches!(self, Ecn::Scalable | Ecn::Experienced)
     }
 }
 
-/// Congestion flags and counters in the TCP header of a segment or an ACK. Without ECN they are not
-/// set.
+/// ECN feedback in the TCP header of a segment or an ACK: a flag or a counter of marks. Without ECN
+/// all bits are 0.
 ///
 /// | bits | meaning |
 /// |---|---|
@@ -74,41 +74,43 @@ impl Ecn {
 pub struct EcnEcho(u8);
 
 impl EcnEcho {
-    /// The cleared flag of a connection without ECN, or of a connection that echoes marks until the
-    /// window is reduced.
+    /// Cleared flag of a connection without ECN, or of a connection with classic ECN (RFC 3168).
     pub const NONE: EcnEcho = EcnEcho(0);
-    /// The flag of a connection that echoes marks until the window is reduced.
+    /// Set flag of a connection with classic ECN (RFC 3168), which echoes a mark until the window
+    /// is reduced.
     pub const SET: EcnEcho = EcnEcho(1);
-    /// Modulus of the counts of marked segments.
+    /// Modulus of the number of marked segments.
     pub const MODULUS: u32 = 64;
 
     const EACH: u8 = 1 << 1;
     const COUNTS: u8 = 1 << 7;
 
-    /// Returns the flag of a connection that echoes marks until the window is reduced.
+    /// Returns the flag of a connection with classic ECN (RFC 3168), which echoes a mark until the
+    /// window is reduced.
     #[inline(always)]
     pub const fn flag(is_set: bool) -> EcnEcho {
         EcnEcho(is_set as u8)
     }
 
-    /// Returns the flag of a connection that echoes each mark.
+    /// Returns the flag of a connection that echoes each mark (RFC 8257).
     pub const fn of_each(is_set: bool) -> EcnEcho {
         EcnEcho(EcnEcho::EACH | is_set as u8)
     }
 
-    /// Returns the count of marked segments.
+    /// Returns the value for a connection that counts marks (RFC 9768). `marked` is the number of
+    /// marked segments.
     pub const fn count(marked: u32) -> EcnEcho {
         EcnEcho(EcnEcho::COUNTS | ((marked % EcnEcho::MODULUS) as u8) << 1)
     }
 
-    /// Returns whether the field has information: a set flag, or any flag of a connection that
-    /// echoes each mark.
+    /// Returns whether the field contains feedback: any bit is set. For a connection that echoes
+    /// each mark, this is always true.
     #[inline(always)]
     pub const fn speaks(self) -> bool {
         self.0 != 0
     }
 
-    /// Returns whether the flag is set. A count has no flag.
+    /// Returns whether the flag is set. The value is false if the field is a count.
     #[inline(always)]
     pub const fn is_set(self) -> bool {
         self.0 & 1 != 0
@@ -128,36 +130,39 @@ impl EcnEcho {
 pub struct Packet {
     /// Index of the flow.
     pub flow: u32,
-    /// Segment or datagram number; for an ACK the next segment expected; 0 in a handshake.
+    /// Number of the segment or datagram. For an ACK, the number of the next expected segment; 0 in
+    /// a handshake.
     pub number: u32,
-    /// Send time of a segment or datagram; for an ACK the echoed send time.
+    /// Time at which a segment or datagram was sent; for an ACK, the echoed timestamp.
     pub stamp: Time,
     /// Time at which the packet entered its current queue.
     pub queued: Time,
-    /// IP length. [bytes]
+    /// Length of the IP packet. [bytes]
     pub bytes: u16,
-    /// Number of legs of the route that the packet has begun.
+    /// Number of legs (sections of the route) that the packet has begun.
     pub hop: u8,
-    /// Kind of the packet.
+    /// Type of the packet.
     pub kind: PacketKind,
-    /// Whether a queue may mark the packet, and whether a queue has marked it.
+    /// Whether the packet is ECN-capable, and whether a queue has marked the packet.
     pub ecn: Ecn,
-    /// Congestion flags and counters of TCP: an ACK reports marks, a segment reports a reduced window.
+    /// ECN feedback in the TCP header: an ACK reports marks, and a segment reports a reduced
+    /// window.
     pub echo: EcnEcho,
-    /// Number of the SACK option of an ACK, modulo 2^16; 0 without a SACK option.
+    /// Number that identifies the SACK option of an ACK, modulo 2^16; 0 if the ACK has no SACK
+    /// option.
     pub sack: u16,
 }
 
 impl Packet {
-    /// Returns true for packets in the direction of the data of the flow, and false for packets in
-    /// the other direction.
+    /// Returns true for a packet in the direction of the flow's data, and false for a packet in the
+    /// opposite direction.
     #[inline(always)]
     pub fn is_data(&self) -> bool {
         self.kind.is_data()
     }
 
-    /// Marks the packet instead of dropping it. Returns false if the packet cannot carry a mark and
-    /// must be dropped. A mark is never removed (RFC 3168, section 5).
+    /// Sets the CE mark. Returns false if the packet is not ECN-capable and must be dropped. A mark
+    /// is never removed (RFC 3168, section 5).
     pub fn mark(&mut self) -> bool {
         if self.ecn == Ecn::NotCapable {
             return false;
@@ -168,7 +173,7 @@ impl Packet {
 }
 
 impl Packet {
-    /// A packet without content, to be overwritten.
+    /// A packet without content, as a placeholder.
     pub const BLANK: Packet = Packet {
         flow: 0,
         number: 0,
@@ -243,7 +248,8 @@ mod tests {
         }
     }
 
-    /// Checks the size of a packet, because queues copy packets: half a cache line each.
+    /// Checks that a packet has half the size of a cache line, because packets are copied from
+    /// queue to queue.
     #[test]
     fn a_packet_takes_32_bytes() {
         assert_eq!(size_of::<Packet>(), 32);

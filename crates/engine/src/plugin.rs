@@ -1,8 +1,8 @@
 //! Plugins: queue disciplines and congestion controls that other crates add to scenario files.
 //!
 //! A plugin implements an algorithm ([`Policy`], [`ExternalControl`]) and its settings
-//! ([`table!`](crate::table)). Scenarios that are parsed through a [`Registry`] then accept the
-//! plugin's key or word. `examples/parts` is an example.
+//! ([`table!`](crate::table)). A [`Registry`] parses scenarios that contain the plugin's key or
+//! word. `examples/parts` is an example.
 
 use crate::notation::setting::FileTable;
 use crate::notation::setting::{KeyOf, Spec, inner};
@@ -25,7 +25,7 @@ impl Registry {
         Registry::default()
     }
 
-    /// Adds a queue discipline for all queues.
+    /// Registers a queue discipline, which is then accepted in all tables of queues.
     #[must_use]
     pub fn discipline<P: Policy>(mut self) -> Registry {
         let plugin: &'static DisciplinePlugin = const { &DisciplinePlugin::of::<P>() };
@@ -37,8 +37,8 @@ impl Registry {
         self
     }
 
-    /// Adds a congestion control for all connections. Its settings are a table with the name of the
-    /// congestion control, in every table with TCP settings.
+    /// Registers a congestion control, which is then accepted for all connections. Its settings are
+    /// in a table with the name of the congestion control, within any table of TCP settings.
     #[must_use]
     pub fn congestion<C: ExternalControl>(mut self) -> Registry {
         let plugin: &'static ControlPlugin = const { &ControlPlugin::of::<C>() };
@@ -54,11 +54,10 @@ impl Registry {
         self
     }
 
-    /// Returns the scenario that `text` and the settings over it describe, or every problem found
-    /// ([`scenario::parse`]).
+    /// Parses and checks the scenario `text` with overrides: see [`scenario::parse`].
     ///
     /// # Errors
-    /// Every problem found.
+    /// All problems found in the text and the overrides.
     pub fn parse(
         &self,
         text: &str,

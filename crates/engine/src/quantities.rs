@@ -1,5 +1,5 @@
-//! The registry of measured quantities. It defines each quantity once, with its unit, lists and
-//! definition.
+//! The registry of measured quantities. Each quantity is defined once, with its unit, its lists and
+//! its definition.
 
 use std::sync::LazyLock;
 
@@ -8,27 +8,28 @@ use serde::Serialize;
 /// A measured quantity.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Quantity {
-    /// Name in results, including the unit.
+    /// Name of the quantity in results, including the unit.
     pub name: &'static str,
     /// Unit; `-` for a quantity without a unit.
     pub unit: &'static str,
     /// Whether the quantity is a probability or a fraction of a total.
     #[serde(skip)]
     pub(crate) is_fraction: bool,
-    /// Result lists whose items have the quantity.
+    /// Names of the result lists whose items may have this quantity.
     pub lists: &'static [&'static str],
-    /// Definition of the average or count, which covers the time after the warm-up.
+    /// Definition of the quantity. Averages and counts cover the time after the warm-up.
     pub definition: &'static str,
 }
 
 impl Quantity {
-    /// Returns the quantity's name with a value. The value is `None` if a replication has no value.
+    /// Returns the name of the quantity together with `value`; `None` if a replication has no
+    /// value.
     pub fn of(&self, value: impl Into<Option<f64>>) -> (&'static str, Option<f64>) {
         (self.name, value.into())
     }
 }
 
-/// Defines each quantity as a constant, and the list of all quantities in the same order.
+/// Defines a constant for each quantity, and a list of all quantities in the same order.
 macro_rules! registry {
     ($($constant:ident: $name:literal, $unit:tt, $lists:expr, $definition:literal;)*) => {
         $(
@@ -42,12 +43,12 @@ macro_rules! registry {
             };
         )*
 
-        /// All quantities, in their order in results.
+        /// All quantities, in the order in which results contain them.
         pub const QUANTITIES: &[Quantity] = &[$($constant),*];
     };
 }
 
-/// Returns the unit of a quantity, and whether the quantity is a fraction.
+/// Returns the unit of a quantity, and whether the quantity is a fraction (unit `fraction`).
 macro_rules! unit {
     (fraction) => {
         ("-", true)
@@ -63,8 +64,8 @@ pub static FRACTIONS: LazyLock<Vec<Quantity>> = LazyLock::new(|| {
     fractions.copied().collect()
 });
 
-// name, unit (`fraction` means a number from 0 to 1 without a unit), lists; the definition follows
-// on the next lines
+// each entry: name, unit (`fraction` means a number from 0 to 1 without a unit) and lists; the
+// lines after it are the definition
 registry! {
     GOODPUT: "goodput_bps", "bit/s", ["flows", "stations", "cells", "classes"],
         "payload delivered to the application in order, per second, summed over the flows of the item";
@@ -232,13 +233,13 @@ registry! {
 mod tests {
     use super::*;
 
-    /// A quantity without a unit must be a fraction, or be listed here.
+    /// Checks that each quantity without a unit is a fraction, or is in the list of this test.
     #[test]
     fn quantities_without_a_unit_are_fractions_or_listed() {
         let others = [
             FAIRNESS_LEVEL,
             AGGRESSIVENESS,
-            JAIN, // at most 1, apart from rounding
+            JAIN, // between 0 and 1, but rounding may exceed 1
             JAIN_P05,
             SYNCHRONISATION,
             UPDOWN_RATIO,

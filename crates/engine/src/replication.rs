@@ -1,4 +1,5 @@
-//! A replication: one run of a world, which is observed and measured from outside.
+//! A replication: one simulation run ([`World`]), during which time series, frames and results are
+//! recorded.
 //!
 //! ```text
 //!  World::new --run_until--> end of the warm-up --run_until--> ... --run_to_end--> end
@@ -7,8 +8,8 @@
 //!                             to measure        at half the time   measures from snapshot to end
 //! ```
 //!
-//! The world does not depend on this module. The code that records and measures only calls the
-//! world's methods.
+//! The simulation does not depend on this module: recording and measuring only call read methods of
+//! [`World`].
 
 use std::iter::Peekable;
 use std::ops::ControlFlow;
@@ -27,34 +28,38 @@ use crate::world::{Watch, World};
 pub struct Replication {
     /// Values of all measured quantities.
     pub measures: Measures,
-    /// Goodputs in the first and the second half of the measured time, if there is a measured time.
+    /// Goodputs in the first and in the second half of the measured time; `None` if nothing is
+    /// measured.
     pub halves: Option<[Goodputs; 2]>,
-    /// Time series, if the scenario requests them.
+    /// Time series; `None` unless the scenario requests them.
     pub series: Option<Series>,
-    /// Frames on the air, if the scenario requests them.
+    /// Frames on the air; an empty list unless the scenario requests them.
     pub frames: Vec<FrameRecord>,
-    /// Whether the limit of recorded frames was reached.
+    /// Whether frames are missing because the maximum number of recorded frames was reached.
     pub frames_full: bool,
-    /// Distributions of round-trip times, delays and waits, if measured with [`Detail::Tails`].
+    /// Distributions of round-trip times, delays and waiting times; an empty list unless
+    /// [`Detail::Tails`] is selected.
     pub distributions: Vec<Distribution>,
 }
 
 /// The detail of the measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Only mean values.
+    /// Means only.
     Means,
-    /// Also quantities that mean values hide: shares of a cell in single seconds, long waits in its
-    /// queues, and round-trip times of TCP flows. The time series also contain the delays of flows.
+    /// In addition to means, fairness in single seconds, 99th percentiles of waiting times in the
+    /// queues of a cell, and percentiles of round-trip times. Time series also contain the delays
+    /// of flows.
     Tails,
 }
 
-/// Runs replication number `replication`. The first replication is recorded as the scenario
-/// requests. `look` is called with the simulated time now and then, and may stop the run.
+/// Runs replication number `replication`. In replication 0, time series and frames are recorded if
+/// the scenario requests them. `look` is called regularly with the simulated time, and may stop the
+/// run.
 ///
 /// # Errors
-/// `Interrupted` if `look` breaks, `Conservation` if a conservation law is violated, and `TooLong`
-/// if the agenda cannot hold the scenario's duration.
+/// `Interrupted` if `look` returns `Break`, `Conservation` if a conservation law is violated, and
+/// `TooLong` if the duration exceeds the maximum for this number of flows.
 pub fn run_replication(
     scenario: &Scenario,
     replication: u32,
@@ -83,7 +88,7 @@ pub fn sampled(scenario: &Scenario) -> Result<(usize, u64), EngineError> {
 /// A replication that is running or has ended.
 pub struct Running<'a> {
     world: World<'a>,
-    /// Remaining halts of the world, in order.
+    /// Remaining halts of the simulation, in order of time.
     halts: Peekable<Box<dyn Iterator<Item = (Time, Halt)> + Send>>,
     ended: bool,
     series: Option<Series>,
@@ -96,11 +101,11 @@ pub struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// Returns replication number `replication` before its first event. The first replication is recorded as the
-    /// scenario requests.
+    /// Returns replication number `replication` at time 0. In replication 0, time series and frames
+    /// are recorded if the scenario requests them.
     ///
     /// # Errors
-    /// `TooLong` if the agenda cannot hold the scenario's duration.
+    /// `TooLong` if the duration exceeds the maximum for this number of flows.
     pub fn new(
         scenario: &'a Scenario,
         replication: u32,
@@ -110,8 +115,8 @@ impl<'a> Running<'a> {
         Ok(Running::of(world, replication == 0, detail))
     }
 
-    /// Returns the replication of `world` before its first event. It is recorded if `records` is
-    /// true.
+    /// Returns a replication of `world` at time 0. If `records` is true, time series and frames are
+    /// recorded if the scenario requests them.
     pub(crate) fn of(mut world: World<'a>, records: bool, detail: Detail) -> Running<'a> {
         let scenario = world.scenario();
         let interval = scenario.record.series_interval.filter(|_| records);
@@ -147,18 +152,18 @@ impl<'a> Running<'a> {
         self.world.now()
     }
 
-    /// Allows changes at the halts of the replication: see [`crate::session`].
+    /// Allows changes of settings at halts: see [`crate::session`].
     pub(crate) fn gated(mut self) -> Running<'a> {
         self.world.gate();
         self
     }
 
-    /// Returns the world at its present halt.
+    /// Returns the state of the simulation at the current halt.
     pub(crate) fn world(&self) -> &World<'a> {
         &self.world
     }
 
-    /// Returns the world, so that it can be changed.
+    /// Returns the state of the simulation for modification.
     pub(crate) fn world_mut(&mut self) -> &mut World<'a> {
         &mut self.world
     }
@@ -168,11 +173,12 @@ impl<'a> Running<'a> {
         self.ended
     }
 
-    /// Runs to the end. `look` is called with the simulated time now and then. If `look` breaks,
-    /// the run pauses and may be advanced again. The result does not depend on pauses.
+    /// Runs to the end. `look` is called regularly with the simulated time. If `look` returns
+    /// `Break`, the run pauses, and a second call continues it. The result does not depend on
+    /// pauses.
     ///
     /// # Errors
-    /// `Interrupted` if `look` breaks.
+    /// `Interrupted` if `look` returns `Break`.
     pub fn advance(
         &mut self,
         look: &mut dyn FnMut(Time) -> ControlFlow<()>,
@@ -180,12 +186,13 @@ impl<'a> Running<'a> {
         self.go(None, look)
     }
 
-    /// Runs to `to`, at most to the end, and halts there. Of the events at this time, only those of
-    /// the medium and of links have been processed. The result does not depend on halts.
+    /// Runs to the time `to`, but not beyond the end, and halts there. Of the events at `to`, only
+    /// those of the radio channel and of links have been processed. The result does not depend on
+    /// halts.
     ///
     /// # Errors
-    /// `Interrupted` if `look` breaks. The run then pauses before `to`, and must continue at least
-    /// to `to`.
+    /// `Interrupted` if `look` returns `Break`. The run then pauses before `to`, and the next call
+    /// must run at least to `to`.
     pub fn advance_until(
         &mut self,
         to: Time,
@@ -194,7 +201,7 @@ impl<'a> Running<'a> {
         self.go(Some(to), look)
     }
 
-    /// Runs to a time, or to the end.
+    /// Runs to a given time, or to the end.
     fn go(
         &mut self,
         to: Option<Time>,
@@ -297,7 +304,8 @@ impl<'a> Running<'a> {
     }
 }
 
-/// The reasons for halts of the world. Halts at the same time happen in this order.
+/// The reasons for halts of the simulation. Halts at the same time are processed in the order of
+/// this list.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Halt {
     WarmupEnds,
@@ -306,9 +314,9 @@ enum Halt {
     Sample,
 }
 
-/// Returns the halts of the world in order: at the end of the warm-up, in the middle of the
-/// measured time, and at each sample. If `windows` is true, there is also a halt at the end of each
-/// second after the warm-up.
+/// Returns the halts of the simulation in order of time. There are halts at the end of the warm-up,
+/// in the middle of the measured time, and at each sample. If `windows` is true, there is also a
+/// halt at the end of each second after the warm-up.
 fn halts(
     scenario: &Scenario,
     interval: Option<Span>,
@@ -324,13 +332,14 @@ fn halts(
     let windows = (1..=windows).map(move |k| (warmup + WINDOW * k, Halt::WindowEnds));
     let count = interval.map_or(0, |interval| scenario.duration.0 / interval.0);
     let interval = interval.unwrap_or(Span::ZERO);
-    // one sample before the first recorded sample, because samples are differences
+    // start one sample before the first recorded sample, because some values are differences
+    // between two samples
     let first = (scenario.record.from.0.div_ceil(interval.0.max(1))).saturating_sub(1);
     let samples = (first.max(1)..=count).map(move |k| (Time::ZERO + interval * k, Halt::Sample));
     merged(merged(once, windows), samples)
 }
 
-/// Merges two ordered sequences into one ordered sequence.
+/// Merges two sorted sequences into one sorted sequence.
 fn merged<T: Ord>(
     a: impl Iterator<Item = T>,
     b: impl Iterator<Item = T>,

@@ -1,5 +1,5 @@
-//! The combined result of all replications: means with intervals, in the form of the command line's
-//! `--json`.
+//! The combined result of all replications, in the form that `--json` prints: means with confidence
+//! intervals.
 
 use serde_json::{Map, Value, json};
 
@@ -12,31 +12,31 @@ use crate::scenario::{FORMAT, Scenario};
 /// Version of the engine, which is part of every result.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The result of a scenario, from all its replications.
+/// The combined result of all replications of a scenario.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// Object that `--json` prints: means and half widths of 95 % intervals.
+    /// JSON object that `--json` prints: means, and half widths of 95 % confidence intervals.
     pub summary: Value,
-    /// Values of the finished replications, one per replication: list -> item -> quantity -> values
+    /// Values of all finished replications: list -> item -> quantity -> one value per replication
     /// (null if missing).
     pub samples: Value,
-    /// Goodputs in the two halves of the measured time, for each finished replication that has
-    /// them.
+    /// Goodputs in the two halves of the measured time, for each finished replication; empty if
+    /// nothing is measured.
     pub halves: Vec<[Goodputs; 2]>,
-    /// Time series of replication 0, if recorded.
+    /// Time series of replication 0, if they were recorded.
     pub series: Option<Series>,
-    /// Frames on the air of replication 0, if recorded.
+    /// Frames on the air of replication 0, if they were recorded.
     pub frames: Vec<FrameRecord>,
-    /// Whether the limit of recorded frames was reached.
+    /// Whether frames are missing because the maximum number of recorded frames was reached.
     pub frames_full: bool,
-    /// Distributions of all finished replications, if requested.
+    /// Distributions over all finished replications, if they were requested.
     pub distributions: Vec<Distribution>,
     /// Whether the run was stopped before all replications finished.
     pub interrupted: bool,
 }
 
 impl RunResult {
-    /// Combines the finished `replications`, of which there is at least one, in order.
+    /// Combines the finished `replications`, which are in order. There must be at least one.
     pub fn assemble(
         scenario: &Scenario,
         mut replications: Vec<Replication>,
@@ -86,8 +86,8 @@ impl RunResult {
         self.samples.to_string()
     }
 
-    /// Returns `halves` as JSON: for each direction and half, the mean with its interval, or
-    /// `null`. [bit/s]
+    /// Returns `halves` as JSON: for each direction and half, the mean with its confidence
+    /// interval, or `null` if there are no values. [bit/s]
     pub fn halves_json(&self) -> String {
         if self.halves.is_empty() {
             return Value::Null.to_string();
@@ -109,14 +109,14 @@ impl RunResult {
         distributions_json(&self.distributions)
     }
 
-    /// Returns `series` as JSON; `null` without time series.
+    /// Returns `series` as JSON; `null` if there are no time series.
     pub fn series_json(&self) -> String {
         json!(self.series).to_string()
     }
 }
 
-/// Returns the estimates and the values of all lists. Every run has the same lists in the same
-/// order.
+/// Returns two objects for all result lists: the means with confidence intervals, and the values of
+/// each run. The lists of all runs have the same order.
 pub fn put_together(runs: &[&Measures]) -> (Map<String, Value>, Map<String, Value>) {
     let (mut estimates, mut samples) = (Map::new(), Map::new());
     for (position, (list, items)) in runs[0].lists.iter().enumerate() {
@@ -134,8 +134,9 @@ pub fn put_together(runs: &[&Measures]) -> (Map<String, Value>, Map<String, Valu
     (estimates, samples)
 }
 
-/// Returns the estimates and the values of one item. Every replication has the same quantities in
-/// the same order. A quantity that is missing in some replication has no estimate.
+/// Returns two objects for one item: the means with confidence intervals, and the values of each
+/// replication. The quantities of all replications have the same order. If a value is missing in
+/// any replication, the quantity has no mean.
 fn across_replications(same: &[&Item]) -> (Map<String, Value>, Map<String, Value>) {
     let mut estimates = Map::new();
     estimates.insert("name".into(), json!(same[0].name));

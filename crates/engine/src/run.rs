@@ -1,4 +1,4 @@
-//! Runs all replications of a scenario, in parallel.
+//! Runs all replications of a scenario, on several threads.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -17,18 +17,18 @@ pub struct Progress {
     pub replications_done: u32,
     /// Number of requested replications.
     pub replications: u32,
-    /// Simulated time up to now, as a sum over the replications. [s]
+    /// Simulated time so far, summed over all replications. [s]
     pub simulated_s: f64,
-    /// Simulated time at the end of the run, as a sum over the replications. [s]
+    /// Simulated time at the end of the run, summed over all replications. [s]
     pub total_s: f64,
 }
 
-/// Maximum number of threads. More threads would only disturb each other.
+/// Maximum number of threads. More threads would not make the run faster.
 const MOST_THREADS: usize = 256;
 
-/// Runs all replications of `scenario` on `jobs` threads. There is at least one thread, at most one
-/// per replication, and at most 256. The result does not depend on `jobs`. The threads call
-/// `on_progress` now and then. If `on_progress` breaks, the run stops and keeps the finished
+/// Runs all replications of `scenario` on `jobs` threads. The number is limited to one thread per
+/// replication, and to 256. The result does not depend on `jobs`. The threads call `on_progress`
+/// regularly. If `on_progress` returns `Break`, the run stops, and the result contains the finished
 /// replications.
 ///
 /// # Errors
@@ -41,11 +41,11 @@ pub fn run(
     run_in_detail(scenario, jobs, Detail::Means, on_progress)
 }
 
-/// Runs all replications like [`run`], and measures in more `detail` than means. The means are
-/// those of [`run`].
+/// Runs all replications as [`run`] does, but measures the quantities that `detail` selects. The
+/// means are equal to those of [`run`].
 ///
 /// # Errors
-/// Those of [`run`].
+/// The errors of [`run`].
 pub fn run_in_detail(
     scenario: &Scenario,
     jobs: usize,
@@ -84,7 +84,7 @@ pub fn run_in_detail(
             count(now.0);
             report()
         })
-        .inspect_err(|_| stop.store(true, Ordering::Relaxed))?; // stops the other replications too
+        .inspect_err(|_| stop.store(true, Ordering::Relaxed))?; // the other replications stop, too
         count(scenario.duration.0);
         done.fetch_add(1, Ordering::Relaxed);
         let _ = report();
@@ -95,7 +95,7 @@ pub fn run_in_detail(
     let pool = (jobs > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
     let outcomes: Vec<Result<Replication, EngineError>> = match pool {
         Some(Ok(pool)) => pool.install(|| numbers.into_par_iter().map(one).collect()),
-        _ => numbers.map(one).collect(), // one thread, or no further thread available
+        _ => numbers.map(one).collect(), // a single thread is requested, or the system has no threads
     };
     let mut replications = Vec::with_capacity(outcomes.len());
     let mut interrupted = false;

@@ -1,5 +1,5 @@
-//! A replication that a caller steps: the caller runs it to a time, reads values, changes values,
-//! and continues.
+//! A replication that a caller controls step by step. The caller runs it to a given time, reads
+//! values, changes settings, and continues.
 //!
 //! ```text
 //!   Session::new --run_until--> halted --run_until--> halted ... --finish--> Replication
@@ -9,9 +9,9 @@
 //!
 //! Readings do not affect the run. A session without changes has exactly the results of
 //! [`crate::run_replication`]. A change applies to events after the halt: packets that enter a
-//! queue later, backoffs that are drawn later, and the next packet at a new rate. A limit below the
-//! present length of a queue drops no waiting packet. A change before the first event has the same
-//! effect as a change of the scenario.
+//! queue later, backoffs that are drawn later, and the next packet at a new rate. If a new limit is
+//! below the current length of a queue, no waiting packet is dropped. A change at time 0 has the
+//! same effect as a change of the scenario file.
 
 use std::ops::ControlFlow;
 
@@ -26,8 +26,8 @@ use crate::replication::{Detail, Replication, Running};
 use crate::scenario::Scenario;
 use crate::world::World;
 
-/// Quantities without a value for an interval: quantities that are recorded only after the end of
-/// the warm-up, and the number of events of the run.
+/// Quantities that readings omit, because they have no value for an interval. Some are recorded
+/// only after the end of the warm-up. The number of events is that of the whole run.
 const OF_NO_INTERVAL: &[Quantity] = &[
     RTT_P95,
     RTT_P99,
@@ -49,27 +49,29 @@ const OF_NO_INTERVAL: &[Quantity] = &[
     EVENTS,
 ];
 
-/// The error for a changed value that must not change during a run.
+/// The error for a change of a setting that is fixed during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fixed;
 
-/// A replication that a caller steps.
+/// A replication that a caller controls step by step.
 pub struct Session<'a> {
     run: Running<'a>,
-    /// The present scenario.
+    /// The current scenario, with all changes.
     scenario: Scenario,
-    /// Snapshot at the previous reading.
+    /// Counters at the previous reading.
     since: Snapshot,
     present: Present,
-    /// Time of the halt to which an interrupted run must continue.
+    /// Time to which an interrupted run must continue before the next reading or change; `None` if
+    /// the run was not interrupted.
     towards: Option<Time>,
 }
 
 impl<'a> Session<'a> {
-    /// Returns replication number `replication` before its first event, recorded as the scenario requests.
+    /// Returns replication number `replication` at time 0. In replication 0, time series and frames
+    /// are recorded if the scenario requests them.
     ///
     /// # Errors
-    /// `TooLong` if the agenda cannot hold the scenario's duration.
+    /// `TooLong` if the duration exceeds the maximum for this number of flows.
     pub fn new(
         scenario: &'a Scenario,
         replication: u32,
@@ -91,22 +93,22 @@ impl<'a> Session<'a> {
         self.run.now()
     }
 
-    /// Returns the time of the halt to which an interrupted run must continue; [`Time::NEVER`] is
-    /// the end. The session can be read or changed only after this time is reached.
+    /// Returns the time to which an interrupted run must continue; [`Time::NEVER`] means the end.
+    /// Until then, the session cannot be read or changed.
     pub fn towards(&self) -> Option<Time> {
         self.towards
     }
 
-    /// Returns the present scenario, with all changes.
+    /// Returns the current scenario, with all changes.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// Runs to `to` and halts there. `to` must be neither before the present time nor after the
+    /// Runs to the time `to` and halts there. `to` must not be before the current time or after the
     /// end.
     ///
     /// # Errors
-    /// `Interrupted` if `look` breaks; see [`Session::towards`].
+    /// `Interrupted` if `look` returns `Break`; see [`Session::towards`].
     pub fn run_until(
         &mut self,
         to: Time,
@@ -118,11 +120,11 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Returns the measurements since the last reading or the start, and the present values. The
-    /// object has `time_s`, `interval_s`, the lists of results with plain numbers in place of
-    /// estimates, and `now`. `now` has lists of the same form, with the values that time series
-    /// have at an instant. Quantities without a value are absent. Without an interval, the lists of
-    /// measurements are absent too.
+    /// Returns the measured values since the previous reading or the start, and the current values.
+    /// The object contains `time_s`, `interval_s`, `now`, and the lists of results. In these lists,
+    /// values are numbers without confidence intervals. `now` contains lists of the same form with
+    /// the current values of quantities in time series. Quantities without a value are omitted. If
+    /// the previous reading was at the same time, all lists except those in `now` are omitted.
     pub fn read(&mut self) -> Value {
         let world = self.run.world();
         let after = Snapshot::take(world);
@@ -147,10 +149,11 @@ impl<'a> Session<'a> {
         Value::Object(reading)
     }
 
-    /// Changes the scenario to `to` from now on: see [`Scenario::moved_to`].
+    /// Applies the settings of `to` from now on: see [`Scenario::moved_to`].
     ///
     /// # Errors
-    /// If a value differs that must not change. Then nothing has been changed.
+    /// `Fixed` if `to` differs in a setting that is fixed during a run. In this case nothing is
+    /// changed.
     pub fn change(&mut self, to: Scenario) -> Result<(), Fixed> {
         if self.scenario.moved_to(&to) != to {
             return Err(Fixed);
@@ -160,10 +163,11 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Runs to the end, and processes all events at that time.
+    /// Runs to the end. Events at the end are also processed.
     ///
     /// # Errors
-    /// `Interrupted` if `look` breaks. The session can then only continue to the end.
+    /// `Interrupted` if `look` returns `Break`. After this error, only this method may be called
+    /// again.
     pub fn run_to_end(
         &mut self,
         look: &mut dyn FnMut(Time) -> ControlFlow<()>,
@@ -182,7 +186,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns an item with plain numbers.
+/// Returns an item as JSON, with numbers instead of means with confidence intervals.
 fn plain(item: &Item) -> Value {
     let mut own = Map::new();
     own.insert("name".into(), json!(item.name));
@@ -198,12 +202,12 @@ fn plain(item: &Item) -> Value {
     Value::Object(own)
 }
 
-/// Adds a value to the item of this name in a list. If the item exists, it must be the last one of
-/// the list.
+/// Adds a value to the item `name` of a list. If the item exists, it must be the last item of the
+/// list.
 fn add(lists: &mut Map<String, Value>, (list, name): (&str, &str), quantity: &str, value: f64) {
     let items = lists.entry(list).or_insert_with(|| json!([]));
     let Value::Array(items) = items else {
-        return; // lists are arrays
+        return; // not reached: all lists are arrays
     };
     if items.last().is_none_or(|item| item["name"] != name) {
         items.push(json!({ "name": name }));

@@ -1,7 +1,8 @@
-//! Datagrams of a call between two persons.
+//! The datagrams of an audio or video call between two persons.
 //!
-//! Audio is G.711 with 20 ms of speech per datagram (ITU-T G.711; RFC 3551, 4.5.14). Video is 30
-//! frames per second, of several datagrams each. Both are sent without pauses in both directions.
+//! Audio is G.711 with 20 ms of speech per datagram (ITU-T G.711; RFC 3551, 4.5.14). Video consists
+//! of 30 frames per second, with several datagrams per frame. Audio and video are sent in both
+//! directions, without pauses.
 //!
 //! Differs from the calls of current applications in: no silence suppression, no frames of
 //! different lengths, and no adaptation of the rate to the network.
@@ -14,15 +15,15 @@ use crate::notation::value::Value;
 use crate::packet::Direction;
 use crate::{table, words};
 
-/// Maximum number of calls of a host.
+/// Maximum number of calls of a station or host.
 const MOST_CALLS: u64 = 100;
 
-/// The number of calls in a file.
+/// Value of the key `calls`: the word "audio", or a number of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallCount {
-    /// One call without video.
+    /// The word "audio": one call without video.
     Audio,
-    /// This number of calls.
+    /// A number of calls with audio and video.
     Calls(u8),
 }
 
@@ -52,7 +53,7 @@ table! {
     }
 }
 
-/// Returns the hint for the word "video".
+/// Returns the hint for a user who writes "video" instead of a number of calls.
 fn with_video(word: &str) -> Option<String> {
     word.trim().starts_with("video").then(|| {
         "a call has video unless it is \"audio\"; 1 is a call with audio and video".to_owned()
@@ -70,7 +71,8 @@ words! {
 }
 
 impl Medium {
-    /// Returns the source of the medium. `udp` contains the settings that all sources share.
+    /// Returns the settings of the UDP source for audio or video. `udp` contains settings that do
+    /// not depend on the medium.
     pub fn source(self, udp: UdpSettings) -> UdpSettings {
         let (rate_bps, payload_bytes, burst) = match self {
             Medium::Audio => (64_000, 160, 1),
@@ -86,25 +88,25 @@ impl Medium {
     }
 }
 
-/// The component of a call that a flow carries.
+/// A flow's role in a call: audio or video, and its direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallPart {
-    /// Number of the call at its host, counted from 1.
+    /// Number of the call at its station or host, counted from 1.
     pub number: u8,
-    /// Medium of the flow.
+    /// Audio or video.
     pub medium: Medium,
-    /// Direction of the flow: from the host of the call, or to it.
+    /// Direction of the flow: up is from the station or host of the call, down is to it.
     pub direction: Direction,
 }
 
 impl CallPart {
-    /// Returns the name of the flow without the name of the host.
+    /// Returns the flow's name without the name of the station or host.
     pub fn name(self) -> String {
         let (medium, direction) = (self.medium.name(), self.direction.name());
         format!("{medium}-{direction}/{}", self.number)
     }
 
-    /// Returns the component as JSON of the normalised scenario.
+    /// Returns the role of the flow as JSON for the normalised scenario.
     pub fn json(self) -> Json {
         json!({
             "number": self.number,
@@ -115,13 +117,13 @@ impl CallPart {
 }
 
 impl CallKeys {
-    /// Returns whether the keys for calls and for video contradict each other.
+    /// Returns whether `calls` and `video` contradict each other.
     pub fn contradicts(self) -> bool {
         self.calls == CallCount::Audio && self.video == Some(true)
     }
 
-    /// Returns the flows of the calls: for each call first audio up and down, then video up and
-    /// down.
+    /// Returns the flows of the calls. For each call, the order is audio up, audio down, video up,
+    /// video down.
     pub fn parts(self) -> impl Iterator<Item = CallPart> {
         let (calls, usual) = match self.calls {
             CallCount::Audio => (1, false),

@@ -1,4 +1,4 @@
-//! Flows and their endpoints, as settings describe them.
+//! Flows and their endpoints, as a scenario defines them.
 
 use super::call::CallPart;
 use super::{Arrivals, ReportSettings, Transport};
@@ -9,26 +9,27 @@ use crate::packet::Direction;
 /// The endpoints of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
-    /// A station and a wired node.
+    /// A station and a wired host.
     Station {
         /// Index of the station.
         station: usize,
         /// Direction of the data.
         direction: Direction,
     },
-    /// Two wired nodes.
+    /// Two wired hosts.
     Wired,
 }
 
-/// One transport flow.
+/// A flow of a scenario: one TCP connection, UDP source or web source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Unique name of the flow. For a flow of a station it is `STATION/up/K`, `STATION/down/K`,
-    /// `STATION/udp-up/K` or `STATION/udp-down/K`. Between wired nodes it is the name of the table,
-    /// with a number if the table makes several flows. For a flow of a call it is
-    /// `HOST/audio-up/K`, `HOST/audio-down/K`, `HOST/video-up/K` or `HOST/video-down/K`.
+    /// Unique name of the flow. For a flow of a station the name is `STATION/up/K`,
+    /// `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`. For a flow between wired nodes
+    /// the name is that of the table, with a number if the table defines several flows. For a flow
+    /// of a call the name is `HOST/audio-up/K`, `HOST/audio-down/K`, `HOST/video-up/K` or
+    /// `HOST/video-down/K`.
     pub name: String,
-    /// Name of the table that describes the flow, for statistics by class.
+    /// Name of the table that defines the flow. Flows of one table form a class in results.
     pub class: String,
     /// Endpoints of the flow.
     pub ends: Ends,
@@ -39,25 +40,26 @@ pub struct Flow {
     pub back: Vec<u32>,
     /// Access category of the packets in both directions.
     pub category: Category,
-    /// Earliest time of the first packet.
+    /// Time of the first packet, without the random delay `start_spread`.
     pub start: Span,
-    /// Maximum additional delay of the first packet. The delay is uniformly random in each
-    /// replication.
+    /// Maximum random delay of the first packet. In each replication the delay is uniform between 0
+    /// and this value.
     pub start_spread: Span,
-    /// Time from which the flow sends no new data; `None` if the flow runs to the end.
+    /// Time from which the flow sends no new data; `None` if the flow sends until the end of the
+    /// run.
     pub stop: Option<Span>,
-    /// Transport of the flow.
+    /// Transport protocol of the flow, and its settings.
     pub transport: Transport,
-    /// Settings of the reports of a sensor, if the flow carries reports. Each report is one segment
-    /// or datagram.
+    /// Settings of the sensor that uses the flow; `None` for other flows. Each report is one
+    /// segment or datagram.
     pub reports: Option<ReportSettings>,
-    /// Component of a call that the flow carries.
+    /// Role of the flow in a call; `None` for other flows.
     pub call: Option<CallPart>,
 }
 
 impl Flow {
-    /// Returns a flow of a station, with category best effort, from the start of the run to its
-    /// end.
+    /// Returns a flow of a station with access category best effort. The flow exists from the start
+    /// to the end of the run.
     pub fn of_station(
         name: String,
         station: usize,
@@ -80,7 +82,7 @@ impl Flow {
         }
     }
 
-    /// Returns the station of the flow, if the flow has a station.
+    /// Returns the index of the flow's station; `None` for a flow between wired nodes.
     pub fn station(&self) -> Option<usize> {
         match self.ends {
             Ends::Station { station, .. } => Some(station),
@@ -88,15 +90,15 @@ impl Flow {
         }
     }
 
-    /// Returns whether the flow is a greedy source that fills a queue in the direction of a
-    /// station, and not the queue of the station.
+    /// Returns whether the flow is a greedy source whose data goes to a station. This source keeps
+    /// the queue of a link or of the access point full.
     pub fn fills_downlink(&self) -> bool {
         let greedy =
             matches!(&self.transport, Transport::Udp(udp) if udp.arrivals == Arrivals::Greedy);
         greedy && self.direction() == Some(Direction::Down)
     }
 
-    /// Returns the direction of a flow of a station.
+    /// Returns the direction of a station's flow; `None` for a flow between wired nodes.
     pub fn direction(&self) -> Option<Direction> {
         match self.ends {
             Ends::Station { direction, .. } => Some(direction),

@@ -1,4 +1,4 @@
-//! Traffic sources other than bulk TCP.
+//! Traffic sources: UDP, calls, sensors and web. Bulk TCP needs no source.
 
 pub mod call;
 mod flow;

@@ -1,30 +1,32 @@
-//! Sensors: they send small reports at intervals. This file also records the arrivals of reports.
+//! Sensors, which send small reports at intervals. This file contains the times of reports, and
+//! records their arrivals.
 //!
 //! A report is one segment or datagram. Over TCP all reports of a sensor use one connection that is
-//! already open. TCP retransmits a lost report, and later reports wait for it.
+//! already open. If a report is lost, TCP retransmits it, and later reports arrive only after the
+//! retransmission.
 
 use super::{Gaps, ReportSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// The reports of one sensor.
+/// The state of a sensor, and all its reports.
 #[derive(Clone, Debug)]
 pub struct Reports {
     settings: ReportSettings,
     stream: Stream,
     due: Time,
-    /// Times at which each report was made, and at which it arrived.
+    /// Time at which each report was created, and time of its arrival (`None` before its arrival).
     made: Vec<(Time, Option<Time>)>,
     /// Number of reports that have arrived in order.
     in_order: usize,
 }
 
-/// The outcome of the reports made in a period.
+/// The delays and losses of the reports in a period.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Number of reports that were made in the period and whose deadline is in the period.
+    /// Number of reports that were created in the period and whose deadline is in the period.
     pub made: u64,
-    /// Delays of the reports that arrived by their deadline, shortest first.
+    /// Delays of the reports that arrived before their deadline, in ascending order.
     pub delays: Vec<Span>,
 }
 
@@ -40,8 +42,8 @@ impl Reports {
         }
     }
 
-    /// Starts the sensor. With equal gaps the first report is made at a random instant of the first
-    /// gap. With exponential gaps it is made after one gap.
+    /// Starts the sensor. With equal gaps the first report is created at a random time within the
+    /// first gap. With exponential gaps the first report is created after one gap.
     pub fn open(&mut self, now: Time) {
         let part = match self.settings.arrivals {
             Gaps::Poisson => self.stream.exponential(),
@@ -60,7 +62,7 @@ impl Reports {
         self.due
     }
 
-    /// Makes a report and sets the next deadline.
+    /// Creates a report, and sets the time of the next report.
     pub fn make(&mut self, now: Time) {
         self.made.push((now, None));
         let gaps = match self.settings.arrivals {
@@ -70,14 +72,14 @@ impl Reports {
         self.due = now + self.gap(gaps);
     }
 
-    /// Counts the arrival of report `number`.
+    /// Records the arrival of report `number`.
     pub fn arrive(&mut self, now: Time, number: u32) {
         if let Some((_, arrived)) = self.made.get_mut(number as usize) {
             arrived.get_or_insert(now);
         }
     }
 
-    /// Counts the arrival of further reports, in order.
+    /// Records the arrival of the next `count` reports, in order.
     pub fn arrive_in_order(&mut self, now: Time, count: u32) {
         for _ in 0..count {
             self.arrive(now, self.in_order as u32);
@@ -89,8 +91,8 @@ impl Reports {
         Span((gaps * self.settings.every.0 as f64).round() as u64)
     }
 
-    /// Returns the outcome of the reports that were made at `from` or later and whose deadline is
-    /// not after `to`.
+    /// Returns the delays and losses of the reports that were created at `from` or later and whose
+    /// deadline is not after `to`.
     pub fn tally(&self, from: Time, to: Time) -> Tally {
         let mut tally = Tally::default();
         for &(made, arrived) in &self.made {
@@ -109,19 +111,21 @@ impl Reports {
 }
 
 impl Tally {
-    /// Returns the fraction of the reports that arrived in time; `None` without reports. [-]
+    /// Returns the fraction of the reports that arrived before their deadline; `None` if there are
+    /// no reports. [-]
     pub fn delivery(&self) -> Option<f64> {
         (self.made > 0).then(|| self.delays.len() as f64 / self.made as f64)
     }
 
-    /// Returns the mean delay of the reports that arrived in time. [s]
+    /// Returns the mean delay of the reports that arrived before their deadline. [s]
     pub fn mean_s(&self) -> Option<f64> {
         let sum: u64 = self.delays.iter().map(|delay| delay.0).sum();
         (!self.delays.is_empty()).then(|| sum as f64 / self.delays.len() as f64 / 1e9)
     }
 
-    /// Returns the smallest delay that at least the given fraction of the reports that arrived in
-    /// time does not exceed. [s]
+    /// Returns a quantile of the delays of those reports that arrived before their deadline. The
+    /// quantile is the smallest delay that at least the fraction `part` of the delays does not
+    /// exceed. [s]
     pub fn quantile_s(&self, part: f64) -> Option<f64> {
         let rank = (part * self.delays.len() as f64).ceil() as usize;
         self.delays
@@ -159,7 +163,8 @@ mod tests {
     #[test]
     fn reports_count_if_their_deadline_is_in_the_period() {
         let mut sensor = reports(Gaps::Constant);
-        // made before the period; arrives in time; arrives late; lost; deadline after the end
+        // report 0 is created before the period; 1 arrives in time; 2 arrives late; 3 is lost; the
+        // deadline of 4 is after the end
         for at in [0, 100, 200, 300, 800] {
             sensor.make(Time(at));
         }

@@ -61,10 +61,11 @@ words! {
     }
 }
 
-/// The rate of a datagram source in a file.
+/// Value of the key `rate`: the rate of a UDP source in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceRate {
-    /// The rate at which a queue stays full: the first queue on the path whose link has a rate.
+    /// The word "greedy": the source keeps a queue full, namely the first queue on its path whose
+    /// link has a rate.
     Greedy,
     /// Mean rate of payload. [bit/s]
     Bps(u64),
@@ -128,8 +129,8 @@ table! {
 }
 
 impl UdpSettings {
-    /// Returns these settings with datagrams sent at `rate` in bursts of `burst`. The gaps follow
-    /// `arrivals`, unless the source is greedy.
+    /// Returns these settings with datagrams sent at `rate` in bursts of `burst` datagrams.
+    /// `arrivals` sets the gaps between bursts, unless the source is greedy.
     pub fn leaving(
         self,
         rate: Option<SourceRate>,
@@ -167,12 +168,12 @@ table! {
     }
 }
 
-/// The times at which a sensor reports, and the time for which a report is useful.
+/// The times at which a sensor creates reports, and their deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportSettings {
     /// Gaps between reports: equal ("constant") or exponential ("poisson").
     pub arrivals: Gaps,
-    /// Mean gap between reports, above zero.
+    /// Mean gap between two reports, above zero.
     pub every: Span,
     /// Delay above which a report is considered lost.
     pub deadline: Span,

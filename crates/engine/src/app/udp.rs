@@ -1,19 +1,19 @@
-//! Datagram sources: with equal gaps, with exponential gaps, or greedy. Each gap is followed by a
-//! burst of one or more datagrams.
+//! UDP sources: with equal gaps, with exponential gaps, or greedy. After each gap the source sends
+//! a burst of one or more datagrams.
 
 use super::{Arrivals, UdpSettings};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 
-/// A datagram source. A greedy source has no timer: the world requests a datagram whenever the
-/// queue that the source fills has room. Therefore other sources find no room in this queue.
+/// A UDP source. A greedy source has no timer: the simulator requests a datagram whenever the
+/// source's queue has room. Therefore this queue never has room for other sources.
 #[derive(Clone, Debug)]
 pub struct UdpSource {
     arrivals: Arrivals,
     mean_gap_ns: f64,
     gap: Span,
     burst: u32,
-    /// Number of datagrams left in the current burst, at least one.
+    /// Number of datagrams left in the current burst, at least 1.
     left: u32,
     stream: Stream,
     due: Time,
@@ -39,9 +39,10 @@ impl UdpSource {
         }
     }
 
-    /// Starts the flow. A constant source sends within its first gap, at a random phase; otherwise
-    /// equal sources that start simultaneously would collide at every packet. A Poisson source
-    /// sends after a gap.
+    /// Starts the flow. A source with equal gaps sends its first datagram at a random time within
+    /// the first gap. Without this random phase, datagrams of equal sources that start
+    /// simultaneously would always collide. A source with exponential gaps sends its first datagram
+    /// after one gap.
     pub fn open(&mut self, now: Time) {
         self.open = true;
         self.due = match self.arrivals {
@@ -57,7 +58,7 @@ impl UdpSource {
         self.due = Time::NEVER;
     }
 
-    /// Returns whether the source fills a queue.
+    /// Returns whether the source is greedy.
     pub fn is_greedy(&self) -> bool {
         self.open && self.arrivals == Arrivals::Greedy
     }
@@ -80,7 +81,7 @@ impl UdpSource {
         number
     }
 
-    /// Sets the deadline of the next burst, one gap later.
+    /// Sets the time of the next burst, one gap after the current burst.
     fn wait(&mut self) {
         match self.arrivals {
             Arrivals::Constant => self.due += self.gap,
@@ -158,7 +159,7 @@ mod tests {
         for _ in 0..100_000 {
             source.send();
         }
-        // 100,001 gaps of 1 ms: the standard error is 0.32 %
+        // after 100,001 gaps of 1 ms the standard error of their mean is 0.32 %
         let mean_gap_s = source.deadline().seconds() / 100_001.0;
         assert!((mean_gap_s / 1e-3 - 1.0).abs() < 0.013);
     }

@@ -5,13 +5,14 @@
 //! models for generating synthetic HTTP source traffic", IEEE INFOCOM 2004 (PackMime-HTTP). The
 //! parameters of the distributions are those of PackMime in ns-2.35; see [`packmime`].
 //!
-//! A source represents many clients and many servers. It opens connections at a rate. Each
-//! connection has one request, a processing time of the server, and one response, as in HTTP/1.0.
-//! Each of these quantities can also be constant.
+//! A web source represents many clients and many servers. New connections start at a given mean
+//! rate. Each connection has one request, a processing time of the server, and one response, as in
+//! HTTP/1.0. The gaps between connections, the lengths and the processing time are random or
+//! constant.
 //!
-//! Differs from PackMime in ns-2 in: no persistent connections (HTTP/1.1); the delay of the server
-//! is drawn together with the sizes, so that the connections of a replication do not depend on the
-//! network.
+//! Differs from PackMime in ns-2 in: no persistent connections (HTTP/1.1); the processing time of
+//! the server is drawn at the start of the connection, together with the lengths, so that the
+//! random numbers do not depend on the network.
 
 mod long_memory;
 mod packmime;
@@ -26,7 +27,8 @@ use crate::kernel::time::{Span, Time};
 pub struct Transaction {
     /// Length of the request, at least 1. [bytes]
     pub request_bytes: u32,
-    /// Time from the end of the request to the start of the response.
+    /// Processing time of the server: time from the arrival of the request to the start of the
+    /// response.
     pub server_delay: Span,
     /// Length of the response, at least 1. [bytes]
     pub response_bytes: u32,
@@ -40,14 +42,15 @@ enum Gaps {
     Constant,
 }
 
-/// The distribution of a quantity that differs between connections, or its constant value.
+/// A property of connections, such as the length of the request: a random distribution, or a
+/// constant value.
 #[derive(Clone, Debug)]
 enum Draw<D> {
     Fixed(u32),
     Packmime(D),
 }
 
-/// A source of connections.
+/// A web source: the start times of its connections, and their requests and responses.
 #[derive(Clone, Debug)]
 pub struct WebSource {
     mean_gap_ns: f64,
@@ -60,7 +63,7 @@ pub struct WebSource {
 }
 
 impl WebSource {
-    /// Returns a source that has not started. `name` is the name of its flow.
+    /// Returns a source that has not started. `name` is the name of the source's flow.
     pub fn new(settings: &WebSettings, name: &str, streams: &Streams) -> WebSource {
         let rate = settings.connections_per_s;
         let stream = |part: &str| streams.stream(&format!("{name}/{part}"));
@@ -87,12 +90,12 @@ impl WebSource {
         }
     }
 
-    /// Starts the source. The first connection begins immediately.
+    /// Starts the source. The first connection starts immediately.
     pub fn open(&mut self, now: Time) {
         self.due = now;
     }
 
-    /// Stops the source: it opens no new connections.
+    /// Stops the source: no new connections start.
     pub fn close(&mut self) {
         self.due = Time::NEVER;
     }
@@ -102,8 +105,8 @@ impl WebSource {
         self.due
     }
 
-    /// Returns the request and response of the connection that begins now, and sets the next
-    /// deadline.
+    /// Returns the request and the response of the connection that starts now, and sets the start
+    /// time of the next connection.
     pub fn connect(&mut self) -> Transaction {
         let gap_ns = match &mut self.gaps {
             Gaps::Packmime(arrivals) => arrivals.gap_s() * 1e9,
@@ -150,7 +153,7 @@ mod tests {
         WebSource::new(&settings(&web), "x", &Streams::new(1, 0))
     }
 
-    /// Returns the start times of the first connections.
+    /// Returns the start times of the first `count` connections.
     fn starts(source: &mut WebSource, count: usize) -> Vec<u64> {
         source.open(Time(7));
         let mut next = || {
@@ -178,13 +181,13 @@ mod tests {
     #[test]
     fn a_poisson_source_keeps_its_mean_rate() {
         let starts = starts(&mut source("poisson"), 100_001);
-        // 100,000 gaps of 20 ms: the standard error is 0.32 %
+        // 100,000 gaps of 20 ms: the standard error of their mean is 0.32 %
         let mean_ns = (starts[100_000] - starts[0]) as f64 / 1e5;
         assert!((mean_ns / 2e7 - 1.0).abs() < 3.0 * 0.0032, "{mean_ns}");
     }
 
-    /// Checks that the network does not change the draws: sizes and delays have separate random
-    /// streams.
+    /// Checks that the draws of one quantity do not change those of another: gaps, lengths and
+    /// processing times have separate random streams.
     #[test]
     fn what_is_asked_does_not_depend_on_when() {
         let transactions = |arrivals: &str| {

@@ -1,4 +1,4 @@
-//! Groups of stations that have a common share of the bottleneck.
+//! Groups of stations with a common share of the virtual shared bottleneck.
 
 use crate::notation::decode::Section;
 use crate::notation::forms::{Form, fault_of_each, words};
@@ -7,10 +7,10 @@ use crate::notation::problem::{Problems, Refused, did_you_mean, one_line};
 use crate::notation::setting::{FileTable, Json, formed, number, rate};
 use crate::table;
 
-/// Name of the group of all stations that are in no other group.
+/// Name of the group that contains all stations without another group.
 pub const UNLISTED: &str = "unlisted";
 
-/// Names of stations, separated by spaces or commas.
+/// Form of a value that lists names of stations, separated by spaces or commas.
 static STATIONS: Form = Form {
     expected: "names of stations, separated by commas",
     fault: |text| fault_of_each(text, |_| None),
@@ -29,7 +29,7 @@ table! {
     }
 }
 
-/// A group of stations.
+/// A group of stations with a common share of the bottleneck.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BottleneckGroup {
     /// Unique name of the group.
@@ -42,12 +42,12 @@ pub struct BottleneckGroup {
     pub stations: Vec<usize>,
 }
 
-/// Tables of stations, each with the names of the stations it describes, in the order of their
-/// indices.
+/// The tables of stations of the scenario: the name of each table, and the names of its stations in
+/// the order of their indices.
 pub(crate) type Made = [(String, Vec<String>)];
 
 impl BottleneckGroup {
-    /// Returns the groups of a bottleneck.
+    /// Returns the groups of stations that the tables define.
     ///
     /// # Errors
     /// A value has been refused.
@@ -125,7 +125,7 @@ impl BottleneckGroup {
         }
     }
 
-    /// Returns the group as JSON of the normalised scenario.
+    /// Returns the group as JSON for the normalised scenario.
     pub(crate) fn to_json(&self, names: &[&str]) -> Json {
         let stations: Vec<&str> = self.stations.iter().map(|&index| names[index]).collect();
         serde_json::json!({
@@ -137,8 +137,8 @@ impl BottleneckGroup {
     }
 }
 
-/// Returns the names of the stations that a word names: all stations of a table, or a single
-/// station.
+/// Returns the names of the stations that `word` selects: `word` is the name of a table of
+/// stations, or of a single station.
 fn members<'a>(word: &str, made: &'a Made) -> Vec<&'a str> {
     if let Some((_, names)) = made.iter().find(|(table, _)| table == word) {
         return names.iter().map(String::as_str).collect();

@@ -1,5 +1,5 @@
-//! The bottleneck as a link with a common server and one leaf per party. Packets of both directions
-//! enter the same link.
+//! The virtual shared bottleneck as a link with one server and one leaf (queue) per party. Packets
+//! of both directions pass the same link.
 
 use std::ops::Range;
 
@@ -32,14 +32,15 @@ impl BottleneckSettings {
 }
 
 /// Returns the air time per packet of a download with delayed ACKs: a full packet to `station`, and
-/// half an ACK in the opposite direction.
+/// half a TCP ACK in the opposite direction.
 fn airtime(station: &Station, cell: &Cell) -> Span {
     let data = cell.exchange(FULL_BYTES, cell.rates(station, Direction::Down));
     let ack = cell.exchange(ACK_BYTES, cell.rates(station, Direction::Up));
     data + Span(ack.0 / 2)
 }
 
-/// Returns the parties with a share: the groups of `settings`, and each leaf that is in no group.
+/// Returns the parties that share the rate: the groups of `settings`, and each leaf without a
+/// group.
 fn parties(settings: &BottleneckSettings, weights: &[f64]) -> Vec<Party> {
     let group_of = |leaf: usize| {
         let mut groups = settings.groups.iter();
@@ -61,11 +62,11 @@ fn parties(settings: &BottleneckSettings, weights: &[f64]) -> Vec<Party> {
     parties
 }
 
-/// The leaves of a bottleneck.
+/// The leaves of a bottleneck, and the leaves that each flow uses.
 pub(super) struct Leaves {
     names: Vec<String>,
     parties: Vec<Party>,
-    /// Leaves of each flow: first of the ACKs, then of the data.
+    /// Leaves of each flow: first the leaf of its ACKs, then the leaf of its data.
     of_flow: Vec<[u32; 2]>,
     /// Settings of the bottleneck.
     settings: BottleneckSettings,
@@ -94,7 +95,7 @@ impl Leaves {
         };
         let of_flow = (0..).zip(hotspot.flows).map(|(index, flow)| {
             let Ends::Station { station, direction } = flow.ends else {
-                return [0, 0]; // the flow does not enter the bottleneck
+                return [0, 0]; // not used: the flow does not pass the bottleneck
             };
             match fairness {
                 BottleneckFairness::Station
@@ -112,8 +113,8 @@ impl Leaves {
         }
     }
 
-    /// Returns the leaves through which the traffic of a station passes. With fairness "direction",
-    /// traffic of all stations passes through these leaves.
+    /// Returns the leaves through which the traffic of a station passes. With fairness "direction"
+    /// all stations share these leaves.
     pub(super) fn of_station(&self, station: usize, flows: &[Flow]) -> Vec<u32> {
         let pairs = flows.iter().zip(&self.of_flow);
         let own = |flow: &Flow| flow.station() == Some(station) && self.settings.redirects(flow);
@@ -126,7 +127,8 @@ impl Leaves {
         leaves
     }
 
-    /// Returns the leaves that packets can enter, as their numbers and their names in results.
+    /// Returns the leaves that at least one flow uses: the number of each leaf, and its name in
+    /// results.
     pub(super) fn shown(&self, flows: &[Flow]) -> Vec<(usize, String)> {
         let pairs = flows.iter().zip(&self.of_flow);
         let redirected = pairs.filter(|(flow, _)| self.settings.redirects(flow));
@@ -138,9 +140,9 @@ impl Leaves {
     }
 }
 
-/// Returns the bottleneck of `settings` as an empty link without a rate. `bin` is the bin width of
-/// the smallest utilisation, and `measured` is the time from the end of the warm-up to the end of
-/// the run.
+/// Returns the bottleneck of `settings` as a link that is empty and has no rate yet. `bin` is the
+/// width of the intervals in which the smallest utilisation is measured. `measured` is the time
+/// from the end of the warm-up to the end of the run.
 pub fn link_of(
     settings: &BottleneckSettings,
     hotspot: Hotspot,

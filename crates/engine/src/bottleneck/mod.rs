@@ -1,5 +1,6 @@
-//! The virtual shared bottleneck (paper 002, section 4.2). It is a link in front of the access
-//! point, which both directions of the flows of a station enter. Its rate is estimated from pings.
+//! The virtual shared bottleneck (paper 002, section 4.2). The bottleneck is a simulated link
+//! upstream of the access point, which the packets of both directions pass. Its rate is estimated
+//! from the round-trip times of pings.
 //!
 //! ```text
 //!               +--------------------- rate ----------------------+
@@ -10,13 +11,14 @@
 //!                                               a random station
 //! ```
 //!
-//! Packets of stations pass the bottleneck in both directions. In the paper, uplink UDP bypasses
-//! the bottleneck: a delay would not keep uplink UDP off the air (appendix IV), and the ping
-//! replies of a station wait behind its UDP packets. Today many UDP senders, above all QUIC, slow
-//! down if they are delayed, and profit from the bypass. With `udp = "down"` the bottleneck works
-//! as in the paper. A ping is an echo request in the queue of the access point, and its reply is in
-//! the queue of the station. Neither passes the bottleneck. The world of the simulator or the
-//! emulator carries the packets. This module computes the rate, and selects the stations to ping.
+//! In the paper, uplink UDP bypasses the bottleneck, because a delay would not keep uplink UDP off
+//! the air (appendix IV). The ping replies of a station wait after its UDP packets in the queue of
+//! the station. Today many UDP senders, above all QUIC, slow down if they are delayed. A bypass
+//! would give these senders an unfair advantage. Therefore uplink UDP passes the bottleneck by
+//! default. With `udp = "down"` uplink UDP bypasses the bottleneck as in the paper. Pings and their
+//! replies bypass the bottleneck: the echo request enters the queue of the access point, and the
+//! reply enters the queue of the station. The simulator or the emulator forwards the packets. This
+//! module computes the rate, and selects the stations to ping.
 //!
 //! | content | place |
 //! |---|---|
@@ -44,27 +46,27 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::queue::QueueCounters;
 
-/// Time after the last uplink datagram of a station during which the station is not pinged. [ns]
+/// Time for which a station is not pinged after its last uplink datagram. [ns]
 const UDP_MEMORY: Span = Span(5_000_000_000);
 
-/// The rate and the pings of the bottleneck.
+/// The rate of the bottleneck, and its pings.
 #[derive(Clone, Debug)]
 pub struct Bottleneck {
     settings: BottleneckSettings,
-    /// Estimator of the rate, unless the rate is given.
+    /// Estimator of the rate; `None` if the scenario sets the rate.
     estimator: Option<Capacity>,
-    /// Segments in flight to stations that do not reply to pings.
+    /// Timed segments in flight to stations that do not reply to pings.
     timing: Timing,
     listens: bool,
     /// Start time of the bottleneck; after the start, the time of the next ping.
     next: Time,
-    /// Traffic of each station up to the last ping.
+    /// Traffic of each station at the last ping.
     stations: Vec<Known>,
-    /// Leaves through which the traffic of each station passes.
+    /// Leaves through which the packets of each station pass.
     leaves_of: Vec<Vec<u32>>,
     rate_bps: u64,
     rate_since: Time,
-    /// Time integral of the rate up to the last change. [bit/s ns]
+    /// Time integral of the rate up to the last change of the rate. [bit/s ns]
     rate_sum: f64,
     rtts: Histogram,
     last_rtt: Option<Span>,
@@ -73,34 +75,34 @@ pub struct Bottleneck {
     warm_sum: f64,
 }
 
-/// The traffic of a station up to the last ping, and the last ping before which the station had
-/// sent uplink datagrams.
+/// The traffic of a station, as counted at the last ping. The time `sent_datagrams` is that of the
+/// last ping at which the station had sent new uplink datagrams.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// Number of uplink datagrams, which bypass the bottleneck.
+    /// Number of uplink datagrams of the station that have bypassed the bottleneck.
     datagrams: u64,
     /// Number of packets that have left the leaves of the station.
     packets: u64,
     sent_datagrams: Option<Time>,
 }
 
-/// The packets that have passed a bottleneck so far.
+/// The numbers of packets and bytes that have passed a bottleneck so far.
 #[derive(Clone, Debug)]
 pub struct Passed {
     /// Counters of each leaf.
     pub leaves: Vec<QueueCounters>,
-    /// Bytes that have passed all leaves together. [bytes]
+    /// Number of bytes that have passed all leaves together. [bytes]
     pub bytes: u64,
 }
 
 impl Bottleneck {
-    /// Returns the bottleneck in front of a cell, before its start.
+    /// Returns the bottleneck of a cell. The bottleneck has not yet started.
     pub fn new(settings: &BottleneckSettings, hotspot: Hotspot, streams: &Streams) -> Bottleneck {
         let leaves = Leaves::new(settings, hotspot);
         let stations = 0..hotspot.stations.len();
         Bottleneck {
             settings: settings.clone(),
-            // the settings have been checked
+            // the check of the settings has ensured that these values exist
             estimator: match settings.rate_bps {
                 None => Capacity::new(settings.wce, streams.stream("vsb/pings")).ok(),
                 Some(_) => None,
@@ -122,14 +124,14 @@ impl Bottleneck {
         }
     }
 
-    /// Returns the time at which [`Bottleneck::advance`] is due.
+    /// Returns the time at which [`Bottleneck::advance`] must be called.
     pub fn deadline(&self) -> Time {
         self.next
     }
 
-    /// Starts the bottleneck at `now`, or returns the next pings. `datagrams` returns the number of
-    /// datagrams of a station that have bypassed the bottleneck so far. The call may change the
-    /// rate.
+    /// Starts the bottleneck at `now` or, after the start, returns the next pings to send.
+    /// `datagrams` returns the number of datagrams of a station that have bypassed the bottleneck
+    /// so far. The call may change the rate.
     pub fn advance(
         &mut self,
         now: Time,
@@ -152,7 +154,7 @@ impl Bottleneck {
         probes
     }
 
-    /// Sets the rate to the estimate of the estimator.
+    /// Sets the rate to the output of `estimator`, and stores `estimator`.
     fn follow(&mut self, now: Time, estimator: Capacity) {
         self.integrate(now);
         self.rate_bps = estimator.bps();
@@ -160,15 +162,16 @@ impl Bottleneck {
         self.estimator = Some(estimator);
     }
 
-    /// Returns whether [`Bottleneck::leaves`] and [`Bottleneck::acknowledged`] need to be called.
+    /// Returns whether the caller must report segments with [`Bottleneck::leaves`] and ACKs with
+    /// [`Bottleneck::acknowledged`].
     #[inline]
     pub fn listens(&self) -> bool {
         self.listens
     }
 
-    /// Records a segment of a flow that leaves for a station. `passed_bytes` have left the
-    /// bottleneck before it. An ACK that covers the segment has the number `end` or a larger
-    /// number.
+    /// Records that a segment of a flow to a station has left the bottleneck. Before the segment,
+    /// `passed_bytes` had left the bottleneck. The segment is acknowledged by an ACK with the
+    /// number `end` or a larger number.
     #[cold]
     pub fn leaves(&mut self, now: Time, (station, flow, end): (u32, u32, u32), passed_bytes: u64) {
         let listening = self.estimator.as_ref().map_or(&[][..], Capacity::listening);
@@ -196,9 +199,9 @@ impl Bottleneck {
         probes
     }
 
-    /// Returns the stations that may be pinged. In paper 002 these are all stations, otherwise the
-    /// stations with traffic. Stations whose UDP has recently bypassed the bottleneck may be
-    /// excluded.
+    /// Returns the stations that may be pinged. With the rule of paper 002, all stations are
+    /// returned. With other rules, only stations with traffic since the last ping are returned.
+    /// With `udp_aware`, stations whose UDP has recently bypassed the bottleneck are excluded.
     fn stations_to_ping(
         &mut self,
         now: Time,
@@ -226,9 +229,9 @@ impl Bottleneck {
         able.collect()
     }
 
-    /// Processes the reply to a ping. `number` is the lowest 16 bits of the number of the ping.
-    /// Returns further pings to send, or `None` if there is no such ping, or if it has already had
-    /// a reply. The call may change the rate.
+    /// Processes the reply to a ping. `number` is the lowest 16 bits of the ping's number. Returns
+    /// further pings to send, or `None` if no reply to this ping is expected. The call may change
+    /// the rate.
     pub fn answered(&mut self, now: Time, number: u16, passed_bytes: u64) -> Option<Vec<Probe>> {
         let mut estimator = self.estimator.take()?;
         let Some((rtt, probes)) = estimator.answer(now, number, None, passed_bytes) else {
@@ -246,7 +249,8 @@ impl Bottleneck {
         (self.rate_bps > 0).then_some(self.rate_bps)
     }
 
-    /// Sets the configured rate from `now` on. If the rate is estimated, nothing changes. [bit/s]
+    /// Sets the configured rate from `now` on. The call has no effect if the rate is estimated.
+    /// [bit/s]
     pub fn set_rate(&mut self, now: Time, rate_bps: u64) {
         if self.settings.rate_bps.is_none() {
             return;
@@ -258,7 +262,7 @@ impl Bottleneck {
         }
     }
 
-    /// Begins the measurement at `now`.
+    /// Starts the measurement of the rate and of round-trip times at `now`.
     pub fn begin_to_measure(&mut self, now: Time) {
         self.integrate(now);
         self.measured_since = now;
@@ -271,7 +275,7 @@ impl Bottleneck {
         self.rate_since = self.rate_since.max(now);
     }
 
-    /// Returns the mean rate up to `now`, since the start of measurements or the start of the
+    /// Returns the mean rate up to `now`. The mean begins at the start of the measurement or of the
     /// bottleneck, whichever is later. [bit/s]
     pub fn mean_rate_bps(&self, now: Time) -> Option<f64> {
         let rest = self.rate_bps as f64 * now.since(self.rate_since).0 as f64;
@@ -281,19 +285,19 @@ impl Bottleneck {
         (length > Span::ZERO).then(|| sum / length.0 as f64)
     }
 
-    /// Returns the round-trip times since the start of measurements.
+    /// Returns the histogram of the round-trip times since the start of the measurement.
     pub fn rtts(&self) -> &Histogram {
         &self.rtts
     }
 
-    /// Returns the last round-trip time.
+    /// Returns the round-trip time of the last ping.
     pub fn last_rtt(&self) -> Option<Span> {
         self.last_rtt
     }
 }
 
-/// Returns the leaves of a bottleneck that packets can enter, as their numbers and their names in
-/// results. Without a bottleneck there are none.
+/// Returns the leaves of a bottleneck that at least one flow uses: the number of each leaf, and its
+/// name in results. The list is empty if there is no bottleneck.
 pub fn shown_leaves(
     settings: Option<&BottleneckSettings>,
     hotspot: Hotspot,
@@ -302,8 +306,8 @@ pub fn shown_leaves(
     leaves.into_iter().flatten()
 }
 
-/// Returns the uplink UDP flows of stations, which bypass a bottleneck, as index of the flow and of
-/// the station. Without a bottleneck there are none.
+/// Returns the uplink UDP flows of stations that bypass a bottleneck: the index of the flow, and
+/// that of the station. The list is empty if there is no bottleneck.
 pub fn bypassing(
     settings: Option<&BottleneckSettings>,
     flows: &[Flow],

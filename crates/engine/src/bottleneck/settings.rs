@@ -67,8 +67,8 @@ table! {
 }
 
 impl BottleneckSettings {
-    /// Returns the bottleneck of a table. `data_rate_bps` is the data rate of the preset of the
-    /// cell.
+    /// Returns the bottleneck that a table defines. `data_rate_bps` is the data rate of the cell's
+    /// preset.
     pub(crate) fn of(
         bottleneck: &Section,
         data_rate_bps: u64,
@@ -82,7 +82,8 @@ impl BottleneckSettings {
         Ok(settings)
     }
 
-    /// Checks that the settings of a bottleneck are consistent in a cell with this data rate.
+    /// Checks the combinations of keys in the table of a bottleneck, for a cell with this data
+    /// rate.
     pub(crate) fn check(
         bottleneck: &Section,
         data_rate_bps: u64,
@@ -103,7 +104,7 @@ impl BottleneckSettings {
         }
     }
 
-    /// Returns the settings in the normalised scenario.
+    /// Returns the settings of the bottleneck for the normalised scenario.
     pub(crate) fn to_json(&self, stations: &[&str]) -> Json {
         let mut json = self.json();
         json["wce"] = self.wce.json();
@@ -115,8 +116,8 @@ impl BottleneckSettings {
     }
 }
 
-/// Returns the default maximum rate: the value of the paper for a cell of 11 Mb/s, scaled in
-/// proportion to the data rate. [bit/s]
+/// Returns the default maximum rate: the value of paper 002 for a cell of 11 Mb/s, scaled by the
+/// data rate. [bit/s]
 fn default_max_bps(data_rate_bps: u64) -> u64 {
     data_rate_bps * (WceSettings::MAX_BPS / 1_000_000) / 11
 }

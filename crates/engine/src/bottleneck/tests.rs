@@ -1,5 +1,5 @@
-//! Tests of the bottleneck without a network: which stations it pings, and how it processes
-//! replies.
+//! Tests of the bottleneck without a network: which stations the bottleneck pings, and how it
+//! processes replies.
 
 use super::*;
 use crate::control::WceRule;
@@ -22,7 +22,7 @@ fn bottleneck(settings: &str) -> Bottleneck {
     Bottleneck::new(bottleneck, scenario.hotspot(), &Streams::new(1, 0))
 }
 
-/// Returns counters without any packet through either leaf.
+/// Returns the counters of a bottleneck through which no packet has passed.
 fn nothing() -> Passed {
     Passed {
         leaves: vec![QueueCounters::default(); 2],
@@ -54,7 +54,7 @@ fn a_station_that_sends_datagrams_through_it_has_traffic_and_is_asked() {
         let mut passed = nothing();
         let mut asked = Vec::new();
         while vsb.deadline() < Time(4_000 * MS) {
-            // the packet that leaves the leaf of station a can only be its datagram
+            // the packet that leaves the leaf of station a can only be a UDP datagram of station a
             passed.leaves[0].left += 1;
             asked.extend(vsb.advance(vsb.deadline(), |_| 0, &passed));
         }
@@ -98,7 +98,7 @@ fn a_station_that_sends_datagrams_is_spared_for_five_seconds() {
         let mut vsb = bottleneck(&format!("{settings}wce.rule = \"paper\""));
         let mut asked = [0, 0];
         while vsb.deadline() < Time(4_000 * MS) {
-            // station a sends a datagram before the first ping, and none after it
+            // station a sends a datagram before the first ping, and no datagram after this ping
             let pings = vsb.advance(
                 vsb.deadline(),
                 |station| u64::from(station == 0),

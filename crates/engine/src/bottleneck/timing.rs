@@ -1,20 +1,21 @@
-//! The round-trip times of segments to stations that do not reply to pings. They are measured from
-//! the bottleneck to the ACK that covers a segment.
+//! The round-trip times of TCP segments, for stations that do not reply to pings. A round-trip time
+//! is the time from the departure of a segment from the bottleneck to the arrival of its ACK at the
+//! bottleneck.
 //!
-//! The first few segments of a flow are timed. The smallest of their round-trip times is used,
-//! because an ACK may be delayed until the next segment. If a segment is retransmitted, all timed
-//! segments are discarded, because an ACK may belong to either transmission (Karn and Partridge,
-//! 1987).
+//! For each flow, the next few segments are timed, and the smallest of their round-trip times is
+//! used. The receiver may delay an ACK until the next segment, which makes the other round-trip
+//! times longer. If a segment is retransmitted, all timed segments are discarded, because an ACK
+//! may belong to either transmission (Karn and Partridge, 1987).
 
 use crate::control::RoundTrip;
 use crate::kernel::time::{Span, Time};
 
-/// Number of segments of a flow that are timed.
+/// Number of segments of a flow that are timed together.
 const TAKEN: usize = 4;
-/// Time after which a segment without an ACK is discarded.
+/// Time after which a timed segment without an ACK is discarded.
 const PATIENCE: Span = Span(3_000_000_000);
 
-/// The timed segments in flight.
+/// The timed segments in flight, of all flows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Timing(Vec<Timed>);
 
@@ -31,25 +32,26 @@ struct Timed {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Segment {
-    /// Smallest number of an ACK that covers the segment.
+    /// Smallest acknowledgement number that acknowledges the segment.
     end: u32,
     left: Time,
     passed_bytes: u64,
 }
 
-/// Returns whether a sequence number is equal to or after another one (RFC 9293, section 3.4).
+/// Returns whether the sequence number `number` is equal to `other` or after it (RFC 9293, section
+/// 3.4).
 fn reaches(number: u32, other: u32) -> bool {
     number.wrapping_sub(other) as i32 >= 0
 }
 
 impl Timing {
-    /// Returns whether no segment is in flight.
+    /// Returns whether no timed segment is in flight.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Records a segment that leaves the bottleneck at `now`, after `passed_bytes` bytes. The
-    /// segment is timed if its station is in `listening`.
+    /// Records a segment that leaves the bottleneck at `now`. Before the segment, `passed_bytes`
+    /// had left. The segment is timed only if `listening` contains its station.
     pub(super) fn leaves(
         &mut self,
         now: Time,
@@ -83,15 +85,15 @@ impl Timing {
             return;
         }
         if reaches(timed.segments[timed.taken - 1].end, end) {
-            self.0.swap_remove(place); // a retransmission
+            self.0.swap_remove(place); // the segment is a retransmission
         } else if timed.taken < TAKEN && is_listened_to {
             timed.segments[timed.taken] = segment;
             timed.taken += 1;
         }
     }
 
-    /// Processes an ACK from a station. Returns the smallest round-trip time as soon as all timed
-    /// segments are covered.
+    /// Processes an ACK from a station. When all timed segments of the flow have been acknowledged,
+    /// returns the smallest round-trip time.
     pub(super) fn returns(
         &mut self,
         now: Time,
@@ -145,7 +147,8 @@ mod tests {
     fn what_is_sent_again_is_no_sample() {
         let mut timing = Timing::default();
         timing.leaves(at(0), (7, 1, u32::MAX), 0, &[7]);
-        timing.leaves(at(1), (7, 1, 5), 0, &[7]); // after the previous segment, because sequence numbers wrap
+        // 5 is after the previous number, because sequence numbers wrap
+        timing.leaves(at(1), (7, 1, 5), 0, &[7]);
         timing.leaves(at(2), (7, 1, u32::MAX), 0, &[7]);
         assert_eq!(timing.returns(at(9), (7, 1, 5)), None);
     }
@@ -156,7 +159,7 @@ mod tests {
         timing.leaves(at(0), (6, 1, 1), 0, &[7]);
         assert!(timing.is_empty());
         timing.leaves(at(0), (7, 1, 1), 0, &[7]);
-        timing.leaves(at(0), (7, 2, 1), 0, &[7]); // another flow
+        timing.leaves(at(0), (7, 2, 1), 0, &[7]); // segment of another flow
         assert_eq!(timing.returns(at(1), (7, 2, 1)), None);
         assert_eq!(timing.returns(at(1), (6, 1, 1)), None);
         timing.leaves(at(5_000), (6, 1, 1), 0, &[]);

@@ -1,4 +1,5 @@
-//! The conservation laws that every run must obey.
+//! The conservation laws that every run must obey, for example that no packet is lost without being
+//! counted.
 
 use super::item::Measures;
 use crate::error::EngineError;
@@ -9,15 +10,17 @@ use crate::world::World;
 
 /// Checks the conservation laws of a run:
 ///
-/// - Packets of a flow: created = delivered + lost + queued or under way.
-/// - Times of a TCP sender without handshake: the times in which each limit holds add up to the
-///   life of the sender.
-/// - Connections of a web source: begun = finished + open.
-/// - Packets of a queue: offered = dropped + left + inside, and left = acknowledged + given up.
+/// - Packets of a flow: created = delivered + lost + in queues + in flight.
+/// - Times of a TCP sender without handshake: the times for which each limit (cwnd, receive window,
+///   application) holds add up to the sender's lifetime.
+/// - Connections of a web source: started = finished + open.
+/// - Packets of a queue: offered = dropped + left + still in the queue, and left = acknowledged +
+///   discarded by the MAC.
 /// - Time of the medium: busy + idle = elapsed.
 ///
 /// # Errors
-/// Returns `EngineError::Conservation` with the law, the item and both sides.
+/// Returns `EngineError::Conservation` with the violated law, the item (flow, queue, ...)
+/// and both sides of the equation.
 pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
     check_flows(world)
         .and_then(|()| check_queues(world))
@@ -29,7 +32,7 @@ pub(crate) fn check(world: &World<'_>) -> Result<(), EngineError> {
 /// Checks that every probability and every fraction is in [0, 1].
 ///
 /// # Errors
-/// Returns the item, the quantity and its value.
+/// Returns the item, the quantity and the value that is outside [0, 1].
 pub(crate) fn check_fractions(measures: &Measures) -> Result<(), EngineError> {
     let items = measures
         .lists
@@ -55,7 +58,7 @@ fn is_fraction(name: &str) -> bool {
     FRACTIONS.iter().any(|quantity| quantity.name == name)
 }
 
-/// Returns an error with the text `violation` if `law` is false.
+/// Returns an error with the text `violation` if the condition `law` is false.
 fn holds(law: bool, violation: impl FnOnce() -> String) -> Result<(), String> {
     if law { Ok(()) } else { Err(violation()) }
 }
@@ -154,8 +157,8 @@ fn check_cell(world: &World<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks a network of CSMA links. Every transmission must have one result. No link begins while it
-/// hears another link. No link is on the air for longer than the elapsed time.
+/// Checks a CSMA network. Every transmission must have one result. No link starts to transmit while
+/// it senses another link. No link transmits for longer than the elapsed time.
 fn check_links_on_air(world: &World<'_>) -> Result<(), String> {
     let Some(conflict) = world.radio().conflict() else {
         return Ok(());

@@ -1,5 +1,4 @@
-//! Measures of a network of CSMA links: of users, with all their connections, and of links on the
-//! air.
+//! Measures of a CSMA network: of each user with all its connections, and of each link.
 
 use super::item::{Item, Value, mean_s, ratio, share};
 use super::period::Period;
@@ -9,15 +8,15 @@ use crate::scenario::{Connections, Csma, CsmaAccess, CsmaFlow};
 use crate::world::{FlowCounters, User};
 
 impl Period<'_> {
-    /// Returns the links on the air, the users and their settings; `None` if the scenario has no
-    /// CSMA network.
+    /// Returns the links of the CSMA network, its users and its settings; `None` if the scenario
+    /// has no CSMA network.
     fn network(&self) -> Option<(&Conflict, &[User], &Csma)> {
         let world = self.world;
         let csma = world.scenario().csma.as_ref()?;
         Some((world.radio().conflict()?, world.users()?.each(), csma))
     }
 
-    /// Returns the increase of a counter in the period, summed over the flows of a user.
+    /// Returns the increase of a counter in the measured period, summed over the flows of a user.
     fn over_user(&self, user: usize, count: fn(&FlowCounters) -> u64) -> u64 {
         let Some((_, users, _)) = self.network() else {
             return 0;
@@ -26,7 +25,8 @@ impl Period<'_> {
         self.over(flows, count)
     }
 
-    /// Returns the time integral of the number of open connections of a user in the period. [ns]
+    /// Returns the time integral of a user's number of open connections over the measured period.
+    /// [ns]
     fn connections_ns(&self, user: usize) -> u64 {
         let [from, to] = [&self.start.on_air, &self.end.on_air].map(|air| air.users[user]);
         to.connections_ns - from.connections_ns
@@ -73,7 +73,8 @@ impl Period<'_> {
         csma.flows.iter().enumerate().map(item).collect()
     }
 
-    /// Returns measures of the connections of a user; none if users have only one connection each.
+    /// Returns measures of a user's connections; an empty list if each user has a single
+    /// connection.
     fn management(&self, user: usize, users: &[User], csma: &Csma) -> Vec<Value> {
         if csma.connections == Connections::One {
             return Vec::new();
@@ -87,7 +88,7 @@ impl Period<'_> {
         ]
     }
 
-    /// Returns an item for each link on the air, in the order of the scenario.
+    /// Returns an item for each link of the CSMA network, in the order of the scenario.
     pub(super) fn links_on_air(&self) -> Vec<Item> {
         let Some((conflict, _, csma)) = self.network() else {
             return Vec::new();

@@ -1,5 +1,5 @@
-//! Distributions of the quantities that have means and percentiles in results. A distribution has
-//! counts between edges.
+//! Distributions of the quantities that have means and percentiles in results. A distribution is a
+//! histogram: edges, and a count between each two edges.
 
 use serde_json::{Value, json};
 
@@ -9,16 +9,16 @@ use crate::quantities::{ONE_WAY_DELAY, Quantity, RTT, SOJOURN};
 use crate::scenario::Transport;
 use crate::world::World;
 
-/// Distribution of a quantity of an item after the warm-up.
+/// Distribution of a quantity of an item (such as a flow or a queue) after the warm-up.
 #[derive(Clone, Debug)]
 pub struct Distribution {
-    /// List of the item in results.
+    /// Result list that contains the item.
     pub list: &'static str,
     /// Name of the item.
     pub name: String,
-    /// Name of the quantity. Its mean is the mean of `histogram`.
+    /// Name of the quantity whose values are in `histogram`. The result contains their mean.
     pub quantity: &'static str,
-    /// Counts of the values.
+    /// Histogram of the values.
     pub histogram: Histogram,
 }
 
@@ -37,8 +37,8 @@ impl Distribution {
         }
     }
 
-    /// Returns the sum of the distributions of two replications of a scenario. Both replications
-    /// have the same items.
+    /// Returns the sum of the distributions of two replications of a scenario. Both lists contain
+    /// the same items in the same order.
     pub(crate) fn merged(mut first: Vec<Self>, second: Vec<Self>) -> Vec<Self> {
         for (own, more) in first.iter_mut().zip(&second) {
             own.histogram.merge(&more.histogram);
@@ -48,8 +48,8 @@ impl Distribution {
 }
 
 /// Returns `distributions` as JSON: a list of objects with `list`, `name`, `quantity`, `edges_s`
-/// and `counts`. Counts begin at the first cell and end at the last cell that has a count. There is
-/// one more edge than counts. All distributions use edges of the same sequence.
+/// and `counts`. Empty intervals before the first count and after the last count are omitted. There
+/// is one more edge than counts. The edges of all distributions are from the same sequence.
 pub fn distributions_json(distributions: &[Distribution]) -> String {
     let each = distributions.iter().map(|own| {
         let (edges, counts) = own.histogram.cells();
@@ -64,7 +64,8 @@ pub fn distributions_json(distributions: &[Distribution]) -> String {
     each.collect::<Value>().to_string()
 }
 
-/// Returns all distributions of a world, and of the `waits` in its queues, in the order of results.
+/// Returns all distributions of a simulation, in the order of results. `waits` contains the waiting
+/// times in the queues, if they are measured.
 pub(crate) fn of(world: &World<'_>, waits: Option<&Waits>) -> Vec<Distribution> {
     let mut all: Vec<Distribution> = flows(world).collect();
     if let (Some(waits), Some(cell)) = (waits, world.radio().cell()) {
@@ -98,8 +99,8 @@ fn flows<'a>(world: &'a World<'_>) -> impl Iterator<Item = Distribution> + 'a {
     })
 }
 
-/// Returns the distribution of all round-trip times of these flows; `None` if they are not
-/// recorded.
+/// Returns the distribution of all round-trip times of these flows; `None` if round-trip times are
+/// not recorded.
 pub(super) fn rtts_of(world: &World<'_>, flows: impl Iterator<Item = usize>) -> Option<Histogram> {
     let states = world.flows().states();
     let samples = flows.filter_map(|flow| states[flow].rtts());

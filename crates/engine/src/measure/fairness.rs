@@ -1,15 +1,16 @@
-//! Fairness among flows whose demand is not met. A flow that gets all the rate that it asks for is
-//! not treated unfairly, and is left out. `python/lasthop/answers/fairness.py` has the same rules
-//! for other results.
+//! Fairness among flows whose demand is not met. Flows whose demand is met are excluded, because
+//! they cannot be treated unfairly. `python/lasthop/answers/fairness.py` applies the same rules to
+//! other results.
 //!
-//! The demand of a flow is met on three conditions: the flow has its own rate, at most 1 % of its
-//! datagrams are lost, and its datagrams under way do not pile up. The demand of a connection or a
-//! greedy source is never met. The reports of sensors ask for no share.
+//! The demand of a flow is met if it has a given sending rate, at most 1 % of its datagrams are
+//! lost, and its datagrams do not accumulate in queues. The demand of a TCP connection or a greedy
+//! source is never met. Flows that carry reports of sensors demand no share.
 //!
-//! As in every probability ([`super::fates`]), a datagram is counted when its fate is known. A call
-//! with a long delay has many datagrams under way at the end of the period, and these datagrams are
-//! not missing. Little's law gives the expected number of datagrams under way: rate times mean
-//! delay. If a queue grows from zero during the whole period, the number is twice as large.
+//! As in every probability ([`super::fates`]), a datagram is counted when its fate (arrived or
+//! lost) is known. A call with a long delay has many datagrams in flight at the end of the period,
+//! and these datagrams are not lost. Little's law gives the expected number of datagrams in flight:
+//! rate times mean delay. If a queue grows from zero during the whole period, the number is twice
+//! as large.
 
 use super::period::Period;
 use crate::app::Arrivals;
@@ -17,23 +18,24 @@ use crate::kernel::time::Span;
 use crate::scenario::{Flow, Transport};
 use crate::world::FlowCounters;
 
-/// Percentage of its datagrams that a flow must deliver for its demand to be met. [%]
+/// Percentage of its datagrams that must arrive for the demand of a flow to be met. [%]
 const MET_PERCENT: u64 = 99;
 
-/// Number of datagrams under way divided by the number that follows from their mean delay (Little's
-/// law). Above this ratio, the datagrams pile up. [-]
+/// Largest ratio of the number of datagrams in flight to the number that Little's law gives for
+/// their mean delay. Above this ratio, the datagrams are said to accumulate in queues. [-]
 const PILE: f64 = 1.5;
 
-/// Returns whether a flow competes for its share. `start` and `end` are its counters at both ends
-/// of the measured period, and `life` is the time for which the flow existed in the period.
+/// Returns whether a flow competes for its share, that is, whether its demand is not met. `start`
+/// and `end` are its counters at both ends of the measured period. `life` is the time for which the
+/// flow existed in the period.
 pub(super) fn competes(flow: &Flow, start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let has_rate =
         matches!(&flow.transport, Transport::Udp(udp) if udp.arrivals != Arrivals::Greedy);
     flow.reports.is_none() && !(has_rate && is_met(start, end, life))
 }
 
-/// Returns whether the demand of a source is met. It is not met if the source has sent datagrams,
-/// but the fate of none of them is known.
+/// Returns whether the demand of a UDP source is met. If the source has sent datagrams and the fate
+/// of none of them is known, the demand is not met.
 fn is_met(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let sent = end.sent - start.sent;
     let arrived = end.arrived - start.arrived;
@@ -44,9 +46,9 @@ fn is_met(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     100 * arrived >= MET_PERCENT * decided && !piles_up(start, end, life)
 }
 
-/// Returns whether datagrams pile up. This is the case if many more datagrams are under way at the
-/// end than the mean delay explains. The difference must exceed the fraction of all datagrams that
-/// may be lost.
+/// Returns whether datagrams accumulate in queues. For this, the number of datagrams in flight at
+/// the end must be much larger than the number that follows from the mean delay (Little's law). The
+/// difference must also exceed the number of datagrams that may be lost.
 fn piles_up(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     let (sent, samples) = (
         end.sent - start.sent,
@@ -59,8 +61,8 @@ fn piles_up(start: &FlowCounters, end: &FlowCounters, life: Span) -> bool {
     under_way > (PILE * expected).max(expected + allowed)
 }
 
-/// Returns Jain's index, (sum x)^2 / (n sum x^2) (paper 002, eq. 27); `None` if there are fewer
-/// than two goodputs, or if all goodputs are 0. [-]
+/// Returns Jain's index of the goodputs x of n flows, (sum x)^2 / (n sum x^2) (paper 002, eq. 27).
+/// The value is `None` if there are fewer than two goodputs, or if all goodputs are 0. [-]
 pub(super) fn jain(goodputs: &[f64]) -> Option<f64> {
     let sum: f64 = goodputs.iter().sum();
     let squares: f64 = goodputs.iter().map(|x| x * x).sum();
@@ -68,7 +70,7 @@ pub(super) fn jain(goodputs: &[f64]) -> Option<f64> {
 }
 
 impl Period<'_> {
-    /// Returns whether each flow of the scenario competes for its share.
+    /// Returns for each flow of the scenario whether it competes for its share.
     pub(super) fn competing(&self) -> Vec<bool> {
         let flows = self.world.scenario().flows.iter();
         let counters = self.start.flows.iter().zip(&self.end.flows);
@@ -81,7 +83,7 @@ impl Period<'_> {
             .collect()
     }
 
-    /// Returns whether each station has a flow that competes for its share.
+    /// Returns for each station whether at least one of its flows competes for its share.
     pub(super) fn competing_stations(&self, competing: &[bool]) -> Vec<bool> {
         let scenario = self.world.scenario();
         let mut stations = vec![false; scenario.stations.len()];
@@ -100,8 +102,8 @@ mod tests {
     use crate::kernel::time::Span;
     use crate::world::FlowCounters;
 
-    /// Returns the counters of a source that has sent this number of datagrams in 10 s. The delay
-    /// of each datagram is `delay_ms`.
+    /// Returns the counters of a source after 10 s. `sent`, `arrived` and `lost` are numbers of
+    /// datagrams, and the delay of each datagram is `delay_ms`.
     fn counted(sent: u64, arrived: u64, lost: u64, delay_ms: u64) -> FlowCounters {
         FlowCounters {
             sent,
@@ -129,13 +131,13 @@ mod tests {
     #[test]
     fn datagrams_under_way_are_not_missing_unless_they_pile_up() {
         let none = FlowCounters::default();
-        // one tenth of the datagrams is under way, as expected for a delay of 1 s in a run of 10 s
+        // one tenth of the datagrams is in flight, as expected for a delay of 1 s in a run of 10 s
         assert!(met(&none, &counted(1_000, 900, 0, 1_000)));
-        // a queue that grows: the last datagram takes 1 s, and the mean delay is 0.5 s
+        // the queue grows: the last datagram is in flight for 1 s, and the mean delay is 0.5 s
         assert!(!met(&none, &counted(1_000, 900, 0, 500)));
-        // one or a few more datagrams under way are due to chance
+        // a few datagrams in flight more than expected are due to chance
         assert!(met(&none, &counted(1_000, 999, 0, 0)) && met(&none, &counted(1_000, 992, 0, 2)));
-        // datagrams that were sent before the measured period do not compensate for losses
+        // datagrams that arrived before the measured period do not compensate for losses in it
         let before = counted(100, 0, 0, 0);
         assert!(!met(&before, &counted(1_100, 1_070, 30, 20)));
     }

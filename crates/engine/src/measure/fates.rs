@@ -1,13 +1,14 @@
-//! Probabilities of the fates of packets, frames and attempts.
+//! Probabilities of the fates of packets, frames and transmission attempts. A fate is, for example,
+//! delivered, lost or marked.
 //!
-//! Each packet, frame or attempt is counted once, at the instant at which its fate is decided, both
-//! in the numerator and in the denominator. A probability of any period is therefore in [0, 1].
-//! Packets without a fate at the end of the period are not counted.
+//! Each packet, frame or attempt is counted once, when its fate is decided. At this time, the
+//! numerator and the denominator are updated together. A probability of any period is therefore in
+//! [0, 1]. Packets without a fate at the end of the period are not counted.
 //!
-//! Two other definitions are worse. The first divides by the packets that are sent in the period:
-//! it relates losses in one period to packets of another period. The second divides by the packets
-//! that are sent in the period and have a fate at its end: it overestimates losses, because a loss
-//! is known earlier than an arrival.
+//! Two other definitions are worse. The first divides losses by the packets that are sent in the
+//! period. Then losses in one period are related to packets of another period. The second divides
+//! by those packets sent in the period whose fate is known at its end. Then losses are
+//! overestimated, because a loss is known earlier than an arrival.
 
 use super::item::{Value, probability, ratio};
 use super::marks::QueueMark;
@@ -15,7 +16,7 @@ use super::period::Period;
 use crate::quantities::LOSS_PROBABILITY;
 
 impl Period<'_> {
-    /// Returns the loss probability of all packets of these flows.
+    /// Returns the loss probability of the packets of these flows.
     pub(super) fn loss(&self, flows: impl Iterator<Item = usize> + Clone) -> Value {
         let lost = self.over(flows.clone(), |c| c.lost);
         let arrived = self.over(flows, |c| c.arrived);
@@ -24,22 +25,21 @@ impl Period<'_> {
 }
 
 impl QueueMark {
-    /// Returns the drop probability since `before`: the packets that were dropped or refused,
-    /// divided by the packets whose fate the discipline has decided, on arrival or on departure.
-    /// [-]
+    /// Returns the drop probability since the time of `before`: the dropped or refused packets,
+    /// divided by all packets about which the discipline has decided. [-]
     pub(super) fn drop_probability(&self, before: &QueueMark) -> Option<f64> {
         let dropped = self.counters.dropped - before.counters.dropped;
         ratio(dropped, self.judged() - before.judged())
     }
 
-    /// Returns the mark probability since `before`: the packets that were marked, divided by the
-    /// packets whose fate the discipline has decided. [-]
+    /// Returns the mark probability since the time of `before`: the marked packets, divided by all
+    /// packets about which the discipline has decided. [-]
     pub(super) fn mark_probability(&self, before: &QueueMark) -> Option<f64> {
         let marked = self.counters.marked - before.counters.marked;
         ratio(marked, self.judged() - before.judged())
     }
 
-    /// Returns the number of packets whose fate the discipline has decided so far.
+    /// Returns the number of packets about which the discipline has decided so far.
     pub(super) fn judged(&self) -> u64 {
         self.counters.offered - self.unjudged
     }

@@ -10,8 +10,8 @@ use crate::tcp::Limit;
 use crate::world::Endpoints;
 
 impl Period<'_> {
-    /// Returns the goodput of a flow in the period: the payload that was delivered in order,
-    /// divided by the length of the period. [bit/s]
+    /// Returns the goodput of a flow in the measured period: the payload that was delivered in
+    /// order, divided by the length of the period. [bit/s]
     pub(super) fn goodput_bps(&self, flow: usize) -> f64 {
         if let &Endpoints::Web(web) = self.world.flows().states()[flow].endpoints() {
             return self.web_goodput_bps(flow, web);
@@ -20,7 +20,7 @@ impl Period<'_> {
         packets as f64 * self.world.payload_bits(flow) / self.length_s()
     }
 
-    /// Returns an item for each flow of the scenario, without web sources.
+    /// Returns an item for each flow of the scenario, except web sources.
     pub(super) fn flows(&self, goodputs: &[f64]) -> Vec<Item> {
         let total: f64 = goodputs.iter().sum();
         let scenario = self.world.scenario();
@@ -71,8 +71,8 @@ impl Period<'_> {
             .collect()
     }
 
-    /// Returns the mean cwnd of these TCP flows, averaged over the time for which each flow existed
-    /// in the period; `None` if no flow existed in the period. [packets]
+    /// Returns the cwnd of these TCP flows, averaged over the time for which each flow existed in
+    /// the measured period. The value is `None` if no flow existed in the period. [packets]
     pub(super) fn mean_cwnd(&self, flows: impl Iterator<Item = usize>) -> Option<f64> {
         let (mut count, mut area, mut life_ns) = (0_u32, 0.0, 0);
         for flow in flows {
@@ -86,9 +86,10 @@ impl Period<'_> {
         (life_ns > 0).then(|| area / (life_ns as f64 / count) / count)
     }
 
-    /// Returns, for each limit, the fraction of the period in which the limit held for the sender
-    /// of these flows. Only one of the flows exists at a time. The values are `None` if `life`, the
-    /// time for which flows existed in the period, is zero. [-]
+    /// Returns for each limit (such as cwnd or the receive window) the fraction of time in which
+    /// this limit stopped the sender. `flows` are successive connections of one sender. `life` is
+    /// the time for which connections existed in the measured period. The fractions are `None` if
+    /// `life` is zero. [-]
     pub(super) fn limits(
         &self,
         flows: impl Iterator<Item = usize> + Clone,
@@ -106,14 +107,13 @@ impl Period<'_> {
         })
     }
 
-    /// Returns the 99th percentile of the delays of all datagrams of these flows.
+    /// Returns the 99th percentile of the delays of these flows' datagrams.
     pub(super) fn delay_p99(&self, flows: impl Iterator<Item = usize>) -> Value {
         let delays = delays_of(self.world, flows);
         ONE_WAY_DELAY_P99.of(delays.quantile_s(0.99))
     }
 
-    /// Returns percentiles of all round-trip times of these flows, if the round-trip times are
-    /// recorded.
+    /// Returns percentiles of the round-trip times of these flows, if they are recorded.
     pub(super) fn rtt_percentiles(&self, flows: impl Iterator<Item = usize>) -> Vec<Value> {
         let rtts = rtts_of(self.world, flows);
         let values = rtts.map(|rtts| {
@@ -125,7 +125,8 @@ impl Period<'_> {
         values.into_iter().flatten().collect()
     }
 
-    /// Returns the measures of the reports of a sensor; none if the flow has no reports.
+    /// Returns the measures of a sensor's reports; an empty list if the flow is not that of a
+    /// sensor.
     fn reports(&self, flow: usize) -> Vec<Value> {
         let Some(reports) = self.world.flows().states()[flow].reports() else {
             return Vec::new();

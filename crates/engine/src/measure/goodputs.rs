@@ -1,21 +1,21 @@
-//! Total goodputs of all flows, which show whether a run was in a steady state.
+//! Goodputs summed over all flows, which show whether a run was in a steady state.
 
 use super::Measures;
 use crate::quantities::GOODPUT;
 
-/// Total goodput of the flows of each direction. [bit/s]
+/// Goodputs summed over the flows of each direction. [bit/s]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Goodputs {
-    /// Total goodput from stations. [bit/s]
+    /// Total goodput of the flows from stations. [bit/s]
     pub up: f64,
-    /// Total goodput to stations. [bit/s]
+    /// Total goodput of the flows to stations. [bit/s]
     pub down: f64,
-    /// Total goodput over wires, or over the links of a CSMA network. [bit/s]
+    /// Total goodput of the flows between wired hosts, or over the links of a CSMA network. [bit/s]
     pub other: f64,
 }
 
 impl Goodputs {
-    /// Returns the total goodputs of the flows in `measures`.
+    /// Returns the sums of the goodputs in `measures`.
     pub(crate) fn of(measures: &Measures) -> Goodputs {
         let mut sum = Goodputs::default();
         let lists = measures.lists.iter().filter(|(name, _)| *name == "flows");
@@ -32,8 +32,8 @@ impl Goodputs {
         sum
     }
 
-    /// Returns the goodputs of the second half of a period. `self` has the goodputs of the whole
-    /// period, and `first` those of its first half.
+    /// Returns the goodputs in the second half of a period. `self` contains the goodputs in the
+    /// whole period, and `first` those in its first half.
     pub(crate) fn second_half(self, first: Goodputs) -> Goodputs {
         Goodputs {
             up: 2.0 * self.up - first.up,

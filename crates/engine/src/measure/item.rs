@@ -1,14 +1,15 @@
-//! Parts of a result: values, items and lists.
+//! The structure of a result: lists of items, and their values.
 
-/// Name and value of a quantity. The value is `None` if the replication has none.
+/// Name and value of a quantity. The value is `None` if the quantity could not be measured.
 pub type Value = (&'static str, Option<f64>);
 
-/// One item of a result list.
+/// An item of a result list, such as a flow, a station or a queue.
 #[derive(Clone, Debug)]
 pub struct Item {
     /// Name of the item, unique in its list.
     pub name: String,
-    /// Labels of the item that do not depend on the replication (`station`, `direction`, `class`).
+    /// Labels of the item, such as `station`, `direction` and `class`. Labels are the same in all
+    /// replications.
     pub labels: Vec<(&'static str, String)>,
     /// Measured values of the item.
     pub values: Vec<Value>,
@@ -25,15 +26,15 @@ impl Item {
     }
 }
 
-/// All result lists of one replication, in the order of the result.
+/// The result lists of one replication, in the order in which the result contains them.
 #[derive(Clone, Debug)]
 pub struct Measures {
-    /// Name and items of each list.
+    /// Name of each list, and its items.
     pub lists: Vec<(&'static str, Vec<Item>)>,
 }
 
 impl Measures {
-    /// Returns all values in order; NaN for missing values. The replications of a scenario differ
+    /// Returns all values in order; NaN for missing values. The results of the replications differ
     /// only in these values.
     pub fn values(&self) -> Vec<f64> {
         let items = self.lists.iter().flat_map(|(_, items)| items);
@@ -43,7 +44,7 @@ impl Measures {
             .collect()
     }
 
-    /// Returns the same lists and items with other values, which are in the order of
+    /// Returns these lists and items with other values. `values` has the order of
     /// [`Measures::values`].
     pub fn with_values(&self, values: &[f64]) -> Measures {
         let mut other = self.clone();
@@ -76,8 +77,8 @@ pub(super) fn share(part: f64, total: f64) -> Option<f64> {
     (total > 0.0).then(|| part / total)
 }
 
-/// Returns the probability of a failure: the failures divided by all decided fates
-/// ([`super::fates`]); `None` if no fate was decided. [-]
+/// Returns the probability of a failure: failures divided by failures plus successes
+/// ([`super::fates`]); `None` if there are neither failures nor successes. [-]
 pub(super) fn probability(failed: u64, succeeded: u64) -> Option<f64> {
     ratio(failed, failed + succeeded)
 }
@@ -87,8 +88,8 @@ pub(super) fn mean_s(sum_ns: u64, count: u64) -> Option<f64> {
     ratio(sum_ns, count).map(|ns| ns / 1e9)
 }
 
-/// Returns the quantile of `sorted`: the smallest value v for which at least the fraction `part` of
-/// the values is v or less.
+/// Returns a quantile of the ascending list `sorted`: the smallest value v such that at least the
+/// fraction `part` of the values is v or less.
 pub fn quantile<T: Copy>(sorted: &[T], part: f64) -> Option<T> {
     let rank = (part * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied()

@@ -1,4 +1,5 @@
-//! Counters of queues and of their medium at one instant, and their increase between two instants.
+//! Counters of the queues and of the medium at one time, and the increase of counters between two
+//! times.
 
 use super::item::{Item, Value, mean_s, probability, ratio};
 use crate::bottleneck::Bottleneck;
@@ -8,18 +9,19 @@ use crate::mac::dcf::{AggregateCounters, NodeCounters};
 use crate::quantities::*;
 use crate::queue::{HeadQueue, QueueCounters};
 
-/// Counters of a queue at one instant.
+/// Counters of a queue at one time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueMark {
     pub(super) counters: QueueCounters,
-    /// Time integral of the queue length. [packets ns]
+    /// Time integral of the queue length since the start of the run. [packets ns]
     pub(super) area: u64,
-    /// Number of packets in the queue whose fate the discipline decides only on departure.
+    /// Number of packets in the queue that the discipline may still drop or mark at their
+    /// departure.
     pub(super) unjudged: u64,
 }
 
 impl QueueMark {
-    /// Returns the counters of a queue whose discipline decides about packets on arrival.
+    /// Returns the counters of a queue whose discipline decides at arrivals.
     pub(super) fn on_arrival(counters: QueueCounters, now: Time) -> QueueMark {
         QueueMark {
             counters,
@@ -29,28 +31,30 @@ impl QueueMark {
     }
 }
 
-/// Counters of queues and of their medium at one instant.
+/// Counters of the queues and of the medium at one time.
 #[derive(Clone, Debug)]
 pub struct Marks {
     pub(super) at: Time,
     pub(super) queues: Vec<QueueMark>,
-    /// Transmission counters of the contender of each queue.
+    /// Transmission counters of the contender (node or access category) that sends the packets of
+    /// each queue.
     pub(super) frames: Vec<NodeCounters>,
     /// Counters of the leaves of the virtual shared bottleneck.
     pub(super) leaves: Vec<QueueMark>,
-    /// Counters of the packets that are kept for each station that sleeps.
+    /// Counters of the packets that the access point buffers for each station with power save.
     pub(super) power_save: Vec<QueueMark>,
-    /// Counters of the aggregates from each of the queues, in a cell that aggregates.
+    /// Counters of the aggregates sent from each queue; an empty list if the cell does not
+    /// aggregate.
     pub(super) sent: Vec<AggregateCounters>,
     /// Time for which the medium of the cell was busy. [ns]
     pub(super) busy_ns: u64,
-    /// Number of pings of the virtual shared bottleneck that were answered, and number of pings
-    /// that were lost or ignored.
+    /// Number of replies to pings of the virtual shared bottleneck, and number of pings that were
+    /// lost or whose replies were ignored.
     pub(super) pings: [u64; 2],
 }
 
 impl Marks {
-    /// Adds the counters of the packets that a cell keeps for stations that sleep, and of its
+    /// Adds the counters of buffered packets for stations with power save, and of the cell's
     /// aggregates.
     pub(super) fn with_cell(self, cell: &Cell) -> Marks {
         let counted = |(_, own): (&str, QueueCounters)| QueueMark::on_arrival(own, self.at);
@@ -91,8 +95,8 @@ impl Marks {
     }
 }
 
-/// Returns the mean number of MPDUs per PPDU, and the mean time of reordering, of the aggregates
-/// that were `sent`.
+/// Returns the mean number of MPDUs per PPDU, and the mean time for which the receiver's reordering
+/// delayed packets.
 pub(super) fn aggregated(
     [mpdus, reordering]: [Quantity; 2],
     sent: AggregateCounters,
@@ -103,9 +107,9 @@ pub(super) fn aggregated(
     ]
 }
 
-/// Period between two instants, with the counters at both.
+/// The period between two times, with the counters at both times.
 pub struct Between<'a> {
-    /// Counters at the beginning of the period.
+    /// Counters at the start of the period.
     pub start: &'a Marks,
     /// Counters at the end of the period.
     pub end: &'a Marks,
@@ -117,13 +121,14 @@ impl Between<'_> {
         self.end.at.since(self.start.at).0
     }
 
-    /// Returns the item of a leaf of the virtual shared bottleneck, under the name `name`.
+    /// Returns the item for leaf number `leaf` of the virtual shared bottleneck. `name` is the name
+    /// of the item.
     pub fn leaf(&self, name: &str, leaf: usize) -> Item {
         self.queue_item(name, self.start.leaves[leaf], self.end.leaves[leaf])
     }
 
-    /// Returns an item for each station that sleeps, about the packets that the cell keeps for the
-    /// station.
+    /// Returns an item for each station with power save: measures of the packets that the access
+    /// point has buffered for this station.
     pub fn power_save(&self, cell: &Cell) -> impl Iterator<Item = Item> {
         let pairs = self.start.power_save.iter().zip(&self.end.power_save);
         let items = cell.sleepers().zip(pairs);
@@ -141,8 +146,8 @@ impl Between<'_> {
         Item::new(name, values)
     }
 
-    /// Returns measures of the aggregates of these contenders together; none in a cell of single
-    /// frames.
+    /// Returns measures of the aggregates that these contenders (nodes or access categories) have
+    /// sent; an empty list if the cell does not aggregate.
     pub(super) fn sent_by(
         &self,
         contenders: impl Iterator<Item = u32>,
@@ -154,8 +159,8 @@ impl Between<'_> {
         aggregates.reduce(AggregateCounters::with)
     }
 
-    /// Returns measures of the medium access of a node, which has these `contenders`, and of the
-    /// packets in their queues.
+    /// Returns measures of a node: of its medium access, and of the packets in its queues.
+    /// `contenders` are the access categories of the node.
     pub fn node(&self, contenders: impl Iterator<Item = u32>) -> Vec<Value> {
         let contenders: Vec<u32> = contenders.collect();
         let aggregates = self.sent_by(contenders.iter().copied());
@@ -174,7 +179,7 @@ impl Between<'_> {
             .collect()
     }
 
-    /// Returns measures of the frames of these contenders together.
+    /// Returns measures of the frames that these contenders (nodes or access categories) have sent.
     pub(super) fn access(&self, contenders: impl Iterator<Item = u32>) -> [Value; 3] {
         let mut sum = NodeCounters::default();
         for contender in contenders {
@@ -199,7 +204,7 @@ impl Between<'_> {
         BUSY_FRACTION.of(ratio(busy_ns, self.length_ns()))
     }
 
-    /// Returns measures of the rate and the pings of the virtual shared bottleneck.
+    /// Returns measures of the virtual shared bottleneck: of its rate and its pings.
     pub fn bottleneck(&self, bottleneck: &Bottleneck) -> [Value; 4] {
         let rtts = bottleneck.rtts();
         let [answered, lost] = [0, 1].map(|kind| self.end.pings[kind] - self.start.pings[kind]);

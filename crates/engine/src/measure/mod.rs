@@ -1,9 +1,9 @@
-//! Computation of measured quantities from the counters at the end of the warm-up and at the end of
-//! the run. Also the conservation laws that every run must obey.
+//! Computes the measured quantities from the counters at the end of the warm-up and at the end of
+//! the run. Checks the conservation laws that every run must obey.
 //!
-//! A world is read by its methods and is never changed. [`snapshot`] has all counters at one
-//! instant. [`period`] has the period between two instants. Each list of a result is made from the
-//! period, in its own file.
+//! This module never changes the state of a simulation. [`snapshot`] contains all counters at one
+//! time. [`period`] is the time between two snapshots. The result lists are computed from a period.
+//! Each list is computed in a separate file.
 
 mod conservation;
 mod csma;
@@ -112,7 +112,8 @@ impl Period<'_> {
         items
     }
 
-    /// Returns the item of a queue. It has the probability of marks if the queue `marks` packets.
+    /// Returns the item of a queue. The item contains the mark probability only if the queue
+    /// `marks` packets.
     fn queue_item(&self, name: &str, marks: bool, start: QueueMark, end: QueueMark) -> Item {
         let mut item = self.marks().queue_item(name, start, end);
         if marks {

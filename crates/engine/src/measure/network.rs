@@ -8,11 +8,11 @@ use crate::quantities::*;
 use crate::scenario::Transport;
 use crate::world::Endpoints;
 
-/// Fraction of the mean goodput of its class below which a flow starves. [-]
+/// A flow is starved if its goodput is below this fraction of the mean goodput of its class. [-]
 const STARVING: f64 = 0.1;
 
 impl Period<'_> {
-    /// Returns the numbers of the links that results show.
+    /// Returns the numbers of the links that appear in results.
     fn shown(&self) -> impl Iterator<Item = usize> {
         let links = self.world.wires().links().iter().enumerate();
         links.filter(|(_, wired)| wired.is_shown()).map(|(k, _)| k)
@@ -50,7 +50,8 @@ impl Period<'_> {
         self.shown().map(item).collect()
     }
 
-    /// Returns an item for each class of flows. The flows of one table in the file form a class.
+    /// Returns an item for each class of flows. A class contains the flows that one table of the
+    /// file defines.
     pub(super) fn classes(&self, goodputs: &[f64], competing: &[bool]) -> Vec<Item> {
         let flows = &self.world.scenario().flows;
         let total: f64 = goodputs.iter().sum();
@@ -97,15 +98,16 @@ impl Period<'_> {
         gauge.classes.iter().enumerate().map(item).collect()
     }
 
-    /// Returns the length of the measured period divided by the time for which a flow existed in
-    /// the period. [-]
+    /// Returns the length of the measured period, divided by the part of the period in which the
+    /// flow existed. [-]
     fn whole_over_life(&self, index: usize) -> f64 {
         let state = &self.world.flows().states()[index];
         let life = state.life(self.start.marks.at, self.end.marks.at);
         ratio(self.length_ns(), life.0).unwrap_or(1.0)
     }
 
-    /// Returns whether a flow has begun and is not finished. Only such a flow has a fair share.
+    /// Returns whether a flow has started and is not finished. Other flows are excluded from the
+    /// fairness measures.
     fn lasts(&self, index: usize) -> bool {
         self.end.flows[index].sent > 0
             && self.world.flows().states()[index].completion_s().is_none()
@@ -117,8 +119,7 @@ impl Period<'_> {
     }
 
     /// Returns the mean round-trip time of the TCP flows among `members`, and the mean one-way
-    /// delay of the other flows. A value is left out if there are no such flows, which is the same
-    /// in all replications of a scenario.
+    /// delay of their UDP flows. A value is omitted if there are no flows of this type.
     fn delays(&self, members: &[usize]) -> Vec<Value> {
         let kinds = [(true, RTT), (false, ONE_WAY_DELAY)];
         let mean = |(tcp, quantity): (bool, Quantity)| {
@@ -134,8 +135,8 @@ impl Period<'_> {
         kinds.into_iter().filter_map(mean).chain(p99).collect()
     }
 
-    /// Returns the mean transfer rate of the finished flows among `finite`. The transfer rate of a
-    /// flow is its payload divided by its completion time. [bit/s]
+    /// Returns the mean transfer rate of those flows of `finite` that are finished. The transfer
+    /// rate of a flow is its payload divided by its completion time. [bit/s]
     fn transfer_rate_bps(&self, finite: &[usize]) -> Option<f64> {
         let rate = |&index: &usize| {
             let Transport::Tcp(tcp) = &self.world.scenario().flows[index].transport else {
@@ -148,8 +149,8 @@ impl Period<'_> {
         (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
     }
 
-    /// Returns measures of the completion times of the finite flows; none if there are no finite
-    /// flows.
+    /// Returns measures of the completion times of finite flows; an empty list if no flow is
+    /// finite.
     fn completions(&self, members: &[usize]) -> Vec<Value> {
         let finite = |&&index: &&usize| match &self.world.scenario().flows[index].transport {
             Transport::Tcp(tcp) => tcp.segments.is_some(),

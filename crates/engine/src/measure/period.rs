@@ -4,7 +4,7 @@ use super::marks::Between;
 use super::snapshot::Snapshot;
 use crate::world::{FlowCounters, World};
 
-/// Measured period, from the end of the warm-up to the end of the run.
+/// The measured period: from the end of the warm-up to the end of the run.
 pub(super) struct Period<'a> {
     pub(super) start: &'a Snapshot,
     pub(super) end: Snapshot,
@@ -12,7 +12,7 @@ pub(super) struct Period<'a> {
 }
 
 impl Period<'_> {
-    /// Returns the counters of queues and medium at both ends of the period.
+    /// Returns the counters of the queues and the medium at both ends of the period.
     pub(super) fn marks(&self) -> Between<'_> {
         Between {
             start: &self.start.marks,
@@ -30,8 +30,8 @@ impl Period<'_> {
         self.length_ns() as f64 / 1e9
     }
 
-    /// Returns the increase of a counter in the period, summed over these flows. Some of the flows
-    /// may have begun in the period.
+    /// Returns the increase of a counter in the period, summed over these flows. Flows that began
+    /// in the period are included.
     pub(super) fn over(
         &self,
         flows: impl Iterator<Item = usize>,

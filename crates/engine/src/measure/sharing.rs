@@ -1,4 +1,4 @@
-//! Measures of a queue that several classes share.
+//! Measures of a queue with virtual buffer sharing.
 
 use super::fairness::jain;
 use super::item::{Item, Value, ratio, share};
@@ -9,8 +9,9 @@ use crate::queue::HeadQueue;
 use crate::scenario::SharingClass;
 
 impl Period<'_> {
-    /// Returns measures of the deviation from the target occupancy, for the queue of contender
-    /// number `port`; none if the queue has no target.
+    /// Returns measures of the deviation of a queue from its target occupancy; an empty list if the
+    /// queue has no target. `port` is the number of the queue, which is also that of its contender
+    /// (node or access category).
     pub(super) fn keeping(&self, port: usize) -> Vec<Value> {
         let mut queues = self.world.radio().queues();
         let before = queues.by_ref().take(port);
@@ -28,7 +29,7 @@ impl Period<'_> {
         ]
     }
 
-    /// Returns an item for each class that shares the queue of the access point.
+    /// Returns an item for each class of virtual buffer sharing.
     pub(super) fn sharing(&self, goodputs: &[f64], competing: &[bool]) -> Vec<Item> {
         let classes = &self.world.scenario().only_bss().cell.sharing_classes;
         let total: f64 = goodputs.iter().sum();

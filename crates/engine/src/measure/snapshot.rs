@@ -1,4 +1,4 @@
-//! All counters at one instant, read from a world by its methods.
+//! All counters of a simulation at one time.
 
 use super::marks::{Marks, QueueMark};
 use crate::conflict::Drive;
@@ -8,32 +8,34 @@ use crate::mac::dcf::{AggregateCounters, DownCounters};
 use crate::queue::{Deviation, HeadQueue, Waits};
 use crate::world::{FlowCounters, User, WiredLink, World};
 
-/// Counters at one instant.
+/// All counters of a simulation at one time.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
-    /// Counters of the queues of the radio, and of the leaves of the virtual shared bottleneck.
+    /// Counters of the queues in front of the radio channel, and of the leaves of the virtual
+    /// shared bottleneck.
     pub(super) marks: Marks,
     pub(super) flows: Vec<FlowCounters>,
     /// Counters of the frames from the access point to each station.
     pub(super) down: Vec<DownCounters>,
-    /// Counters of the aggregates from the access point to each station, in a cell that aggregates.
+    /// Counters of the aggregates from the access point to each station; an empty list if the cell
+    /// does not aggregate.
     pub(super) sent_to: Vec<AggregateCounters>,
-    /// Time for which PPDUs with data to or from each station were on the air, in a cell that
-    /// aggregates. [ns]
+    /// Air time of PPDUs with data to or from each station; an empty list if the cell does not
+    /// aggregate. [ns]
     pub(super) air_ns: Vec<u64>,
-    /// Counters of the queue of each link, and the used and offered capacity of the link
+    /// For each link, the counters of its queue, and the capacity that was used and offered
     /// (`LinkModel::used`). [ns], for a trace [bytes]
     pub(super) links: Vec<(QueueMark, [u64; 2])>,
-    /// Counters of the queues of the access point that classes share.
+    /// Counters of the access point's queues with virtual buffer sharing.
     pub(super) shared: Shared,
-    /// Times of datagrams in all queues.
+    /// Sojourn times of datagrams in all queues.
     pub(super) waits: AllWaits,
     pub(super) on_air: OnAir,
     pub(super) activity_ns: u64,
 }
 
 impl Snapshot {
-    /// Returns the time from the instant of the snapshot `before` to the instant of this snapshot.
+    /// Returns the time between the earlier snapshot `before` and this snapshot.
     pub(crate) fn since(&self, before: &Snapshot) -> Span {
         self.marks.at.since(before.marks.at)
     }
@@ -87,8 +89,7 @@ impl Snapshot {
     }
 }
 
-/// Counters of links on the air and of users, in addition to the counters of flows, queues and
-/// frames.
+/// Counters of the links and users of a CSMA network.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OnAir {
     pub(super) links: Vec<LinkCounters>,
@@ -99,13 +100,14 @@ pub(super) struct OnAir {
 pub(super) struct LinkCounters {
     pub(super) air_ns: u64,
     pub(super) dummy_ns: u64,
-    /// Time integral of the aggressiveness r. [ns]
+    /// Time integral of the aggressiveness r of the link (its transmission rate in the model of
+    /// paper 001). [ns]
     pub(super) r_ns: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UserCounters {
-    /// Time integral of the number of open connections of a user. [ns]
+    /// Time integral of the user's number of open connections. [ns]
     pub(super) connections_ns: u64,
     pub(super) opened: u64,
     pub(super) closed: u64,
@@ -137,12 +139,12 @@ impl OnAir {
     }
 }
 
-/// Totals of the queues of the access point that classes share, at one instant.
+/// Counters of the access point's queues with virtual buffer sharing, at one time.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
-    /// Counters of each class, in each of the queues.
+    /// Counters of each class, for each queue.
     pub(super) classes: Vec<Vec<QueueMark>>,
-    /// Deviation of the occupancy of each queue from its target.
+    /// Deviation of the queue length from the target occupancy, for each queue.
     pub(super) deviations: Vec<Deviation>,
 }
 
@@ -164,13 +166,14 @@ impl Shared {
     }
 }
 
-/// Times of datagrams in all queues up to one instant. Pipes record only times in the measured
-/// period.
+/// Sojourn times of datagrams in all queues up to one time. For links of type `Pipe`, the values
+/// are empty, because these links record sojourn times in the measured period only.
 #[derive(Clone, Debug)]
 pub(super) struct AllWaits {
     pub(super) radio: Vec<Waits>,
     pub(super) links: Vec<Waits>,
-    /// Times for which packets were kept for each station; `None` if the station never sleeps.
+    /// Times for which the access point has buffered packets for each station; `None` if the
+    /// station has no power save.
     pub(super) power_save: Vec<Option<Waits>>,
 }
 

@@ -1,8 +1,8 @@
-//! Measures that averages hide: unequal shares in single seconds, starved stations, and the longest
-//! waiting times of packets.
+//! Measures of effects that averages hide: unequal shares in single seconds, starved stations, and
+//! the longest waiting times of packets.
 //!
-//! These quantities are measured only on request, and do not change any other value. [`Waits`]
-//! observes exchanges. [`Seconds`] observes a world that stops after each second.
+//! These quantities are measured only on request, and do not change any other value. [`Waits`] is
+//! updated after each frame exchange. [`Seconds`] is updated after each simulated second.
 
 use super::Snapshot;
 use super::fairness::{competes, jain};
@@ -15,21 +15,21 @@ use crate::quantities::{JAIN_P05, LONGEST_STARVED, SOJOURN_P99};
 use crate::scenario::Scenario;
 use crate::world::World;
 
-/// Length of the windows in which shares are compared.
+/// Length of the windows for which fairness is computed.
 pub(crate) const WINDOW: Span = Span(1_000_000_000);
 
-/// Fraction of an equal share below which a station starves. [-]
+/// A station is starved if it gets less than this fraction of an equal share. [-]
 const STARVING: f64 = 0.1;
 
-/// Waiting times of packets in each queue of a cell.
+/// Histograms of the waiting times of packets, for each queue of a cell.
 pub(crate) struct Waits {
-    /// End of the warm-up.
+    /// End of the warm-up. Packets that leave earlier are not measured.
     from: Time,
     queues: Vec<Histogram>,
 }
 
 impl Waits {
-    /// Returns an object without waiting times, for the packets that leave after the warm-up.
+    /// Returns empty histograms for the packets that leave after the warm-up.
     pub(crate) fn new(scenario: &Scenario) -> Waits {
         Waits {
             from: Time::ZERO + scenario.warmup,
@@ -37,8 +37,8 @@ impl Waits {
         }
     }
 
-    /// Records the exchange that `cell` has just ended. The packets of the exchange are still the
-    /// first packets of their queues.
+    /// Records the exchange that `cell` has just ended. The packets of the exchange must still be
+    /// the first packets of their queues.
     pub(crate) fn exchange(&mut self, cell: &Cell, outcome: Outcome) {
         let medium = cell.medium();
         if let Outcome::Delivered { from, done } = outcome {
@@ -60,7 +60,8 @@ impl Waits {
         }
     }
 
-    /// Returns the waiting times in queue `number`; `None` if no packet has left any queue.
+    /// Returns the waiting times in queue `number`; `None` if no packet has left any queue of the
+    /// cell.
     pub(super) fn of_queue(&self, number: usize) -> Option<&Histogram> {
         self.queues.get(number)
     }
@@ -75,16 +76,16 @@ impl Waits {
     }
 }
 
-/// Numbers of packets that the flows of stations have delivered, at the bounds of successive
-/// windows of one second.
+/// The number of packets that each flow has delivered, at the ends of successive windows of one
+/// second.
 pub(crate) struct Seconds {
     bounds: Vec<Bound>,
 }
 
-/// Bound between two windows: the end of one and the start of the next.
+/// The time between two windows: the end of a window and the start of the next.
 struct Bound {
     at: Time,
-    /// Number of packets that each flow of the scenario has delivered. [packets]
+    /// Number of packets that each flow has delivered since the start of the run.
     delivered: Vec<u64>,
 }
 
@@ -102,21 +103,21 @@ impl Bound {
 }
 
 impl Seconds {
-    /// Returns an object for the windows that begin now, at the end of the warm-up.
+    /// Starts the first window now, at the end of the warm-up.
     pub(crate) fn new(world: &World<'_>) -> Seconds {
         Seconds {
             bounds: vec![Bound::now(world)],
         }
     }
 
-    /// Ends a window now, and begins the next.
+    /// Ends the current window now, and starts the next window.
     pub(crate) fn close(&mut self, world: &World<'_>) {
         self.bounds.push(Bound::now(world));
     }
 
-    /// Adds measures to `measures`: the fairness of the shares in single windows, and how long
-    /// stations starved. The measured period is from `start` to now. Only stations that compete are
-    /// counted.
+    /// Adds two results to `measures`: the fairness in single windows, and the time for which
+    /// stations were starved. The measured period is from `start` to now. Only stations that
+    /// compete for their share are included.
     pub(crate) fn tell(self, start: &Snapshot, world: &World<'_>, measures: &mut Measures) {
         let scenario = world.scenario();
         let mut stations: Vec<Share> = (0..scenario.stations.len())
@@ -149,13 +150,13 @@ impl Seconds {
     }
 }
 
-/// The flows of a station, and the time for which the station starved.
+/// The flows of a station, and the time for which the station was starved.
 struct Share {
-    /// Numbers of all flows of the station.
+    /// Indices of all flows of the station.
     flows: Vec<usize>,
-    /// Numbers of the flows of the station that compete for their share.
+    /// Indices of the station's flows that compete for their share.
     competing: Vec<usize>,
-    /// Number of successive windows, up to the present window, in which the station has starved.
+    /// Number of successive windows, up to the current window, in which the station was starved.
     starved: u64,
     longest: u64,
 }
@@ -178,8 +179,8 @@ impl Share {
         }
     }
 
-    /// Returns the number of bits that the station has delivered in a window; `None` if none of its
-    /// competing flows could send during the whole window.
+    /// Returns the number of bits that the station's flows have delivered in a window. The value is
+    /// `None` if no competing flow of the station existed during the whole window.
     fn over(&self, world: &World<'_>, begin: &Bound, end: &Bound) -> Option<f64> {
         let could_send = |&flow: &usize| {
             let settings = &world.scenario().flows[flow];

@@ -9,7 +9,7 @@ use crate::scenario::{Ends, Transport};
 use crate::world::Stop;
 
 impl Period<'_> {
-    /// Returns an item for each pair of a flow of datagrams and a queue on its path, in order.
+    /// Returns an item for each UDP flow and each queue on its path, in the order of the path.
     pub(super) fn waits(&self) -> Vec<Item> {
         let scenario = self.world.scenario();
         let flows = (0..).zip(&scenario.flows);
@@ -57,8 +57,8 @@ impl Period<'_> {
                             .as_ref()
                             .map(|waits| waits.of(flow));
                         let asleep = waits.of(flow).since(from.unwrap_or_default());
-                        // a packet that arrives while the station is awake is not kept, but counts
-                        // in the mean
+                        // the mean includes packets that arrived while the station was awake and
+                        // that were not buffered
                         add(name, asleep.ns, own.packets);
                     }
                     add(world.radio().queue_name(queue), own.ns, own.packets);
@@ -68,9 +68,9 @@ impl Period<'_> {
         items
     }
 
-    /// Returns the packets that are kept for the station that receives the data of `flow`: index of
-    /// the station, name in results, and times. `None` if the receiver is not a station that
-    /// sleeps.
+    /// Returns the buffered packets of the station that receives the data of `flow`: the index of
+    /// the station, the name in results, and the buffering times. `None` if the receiver is not a
+    /// station with power save.
     fn kept_before(&self, flow: u32) -> Option<(usize, &str, &Waits)> {
         let Ends::Station { station, direction } =
             self.world.scenario().flows.get(flow as usize)?.ends

@@ -1,4 +1,4 @@
-//! Measures of web traffic. The connections of a source form one class.
+//! Measures of web traffic. All connections of a web source form one class.
 
 use super::item::{Item, share};
 use super::period::Period;
@@ -6,15 +6,15 @@ use crate::quantities::*;
 use crate::world::FlowCounters;
 
 impl Period<'_> {
-    /// Returns the increase of a counter in the period, summed over the responses of source number
-    /// `web`.
+    /// Returns the increase of a counter in the measured period, summed over the responses of web
+    /// source `web`.
     fn over_responses(&self, web: u32, count: fn(&FlowCounters) -> u64) -> u64 {
         let web = &self.world.flows().webs().sources()[web as usize];
         self.over(web.responses(), count)
     }
 
     /// Returns the goodput of responses: their payload divided by the length of the period. `flow`
-    /// is the flow of the source. [bit/s]
+    /// is the flow number of the web source. [bit/s]
     pub(super) fn web_goodput_bps(&self, flow: usize, web: u32) -> f64 {
         let segments = self.over_responses(web, |c| c.delivered) as f64;
         let short = self.over_responses(web, |c| c.short_bytes) as f64;

@@ -1,4 +1,4 @@
-//! Measures of the cell: of its stations, its access point, and the cell itself.
+//! Measures of the cell, its access point and its stations.
 
 use super::fairness::jain;
 use super::item::{Item, Value, probability, ratio, share};
@@ -52,7 +52,7 @@ impl Period<'_> {
             .collect()
     }
 
-    /// Returns the number of uplink datagrams of a station that bypass the virtual shared
+    /// Returns the number of uplink datagrams of a station that bypassed the virtual shared
     /// bottleneck; `None` if the scenario has no virtual shared bottleneck.
     fn bypass(&self, station: usize) -> Option<Value> {
         let scenario = self.world.scenario();
@@ -77,7 +77,7 @@ impl Period<'_> {
     }
 
     /// Returns measures of the aggregates from the access point to a station, and the air time of
-    /// data to and from the station; `None` in a cell of single frames.
+    /// data to and from the station; `None` if the cell does not aggregate.
     fn aggregates_to(&self, station: usize) -> Option<[Value; 3]> {
         let of = |snapshot: &Snapshot| snapshot.sent_to.get(station).copied();
         let sent = of(&self.end)?.since(of(self.start)?);
@@ -92,7 +92,7 @@ impl Period<'_> {
         cell.flat_map(move |cell| cell.medium().categories_of(node))
     }
 
-    /// Returns measures of the medium access of a node, for all its categories together.
+    /// Returns measures of a node's medium access, for all its access categories together.
     pub(super) fn node(&self, node: NodeId) -> Vec<Value> {
         self.marks().node(self.contenders_of(node))
     }
@@ -119,7 +119,7 @@ impl Period<'_> {
         vec![Item::new("cell", values)]
     }
 
-    /// Returns Jain's index of the goodputs of the stations that compete.
+    /// Returns Jain's index of the goodputs of the stations that compete for their share.
     fn jain(&self, goodputs: &[f64], competing: &[bool]) -> Option<f64> {
         let sums = self.station_goodputs(goodputs).into_iter();
         let pairs = sums.zip(self.competing_stations(competing));

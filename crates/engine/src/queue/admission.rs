@@ -9,8 +9,8 @@ use crate::packet::Packet;
 /// A discipline that decides at the arrival of a packet.
 #[derive(Clone, Debug)]
 pub enum Admission {
-    /// Drops a packet if the queue already holds this number of packets: drop-tail, and the
-    /// threshold policy.
+    /// Drops an arriving packet if the queue already holds this number of packets: drop-tail queue
+    /// and threshold policy.
     DropTail(u32),
     /// Random early detection.
     Red(Box<Red>),
@@ -38,7 +38,7 @@ impl Admission {
         None
     }
 
-    /// Applies the values of `to` that may change at run time: see [`QueueSetting::moved_to`].
+    /// Applies the settings `to` that may change at run time: see [`QueueSetting::moved_to`].
     /// [`Admission::advance`] must have been called for `now`.
     pub fn change(&mut self, now: Time, to: &QueueSetting) {
         let limit = to.limit_packets;
@@ -65,13 +65,13 @@ impl Admission {
                 | Admission::Price(_)
                 | Admission::Plugin(_),
                 _,
-            ) => {} // the setting is for another discipline
+            ) => {} // `to` belongs to another discipline
         }
     }
 
-    /// Performs the periodic updates of the discipline up to now. `held_at` returns the content of
-    /// the queue at a past instant. Must be called before the backlog changes, and therefore before
-    /// `admit`.
+    /// Performs the periodic updates of the discipline that are due until now. `held_at` returns
+    /// the content of the queue at a past time. The function must be called before the backlog
+    /// changes, and therefore before `admit`.
     #[inline]
     pub fn advance(&mut self, now: Time, mut held_at: impl FnMut(Time) -> Held) {
         match self {
@@ -86,8 +86,8 @@ impl Admission {
         }
     }
 
-    /// Reports to the discipline that `packet` leaves at `at`. `held` is the content of the queue
-    /// before that, including the packet.
+    /// Processes the departure of `packet` at `at`. `held` is the content of the queue before the
+    /// departure, including the packet.
     #[inline]
     pub fn departed(&mut self, at: Time, packet: &Packet, held: Held) {
         match self {

@@ -1,11 +1,11 @@
-//! A discipline that decides at arrivals, with the counters of the admitted packets.
+//! A discipline that decides at arrivals, with counters of the packets that it admits.
 
 use super::counters::Counts;
 use super::{Admission, Backlog, Held, QueueSetting, SharedBuffer, Verdict};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// A discipline that decides at arrivals, and the totals of the packets in its queue.
+/// A discipline that decides at arrivals, and counters of the packets in its queue.
 #[derive(Clone, Debug)]
 pub struct Admitted {
     pub(super) admission: Admission,
@@ -29,8 +29,8 @@ impl Admitted {
         self.admission.admit(now, backlog, packet)
     }
 
-    /// Applies the values of `to` that may change at run time, from `now` on. Waiting packets stay
-    /// in the queue.
+    /// Applies the settings `to` that may change at run time, from `now` on. Packets in the queue
+    /// are not dropped.
     pub(super) fn change(&mut self, now: Time, held: Held, to: &QueueSetting) {
         self.admission.advance(now, |_| held);
         self.admission.change(now, to);
@@ -43,7 +43,8 @@ impl Admitted {
         self.bytes += u64::from(bytes);
     }
 
-    /// Counts the departure of `packet` at `at`. Before that, the queue holds `packets` packets.
+    /// Counts the departure of `packet` at `at`. `packets` is the queue length before the
+    /// departure.
     #[inline(always)]
     pub(super) fn leave(&mut self, packet: &Packet, packets: usize, at: Time) {
         if self.admission.drop_tail().is_none() {
@@ -53,8 +54,8 @@ impl Admitted {
         self.counts.leave(packet, at);
     }
 
-    /// Reports to the discipline that `packet` leaves at `at`. The counters still include the
-    /// packet.
+    /// Calls the discipline's function for the departure of `packet` at `at`. The counters still
+    /// include the packet.
     #[inline(never)]
     fn report_departure(&mut self, packet: &Packet, packets: usize, at: Time) {
         let held = Held {
@@ -64,7 +65,8 @@ impl Admitted {
         self.admission.departed(at, packet, held);
     }
 
-    /// Returns the shares of the classes, if the discipline has classes.
+    /// Returns the shared buffer, whose classes have target shares, if the discipline is virtual
+    /// buffer sharing.
     pub(super) fn sharing(&self) -> Option<&SharedBuffer> {
         if let Admission::BufferSharing(sharing) = &self.admission {
             return Some(sharing);

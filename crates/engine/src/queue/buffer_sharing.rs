@@ -1,15 +1,15 @@
 //! A queue shared by classes of flows: a controller blocks packets of each class (paper 000,
 //! section V).
 //!
-//! A packet that arrives at a full queue is lost, whatever its class. Otherwise a packet is blocked
+//! A packet of any class is lost if the queue is full. If the queue has room, a packet is blocked
 //! with the probability of its class. A packet without a class is never blocked. The controller
-//! performs a step at every arrival, or at regular times.
+//! updates the probabilities at every arrival, or at regular times.
 //!
-//! The share h_i of a class is a share of the queue or of the service. The share of the queue is
-//! the number of packets of the class, divided by the number of packets of all classes. The share
-//! of the service is the fraction of the last data segments on the air, in both directions, that
-//! belong to the class. ACKs are not included, so that uploads and downloads are measured in the
-//! same way.
+//! The share h_i of class i is a share of the queue or of the service. The share of the queue is
+//! the number of packets of the classin the queue, divided by the number of packets of all classes.
+//! The share of the service is the fraction of the last data segments on the air, in both
+//! directions, that belong to the class. ACKs are not included, so that uploads and downloads are
+//! measured in the same way.
 
 use super::QueueCounters;
 use super::discipline::{Backlog, DEFAULT_LIMIT, LIMIT, Verdict, moving};
@@ -92,12 +92,12 @@ pub struct SharingClass {
     pub share: f64,
     /// Target of the class, h*: `share` divided by the sum of the shares of all classes. [-]
     pub target: f64,
-    /// Numbers of the flows of the class, at least one.
+    /// Indices of the flows of the class; there is at least one flow.
     pub flows: Vec<u32>,
 }
 
-/// Returns the tolerance that the table sets. The default is (1 / limit)^2, the square of the share
-/// of one packet in the limit.
+/// Returns the tolerance set in the table `vbs`. The default is (1 / limit)^2, the square of the
+/// share of one packet in the limit.
 fn tolerance(layers: &Layers) -> Result<f64, Refused> {
     if let Some(tol) = layers.value(SharingSetting::tol)? {
         return Ok(tol);
@@ -110,22 +110,23 @@ fn tolerance(layers: &Layers) -> Result<f64, Refused> {
 /// Amount by which a sum of shares may exceed 1 because of rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// Computes the targets of these classes.
+/// Computes the target share h* of each class.
 pub fn sharing_targets(classes: &mut [SharingClass]) {
     let sum: f64 = classes.iter().map(|class| class.share).sum();
-    // shares that sum to 1 except for rounding are used as targets unchanged
+    // if the shares sum to 1 except for rounding, they are not divided by the sum
     let total = if sum < 1.0 - ROUNDING { sum } else { 1.0 };
     for class in classes {
         class.target = class.share / total;
     }
 }
 
-/// Returns whether the keys that define classes have been refused.
+/// Returns whether a key that defines classes was refused because of an error.
 fn lacks_classes(sharing: &Section) -> bool {
     sharing.lacks(SharingSetting::by) || sharing.lacks(SharingSetting::class)
 }
 
-/// Checks the sum of shares. A problem is reported at the last share.
+/// Checks that the shares of the classes sum to at most 1. An error is reported at the share of the
+/// last class.
 fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
     let mut shares = (classes.iter()).filter_map(|(_, class)| class.said(SharingClassTable::share));
     let sum: f64 = shares.clone().map(|share| share.value).sum();
@@ -143,13 +144,13 @@ fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
     }
 }
 
-/// Returns a number without the digits that are caused by binary rounding.
+/// Returns `value` without the trailing digits that binary rounding causes.
 fn rounded(value: f64) -> f64 {
     (value * 1e9).round() / 1e9
 }
 
 impl SharingSetting {
-    /// Checks the values of the table against each other.
+    /// Checks the combinations of keys in the table `vbs`.
     pub fn check(sharing: &Section, problems: &mut Problems) {
         if let Some(occupancy) = sharing.said(SharingSetting::occupancy)
             && (occupancy.value <= 0.0 || occupancy.value >= 1.0)
@@ -199,7 +200,7 @@ impl SharingSetting {
 
     moving!(pub(super) occupancy, tol);
 
-    /// Returns the parameters in the normalised scenario.
+    /// Returns the parameters of virtual buffer sharing for the normalised scenario.
     pub(super) fn to_json(self, limit_packets: u32) -> Json {
         serde_json::json!({
             "limit_packets": limit_packets,
@@ -212,14 +213,14 @@ impl SharingSetting {
     }
 }
 
-/// Time after the last packet of a class after which the class is considered absent.
+/// Time without arrivals of a class after which the class counts as absent.
 const ABSENCE: Span = Span(1_000_000_000);
 
-/// Number of segments over which the shares of the service are averaged, as a multiple of the
-/// target occupancy. [-]
+/// Number of data segments over which the shares of the service are averaged, divided by the target
+/// occupancy. [-]
 const SERVICE_MEMORY: f64 = 4.0;
 
-/// Returns the weight of a segment in the shares of the service.
+/// Returns the weight of one data segment in the moving averages of the shares of the service.
 fn weight(occupancy: f64) -> f64 {
     1.0 / (SERVICE_MEMORY * occupancy).max(1.0)
 }
@@ -227,16 +228,17 @@ fn weight(occupancy: f64) -> f64 {
 /// Value in `class_of` of a flow without a class.
 const NO_CLASS: u16 = u16::MAX;
 
-/// The deviation of the queue from its target occupancy since the start of the run.
+/// The deviation of the queue length from the target occupancy since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deviation {
-    /// Time integral of the squared difference. [packets^2 ns]
+    /// Time integral of the squared difference between queue length and target occupancy.
+    /// [packets^2 ns]
     pub squared_ns: f64,
     /// Time during which the queue was empty. [ns]
     pub empty_ns: u64,
 }
 
-/// The state of a shared queue.
+/// The state of a queue with virtual buffer sharing.
 #[derive(Clone, Debug)]
 pub struct SharedBuffer {
     limit: u32,
@@ -246,11 +248,11 @@ pub struct SharedBuffer {
     /// Class of each flow, or [`NO_CLASS`].
     class_of: Vec<u16>,
     counters: Vec<QueueCounters>,
-    /// Share of each class, an input of the controller.
+    /// Current share of each class in the queue or in the service.
     shares: Vec<f64>,
     present: Vec<bool>,
     last_arrival: Vec<Option<Time>>,
-    /// Weight of one segment in the shares of the service.
+    /// Weight of one data segment in the moving averages of the shares of the service.
     weight: f64,
     served: u32,
     first_arrival: Option<Time>,
@@ -259,12 +261,12 @@ pub struct SharedBuffer {
     stream: Stream,
 }
 
-/// The time integrals of the queue length. One departure may be known in advance.
+/// The time integrals of the queue length. The last departure may be in the future.
 #[derive(Clone, Copy, Debug, Default)]
 struct Area {
     since: Time,
     length: u32,
-    /// Future time at which the place of the last removed packet becomes free.
+    /// Future time of the last departure: until then, the packet counts towards the queue length.
     release: Option<Time>,
     target: f64,
     sum: Deviation,
@@ -334,10 +336,10 @@ impl SharedBuffer {
         }
     }
 
-    /// Sets the limit, the target occupancy and the tolerance from `now` on. The probabilities
-    /// change at the next step.
+    /// Sets the limit, the target occupancy and the tolerance from `now` on. The blocking
+    /// probabilities do not change before the next step of the controller.
     pub(super) fn change(&mut self, now: Time, setting: SharingSetting, limit: u32) {
-        self.area.advance(now); // the time up to now is measured against the previous target
+        self.area.advance(now); // up to now, the queue length is compared with the previous target
         self.setting = self.setting.moved_to(setting);
         self.limit = limit;
         let occupancy = setting.occupancy * f64::from(limit);
@@ -376,7 +378,8 @@ impl SharedBuffer {
         Verdict::Enter
     }
 
-    /// Records that `packet` has left the queue. The place of the packet becomes free at `at`.
+    /// Records that `packet` has left the queue. The packet counts towards the queue length until
+    /// `at`.
     pub fn departed(&mut self, packet: &Packet, at: Time) {
         self.served += 1;
         if let Some(class) = self.class(packet.flow) {
@@ -403,13 +406,14 @@ impl SharedBuffer {
         }
     }
 
-    /// Returns the class of a flow. Flows outside the scenario, such as pings, have no class.
+    /// Returns the class of a flow. Flows that the scenario does not define, such as pings, have no
+    /// class.
     fn class(&self, flow: u32) -> Option<usize> {
         let class = *self.class_of.get(flow as usize)?;
         (class != NO_CLASS).then_some(usize::from(class))
     }
 
-    /// Performs a step of the controller, if it is due.
+    /// Performs a step of the controller if a step is due.
     fn control(&mut self, now: Time, backlog_packets: u32) {
         if let Some(update) = self.setting.update {
             if now < self.next_update {
@@ -444,20 +448,21 @@ impl SharedBuffer {
         }
     }
 
-    /// Returns the current totals of each class.
+    /// Returns the counters of each class.
     pub fn counters(&self) -> &[QueueCounters] {
         &self.counters
     }
 
-    /// Returns the deviation from the target occupancy up to `now`.
+    /// Returns the deviation of the queue length from the target occupancy up to `now`.
     pub fn deviation(&self, now: Time) -> Deviation {
         let mut area = self.area;
         area.advance(now);
         area.sum
     }
 
-    /// Returns the time from the first packet until the occupancy was first within the tolerance of
-    /// its target; `None` if it never was.
+    /// Returns the time from the first arrival until the queue length was first within the
+    /// tolerance of the target occupancy; `None` if the queue length was never within the
+    /// tolerance.
     pub fn settling(&self) -> Option<Span> {
         Some(self.settled_at?.since(self.first_arrival?))
     }

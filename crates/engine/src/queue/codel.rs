@@ -1,9 +1,9 @@
-//! CoDel: drops at the head of the queue, at an increasing rate, while the sojourn time has been
-//! above a target for a whole interval (RFC 8289, section 5).
+//! CoDel (RFC 8289, section 5). If the sojourn time exceeds a target for a whole interval, CoDel
+//! drops packets at the head of the queue, at an increasing rate.
 //!
 //! Differs from RFC 8289 in two points. With ECN, an ECN-capable packet is marked and sent instead
-//! of dropped, as in Linux (the RFC does not specify this case). The size of the largest packet is
-//! the largest so far, not the MTU.
+//! of dropped, as in Linux (the RFC does not specify this case). Where the RFC uses the MTU, this
+//! code uses the length of the longest packet so far.
 //!
 //! In addition, a departing packet is marked if its sojourn time exceeds `ce_threshold`, as in
 //! Linux (`codel_impl.h`, and `ce_threshold_selector` of `fq_codel`). These marks are for senders
@@ -55,7 +55,8 @@ impl OfDiscipline for CoDelSetting {
         if let (Some(target), Some(interval)) = (target, interval)
             && target.value >= interval.value
         {
-            // a problem with a default value is not reported
+            // the error is reported at the key that the file sets, not at the key with the default
+            // value
             match target.given {
                 true => {
                     let most = &interval.shown;
@@ -85,7 +86,7 @@ impl CoDelSetting {
     }
 }
 
-/// A FIFO controlled by CoDel, without the packet in service.
+/// A FIFO queue with the state of CoDel. The packet in service is not included.
 #[derive(Clone, Debug, Default)]
 pub struct CoDel {
     pub(super) packets: VecDeque<Packet>,
@@ -94,27 +95,27 @@ pub struct CoDel {
     state: DropState,
 }
 
-/// The drop state of CoDel.
+/// The state variables of CoDel's control law.
 #[derive(Clone, Copy, Debug, Default)]
 struct DropState {
-    /// Time at which the sojourn time will have been above target for an interval; `None` if it is
-    /// not above target.
+    /// Time at which the sojourn time will have exceeded the target for a whole interval; `None`
+    /// while the sojourn time is below the target.
     first_above: Option<Time>,
-    /// Time of the next drop, in the drop state.
+    /// Time of the next drop while CoDel is dropping.
     drop_next: Time,
-    /// Number of packets dropped in this drop state, possibly including drops carried over from the
-    /// previous drop state.
+    /// Number of packets dropped since CoDel began to drop. The number may include drops of the
+    /// previous dropping period.
     count: u32,
-    /// Value of `count` at the beginning of this drop state.
+    /// Value of `count` when CoDel began to drop.
     last_count: u32,
     dropping: bool,
 }
 
-/// The packets that `dequeue` dropped or marked.
+/// The packets that `dequeue` has dropped or marked.
 pub(super) struct Passed<'a> {
-    /// Packets dropped.
+    /// Packets that were dropped.
     pub(super) dropped: &'a mut Vec<Packet>,
-    /// Packets marked so far.
+    /// Number of packets marked so far.
     pub(super) marked: &'a mut u64,
 }
 
@@ -125,15 +126,15 @@ impl CoDel {
         self.packets.push_back(packet);
     }
 
-    /// Removes the first packet, whatever its sojourn time.
+    /// Removes the first packet, without applying CoDel.
     pub(super) fn pop(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
         Some(packet)
     }
 
-    /// Returns the next packet to send. `largest` [bytes] is the length of the largest packet. A
-    /// backlog of at most this length is not controlled.
+    /// Returns the next packet to send. `largest` [bytes] is the length of the largest packet.
+    /// CoDel drops nothing if the backlog does not exceed this length.
     pub(super) fn dequeue(
         &mut self,
         now: Time,
@@ -192,8 +193,8 @@ impl CoDel {
         Some(packet)
     }
 
-    /// Removes the first packet, and returns it with whether the sojourn time has been above target
-    /// for an interval.
+    /// Removes and returns the first packet. The second value is true if the sojourn time has
+    /// exceeded the target for a whole interval.
     fn next(&mut self, now: Time, setting: &CoDelSetting, largest: u64) -> Option<(Packet, bool)> {
         let Some(packet) = self.pop() else {
             self.state.first_above = None;
@@ -204,16 +205,16 @@ impl CoDel {
             return Some((packet, false));
         }
         let first_above = *self.state.first_above.get_or_insert(now + setting.interval);
-        // the interval is positive, so that the packet that starts it cannot end it
+        // the interval is positive, so that it cannot start and end with the same packet
         Some((packet, now >= first_above))
     }
 }
 
 impl DropState {
-    /// Enters the drop state with its first drop.
+    /// Starts dropping: sets `count` and the time of the next drop.
     fn begin(&mut self, now: Time, interval: Span) {
         self.dropping = true;
-        // a drop rate that controlled the queue recently is a good initial value
+        // if CoDel stopped dropping only recently, the previous drop rate is the initial rate
         let delta = self.count.saturating_sub(self.last_count);
         let recent = now.since(self.drop_next) < interval * 16;
         self.count = if delta > 1 && recent { delta } else { 1 };
@@ -221,14 +222,14 @@ impl DropState {
         self.schedule(now, interval);
     }
 
-    /// Returns the time of the next drop: `from` plus interval / sqrt(count).
+    /// Returns the time of the next drop: `from` plus interval / sqrt(`count`).
     fn schedule(&mut self, from: Time, interval: Span) {
         let gap = interval.seconds() / f64::from(self.count).sqrt();
         self.drop_next = from + Span::from_seconds(gap);
     }
 }
 
-/// A single queue with CoDel.
+/// A single FIFO queue that CoDel controls.
 #[derive(Clone, Debug)]
 pub struct Single {
     pub(super) setting: CoDelSetting,

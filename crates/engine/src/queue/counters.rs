@@ -1,11 +1,10 @@
-//! Counters of a queue, for averages and for checks of conservation.
+//! Counters of a queue, for averages and for checks that no packet is lost without being counted.
 
 use super::Waits;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// The totals of a queue since the start of the run. Differences between two snapshots give
-/// averages.
+/// Counters of a queue since the start of the run. Differences between two snapshots give averages.
 ///
 /// The time integral of the queue length needs no update per event. A packet that entered at e and
 /// left at l contributes l - e; a packet that is still in the queue contributes now - e. Therefore
@@ -15,11 +14,11 @@ use crate::packet::Packet;
 pub struct QueueCounters {
     /// Number of packets offered.
     pub offered: u64,
-    /// Number of packets that were refused, or dropped after they had waited.
+    /// Number of packets that were refused at arrival, or dropped later.
     pub dropped: u64,
     /// Number of packets that were marked.
     pub marked: u64,
-    /// Number of packets that left the queue at its head.
+    /// Number of packets that left the queue at its head, without packets dropped there.
     pub left: u64,
     /// Sum of the sojourn times of the packets that left. [ns]
     pub sojourn_ns: u64,
@@ -27,8 +26,8 @@ pub struct QueueCounters {
     left_sum: u64,
 }
 
-/// The totals of a queue whose packets leave at times that are known at their entry. Future
-/// departures are included.
+/// Counters of a queue that computes the departure time of each packet at its arrival. The counters
+/// include future departures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passage {
     packets: u64,
@@ -37,7 +36,7 @@ pub struct Passage {
 }
 
 impl Passage {
-    /// Counts a packet that enters at `entered` and leaves at `departs`.
+    /// Counts a packet that arrives at `entered` and leaves at `departs`.
     #[inline(always)]
     pub fn add(&mut self, entered: Time, departs: Time) {
         self.packets += 1;
@@ -45,8 +44,8 @@ impl Passage {
         self.left_sum = self.left_sum.wrapping_add(departs.0);
     }
 
-    /// Returns the totals as if all packets had left. `marked` of the packets were marked, and
-    /// `refused` further packets did not enter.
+    /// Returns the counters after the departure of all packets. `marked` is the number of marked
+    /// packets, and `refused` is the number of refused packets.
     pub fn totals(self, marked: u64, refused: u64) -> QueueCounters {
         QueueCounters {
             offered: self.packets + refused,
@@ -81,7 +80,7 @@ impl QueueCounters {
         self.dropped += 1;
     }
 
-    /// Counts a packet that had entered and is dropped at `at`.
+    /// Counts a packet that is dropped at `at`, after it had entered the queue.
     pub fn withdraw(&mut self, at: Time) {
         self.dropped += 1;
         self.left_sum = self.left_sum.wrapping_add(at.0);
@@ -95,8 +94,8 @@ impl QueueCounters {
         self.sojourn_ns += at.since(entered).0;
     }
 
-    /// Counts `packets` packets that leave at `at`. The sum of their entering times modulo 2^64 is
-    /// `entered_sum`.
+    /// Counts `packets` packets that leave at `at`. `entered_sum` is the sum of the times at which
+    /// they entered, modulo 2^64.
     #[inline]
     pub fn leave_together(&mut self, packets: u64, entered_sum: u64, at: Time) {
         let left_sum = packets.wrapping_mul(at.0);
@@ -105,15 +104,16 @@ impl QueueCounters {
         self.sojourn_ns += left_sum.wrapping_sub(entered_sum);
     }
 
-    /// Undoes [`QueueCounters::leave`], to obtain the counters at a time before the departure.
+    /// Undoes [`QueueCounters::leave`], so that the counters are those of a time before the
+    /// departure.
     pub fn take_back_leave(&mut self, entered: Time, at: Time) {
         self.left -= 1;
         self.left_sum = self.left_sum.wrapping_sub(at.0);
         self.sojourn_ns -= at.since(entered).0;
     }
 
-    /// Undoes [`QueueCounters::enter`] and the mark of the packet, to obtain the counters at a time
-    /// before the entry.
+    /// Undoes [`QueueCounters::enter`] and the counting of a mark, so that the counters are those
+    /// of a time before the arrival.
     pub fn take_back_enter(&mut self, at: Time, marked: bool) {
         self.offered -= 1;
         self.entered_sum = self.entered_sum.wrapping_sub(at.0);
@@ -129,7 +129,7 @@ impl QueueCounters {
     }
 }
 
-/// The counters of a queue, and the waiting times of its datagrams.
+/// The counters of a queue, and the sojourn times of its datagrams.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     pub(super) counters: QueueCounters,
@@ -145,10 +145,10 @@ impl Counts {
             .leave(packet.flow, packet.kind, packet.queued, at);
     }
 
-    /// Returns the time integral of the queue length up to `now`. `packets` packets are already
-    /// counted as left, but occupy a place until `released`. [packets ns]
+    /// Returns the time integral of the queue length up to `now`. The last `packets` departures are
+    /// already counted, but these packets are part of the queue until `released`. [packets ns]
     pub(super) fn occupancy_ns(&self, now: Time, packets: u64, released: Time) -> u64 {
-        // these packets are in the integral until their release, which may be in the future
+        // the integral includes the packets until `released`, which may be in the future
         let early = packets * released.since(now).0;
         self.counters.occupancy_ns(now).wrapping_sub(early)
     }

@@ -1,5 +1,5 @@
-//! The interface of a queue discipline: the queue state that it reads, its verdicts, and the trait
-//! of its settings.
+//! The interface of a queue discipline: the queue state that a discipline reads, its verdicts, and
+//! the trait of its settings.
 
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -21,8 +21,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict on `packet` if it is to be lost early: a mark if marks are allowed
-    /// (`may`) and the packet is ECN-capable, otherwise a drop.
+    /// Returns the verdict on a `packet` that AQM selects before the queue is full. The packet is
+    /// marked if `may` allows marks and the packet is ECN-capable. If not, the packet is dropped.
     #[inline]
     pub(super) fn early(may: bool, packet: &Packet) -> Verdict {
         match may && packet.ecn != Ecn::NotCapable {
@@ -32,11 +32,11 @@ impl Verdict {
     }
 }
 
-/// A random early loss of packets: each packet is lost with a given probability, independently of
-/// other packets.
+/// Drops packets at random before the queue is full: each packet with a given probability,
+/// independently of other packets.
 #[derive(Clone, Debug)]
 pub(super) struct RandomDrop {
-    /// Maximum number of packets, including the packet in service.
+    /// Maximum number of packets in the queue, including the packet in service.
     pub(super) limit: u32,
     ecn: bool,
     stream: Stream,
@@ -48,7 +48,7 @@ impl RandomDrop {
     }
 
     /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`. `p` is the
-    /// probability of a loss; a value above 1 is treated as 1.
+    /// probability of a drop or mark; a value above 1 is treated as 1.
     #[inline]
     pub(super) fn admit(&mut self, p: f64, backlog: &Backlog, packet: &Packet) -> Verdict {
         if backlog.packets >= self.limit {
@@ -66,12 +66,12 @@ impl RandomDrop {
 pub struct Backlog {
     /// Number of packets in the queue, including the packet in service.
     pub packets: u32,
-    /// Total length of these packets. [bytes]
+    /// Total length of the packets in the queue. [bytes]
     pub bytes: u64,
     /// Length of the packet in service, or 0 if there is none. [bytes]
     pub in_service_bytes: u32,
-    /// Time since which the queue has been empty; `None` if it is not empty. A queue that never had
-    /// a packet is empty since [`Time::ZERO`].
+    /// Time since which the queue has been empty; `None` if it is not empty. If there has been no
+    /// packet yet, the value is [`Time::ZERO`].
     pub idle_since: Option<Time>,
 }
 
@@ -84,21 +84,23 @@ impl Backlog {
     }
 }
 
-/// The content of a queue at an instant.
+/// The number and length of the packets in a queue at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     /// Number of packets in the queue, including the packet in service.
     pub packets: u32,
-    /// Total length of these packets. [bytes]
+    /// Total length of the packets in the queue. [bytes]
     pub bytes: u64,
 }
 
-/// The server of the queue.
+/// The server of a queue: a link, or the channel of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Egress {
-    /// Rate at which packets are served; in a cell the rate of data frames. [bit/s]
+    /// Rate at which packets are served: the rate of the link or, in a cell, of data frames.
+    /// [bit/s]
     pub rate_bps: u64,
-    /// Whether every packet is served at `rate_bps`, as on a wire; false if service times vary.
+    /// Whether all packets are served at `rate_bps`, as on a wire; false if the service time
+    /// varies, as in a cell.
     pub is_fixed: bool,
     /// Propagation time of the link.
     pub delay: Span,
@@ -107,11 +109,11 @@ pub struct Egress {
 /// Default limit of a queue whose discipline has no default limit. [packets]
 pub(super) const DEFAULT_LIMIT: u32 = 1_000;
 
-/// Key of every queue, with and without a discipline.
+/// Key `limit`, which every queue has.
 pub(super) const LIMIT: KeyOf<u32> = KeyOf::new("limit");
 pub(super) const THRESHOLD: KeyOf<u32> = KeyOf::new("threshold");
 
-/// Implements the methods for the keys of a discipline that may change at run time.
+/// Implements `moving` and `moved_to` for the keys of a discipline that may change at run time.
 macro_rules! moving {
     ($vis:vis $($key:ident),+) => {
         /// Returns the current values of the keys that may change at run time.
@@ -120,7 +122,8 @@ macro_rules! moving {
             vec![$( self.$key.at(Self::$key.name()) ),+]
         }
 
-        /// Returns these settings with the changeable values of `other`.
+        /// Returns these settings, with the values of `other` for the keys that may change at run
+        /// time.
         $vis fn moved_to(self, other: Self) -> Self {
             Self {
                 $( $key: other.$key, )+
@@ -136,7 +139,8 @@ pub(crate) trait OfDiscipline: FileTable {
     /// Default limit of a queue with this discipline. [packets]
     const LIMIT: u32 = DEFAULT_LIMIT;
 
-    /// Whether the discipline chooses the next packet, so that nothing else may choose the order.
+    /// Whether the discipline selects the next packet. If true, no other setting may define the
+    /// order of packets.
     const ORDERS: bool = false;
 
     /// Returns whether the discipline may mark packets.
@@ -145,15 +149,16 @@ pub(crate) trait OfDiscipline: FileTable {
     /// Returns the current values of the keys that may change at run time.
     fn moving(&self) -> Vec<Moving>;
 
-    /// Returns these settings with the changeable values of `other`.
+    /// Returns these settings, with the values of `other` for the keys that may change at run time.
     fn moved_to(self, other: Self) -> Self;
 
-    /// Checks the values of the discipline against each other and against the limit of the queue.
+    /// Checks the combination of the discipline's keys, and the keys against the limit of the
+    /// queue.
     fn check(_queue: &Section, _own: &Section, _problems: &mut Problems) {}
 }
 
-/// Reports keys of a discipline that have no effect because `switch` does not have the value
-/// `needed`.
+/// Reports keys of a discipline that have no effect, because the key `switch` does not have the
+/// value `needed`.
 pub(super) fn refuse_idle<T>(
     own: &Section,
     keys: &[&str],
@@ -166,7 +171,8 @@ pub(super) fn refuse_idle<T>(
     own.refuse_idle(keys, &needed, overruled, problems);
 }
 
-/// Reports a discipline that has no effect because its `start` is not below the limit of the queue.
+/// Reports that a discipline has no effect, because the queue length `start` at which it begins to
+/// drop is not below the limit of the queue.
 pub(super) fn check_start<T: Copy + Into<f64>>(
     queue: &Section,
     start: &Said<T>,

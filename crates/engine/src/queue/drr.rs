@@ -1,5 +1,5 @@
-//! Deficit round robin (DRR): queues take turns. A queue that has just become busy comes first (RFC
-//! 8290, sections 4.1 and 4.2).
+//! Deficit round robin (DRR): queues are served in rounds. A queue that has just become busy is
+//! served first (RFC 8290, sections 4.1 and 4.2).
 
 use std::collections::VecDeque;
 
@@ -7,22 +7,22 @@ use super::codel::CoDel;
 use crate::kernel::streams::Stream;
 use crate::packet::Packet;
 
-/// A queue of the round robin.
+/// A flow queue of the deficit round robin.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowQueue {
     pub(super) codel: CoDel,
-    /// Number of bytes that the queue may still send in its turn. [bytes]
+    /// Number of bytes that the queue may still send in this round. [bytes]
     deficit: i64,
-    /// Whether the queue is in one of the two lists.
+    /// Whether the queue is in `new` or `old`.
     pub(super) listed: bool,
 }
 
-/// The busy queues, in the order of their turns.
+/// The busy queues, in the order in which they are served.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeficitRoundRobin {
     /// Indices of queues that became busy and have not used up their first quantum.
     new: VecDeque<u32>,
-    /// Indices of the other busy queues.
+    /// Indices of busy queues that have used up their first quantum.
     old: VecDeque<u32>,
 }
 
@@ -36,7 +36,8 @@ impl DeficitRoundRobin {
         }
     }
 
-    /// Returns the next packet, if there is one. `take` removes it from the queue whose turn it is.
+    /// Returns the next packet; `None` if all queues are empty. `take` removes a packet from the
+    /// queue that is served.
     pub(super) fn next(
         &mut self,
         queues: &mut [FlowQueue],
@@ -60,8 +61,8 @@ impl DeficitRoundRobin {
             }
             list.pop_front();
             if is_new {
-                // the queue stays for one round with the old queues, so that becoming idle gives it
-                // no priority over them
+                // the queue stays in the old list for one round, so that it gets no priority by
+                // becoming empty
                 self.old.push_back(index);
             } else {
                 queue.listed = false;
@@ -69,13 +70,13 @@ impl DeficitRoundRobin {
         }
     }
 
-    /// Returns the indices of the queues that are in the round robin.
+    /// Returns the indices of the busy queues.
     pub(super) fn members(&self) -> impl Iterator<Item = u32> + '_ {
         self.new.iter().chain(&self.old).copied()
     }
 }
 
-/// Returns a key for [`hashed`].
+/// Returns a random key for the hash function [`hashed`].
 pub(super) fn hash_key(mut stream: Stream) -> u64 {
     let half = |stream: &mut Stream| u64::from(stream.up_to(u32::MAX));
     half(&mut stream) << 32 | half(&mut stream)
@@ -83,7 +84,8 @@ pub(super) fn hash_key(mut stream: Stream) -> u64 {
 
 /// Returns the index of the queue to which `flow` is hashed.
 pub(super) fn hashed(flow: u32, key: u64, queues: u32) -> u32 {
-    // multiplication and shifts of Stafford's variant 13: each bit of the key affects the result
+    // the multiplication and shifts are those of Stafford's variant 13, so that each bit of the key
+    // affects the result
     let mixed = (u64::from(flow) ^ key).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     let mixed = mixed ^ (mixed >> 31);

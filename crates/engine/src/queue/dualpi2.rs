@@ -1,7 +1,8 @@
 //! DualPI2: a short queue for L4S packets and a queue for all other packets, with coupled marks and
 //! drops.
 //!
-//! Reference: RFC 9332, appendices A.1 and A.2, whose names are in the docstrings.
+//! Reference: RFC 9332, appendices A.1 and A.2. The comments give the names of that pseudocode. In
+//! the diagram, delay is the queueing delay of the queue whose first packet has waited longer.
 //!
 //! ```text
 //! ECT(1), CE --> L queue ---- marks, p_L = max(p'_L, p_CL) --+
@@ -11,25 +12,25 @@
 //! p'_L = (sojourn - min_threshold) / range, from 0 to 1         with more than a packet in the L queue
 //! ```
 //!
-//! The window of Reno is proportional to 1/sqrt(p), and the window of a scalable sender to 1/p, so
-//! that the square makes their rates about equal. Marks and drops are spaced evenly, not drawn at
-//! random (`recur`).
+//! The window of Reno is proportional to 1/sqrt(p), and the window of a scalable sender to 1/p.
+//! Therefore the classic queue uses the square of the base probability p', which makes the rates of
+//! both senders about equal. Marks and drops are spaced evenly, not drawn at random (`recur`).
 //!
-//! Interpretations of the RFC: the length of the L queue (line 5a of figure 7) includes the
-//! departing packet, as the text says ("if the queue is only 1 packet"). `lq.time()` in figure 7 is
-//! the sojourn time of the departing packet. p_CL is at most 1, as p' is. If the rate of the link
-//! is known and the transmission of a packet takes longer than minTh, the ramp begins at two
-//! packets, as in DOCSIS.
+//! Where the RFC is not clear, it is read as follows. The length of the L queue (line 5a of figure
+//! 7) includes the departing packet, because the text says "if the queue is only 1 packet".
+//! `lq.time()` in figure 7 is the sojourn time of the departing packet. The probabilities p_CL and
+//! p' are at most 1. If the rate of the link is known and the transmission of a packet takes longer
+//! than `min_threshold`, the ramp of p'_L begins at two packets, as in DOCSIS.
 //!
 //! The RFC does not specify the scheduler. The default is the weighted round robin of Linux
 //! (`sch_dualpi2.c`, 6.17). While both queues have packets, bytes sent from one queue give credit
-//! to the other queue in proportion to the weights. When the egress becomes idle, the L queue gets
-//! the first turn. The alternative is the time-shifted FIFO of appendix B, line 29. Updates occur
-//! at multiples of the interval from the start of the run.
+//! to the other queue in proportion to the weights. After an idle time of the egress, the L queue
+//! is served first. The alternative is the time-shifted FIFO of appendix B, line 29. The controller
+//! updates p' at multiples of `update` from the start of the run.
 //!
-//! Differs from Linux in: a ramp, where Linux has a step at 1 ms (range 0 makes a step); decisions
-//! are not random; decisions are also made with less than two packets in the queues, whereas Linux
-//! never drops or marks then; a limit in packets.
+//! Differs from Linux in: p'_L is a ramp, whereas Linux has a step at 1 ms (range 0 makes a step);
+//! decisions are not random; packets may be marked or dropped even if the queues hold less than two
+//! packets, whereas Linux requires two; the limit is a number of packets.
 
 use std::collections::VecDeque;
 
@@ -101,8 +102,8 @@ impl OfDiscipline for DualPi2Setting {
 }
 
 impl DualPi2Setting {
-    /// Returns the settings for a link. If the link is so slow that a single packet would be
-    /// marked, the ramp begins at two packets (appendix A.2).
+    /// Returns the settings for a link. If a link is so slow that a lone packet would be marked,
+    /// the ramp begins at the time of two packets (appendix A.2).
     pub(super) fn upstream_of(self, egress: Egress) -> DualPi2Setting {
         let service_s = MTU * 8.0 / egress.rate_bps as f64;
         if !egress.is_fixed || self.min_threshold.seconds() >= service_s {
@@ -115,13 +116,14 @@ impl DualPi2Setting {
     }
 }
 
-/// `Th_len`: length of the L queue above which its native marks apply. [packets]
+/// `Th_len`: length of the L queue above which packets are marked because of their sojourn time.
+/// [packets]
 const MIN_LENGTH: usize = 1;
 
 /// Length of a full packet. [bytes]
 const MTU: f64 = 1_500.0;
 
-/// Both queues, without the packet in service.
+/// The L queue and the classic queue, without the packet in service.
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
     pub(super) setting: DualPi2Setting,
@@ -131,8 +133,8 @@ pub struct DualPi2 {
     classic: Queue,
     next_update: Time,
     base: Base,
-    /// Service of the L queue in excess of its weighted share. If it is above 0, the classic queue
-    /// is next. [bytes]
+    /// Bytes of the L queue in excess of its weighted share. If the value is above 0, the classic
+    /// queue is served next. [bytes]
     credit: f64,
     pub(super) marked: u64,
 }
@@ -140,7 +142,7 @@ pub struct DualPi2 {
 #[derive(Clone, Debug, Default)]
 struct Queue {
     packets: VecDeque<Packet>,
-    /// `count`: remainder of the sum of likelihoods.
+    /// `count`: sum of the likelihoods of a mark or drop, minus 1 for each mark or drop.
     count: f64,
 }
 
@@ -175,8 +177,8 @@ impl DualPi2 {
         queues
     }
 
-    /// Appends `packet`, which arrives now, to its queue. The packet is dropped if the queues
-    /// already hold `room` packets (`dualpi2_enqueue`).
+    /// Appends `packet`, which arrives now, to its queue. The packet is dropped if both queues
+    /// together already hold `room` packets (`dualpi2_enqueue`).
     pub fn enqueue(&mut self, packet: Packet, room: usize, dropped: &mut Vec<Packet>) {
         self.advance(packet.queued);
         if self.len() >= room {
@@ -188,8 +190,8 @@ impl DualPi2 {
         }
     }
 
-    /// Returns the next packet to send, with its mark. Appends the packets that are dropped before
-    /// it to `dropped` (`dualpi2_dequeue`).
+    /// Returns the next packet to send, possibly marked. Appends the packets that are dropped
+    /// instead to `dropped` (`dualpi2_dequeue`).
     pub fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
         self.advance(now);
         loop {
@@ -213,7 +215,8 @@ impl DualPi2 {
         }
     }
 
-    /// Returns whether a departing L4S packet is marked, and whether it is dropped: lines 4b to 8j.
+    /// Returns whether a departing L4S packet is marked, and whether it is dropped (figure 7, lines
+    /// 4b to 8j).
     fn judge_low_latency(&mut self, now: Time, packet: &Packet) -> (bool, bool) {
         let coupled = self.coupled();
         if coupled < 1.0 {
@@ -230,14 +233,14 @@ impl DualPi2 {
         }
     }
 
-    /// Returns whether a departing classic packet is marked, and whether it is dropped: lines 11 to
-    /// 17.
+    /// Returns whether a departing classic packet is marked, and whether it is dropped (figure 7,
+    /// lines 11 to 17).
     fn judge_classic(&mut self, packet: &Packet) -> (bool, bool) {
         let squared = self.squared();
         if !self.classic.recur(squared) {
             return (false, false);
         }
-        // p_Cmax, from which ECN-capable packets are dropped, too
+        // p_Cmax: from this probability on, ECN-capable packets are dropped, too
         let most = 1.0 / (self.setting.coupling * self.setting.coupling);
         let drops = packet.ecn == Ecn::NotCapable || squared >= most;
         (!drops, drops)
@@ -253,7 +256,7 @@ impl DualPi2 {
         self.base.p * self.base.p
     }
 
-    /// Returns `laqm`, the fraction of packets that are marked at a sojourn time. [-]
+    /// Returns `laqm`, the probability p'_L of a mark at this sojourn time. [-]
     fn native(&self, sojourn_time: Span) -> f64 {
         let DualPi2Setting { range, .. } = self.setting;
         let least = self.setting.min_threshold;
@@ -271,7 +274,7 @@ impl DualPi2 {
         while self.next_update <= now {
             let rests = self.len() == 0 && self.base.p == 0.0 && self.base.before == Span::ZERO;
             if rests {
-                // the queue is empty, so that nothing changes until a packet arrives
+                // the queue is empty, so that p' does not change until a packet arrives
                 let left = now.since(self.next_update).0 / self.setting.update.0;
                 self.next_update += Span(left * self.setting.update.0);
             } else {
@@ -292,8 +295,8 @@ impl DualPi2 {
         self.base.before = queue;
     }
 
-    /// Returns the next packet, its queue, and the credit that the other queue gets if the packet
-    /// is sent.
+    /// Returns the next packet, its queue, and the credit for the other queue if the packet is
+    /// sent.
     fn next(&mut self, now: Time) -> Option<(Packet, Turn, f64)> {
         let turn = self.turn(now)?;
         let weight = self.setting.classic_weight;
@@ -310,7 +313,7 @@ impl DualPi2 {
         Some((packet, turn, price))
     }
 
-    /// Returns the queue whose turn it is (`scheduler`).
+    /// Returns the queue that is served next (`scheduler`).
     fn turn(&self, now: Time) -> Option<Turn> {
         let first = |queue: &Queue| queue.packets.front().map(|_| queue.waited(now));
         let (low_latency, classic) = (first(&self.low_latency), first(&self.classic));
@@ -331,7 +334,7 @@ impl DualPi2 {
         }
     }
 
-    /// Resets the credit, so that the L queue has the first turn.
+    /// Resets the credit, so that the L queue is served first.
     fn reset_credit(&mut self) {
         self.credit = MTU * (2.0 * self.setting.classic_weight - 1.0);
     }
@@ -341,20 +344,20 @@ impl DualPi2 {
         self.low_latency.packets.len() + self.classic.packets.len()
     }
 
-    /// Returns the packets, one queue after the other.
+    /// Returns the packets of one queue, followed by the packets of the other queue.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.low_latency.packets.iter().chain(&self.classic.packets)
     }
 }
 
 impl Queue {
-    /// Returns the waiting time of the first packet, or 0 if there is none.
+    /// Returns the time that the first packet has waited, or 0 if the queue is empty.
     fn waited(&self, at: Time) -> Span {
         let first = self.packets.front();
         first.map_or(Span::ZERO, |packet| at.since(packet.queued))
     }
 
-    /// Returns true with the frequency `likelihood`, evenly spaced.
+    /// Returns true for a fraction `likelihood` of the calls, evenly spaced.
     fn recur(&mut self, likelihood: f64) -> bool {
         self.count += likelihood;
         let recurs = self.count > 1.0;

@@ -1,14 +1,16 @@
-//! Fair queueing as in a Linux HTB class with one leaf per party: paper 002, section 4.2.
+//! Fair queueing as in a Linux HTB class with one leaf (a FIFO queue) per party: paper 002, section
+//! 4.2. A party is a station, or a group of stations.
 //!
-//! Each leaf is a FIFO. Busy leaves take turns by deficit round robin. Capacity that a leaf does
-//! not use goes to the other leaves, and each leaf gets at least its share (leaf rate C/M, ceiling
-//! C).
+//! Busy leaves are served by deficit round robin. Each leaf gets at least its share of the capacity
+//! C: C/M for M leaves. Capacity that a leaf does not use is available to the other leaves, so that
+//! a leaf may get up to C.
 //!
-//! The leaves of a group take turns within the turn of the group. The group may have a maximum
-//! rate. This models the class hierarchy of a group on the gateway.
+//! The leaves of a group are served within the quantum of the group, also by deficit round robin. A
+//! group may have a maximum rate. The gateway uses an HTB class with one leaf per station for each
+//! group.
 //!
 //! Differs from Linux in: HTB meters each leaf by tokens, and lends only the remaining capacity by
-//! deficit round robin; here all capacity is lent. The total rate is the rate of the server.
+//! deficit round robin; this model lends all capacity. The total rate is the rate of the server.
 //! Lengths are lengths of IP packets.
 
 use std::collections::VecDeque;
@@ -20,24 +22,26 @@ use crate::packet::Packet;
 /// Quantum of the party with the smallest share: the IP packet of one full Ethernet frame. [bytes]
 const QUANTUM: f64 = 1500.0;
 
-/// Shortest idle time for which a party with a maximum rate can compensate later.
+/// Minimum idle time that a party with a maximum rate can make up for: afterwards the party may
+/// send for this time above its maximum rate.
 const BURST: Span = Span(1_000_000);
 
-/// A leaf or a group of leaves that has a separate share. Within a group, leaves have equal shares.
+/// A leaf or a group of leaves with its own share of the capacity. Within a group, leaves have
+/// equal shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Party {
     /// Share of the party, relative to the shares of other parties.
     pub share: f64,
     /// Maximum rate of the party. [bit/s]
     pub max_bps: Option<u64>,
-    /// Numbers of the leaves of the party, in ascending order.
+    /// Indices of the leaves of the party, in ascending order.
     pub leaves: Vec<u32>,
 }
 
-/// The leaves of one class.
+/// A fair queue: all leaves, and the deficit round robin that serves them.
 #[derive(Clone, Debug)]
 pub struct Fair {
-    /// Leaves of each flow: first of the ACKs, then of the data.
+    /// Leaves of each flow: first the leaf of its ACKs, then the leaf of its data.
     leaf_of: Vec<[u32; 2]>,
     leaves: Vec<Leaf>,
     groups: Vec<Group>,
@@ -62,7 +66,7 @@ struct Leaf {
     counters: QueueCounters,
 }
 
-/// The state of a party.
+/// The state of a party: a group of leaves, or a single leaf.
 #[derive(Clone, Debug)]
 struct Group {
     leaves: Vec<u32>,
@@ -70,11 +74,11 @@ struct Group {
     turns: Round,
     packets: usize,
     max_bps: Option<u64>,
-    /// Number of bytes that the party may send above its maximum rate after a wait. It is the
-    /// quantum of two turns, because a round of all parties may take longer than the time of one
-    /// packet at the maximum rate. [bytes]
+    /// Number of bytes that the party may send above its maximum rate after a wait. The number is
+    /// twice the quantum, because a round of all parties may take longer than one packet at the
+    /// maximum rate. [bytes]
     burst_bytes: u64,
-    /// Time from which the party may send.
+    /// Earliest time at which the maximum rate lets the party send.
     due: Time,
 }
 
@@ -89,19 +93,20 @@ impl Group {
     }
 }
 
-/// The members of a deficit round robin.
+/// The state of a deficit round robin. Its members are groups, or the leaves of one group.
 #[derive(Clone, Debug)]
 struct Round {
     members: Vec<Member>,
-    /// Members with packets. It is the turn of the first member.
+    /// Indices of groups or leaves with packets, in order of service. The first is served next.
     busy: VecDeque<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    /// Number of bytes that the member may send per turn. [bytes]
+    /// Number of bytes that the group or leaf may send per round. [bytes]
     quantum: i64,
-    /// Number of bytes that the member may still send. A negative value is a debt. [bytes]
+    /// Number of bytes that the group or leaf may still send in this round. A negative value is a
+    /// debt. [bytes]
     deficit: i64,
 }
 
@@ -117,15 +122,15 @@ impl Round {
         }
     }
 
-    /// Adds a member, which now has packets.
+    /// Adds a group or leaf that was idle and now has packets.
     fn join(&mut self, index: u32) {
         let member = &mut self.members[index as usize];
         member.deficit += member.quantum;
         self.busy.push_back(index);
     }
 
-    /// Returns the member whose turn it is, and moves it to the front; `None` if no member may
-    /// send.
+    /// Returns the group or leaf that is served next, and moves it to the front; `None` if none may
+    /// send now.
     fn turn(&mut self, may_send: impl Fn(u32) -> bool) -> Option<u32> {
         let mut held = 0;
         while held < self.busy.len() {
@@ -146,12 +151,13 @@ impl Round {
         None
     }
 
-    /// Charges `bytes` to the first member, and removes this member if it `is_empty`.
+    /// Charges `bytes` to the first group or leaf. If it `is_empty`, it is removed from the round
+    /// robin.
     fn send(&mut self, index: u32, bytes: i64, is_empty: bool) {
         let member = &mut self.members[index as usize];
         member.deficit -= bytes;
         if is_empty {
-            // an idle member keeps no credit for later, but keeps its debt
+            // an idle group or leaf loses a positive deficit, but a debt remains
             member.deficit = member.deficit.min(0);
             self.busy.pop_front();
         }
@@ -159,8 +165,8 @@ impl Round {
 }
 
 impl Fair {
-    /// Returns one empty leaf of `limit` packets for each of the `weights`. `leaf_of` contains for
-    /// each flow the leaf of its ACKs and the leaf of its data.
+    /// Returns a fair queue of empty leaves of `limit` packets, one for each of the `weights`.
+    /// `leaf_of` contains for each flow the leaf of its ACKs and the leaf of its data.
     pub fn new(leaf_of: Vec<[u32; 2]>, weights: &[f64], limit: u32) -> Fair {
         let party = |(leaf, &share): (u32, &f64)| Party {
             share,
@@ -171,7 +177,8 @@ impl Fair {
         Fair::of(leaf_of, &parties, limit)
     }
 
-    /// Returns the empty leaves of these parties. Each leaf belongs to one party.
+    /// Returns a fair queue of empty leaves of `limit` packets that belong to these parties. Each
+    /// leaf belongs to one party.
     pub fn of(leaf_of: Vec<[u32; 2]>, parties: &[Party], limit: u32) -> Fair {
         let least = parties.iter().map(|party| party.share);
         let least = least.fold(f64::INFINITY, f64::min);
@@ -208,12 +215,12 @@ impl Fair {
         }
     }
 
-    /// Sets the limit of each leaf. Waiting packets stay in the queue.
+    /// Sets the limit of each leaf. Packets above a smaller limit are not dropped.
     pub(super) fn set_limit(&mut self, limit: u32) {
         self.limit = limit as usize;
     }
 
-    /// Returns whether the leaf of the data of `flow` has room.
+    /// Returns whether the leaf of the data packets of `flow` has room for a packet.
     pub(super) fn has_room(&self, flow: u32) -> bool {
         let [_, leaf] = self.leaf_of[flow as usize];
         !self.is_full(leaf)
@@ -247,7 +254,8 @@ impl Fair {
         self.packets += 1;
     }
 
-    /// Returns the next packet to send at `now`; `None` while maximum rates hold back all packets.
+    /// Returns the next packet to send at `now`; `None` if maximum rates forbid to send now, or if
+    /// all leaves are empty.
     pub(super) fn dequeue(&mut self, now: Time) -> Option<Packet> {
         let (groups, is_capped) = (&self.groups, self.is_capped);
         let may_send = |index: u32| !is_capped || groups[index as usize].due <= now;
@@ -272,8 +280,8 @@ impl Fair {
         Some(packet)
     }
 
-    /// Returns the time from which some group with packets may send, or `Time::NEVER` if all groups
-    /// are empty.
+    /// Returns the earliest time at which a group with packets may send, or `Time::NEVER` if all
+    /// groups are empty.
     pub(super) fn ready(&self) -> Time {
         let busy = self.turns.busy.iter();
         let due = busy.map(|&number| self.groups[number as usize].due);
@@ -293,7 +301,7 @@ impl Fair {
         self.leaves.iter().flat_map(|leaf| &leaf.packets)
     }
 
-    /// Returns the totals of each leaf, including the packet in service.
+    /// Returns the counters of each leaf. The packet in service is part of the queue length.
     pub(crate) fn counters(&self) -> impl Iterator<Item = QueueCounters> {
         self.leaves.iter().map(|leaf| leaf.counters)
     }
@@ -311,8 +319,8 @@ mod tests {
         }
     }
 
-    /// Serves `count` packets while each leaf always holds `backlog` packets, and returns the
-    /// number of bytes of each flow.
+    /// Serves `count` packets, while each leaf always holds a packet. Returns the number of bytes
+    /// sent per flow.
     fn serve(fair: &mut Fair, sizes: &[u16], count: usize) -> Vec<u64> {
         let mut dropped = Vec::new();
         let mut sent = vec![0; sizes.len()];
@@ -415,8 +423,8 @@ mod tests {
         assert!(ratio < 1.05, "{ratio}");
     }
 
-    /// Serves leaves that are always full for some time, and returns the number of bytes of each
-    /// flow.
+    /// Serves leaves that are never empty for this number of seconds. Returns the number of bytes
+    /// sent per flow.
     fn serve_for(fair: &mut Fair, flows: u32, rate_bps: u64, seconds: u64) -> Vec<u64> {
         let mut dropped = Vec::new();
         let mut sent = vec![0; flows as usize];

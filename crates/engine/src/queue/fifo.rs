@@ -1,5 +1,5 @@
-//! A FIFO with a discipline that decides at arrivals. The first packet stays in the FIFO while it
-//! is served.
+//! A FIFO queue with a discipline that decides at arrivals. The first packet stays in the queue
+//! while it is served.
 
 use std::collections::VecDeque;
 
@@ -14,8 +14,8 @@ use crate::packet::Packet;
 pub struct Fifo {
     packets: VecDeque<Packet>,
     pub(super) admitted: Admitted,
-    /// Time until which the last removed packet still occupies its place (its MAC ACK is on the
-    /// air).
+    /// Time until which the last removed packet still counts towards the queue length, because its
+    /// MAC ACK is on the air.
     released: Time,
     /// Length of the last removed packet. [bytes]
     released_bytes: u16,
@@ -32,7 +32,7 @@ impl Fifo {
         }
     }
 
-    /// Appends `packet`, possibly marked, or refuses it. Returns whether it was accepted.
+    /// Appends `packet`, possibly marked, or refuses it. Returns whether the packet was accepted.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
         let verdict = match self.admitted.admission.drop_tail() {
@@ -62,7 +62,7 @@ impl Fifo {
         self.admitted.judge(now, &backlog, packet)
     }
 
-    /// Returns the backlog that a packet finds if it arrives at `now`.
+    /// Returns the backlog that an arrival at `now` finds.
     fn backlog(&self, now: Time) -> Backlog {
         let packets = self.length(now) as u32;
         let released_bytes = match now < self.released {
@@ -81,8 +81,8 @@ impl Fifo {
         }
     }
 
-    /// Applies the values of `to` that may change at run time, from `now` on. Waiting packets stay
-    /// in the queue.
+    /// Applies the settings `to` that may change at run time, from `now` on. Waiting packets are
+    /// not dropped.
     pub(super) fn change(&mut self, now: Time, to: &QueueSetting) {
         let held = self.backlog(now).held();
         self.admitted.change(now, held, to);
@@ -94,7 +94,8 @@ impl Fifo {
         self.packets.front()
     }
 
-    /// Removes the first packet. Its place becomes free at `at`, which is not before now.
+    /// Removes the first packet. The packet counts towards the queue length until `at`, which is
+    /// not before now.
     #[inline(always)]
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
@@ -117,13 +118,14 @@ impl Fifo {
         }
     }
 
-    /// Returns the number of packets that occupy a place at `now`.
+    /// Returns the queue length at `now`. A removed packet is included until its MAC ACK has been
+    /// received.
     #[inline]
     pub fn length(&self, now: Time) -> usize {
         self.packets.len() + usize::from(now < self.released)
     }
 
-    /// Returns the packets in order.
+    /// Returns the packets in the order of their arrival.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.packets.iter()
     }
@@ -213,7 +215,7 @@ mod tests {
         queue.offer(Time(0), &packet(0));
         queue.offer(Time(10), &packet(1));
         assert_eq!(queue.occupancy_ns(Time(20)), 20 + 10);
-        queue.pop(Time(40)); // removed at 30, place free at 40
+        queue.pop(Time(40)); // removed at 30, part of the queue until 40
         assert_eq!(queue.occupancy_ns(Time(30)), 30 + 20);
         assert_eq!(queue.occupancy_ns(Time(50)), 40 + 40);
     }

@@ -1,11 +1,11 @@
 //! FQ-CoDel: flows are hashed to queues. Each queue is controlled by CoDel, and queues are served
-//! by deficit round robin. A queue that has just become busy comes first (RFC 8290, sections 3 and
-//! 4).
+//! by deficit round robin. A queue that has just become busy is served first (RFC 8290, sections 3
+//! and 4).
 //!
-//! Differs from RFC 8290 in: the hash is computed from the index of the flow, with a random key per
-//! replication, so that the two directions of a flow never share a queue. Differs from Linux in: if
-//! the queue is full, one packet is dropped from the head of the longest queue (RFC 8290, section
-//! 4.1), not a batch.
+//! Differs from RFC 8290 in: the hash is computed from the index of the flowwith a random key per
+//! replication. Therefore the two directions of a flow never share a queue. Differs from Linux in:
+//! if the queue is full, one packet is dropped from the head of the longest queue (RFC 8290,
+//! section 4.1), not a batch.
 
 use super::codel::{CoDelSetting, Passed};
 use super::discipline::{OfDiscipline, moving};
@@ -39,7 +39,7 @@ table! {
 }
 
 impl FqCoDelSetting {
-    /// Returns the settings of CoDel in each queue.
+    /// Returns the settings of CoDel for each flow queue.
     pub fn codel(&self) -> CoDelSetting {
         CoDelSetting {
             target: self.target,
@@ -63,12 +63,12 @@ impl OfDiscipline for FqCoDelSetting {
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
-        // the keys of CoDel have the same names in this table
+        // the table of FQ-CoDel has the same keys as the table of CoDel
         CoDelSetting::check(queue, own, problems);
     }
 }
 
-/// The queues of one egress.
+/// All flow queues upstream of one egress.
 #[derive(Clone, Debug)]
 pub struct FqCoDel {
     pub(super) setting: FqCoDelSetting,
@@ -82,7 +82,7 @@ pub struct FqCoDel {
 }
 
 impl FqCoDel {
-    /// Returns empty queues.
+    /// Returns an FQ-CoDel discipline with empty queues.
     pub fn new(setting: FqCoDelSetting, stream: Stream) -> FqCoDel {
         FqCoDel {
             queues: vec![FlowQueue::default(); setting.queues as usize],
@@ -95,8 +95,8 @@ impl FqCoDel {
         }
     }
 
-    /// Appends `packet` to its queue. If there are then more than `room` packets, one packet is
-    /// dropped.
+    /// Appends `packet` to its queue. If the total exceeds `room` packets, one packet is dropped
+    /// from the longest queue.
     pub(super) fn enqueue(&mut self, packet: Packet, room: usize, dropped: &mut Vec<Packet>) {
         let index = hashed(packet.flow, self.key, self.setting.queues);
         self.largest = self.largest.max(u64::from(packet.bytes));
@@ -127,7 +127,7 @@ impl FqCoDel {
         })
     }
 
-    /// Returns the packets, one queue after another.
+    /// Returns the packets of all queues.
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.queues.iter().flat_map(|queue| &queue.codel.packets)
     }

@@ -1,15 +1,15 @@
-//! Sources that keep a queue full, in contrast to sources that send at certain times.
+//! Sources that keep a queue full, in contrast to sources with their own sending times.
 
 use super::HeadQueue;
 use crate::kernel::time::Time;
 
-/// Sources that never run out of packets: they refill their queue whenever a packet has left it.
+/// The interface of greedy sources: after each departure, the sources fill their queue again.
 pub trait Greedy {
-    /// Fills `queue`, whose number is `number` and which has had room since `now`.
+    /// Fills queue number `number` with packets. The queue has had room since `now`.
     fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue);
 }
 
-/// No greedy sources.
+/// No greedy sources: the queue is not filled.
 impl Greedy for () {
     fn refill(&mut self, _: Time, _: u32, _: &mut HeadQueue) {}
 }

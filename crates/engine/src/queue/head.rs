@@ -1,4 +1,4 @@
-//! A queue whose first packet stays in it until it has been sent, with any discipline.
+//! A queue with any discipline. The first packet stays in the queue until it has been sent.
 
 use super::admitted::Admitted;
 use super::counters::Counts;
@@ -11,16 +11,16 @@ use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// A queue in front of a server that works on the first packet. All variants except a plain FIFO
-/// are boxed, so that this type is small.
+/// A queue in front of a server that transmits the first packet. All variants except `Fifo` are
+/// boxed, so that values of this type are small.
 #[derive(Clone, Debug)]
 pub enum HeadQueue {
     /// A queue whose discipline decides at the arrival of a packet.
     Fifo(Fifo),
     /// A queue whose discipline decides at the departure of a packet.
     Scheduled(Box<Scheduled>),
-    /// A queue whose discipline decides at arrivals, and which is served several packets at a time.
-    /// It has no single first packet.
+    /// A queue whose discipline decides at arrivals, and from which several packets are sent
+    /// together. Such a queue has no single packet in service.
     TxQueues(Box<TxQueues>),
 }
 
@@ -35,12 +35,13 @@ impl HeadQueue {
         }
     }
 
-    /// Returns a queue that is served several packets at a time.
+    /// Returns a queue from which several packets are sent together.
     pub fn txqs(txqs: TxQueues) -> HeadQueue {
         HeadQueue::TxQueues(Box::new(txqs))
     }
 
-    /// Returns whether the queue has txqs and packets wait in `txq`.
+    /// Returns whether packets wait in transmit queue `txq`. The value is false if the queue has no
+    /// transmit queues.
     pub fn has_for_txq(&self, txq: u32) -> bool {
         match self {
             HeadQueue::TxQueues(txqs) => txqs.first(txq).is_some(),
@@ -48,7 +49,7 @@ impl HeadQueue {
         }
     }
 
-    /// Returns an empty queue that is shared by classes.
+    /// Returns an empty queue with virtual buffer sharing.
     pub fn shared(sharing: SharedBuffer) -> HeadQueue {
         HeadQueue::Fifo(Fifo::new(Admission::BufferSharing(Box::new(sharing))))
     }
@@ -60,8 +61,9 @@ impl HeadQueue {
         HeadQueue::Fifo(Fifo::new(Admission::Price(price)))
     }
 
-    /// Returns the discipline for a server that takes several packets at a time. It consists of a
-    /// component that decides at arrivals, and of a scheduler upstream of this component.
+    /// Returns the discipline for a server that sends several packets together. The discipline
+    /// consists of a component that decides at arrivals, and of a scheduler upstream of this
+    /// component.
     pub fn apart(self) -> (Admission, Option<Scheduler>) {
         match self {
             HeadQueue::Fifo(fifo) => (fifo.admitted.admission, None),
@@ -72,7 +74,8 @@ impl HeadQueue {
         }
     }
 
-    /// Returns the component that decides at arrivals, if the queue has this component.
+    /// Returns the component that decides at arrivals; `None` if the discipline decides at
+    /// departures.
     #[inline]
     fn admitted(&self) -> Option<&Admitted> {
         match self {
@@ -106,8 +109,8 @@ impl HeadQueue {
         }
     }
 
-    /// Applies the values of `to` that may change at run time: see [`QueueSetting::moved_to`].
-    /// Waiting packets stay, even above a new limit.
+    /// Applies the settings `to` that may change at run time: see [`QueueSetting::moved_to`].
+    /// Waiting packets are not dropped, even if they exceed a new limit.
     pub fn change(&mut self, now: Time, to: &QueueSetting) {
         match self {
             HeadQueue::Fifo(fifo) => fifo.change(now, to),
@@ -116,12 +119,13 @@ impl HeadQueue {
         }
     }
 
-    /// Returns the total length of the packets, if they wait in order of arrival. [bytes]
+    /// Returns the total length of the packets; 0 if the discipline decides at departures. [bytes]
     pub fn bytes(&self) -> u64 {
         self.admitted().map_or(0, |admitted| admitted.bytes)
     }
 
-    /// Returns the shares of the classes, if the discipline has classes.
+    /// Returns the shared buffer, whose classes have target shares, if the discipline is virtual
+    /// buffer sharing.
     #[inline]
     pub fn sharing(&self) -> Option<&SharedBuffer> {
         self.admitted()?.sharing()
@@ -135,8 +139,8 @@ impl HeadQueue {
         }
     }
 
-    /// Offers `packet` to the queue. Returns false if the packet was refused. `take_dropped`
-    /// returns other lost packets.
+    /// Offers `packet` to the queue. Returns false if `packet` was refused. If the discipline drops
+    /// other packets, `take_dropped` returns them.
     #[inline]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
         match self {
@@ -159,7 +163,8 @@ impl HeadQueue {
         }
     }
 
-    /// Removes the first packet. Its place becomes free at `at`, which is not before now.
+    /// Removes the first packet. The packet counts towards the queue length until `at`, which is
+    /// not before now.
     #[inline(always)]
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         match self {
@@ -169,13 +174,13 @@ impl HeadQueue {
         }
     }
 
-    /// Returns whether the queue may drop packets that it has accepted.
+    /// Returns whether the discipline may drop packets after it has admitted them.
     #[inline(always)]
     pub fn may_drop_later(&self) -> bool {
         !matches!(self, HeadQueue::Fifo(_))
     }
 
-    /// Returns the next packet that was lost after it had been accepted.
+    /// Returns the next packet that was dropped after it had been admitted.
     #[inline]
     pub fn take_dropped(&mut self) -> Option<Packet> {
         match self {
@@ -184,8 +189,8 @@ impl HeadQueue {
         }
     }
 
-    /// Selects a random packet, and moves the first packet of its flow to the front, unless the
-    /// discipline defines the order.
+    /// Selects a random packet, and moves the first packet of its flow to the front. If the
+    /// discipline defines the order, nothing changes.
     #[inline]
     pub fn mix(&mut self, stream: &mut Stream) {
         if let HeadQueue::Fifo(fifo) = self {
@@ -193,8 +198,8 @@ impl HeadQueue {
         }
     }
 
-    /// Returns whether a greedy source can add no packet at `now`. Only a drop-tail queue has room
-    /// for a greedy source.
+    /// Returns whether a greedy source can add no packet at `now`. If the queue has AQM, the value
+    /// is always true, because greedy sources support only drop-tail queues.
     #[inline]
     pub fn is_full(&self, now: Time) -> bool {
         let (admitted, length) = match self {
@@ -206,7 +211,8 @@ impl HeadQueue {
         limit.is_none_or(|limit| length >= limit as usize)
     }
 
-    /// Returns the number of packets that occupy a place at `now`.
+    /// Returns the queue length at `now`. A removed packet is included until its MAC ACK has been
+    /// received.
     #[inline]
     pub fn length(&self, now: Time) -> usize {
         match self {
@@ -216,13 +222,13 @@ impl HeadQueue {
         }
     }
 
-    /// Returns the waiting times of the datagrams that have left.
+    /// Returns the sojourn times of the datagrams that have left the queue.
     pub fn waits(&self) -> &Waits {
         &self.counts().waits
     }
 
     /// Returns the packets in the queue, beginning with the packet in service. If several packets
-    /// are served at a time, returns the waiting packets only.
+    /// are sent together, only waiting packets are returned.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let (mut fifo, mut scheduled, mut txqs) = (None, None, None);
         match self {
@@ -235,13 +241,12 @@ impl HeadQueue {
         plain.chain(txqs.into_iter().flatten())
     }
 
-    /// Returns the current totals.
+    /// Returns the current counters.
     pub fn counters(&self) -> QueueCounters {
         self.counts().counters
     }
 
-    /// Returns the number of packets in the queue about which the discipline decides only at
-    /// departure.
+    /// Returns the number of packets that the discipline may still drop or mark at their departure.
     pub fn unjudged(&self) -> u64 {
         match self {
             HeadQueue::Scheduled(scheduled) => scheduled.scheduler.len() as u64,

@@ -9,16 +9,18 @@
 //!                            a limit of air time for each station (AQL)
 //! ```
 //!
-//! One object serves a radio: all stations and categories share its limits, hash table and CoDel
-//! states. Packets in the device wait in [`super::TxQueues`], one object per category. These
-//! objects also contain the counters.
+//! A tin is the queue of one station and access category, and the device is the Wi-Fi hardware with
+//! its own queue. All stations and access categories of a cell share one [`Mac80211`], with its
+//! limits, its hash table and its CoDel states. Packets in the device are in [`super::TxQueues`],
+//! one object per access category. These objects also contain the counters.
 //!
 //! Differs from Linux in: the hash is computed from the index of the flow, so that the two
 //! directions of a flow never share a queue; CoDel uses exact square roots; times are in ns, not in
-//! us and jiffies. The air time of packets in the device is estimated without rounding and at the
-//! current rate of the station, not at the rate at the time when each packet entered. Among
-//! overflow flows with the same number of bytes, the flow of the first station loses a packet; in
-//! Linux it is the flow that began to wait last. Rounds are counted modulo 2^32, not 2^16.
+//! us and jiffies. The air time of packets in the device is estimated without rounding. The
+//! estimate uses the current rate of the station, whereas Linux uses the rate when each packet
+//! entered the device. If several overflow flows have the same number of bytes, the flow of the
+//! first station loses a packet, whereas Linux selects the flow that became busy last. Rounds are
+//! numbered modulo 2^32, not 2^16.
 
 mod airtime;
 mod fq;
@@ -36,33 +38,33 @@ use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
-/// The packets that wait above the device for the stations of a cell.
+/// The packets that wait upstream of the device for the stations of a cell.
 #[derive(Clone, Debug)]
 pub struct Mac80211 {
     setting: Mac80211Setting,
     fq: Fq,
     airtime: Airtime,
-    /// Whether each station is slow; false without the rule for slow stations.
+    /// Whether each station is slow; false without `slow_stations`.
     slow: Vec<bool>,
     stations: u32,
 }
 
-/// A lost packet, with the category in whose queue it was.
+/// A lost packet, and the access category of its queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
-    /// Number of the category of the queue.
+    /// Index of the access category of the queue.
     pub category: u32,
     /// Lost packet.
     pub packet: Packet,
 }
 
-/// Rate that, multiplied by the number of stations of the cell, is the expected rate below which a
-/// station is slow. Linux removed this rule in 6.15 (STA_SLOW_THRESHOLD). [bit/s]
+/// Limit of the expected rate, divided by the number of stations of the cell: a station below the
+/// limit is slow. Linux removed this rule in 6.15 (STA_SLOW_THRESHOLD). [bit/s]
 const SLOW_BPS: f64 = 6e6;
 
 impl Mac80211 {
-    /// Returns an empty queue for this number of stations and categories. `memory_bytes` is the
-    /// default limit of the memory that packets may use.
+    /// Returns an empty queue for this number of stations and access categories. `memory_bytes` is
+    /// the default limit of the memory that packets may use.
     pub fn new(
         setting: Mac80211Setting,
         limit_packets: u32,
@@ -81,7 +83,7 @@ impl Mac80211 {
         }
     }
 
-    /// Applies the values of `to` that may change at run time. Waiting packets stay in the queue.
+    /// Applies the settings `to` that may change at run time. Waiting packets are not dropped.
     pub fn change(&mut self, to: &QueueSetting, own: Mac80211Setting) {
         self.setting = self.setting.moved_to(own);
         self.fq.limit_packets = to.limit_packets;
@@ -95,8 +97,8 @@ impl Mac80211 {
         }
     }
 
-    /// Sets two values for a station: the estimate of the air time of the packets in the device,
-    /// and the expected rate of the station.
+    /// Sets two values for a station: the parameters for estimating the air time of its packets in
+    /// the device, and the expected rate of the station.
     pub fn rate(&mut self, station: u32, categories: Range<u32>, of: Estimate, expected_bps: f64) {
         let is_slow = expected_bps < SLOW_BPS * f64::from(self.stations);
         self.slow[station as usize] = self.setting.slow_stations && is_slow;
@@ -105,8 +107,8 @@ impl Mac80211 {
         }
     }
 
-    /// Adds `packet` for a station. If packets have to be dropped for it, possibly `packet` itself,
-    /// they are appended to `lost`.
+    /// Adds `packet` for a station. Packets that are dropped because a limit is exceeded, possibly
+    /// `packet` itself, are appended to `lost`.
     pub fn enqueue(
         &mut self,
         now: Time,
@@ -129,28 +131,29 @@ impl Mac80211 {
         self.airtime.list(now, Party { category, station }, waits);
     }
 
-    /// Returns whether packets for a station wait.
+    /// Returns whether packets of this access category wait for a station.
     pub fn waits(&self, category: u32, station: u32) -> bool {
         self.fq.waits(category * self.stations + station)
     }
 
-    /// Begins a round of visits in a category. Returns false if the device has enough packets.
+    /// Begins a round in which the stations of an access category are served. Returns false if the
+    /// device holds enough packets.
     pub fn begin_round(&mut self, category: u32) -> bool {
         self.airtime.begin_round(category)
     }
 
-    /// Returns the next station to be visited. `end_visit` must follow.
+    /// Returns the next station to be served. The caller must then call `end_visit`.
     pub fn next(&mut self, category: u32) -> Option<u32> {
         self.airtime.next(category)
     }
 
-    /// Returns whether the device may accept another packet for a station.
+    /// Returns whether the device may accept another packet of this access category for a station.
     pub fn may_take(&self, category: u32, station: u32) -> bool {
         self.airtime.may_take(Party { category, station })
     }
 
     /// Returns the next packet for a station, possibly marked. Adds the number of marks to
-    /// `marked`, and appends packets that are dropped before this packet to `lost`.
+    /// `marked`, and appends packets that CoDel drops to `lost`.
     pub fn take(
         &mut self,
         now: Time,
@@ -167,29 +170,29 @@ impl Mac80211 {
         Some(packet)
     }
 
-    /// Ends the visit of a station.
+    /// Ends the service of a station that `next` has returned.
     pub fn end_visit(&mut self, now: Time, category: u32, station: u32) {
         let waits = self.waits(category, station);
         self.airtime.list(now, Party { category, station }, waits);
     }
 
-    /// Sets the number and total length of the packets that the device holds for a station.
+    /// Sets the number and total length of a station's packets in the device.
     pub fn holds(&mut self, category: u32, station: u32, packets: u32, bytes: u64) {
         let party = Party { category, station };
         self.airtime.holds(party, packets, bytes);
     }
 
-    /// Charges a station for the air time of PPDUs to or from it.
+    /// Charges a station for the air time of PPDUs that it has sent or received.
     pub fn charge(&mut self, now: Time, category: u32, station: u32, air: Span) {
         self.airtime.charge(now, Party { category, station }, air);
     }
 
-    /// Returns whether the device accepts packets in advance, up to limits of air time.
+    /// Returns whether the device accepts packets until limits of their air time are reached (AQL).
     pub fn takes_ahead(&self) -> bool {
         self.setting.aql
     }
 
-    /// Returns the waiting packets of a category, or of all categories.
+    /// Returns the waiting packets of an access category, or of all access categories.
     pub fn packets(&self, category: Option<u32>) -> impl Iterator<Item = &Packet> {
         let tins = match category {
             Some(category) => category * self.stations..(category + 1) * self.stations,

@@ -7,18 +7,19 @@ use super::scheduler::Kind;
 use super::{Admission, Discipline, DualPi2, Pi, Pie, Proportional, QueueSetting, Red, Scheduler};
 use crate::kernel::streams::Stream;
 
-/// A queue discipline with its state.
+/// A queue discipline with its state, grouped by whether it decides at arrivals or at departures.
 #[derive(Clone, Debug)]
 pub enum Managed {
     /// A discipline that decides only at the arrival of a packet.
     OnArrival(Admission),
-    /// A discipline that decides or reorders at the departure of a packet.
+    /// A discipline that drops, marks or reorders packets at their departure.
     OnDeparture(Scheduler),
 }
 
 impl Managed {
-    /// Returns the discipline of an empty queue upstream of `egress`. Disciplines for classes and
-    /// stations exist only at the access point. At other places such a queue is a drop-tail queue.
+    /// Returns the discipline of an empty queue upstream of `egress`. Virtual buffer sharing and
+    /// mac80211 are created elsewhere, because only an access point supports them. For these
+    /// disciplines, a drop-tail queue is returned.
     pub fn new(setting: &QueueSetting, egress: Egress, stream: Stream) -> Managed {
         let limit = setting.limit_packets;
         let admission = match &setting.discipline {

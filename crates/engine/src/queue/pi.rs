@@ -1,23 +1,24 @@
-//! PI: holds the queue length at a reference by a drop probability. A proportional-integral
-//! controller updates the probability at regular times.
+//! PI: controls the queue length by a drop probability so that it stays at a target q_ref. A
+//! proportional-integral controller updates the probability at regular times.
 //!
 //! Reference: C. V. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved controllers for
-//! AQM routers supporting TCP flows", INFOCOM 2001. The default values are those of its section V,
-//! designed for 60 flows over 15 Mb/s (3,750 packets per second) and round-trip times of up to 246
-//! ms.
+//! AQM routers supporting TCP flows", INFOCOM 2001. The default values are those of section V of
+//! this paper. They are designed for 60 flows, 15 Mb/s (3,750 packets per second), and round-trip
+//! times of up to 246 ms.
 //!
 //! ```text
 //! p(k) = a (q(k) - q_ref) - b (q(k-1) - q_ref) + p(k-1)
 //! ```
 //!
-//! The integral term is a - b per step. With it, the only equilibrium of the queue length is q_ref,
-//! at any load.
+//! In step k, q(k) is the queue length, p(k) is the drop probability, and a and b are weights. The
+//! integral term has the weight a - b. Because of this term, q_ref is the only equilibrium of the
+//! queue length, at any load.
 //!
 //! Differs from the paper in: the queue includes the packet in service; p stays between 0 and 1;
-//! updates occur at multiples of the interval from the start of the run, 5.882 ms for the 170 Hz of
-//! the paper; a packet is lost if the queue already holds `limit` packets. As in the paper and
-//! ns-2, each packet is lost with probability p, independently of other packets. Differs from ns-2
-//! (`pi.cc`) in: no byte mode.
+//! updates occur at multiples of the interval from the start of the run (default 5.882 ms: the 170
+//! Hz of the paper); a packet is lost if the queue already holds `limit` packets. As in the paper
+//! and ns-2, each packet is lost with probability p, independently of other packets. Differs from
+//! ns-2 (`pi.cc`) in: no byte mode.
 
 use super::discipline::{Backlog, OfDiscipline, RandomDrop, Verdict, check_start, moving};
 use crate::kernel::streams::Stream;
@@ -51,8 +52,8 @@ impl OfDiscipline for PiSetting {
         self.ecn
     }
 
-    /// Checks the target, and checks that there is an integral term, which holds the queue at the
-    /// target.
+    /// Checks that the target is below the limit, and that a exceeds b, so that there is an
+    /// integral term.
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
         if let Some(target) = own.said(PiSetting::target) {
             check_start(queue, &target, "pi.target", problems);
@@ -76,9 +77,9 @@ pub struct Pi {
     setting: PiSetting,
     random_drop: RandomDrop,
     next_update: Time,
-    /// Drop probability p after the last step. [-]
+    /// Drop probability p after the previous step. [-]
     probability: f64,
-    /// Queue length q at the last step. [packets]
+    /// Queue length q at the previous step. [packets]
     before: u32,
 }
 
@@ -112,7 +113,8 @@ impl Pi {
         self.before = packets;
     }
 
-    /// Sets the limit and the values that may change at run time, from the next step on.
+    /// Sets the limit and the settings that may change at run time. The next step of the controller
+    /// uses the new values.
     pub(super) fn change(&mut self, setting: PiSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
         self.random_drop.limit = limit;
@@ -160,21 +162,22 @@ mod tests {
     #[test]
     fn the_controller_follows_a_trace_worked_by_hand() {
         let mut queue = pi(ROUND);
-        // 3e-4 (0 - 200) - 2e-4 (0 - 200) is below 0, so that p stays 0
+        // the change of p, 3e-4 (0 - 200) - 2e-4 (0 - 200), is below 0, so that p stays 0
         queue.advance(Time(10 * MS), |_| 0);
         close(queue.probability, 0.0);
-        // 3e-4 (500 - 200) - 2e-4 (0 - 200)
+        // the change of p is 3e-4 (500 - 200) - 2e-4 (0 - 200)
         queue.advance(Time(20 * MS), |_| 500);
         close(queue.probability, 0.13);
-        // the increase is 3e-4 * 300 - 2e-4 * 300: only the integral term
+        // the change of p is 3e-4 * 300 - 2e-4 * 300: only the integral term
         queue.advance(Time(30 * MS), |_| 500);
         close(queue.probability, 0.16);
-        // at the reference the change is -2e-4 * 300, then nothing changes
+        // at the target the change of p is -2e-4 * 300, and 0 in later steps
         queue.advance(Time(40 * MS), |_| 200);
         close(queue.probability, 0.10);
         queue.advance(Time(60 * MS), |_| 200);
         close(queue.probability, 0.10);
-        // 3e-4 * 600 per step, minus 2e-4 times the previous difference, up to p = 1
+        // the change of p is 3e-4 * 600 per step, minus 2e-4 times the previous deviation, until p
+        // = 1
         queue.advance(Time(500 * MS), |_| 100_000);
         close(queue.probability, 1.0);
     }
@@ -214,7 +217,7 @@ mod tests {
             let verdicts = (0..20_000).map(|_| queue.admit(&backlog, &packet));
             verdicts.filter(|other| *other == verdict).count() as f64 / 20_000.0
         };
-        // standard deviation 0.0028
+        // standard deviation of the measured share: 0.0028
         assert!((share(50, Ecn::NotCapable, Verdict::Drop) - 0.2).abs() < 0.012);
         assert!((share(50, Ecn::Capable, Verdict::Mark) - 0.2).abs() < 0.012);
         assert_eq!(share(50, Ecn::Capable, Verdict::Drop), 0.0);

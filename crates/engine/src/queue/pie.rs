@@ -1,13 +1,13 @@
-//! PIE: keeps the queueing delay near a target by a drop probability. A proportional-integral
-//! controller updates the probability at regular times (RFC 8033).
+//! PIE: controls the queueing delay by a drop probability so that it stays near a target. A
+//! proportional-integral controller updates the probability at regular times (RFC 8033).
 //!
 //! If the egress has a fixed rate, the queueing delay is the backlog divided by this rate (RFC
-//! 8033, section 4.3; the rate needs no estimate). Otherwise it is the time that the last departed
-//! packet spent in the queue, and zero while the queue is empty (same section, timestamps).
+//! 8033, section 4.3). If the rate varies, the queueing delay is the sojourn time of the last
+//! departed packet, and zero while the queue is empty (section 4.3, timestamps).
 //!
 //! In addition to sections 4.1 to 4.5, this file includes ECN (5.1), de-randomisation (5.4), and
-//! the cap on the step of the probability (5.5). Differs from RFC 8033 in: the queue includes the
-//! packet in service; the controller never becomes inactive (5.3); the departure rate is not
+//! the limit on the change of the probability per update (5.5). Differs from RFC 8033 in: the queue
+//! includes the packet in service; the controller is always active (5.3); the departure rate is not
 //! estimated (5.2); the probability does not depend on the length of the packet; updates occur at
 //! multiples of the interval from the start of the run.
 
@@ -44,7 +44,7 @@ impl OfDiscipline for PieSetting {
     }
 }
 
-/// Backlog up to which no packet is dropped: two packets (section 4.1). [bytes]
+/// Backlog up to which no packet is dropped early: two packets of 1500 bytes (section 4.1). [bytes]
 const SPARED_BYTES: u64 = 2 * 1_500;
 
 /// Probability below which packets are marked and above which they are dropped (section 5.1). [-]
@@ -56,13 +56,13 @@ pub struct Pie {
     setting: PieSetting,
     /// Maximum number of packets, including the packet in service.
     limit: u32,
-    /// Rate by which the backlog is converted to a delay; `None` if the sojourn time of the last
-    /// packet is used. [bit/s]
+    /// Rate by which the backlog is divided to obtain the queueing delay; `None` if the queueing
+    /// delay is the sojourn time of the last packet. [bit/s]
     rate_bps: Option<u64>,
     next_update: Time,
     /// Drop probability after the last update. [-]
     probability: f64,
-    /// Sum of probabilities since the last drop. [-]
+    /// Sum of the drop probabilities at the arrivals since the last drop. [-]
     accumulated: f64,
     /// Remaining time during which no packet of a burst is dropped.
     burst_allowance: Span,
@@ -105,7 +105,7 @@ impl Pie {
         self.last_sojourn = sojourn.seconds();
     }
 
-    /// Returns the queueing delay with `bytes` in the queue. [s]
+    /// Returns the queueing delay of a queue that holds `bytes` bytes. [s]
     fn delay_of(&self, bytes: u64) -> f64 {
         match self.rate_bps {
             Some(rate) => bytes as f64 * 8.0 / rate as f64,
@@ -132,8 +132,8 @@ impl Pie {
         self.burst_allowance = self.burst_allowance - self.setting.update;
     }
 
-    /// Returns the factor of auto-tuning: a small probability changes by small steps (section 4.2).
-    /// [-]
+    /// Returns the factor of auto-tuning, by which a change of the probability is multiplied: it is
+    /// small if the probability is small (section 4.2). [-]
     fn gain(&self) -> f64 {
         let below = [
             (0.000_001, 1.0 / 2_048.0),
@@ -147,7 +147,8 @@ impl Pie {
         row.map_or(1.0, |(_, gain)| *gain)
     }
 
-    /// Sets the limit and the values that may change at run time, from the next update on.
+    /// Sets the limit and the settings that may change at run time. The next update of the
+    /// probability uses the new values.
     pub(super) fn change(&mut self, setting: PieSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
         self.limit = limit;
@@ -171,7 +172,8 @@ impl Pie {
         Verdict::early(self.setting.ecn && self.probability < MARKED_BELOW, packet)
     }
 
-    /// Returns whether a packet is dropped or marked early (sections 4.1 and 5.4).
+    /// Returns whether a packet is dropped or marked before the queue is full (sections 4.1 and
+    /// 5.4).
     fn drops_early(&mut self, backlog: &Backlog, is_quiet: bool) -> bool {
         if (is_quiet && self.probability < 0.2) || backlog.bytes <= SPARED_BYTES {
             return false;

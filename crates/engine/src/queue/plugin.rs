@@ -1,5 +1,5 @@
-//! Queue disciplines from other crates: their keys and settings in files, and their policies as
-//! trait objects.
+//! Queue disciplines from other crates: the reading of their settings, and their policies as trait
+//! objects.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ pub trait Policy: Clone + fmt::Debug + Send + 'static {
     /// Documentation of the discipline in the schema.
     const DOC: &'static str;
 
-    /// Whether the discipline may return [`Verdict::Mark`].
+    /// Whether `admit` may return [`Verdict::Mark`].
     const MARKS: bool = false;
 
-    /// Settings of the discipline in files.
+    /// Settings of the discipline, as a scenario file contains them.
     type Settings: FileTable + Send + Sync + 'static;
 
     /// Returns the discipline of an empty queue of `limit` packets, including the packet in service, upstream of
@@ -33,10 +33,10 @@ pub trait Policy: Clone + fmt::Debug + Send + 'static {
     fn new(settings: &Self::Settings, limit: u32, egress: Egress, stream: Stream) -> Self;
 
     /// Returns the verdict on `packet`, which arrives when the queue holds `backlog`. The
-    /// discipline must enforce the limit.
+    /// discipline must enforce the limit of the queue itself.
     fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict;
 
-    /// Processes the departure of a packet after this sojourn time.
+    /// Processes the departure of a packet with this sojourn time.
     fn departed(&mut self, _now: Time, _sojourn: Span) {}
 }
 
@@ -44,7 +44,7 @@ pub trait Policy: Clone + fmt::Debug + Send + 'static {
 #[derive(Clone)]
 pub struct PluginDiscipline(pub(super) Arc<Configured>);
 
-/// A discipline from another crate, with the settings of one table.
+/// A discipline from another crate, with the settings that its table in a file contains.
 pub(super) struct Configured {
     pub(super) name: &'static str,
     pub(super) marks: bool,
@@ -53,10 +53,10 @@ pub(super) struct Configured {
     policy: Box<Maker>,
 }
 
-/// The constructor of the discipline of one queue.
+/// A function that creates the discipline of one queue.
 type Maker = dyn Fn(u32, Egress, Stream) -> PluginPolicy + Send + Sync;
 
-/// The reader of the settings of a discipline.
+/// A function that reads the settings of a discipline from its table in a file.
 pub(crate) struct DisciplinePlugin {
     read: fn(&Section) -> Result<Configured, Refused>,
 }
@@ -80,7 +80,7 @@ impl DisciplinePlugin {
 }
 
 impl PluginDiscipline {
-    /// Returns the discipline of an `extension` with the settings of its table; `None` if the
+    /// Returns the discipline of an `extension` with the settings of its table `own`; `None` if the
     /// extension is not a discipline.
     pub(super) fn read(extension: Extension, own: &Section) -> Result<Option<Self>, Refused> {
         let plugin = extension.downcast_ref::<DisciplinePlugin>();
@@ -94,7 +94,7 @@ impl PluginDiscipline {
     }
 }
 
-/// Compares names and settings.
+/// Two disciplines are equal if their names and settings are equal.
 impl PartialEq for PluginDiscipline {
     fn eq(&self, other: &PluginDiscipline) -> bool {
         (self.0.name, &self.0.json) == (other.0.name, &other.0.json)
@@ -107,10 +107,10 @@ impl fmt::Debug for PluginDiscipline {
     }
 }
 
-/// The discipline of one queue, of any type.
+/// The discipline of one queue, as a trait object.
 pub type PluginPolicy = Box<dyn AnyPolicy>;
 
-/// The methods of a [`Policy`] for one queue.
+/// The methods of a [`Policy`], in a form that trait objects support.
 pub trait AnyPolicy: fmt::Debug + Send {
     fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict;
     fn departed(&mut self, now: Time, sojourn: Span);

@@ -1,11 +1,11 @@
-//! Drops packets with a probability that is set from outside: the price of a link of a CSMA network
+//! Drops packets with a probability that the caller sets: the price of a link of a CSMA network
 //! (paper 001, algorithm 1, line 14).
 
 use super::discipline::{Backlog, RandomDrop, Verdict};
 use crate::kernel::streams::Stream;
 use crate::packet::Packet;
 
-/// The state of one queue.
+/// The state of a queue whose drop probability is set by the caller.
 #[derive(Clone, Debug)]
 pub struct Price {
     /// Probability of a drop, at least 0. A value above 1 is treated as 1.
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(share(0.0, 9, Ecn::NotCapable, Verdict::Enter), 1.0);
         assert_eq!(share(0.0, 10, Ecn::Capable, Verdict::Drop), 1.0);
         assert_eq!(share(1.5, 0, Ecn::NotCapable, Verdict::Drop), 1.0);
-        // standard deviation 0.0022
+        // standard deviation of the measured share: 0.0022
         assert!((share(0.1, 5, Ecn::NotCapable, Verdict::Drop) - 0.1).abs() < 0.007);
         assert!((share(0.1, 5, Ecn::Capable, Verdict::Mark) - 0.1).abs() < 0.007);
     }

@@ -1,5 +1,5 @@
-//! Drops packets with a probability proportional to the backlog: active queue management whose loss
-//! rate is the price of the link (paper 001, appendix B).
+//! Drops packets with a probability proportional to the backlog, as in paper 001, appendix B. The
+//! loss rate is the price of the link in the optimisation problem of this paper.
 //!
 //! Differs from the paper in: the queue includes the packet in service.
 
@@ -27,7 +27,7 @@ impl OfDiscipline for ProportionalSetting {
     }
 }
 
-/// The state of one queue.
+/// The state of a queue with this discipline.
 #[derive(Clone, Debug)]
 pub struct Proportional {
     slope: f64,
@@ -93,7 +93,7 @@ mod tests {
         };
         assert_eq!(share(0, Ecn::NotCapable, Verdict::Enter), 1.0);
         assert_eq!(share(300, Ecn::Capable, Verdict::Drop), 1.0);
-        // the standard deviation is at most 0.0033
+        // the standard deviation of the measured share is at most 0.0033
         assert!((share(50, Ecn::NotCapable, Verdict::Drop) - 0.1).abs() < 0.01);
         assert!((share(200, Ecn::NotCapable, Verdict::Drop) - 0.4).abs() < 0.015);
         assert!((share(200, Ecn::Capable, Verdict::Mark) - 0.4).abs() < 0.015);

@@ -18,14 +18,18 @@
 //! | limit in byte mode | not specified: packets | bytes of this number of packets of the mean length |
 //! | automatic weight | none, 0.002 recommended | 1 - exp(-1/(10 R C)), R = max(3 (delay + 1/C), 0.1 s) |
 //!
-//! C is the rate in packets of mean length per second. With weight 1 there is no averaging.
+//! In the table, avg is the average queue length, q is the current queue length, and w is the
+//! weight of q in avg. The base drop probability p_b depends on avg, and p_a is the drop
+//! probability of the packet. Count is the number of packets since the last early drop. C is the
+//! rate of the egress in packets of mean length per second. With w = 1 there is no averaging.
 //!
-//! Differs from the published algorithm in: a packet that cannot carry a mark is dropped; with ECN,
-//! too, every packet is dropped if the average requires it (RFC 3168, section 7); the reference
-//! length of byte mode is the mean packet length, not the maximum. Differs from ns-2 in: the limit
-//! includes the packet in service, and in byte mode also applies to the number of packets; with ECN
-//! packets are marked below max_th for any max_p, whereas ns-2 marks for p_b up to `mark_p_` = 0.1;
-//! there are no adaptive, cautious or random-victim variants.
+//! Differs from the published algorithm in: a packet that cannot carry a mark is dropped; even with
+//! ECN, every packet is dropped if the average is so high that RED drops all packets (RFC 3168,
+//! section 7); the reference length of byte mode is the mean packet length, not the maximum.
+//! Differs from ns-2 in: the limit includes the packet in service; in byte mode there is also a
+//! limit on the number of packets; with ECN packets are marked below max_th for any max_p, whereas
+//! ns-2 marks packets only if p_b is at most `mark_p_` = 0.1; there are no adaptive, cautious or
+//! random-victim variants.
 
 use super::discipline::{Backlog, Egress, OfDiscipline, Verdict, check_start, moving};
 use crate::kernel::streams::Stream;
@@ -54,7 +58,7 @@ pub enum RedWeight {
     Auto,
     /// Average over 1 s (q_weight 0 of ns-2).
     PerSecond,
-    /// Given weight, above 0 and up to 1. With 1 there is no averaging. [-]
+    /// Given weight, above 0 and up to 1. With weight 1 there is no averaging. [-]
     Given(f64),
 }
 
@@ -76,7 +80,8 @@ impl Setting for RedWeight {
     }
 }
 
-/// Weight recommended by the authors (Floyd & Jacobson 1993, section VI).
+/// Weight of the current queue length that the authors recommend (Floyd & Jacobson 1993, section
+/// VI).
 const ADVISED: RedWeight = RedWeight::Given(0.002);
 
 table! {
@@ -126,8 +131,8 @@ impl OfDiscipline for RedSetting {
             );
             problems.add(min_th.origin, &min_th.path, message);
         }
-        // not in byte mode, because packets longer than the mean may raise the average above the
-        // limit in packets
+        // in byte mode the thresholds are not compared with the limit, because packets longer than
+        // the mean may raise the average above the limit in packets
         let bytes = own.said(RedSetting::bytes);
         if bytes.is_some_and(|bytes| !bytes.value) {
             check_start(queue, &min_th, "red.min_th", problems);
@@ -142,7 +147,7 @@ pub struct Red {
     setting: RedSetting,
     /// Maximum number of packets, including the packet in service.
     limit: u32,
-    /// Number of waiting bytes at which the queue is full (ns-2 in byte mode).
+    /// Number of waiting bytes at which the queue is full (ns-2 form, byte mode).
     limit_bytes: u64,
     min_th: f64,
     max_th: f64,
@@ -150,14 +155,14 @@ pub struct Red {
     weight: f64,
     /// C: rate of the egress in packets of mean length. [1/s]
     packets_per_s: f64,
-    /// Average queue length at the last arrival.
+    /// Average queue length at the last arrival. [packets, or bytes in byte mode]
     average: f64,
-    /// Number of packets since the last early drop or mark; -1 if the average is below min_th
-    /// (published).
+    /// Number of packets since the last early drop or mark; -1 while the average is below min_th
+    /// (published form).
     count: i64,
     /// Number of bytes since the last early drop or mark.
     count_bytes: u64,
-    /// Whether the average was at least min_th at the last packet (ns-2).
+    /// Whether the average was min_th or more at the previous arrival (ns-2 form).
     above: bool,
     stream: Stream,
 }
@@ -187,7 +192,8 @@ impl Red {
         }
     }
 
-    /// Sets the limit and the values that may change at run time. The average does not change.
+    /// Sets the limit and the settings that may change at run time. The average queue length is not
+    /// reset.
     pub(super) fn change(&mut self, setting: RedSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
         (self.min_th, self.max_th) = (
@@ -285,14 +291,14 @@ impl Red {
         self.early(p_a, packet)
     }
 
-    /// Returns whether the waiting bytes have reached their limit. If the link is idle, any packet
-    /// is accepted.
+    /// Returns whether the number of waiting bytes has reached the limit. The value is false if the
+    /// link is idle.
     fn is_full(&self, backlog: &Backlog) -> bool {
         let waiting = backlog.bytes - u64::from(backlog.in_service_bytes);
         waiting >= self.limit_bytes && backlog.packets > 0
     }
 
-    /// Returns the base probability p_b at the current average, between 0 and 1. [-]
+    /// Returns the base drop probability p_b for the current average, between 0 and 1. [-]
     fn base_probability(&self) -> f64 {
         let RedSetting { max_p, gentle, .. } = self.setting;
         if self.average < self.max_th {
@@ -304,8 +310,8 @@ impl Red {
         }
     }
 
-    /// Returns p_a, which is `p_b` corrected so that drops are spaced evenly. `count` is the number
-    /// of packets since the last drop. [-]
+    /// Returns the drop probability p_a of a packet: `p_b`, corrected so that drops are evenly
+    /// spaced. `count` is the number of packets since the last drop. [-]
     fn spread(&self, p_b: f64, count: f64) -> f64 {
         let expected = count * p_b;
         match self.setting.wait {
@@ -325,7 +331,7 @@ impl Red {
         Verdict::early(self.setting.ecn && self.average < self.max_th, packet)
     }
 
-    /// Returns whether every packet is dropped at the current average.
+    /// Returns whether the current average is so high that every packet is dropped.
     fn is_beyond(&self) -> bool {
         let factor = if self.setting.gentle { 2.0 } else { 1.0 };
         self.average >= factor * self.max_th
@@ -338,8 +344,8 @@ impl Red {
 }
 
 impl RedSetting {
-    /// Returns the size of one packet in the unit of thresholds and average: in byte mode the mean
-    /// length. [bytes or packets]
+    /// Returns the size of one packet in the unit of the thresholds: 1 packet or, in byte mode, the
+    /// mean length. [packets or bytes]
     fn unit(&self) -> f64 {
         match self.bytes {
             true => f64::from(self.mean_packet_bytes),
@@ -348,7 +354,7 @@ impl RedSetting {
     }
 }
 
-/// Returns the number of waiting bytes at which the queue is full (ns-2 in byte mode).
+/// Returns the number of waiting bytes at which the queue is full (ns-2 form, byte mode).
 fn limit_bytes(setting: &RedSetting, limit: u32) -> u64 {
     match (setting.form, setting.bytes) {
         (RedForm::Ns2, true) => u64::from(limit - 1) * u64::from(setting.mean_packet_bytes),
@@ -356,7 +362,8 @@ fn limit_bytes(setting: &RedSetting, limit: u32) -> u64 {
     }
 }
 
-/// Returns the weight of the current queue length. C is in 1/s, and the delay of the link in s.
+/// Returns the weight of the current queue length. `packets_per_s` is the rate of the egress [1/s],
+/// and `delay` is the delay of the link [s].
 fn weight(setting: RedWeight, packets_per_s: f64, delay: f64) -> f64 {
     let after = |seconds: f64| -libm::expm1(-1.0 / (seconds * packets_per_s));
     match setting {

@@ -1,19 +1,19 @@
-//! A scheduler together with the packet in service.
+//! A queue whose discipline decides at departures: the waiting packets, and the packet in service.
 
 use super::Scheduler;
 use super::counters::Counts;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// The waiting packets of a scheduler, and the packet that the server has taken.
+/// A scheduler with its waiting packets, and the packet in service.
 #[derive(Clone, Debug)]
 pub struct Scheduled {
     pub(super) scheduler: Scheduler,
     head: Option<Packet>,
-    /// Time until which the last removed packet still occupies its place (its MAC ACK is on the
-    /// air).
+    /// Time until which the last removed packet still counts towards the queue length, because its
+    /// MAC ACK is on the air.
     released: Time,
-    /// Dropped packets that `take_dropped` has not returned yet.
+    /// Dropped packets that `take_dropped` has not yet returned.
     dropped: Vec<Packet>,
     pub(super) counts: Counts,
 }
@@ -30,7 +30,7 @@ impl Scheduled {
         }
     }
 
-    /// Adds `packet`. `take_dropped` returns packets that the scheduler drops.
+    /// Adds `packet`. If the scheduler drops packets, `take_dropped` returns them.
     pub fn offer(&mut self, now: Time, packet: Packet) {
         let before = self.dropped.len();
         let busy = self.head.is_some() || now < self.released;
@@ -48,8 +48,8 @@ impl Scheduled {
         self.head.as_ref()
     }
 
-    /// Removes the first packet, and takes the next packet into service. The place of the removed
-    /// packet becomes free at `at`, which is not before now.
+    /// Removes the first packet, and moves the next packet into service. The removed packet counts
+    /// towards the queue length until `at`, which is not before now.
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         let packet = self.head.take()?;
         let before = self.dropped.len();
@@ -60,20 +60,21 @@ impl Scheduled {
         Some(packet)
     }
 
-    /// Counts the marks of the scheduler, and the packets in `dropped` after the first `before`.
+    /// Counts the marks of the scheduler, and the packets in `dropped` except the first `before`.
     fn count(&mut self, before: usize, at: Time) {
         let counters = &mut self.counts.counters;
         (before..self.dropped.len()).for_each(|_| counters.withdraw(at));
         counters.marked = self.scheduler.marked();
     }
 
-    /// Returns a dropped packet that has not been returned yet.
+    /// Returns the next dropped packet that has not yet been returned.
     #[inline]
     pub fn take_dropped(&mut self) -> Option<Packet> {
         self.dropped.pop()
     }
 
-    /// Returns the number of packets that occupy a place at `now`.
+    /// Returns the queue length at `now`. A removed packet is included until its MAC ACK has been
+    /// received.
     pub fn length(&self, now: Time) -> usize {
         let served = usize::from(self.head.is_some()) + usize::from(now < self.released);
         self.scheduler.len() + served

@@ -1,5 +1,5 @@
-//! The disciplines that drop, mark or reorder at the departure of a packet. They own the waiting
-//! packets, without the packet in service.
+//! Disciplines that drop, mark or reorder packets at their departure. A scheduler contains the
+//! waiting packets, but not the packet in service.
 
 use super::codel::{Passed, Single};
 use super::discipline::OfDiscipline;
@@ -10,7 +10,7 @@ use super::{Discipline, QueueCounters, QueueSetting};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// A discipline with its waiting packets.
+/// A discipline that decides at departures, with its waiting packets.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     /// Maximum number of packets, including the packet in service.
@@ -27,13 +27,13 @@ pub(super) enum Kind {
 }
 
 impl Scheduler {
-    /// Returns a discipline of kind `kind` with at most `limit` packets.
+    /// Returns an empty queue with the discipline `kind` and a limit of `limit` packets.
     pub(super) fn new(kind: Kind, limit: u32) -> Scheduler {
         let limit = limit as usize;
         Scheduler { limit, kind }
     }
 
-    /// Returns a scheduler of leaves that take turns, each with a separate limit.
+    /// Returns a scheduler for fair queueing. Each leaf has its own limit.
     pub fn fair(fair: Fair) -> Scheduler {
         Scheduler {
             limit: usize::MAX,
@@ -41,7 +41,7 @@ impl Scheduler {
         }
     }
 
-    /// Applies the values of `to` that may change at run time. Waiting packets stay in the queue.
+    /// Applies the settings `to` that may change at run time. Waiting packets are not dropped.
     pub fn change(&mut self, to: &QueueSetting) {
         match (&mut self.kind, &to.discipline) {
             (Kind::CoDel(single), Discipline::CoDel(setting)) => {
@@ -54,13 +54,14 @@ impl Scheduler {
                 dual.setting = dual.setting.moved_to(*setting);
             }
             (Kind::Fair(fair), _) => return fair.set_limit(to.limit_packets),
-            (Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_), _) => return, // the setting is for another discipline
+            // `to` belongs to another discipline
+            (Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_), _) => return,
         }
         self.limit = to.limit_packets as usize;
     }
 
-    /// Adds a packet. `busy` says whether the egress is busy. If a packet has to be dropped for it,
-    /// possibly `packet` itself, it is appended to `dropped`.
+    /// Adds a packet. `busy` says whether the egress is busy. If the queue is full, a packet,
+    /// possibly `packet` itself, is dropped and appended to `dropped`.
     pub fn enqueue(&mut self, now: Time, packet: Packet, busy: bool, dropped: &mut Vec<Packet>) {
         let room = self.limit - usize::from(busy);
         let packet = Packet {
@@ -79,7 +80,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns the next packet to send, with its mark. Appends packets that are dropped before it
+    /// Returns the next packet to send, possibly marked. Appends packets that the discipline drops
     /// to `dropped`.
     pub fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
         match &mut self.kind {
@@ -95,8 +96,8 @@ impl Scheduler {
         }
     }
 
-    /// Returns the time from which the scheduler has a packet to send, or `Time::NEVER` if it is
-    /// empty.
+    /// Returns the earliest time at which the scheduler has a packet to send, or `Time::NEVER` if
+    /// the queue is empty.
     pub fn ready(&self) -> Time {
         match &self.kind {
             Kind::Fair(fair) => fair.ready(),
@@ -111,7 +112,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns whether there is room for data of `flow` that a greedy source could fill: see
+    /// Returns whether a greedy source could add a data packet of `flow`: see
     /// [`super::HeadQueue::is_full`].
     pub fn has_room(&self, flow: u32) -> bool {
         match &self.kind {
@@ -127,7 +128,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns the totals of each leaf, if there are leaves.
+    /// Returns the counters of each leaf; an empty list unless the discipline is fair queueing.
     pub fn leaves(&self) -> Vec<QueueCounters> {
         match &self.kind {
             Kind::Fair(fair) => fair.counters().collect(),
@@ -145,7 +146,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns the number of packets marked since the start.
+    /// Returns the number of packets marked since the start of the run.
     pub fn marked(&self) -> u64 {
         match &self.kind {
             Kind::CoDel(single) => single.marked,
@@ -155,7 +156,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns the waiting packets, in order within each flow.
+    /// Returns the waiting packets. Packets of the same flow are in order of arrival.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let (mut single, mut fq, mut dual, mut fair) = (None, None, None, None);
         match &self.kind {

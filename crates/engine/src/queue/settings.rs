@@ -1,6 +1,7 @@
 //! The keys of a queue: its limit and at most one discipline.
 //!
-//! Each discipline is one line of the list below, and its keys are in a separate file.
+//! Each discipline is one line in the call of the macro `disciplines`. The keys of a discipline are
+//! in a separate file.
 
 use serde_json::json;
 
@@ -22,7 +23,8 @@ use crate::notation::problem::{Origin, Problems, Refused};
 use crate::notation::setting::{FileTable, Json, KeyOf, Spec, count, inner, shorthand};
 use crate::table;
 
-/// Disciplines with a separate table: variant, settings, key, and how the table may be written.
+/// Defines the disciplines that have their own table in a file: variant, type of the settings, key,
+/// and forms in which the table may be written.
 macro_rules! disciplines {
     ( $( $(#[doc = $doc:literal])+ $variant:ident($settings:ident) as $key:ident = $spec:expr; )+ ) => {
         /// The discipline of a queue.
@@ -30,9 +32,9 @@ macro_rules! disciplines {
         pub enum Discipline {
             /// First in, first out. A packet that finds the queue full is lost.
             DropTail,
-            /// A packet that finds this many packets is lost: another name of drop-tail.
+            /// Drop-tail with this limit, under the key `threshold`.
             Threshold {
-                /// Packets, including the packet in service; at least 1.
+                /// Maximum number of packets, including the packet in service; at least 1.
                 packets: u32,
             },
             /// Classes of flows share the queue. Only the access point can have this discipline.
@@ -70,8 +72,8 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Returns name and parameters of the discipline in the normalised scenario. The limit is
-            /// next to it.
+            /// Returns the name and the parameters of the discipline for the normalised scenario.
+            /// The limit is a separate key.
             pub fn to_json(&self) -> Json {
                 let limit_packets = self.limit_packets;
                 let (name, parameters) = match &self.discipline {
@@ -94,7 +96,8 @@ macro_rules! disciplines {
         }
 
         impl Discipline {
-            /// Returns whether it chooses the next packet itself.
+            /// Returns whether the discipline selects the next packet, so that no other setting may
+            /// define the order.
             pub(crate) fn orders(&self) -> bool {
                 match self {
                     Discipline::DropTail
@@ -116,7 +119,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Returns the discipline that the nearest table of a queue names.
+            /// Returns the discipline that the nearest table of a queue contains.
             fn read(layers: &Layers) -> Result<Discipline, Refused> {
                 let Some(queue) = layers.0.first() else {
                     return Err(layers.lack(QueueSetting::limit_packets));
@@ -141,7 +144,7 @@ macro_rules! disciplines {
                 Ok(Discipline::DropTail)
             }
 
-            /// Returns the present values of the keys that may change while the queue works.
+            /// Returns the current values of the keys that may change at run time.
             pub(super) fn moving(&self) -> Vec<Moving> {
                 let inside = |table: &str, keys: Vec<Moving>| -> Vec<Moving> {
                     let keys = keys.into_iter();
@@ -156,7 +159,8 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Returns this with the changeable values of `other`, if that is the same discipline.
+            /// Returns this discipline, with the values of `other` for the keys that may change at
+            /// run time. If `other` is another discipline, nothing changes.
             pub(super) fn moved_to(&self, other: &Discipline) -> Discipline {
                 match (self, other) {
                     (Discipline::Threshold { .. }, &Discipline::Threshold { packets }) => Discipline::Threshold { packets },
@@ -177,7 +181,8 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Checks the tables of disciplines against themselves and the queue.
+            /// Checks the table of each discipline, also in combination with the other keys of the
+            /// queue.
             fn check(queue: &Section, problems: &mut Problems) {
                 if let Some(own) = queue.inside(ApQueue::mac80211) {
                     Mac80211Setting::check(queue, own, problems);
@@ -188,7 +193,7 @@ macro_rules! disciplines {
             }
         }
 
-        /// Keys of queues that name a discipline, of which a queue has at most one.
+        /// Keys that select the discipline of a queue. A queue may have at most one of these keys.
         pub(crate) const DISCIPLINES: &[&str] = &["threshold", $( stringify!($key), )+ "vbs", "mac80211"];
     };
 }
@@ -221,17 +226,18 @@ table! {
     }
 }
 
-/// Returns the kind of a queue. A bare number is its limit.
+/// Returns the type of the setting of a queue. A number without a table is the limit.
 pub(crate) fn queue() -> Spec<QueueSetting> {
     shorthand(QueueSetting::limit_packets)
 }
 
-/// Returns the kind of the queue of the access point, which has disciplines for stations.
+/// Returns the type of the setting of the access point's queue, which also supports disciplines
+/// with classes and stations.
 pub fn ap_queue() -> Spec<ApQueue> {
     shorthand(QueueSetting::limit_packets)
 }
 
-/// Returns the hint for a discipline that is not available under this name.
+/// Returns the hint for a discipline name that the queue does not support.
 fn meant(name: &str) -> Option<String> {
     let known = match name.trim().to_lowercase().as_str() {
         "cake" => {
@@ -250,7 +256,7 @@ fn meant(name: &str) -> Option<String> {
     Some(known.to_owned())
 }
 
-/// Returns the limit that the table of a queue sets, or the default limit of its discipline.
+/// Returns the limit in the table of a queue, or the default limit of the queue's discipline.
 fn limit(layers: &Layers) -> Result<u32, Refused> {
     match layers.value(QueueSetting::limit_packets)? {
         Some(limit) => Ok(limit),
@@ -267,7 +273,8 @@ impl QueueSetting {
         }
     }
 
-    /// Returns the queue under `key` of `table`, or the queue of its default.
+    /// Returns the queue under `key` of `table`. If the value is only a limit, the queue is a
+    /// drop-tail queue.
     ///
     /// # Errors
     /// The queue has been refused.
@@ -292,8 +299,8 @@ impl QueueSetting {
         Err(layers.lack(key))
     }
 
-    /// Returns the current values of the keys that may change at run time. A threshold is the limit
-    /// of the queue.
+    /// Returns the current values of the keys that may change at run time. With the key
+    /// `threshold`, the limit has the name `threshold`.
     pub fn moving(&self) -> Vec<Moving> {
         let own = self.discipline.moving().into_iter();
         let has_limit = !matches!(self.discipline, Discipline::Threshold { .. });
@@ -301,8 +308,8 @@ impl QueueSetting {
         has_limit.then_some(limit).into_iter().chain(own).collect()
     }
 
-    /// Returns these settings with the changeable values of `other`, if both have the same
-    /// discipline.
+    /// Returns these settings, with the values of `other` for the keys that may change at run time.
+    /// If `other` has another discipline, nothing changes.
     pub fn moved_to(&self, other: &QueueSetting) -> QueueSetting {
         let kind = std::mem::discriminant::<Discipline>;
         if kind(&self.discipline) != kind(&other.discipline) {
@@ -322,7 +329,8 @@ impl QueueSetting {
         self.limit_packets
     }
 
-    /// Returns whether losses depend only on the number of packets.
+    /// Returns whether the discipline is drop-tail, so that losses depend only on the number of
+    /// packets.
     pub fn is_plain(&self) -> bool {
         matches!(
             self.discipline,
@@ -330,7 +338,7 @@ impl QueueSetting {
         )
     }
 
-    /// Checks the queue under `key` of `table`, if the table has this key.
+    /// Checks the queue under `key` of `table`, if the table contains this key.
     pub fn check<Q>(table: &Section, key: KeyOf<Q>, problems: &mut Problems) {
         if let Some(queue) = table.inside(key) {
             check_disciplines(queue, problems);
@@ -360,7 +368,7 @@ fn check_disciplines(queue: &Section, problems: &mut Problems) {
         problems.add(queue.origin, &queue.path, message);
     }
     let is_set = |(_, origin): &(&str, Origin)| matches!(origin, Origin::Setting(_));
-    // values set in addition to the file come after the values of the file
+    // disciplines that an override sets come after the disciplines of the file
     let (set, mut inside): (Vec<_>, Vec<_>) = named.into_iter().partition(is_set);
     let hint = (!set.is_empty() && !inside.is_empty()).then(|| {
         let setting = format!("{}={{ {} = ... }}", queue.path, set[0].0);
@@ -383,14 +391,14 @@ fn names_for(queue: &Section) -> String {
     names.join(", ")
 }
 
-/// Reports a limit that has no effect because of a threshold.
+/// Reports a limit that has no effect because the key `threshold` sets the limit.
 fn check_threshold(queue: &Section, problems: &mut Problems) {
     let (Some(threshold), Some(limit)) = (queue.said(THRESHOLD), queue.said(LIMIT)) else {
         return;
     };
     let is_set = |origin| matches!(origin, Origin::Setting(_));
-    // a threshold set in addition to the file does not conflict with a limit that the file sets for
-    // other disciplines
+    // a threshold that an override sets does not conflict with a limit that the file sets for
+    // another discipline
     let over_the_file = is_set(threshold.origin) && !is_set(limit.origin);
     if limit.value < threshold.value || limit.value > threshold.value && !over_the_file {
         let message = format!(

@@ -1,4 +1,4 @@
-//! A FIFO from which several packets are served at a time, all for the receiver of the oldest
+//! A FIFO queue from which several packets are sent together, all for the receiver of the oldest
 //! packet.
 //!
 //! ```text
@@ -8,8 +8,9 @@
 //!
 //! Each receiver has a transmit queue (txq, as in mac80211), in which its packets wait in order. A
 //! list stores the order of all packets, as the numbers of their txqs. Packets taken from a txq are
-//! in service. They still occupy a place until they are settled, that is, received or given up. To
-//! find the next txq, the list entries of settled packets are skipped.
+//! in service. Packets in service still count towards the queue length until they are settled, that
+//! is, received or discarded. To find the next txq, the list entries of settled packets are
+//! skipped.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,31 +20,32 @@ use super::{Admission, Backlog, Held, QueueSetting, Verdict};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// The packets grouped by receiver, each receiver with a transmit queue.
+/// A queue with one transmit queue (txq) per receiver.
 #[derive(Clone, Debug)]
 pub struct TxQueues {
     pub(super) admitted: Admitted,
     txqs: Vec<TxQueue>,
     /// Txq of each flow; empty if there is only one txq.
     of_flow: Arc<[u32]>,
-    /// Txqs of the packets in order of arrival, each with its number of consecutive packets.
-    /// Entries of settled packets may be among them, but not first.
+    /// Order of arrival: each entry is a txq and a number of consecutive packets for this txq.
+    /// Settled packets may still have entries, but not at the front.
     order: VecDeque<(u32, u32)>,
-    /// Time until which the last settled packets still occupy their places (their response is on
-    /// the air), with their number and total length.
+    /// Time until which the last settled packets still count towards the queue length, because
+    /// their ACK or BlockAck is on the air. The next two fields are their number and total length.
     released: Time,
     released_packets: u32,
     released_bytes: u32,
 }
 
-/// The packets for one receiver.
+/// The transmit queue of one receiver.
 #[derive(Clone, Debug, Default)]
 struct TxQueue {
     waiting: VecDeque<Packet>,
-    /// Number of packets of the txq, from the start of the run, whose list entries have been
+    /// Number of packets of the txq, from the start of the run, whose entries in `order` have been
     /// skipped.
     passed: u32,
-    /// Number of packets of the txq, from the start of the run, that are settled.
+    /// Number of packets of the txq that have been received or discarded since the start of the
+    /// run.
     settled: u32,
 }
 
@@ -61,7 +63,7 @@ impl TxQueues {
         }
     }
 
-    /// Appends `packet`, possibly marked, or refuses it. Returns whether it was accepted.
+    /// Appends `packet`, possibly marked, or refuses it. Returns whether the packet was accepted.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
         let verdict = match self.admitted.admission.drop_tail() {
@@ -89,23 +91,24 @@ impl TxQueues {
         self.of_flow.get(packet.flow as usize).map_or(0, |&txq| txq)
     }
 
-    /// Counts a packet of `bytes` bytes that waits in front of the device.
+    /// Counts a packet of `bytes` bytes that waits upstream of the device.
     pub fn count_in_qdisc(&mut self, now: Time, bytes: u16) {
         self.admitted.enter(now, bytes);
     }
 
-    /// Removes a lost packet that waited in front of the device from the counts.
+    /// Removes a lost packet that waited upstream of the device from the counters.
     pub fn lose_in_qdisc(&mut self, now: Time, bytes: u16) {
         self.admitted.counts.counters.withdraw(now);
         self.admitted.bytes -= u64::from(bytes);
     }
 
-    /// Counts packets that were marked in front of the device.
+    /// Counts packets that were marked upstream of the device.
     pub fn mark_in_qdisc(&mut self, packets: u64) {
         self.admitted.counts.counters.marked += packets;
     }
 
-    /// Appends a packet that the device pulls. The packet is already counted.
+    /// Appends a packet that the device takes from the queue upstream. The packet has already been
+    /// counted.
     pub fn take_over(&mut self, txq: u32, packet: Packet) {
         self.append(txq, packet);
     }
@@ -119,7 +122,8 @@ impl TxQueues {
         self.txqs[txq as usize].waiting.push_back(packet);
     }
 
-    /// Returns the txqs with packets that wait or are in service, ordered by their oldest packet.
+    /// Returns the txqs with packets that have been neither received nor discarded, ordered by
+    /// their oldest packet.
     pub fn waiting_txqs(&self) -> Vec<u32> {
         let mut txqs: Vec<u32> = Vec::new();
         for &(txq, _) in &self.order {
@@ -147,7 +151,7 @@ impl TxQueues {
         self.admitted.judge(now, &backlog, packet)
     }
 
-    /// Returns the content of the queue at `now`.
+    /// Returns the number and length of the packets in the queue at `now`.
     fn held(&self, now: Time) -> Held {
         let lingering = now < self.released;
         let released_bytes = if lingering { self.released_bytes } else { 0 };
@@ -157,14 +161,14 @@ impl TxQueues {
         }
     }
 
-    /// Applies the values of `to` that may change at run time, from `now` on. Waiting packets stay
-    /// in the queue.
+    /// Applies the settings `to` that may change at run time, from `now` on. Waiting packets are
+    /// not dropped.
     pub(super) fn change(&mut self, now: Time, to: &QueueSetting) {
         let held = self.held(now);
         self.admitted.change(now, held, to);
     }
 
-    /// Returns the txq of the oldest packet that is not settled.
+    /// Returns the txq of the oldest packet that has been neither received nor discarded.
     #[inline]
     pub fn next(&self) -> Option<u32> {
         self.order.front().map(|&(txq, _)| txq)
@@ -176,13 +180,13 @@ impl TxQueues {
         self.txqs[txq as usize].waiting.front()
     }
 
-    /// Takes the first packet of `txq` into service.
+    /// Moves the first waiting packet of `txq` into service, and returns this packet.
     #[inline]
     pub fn take(&mut self, txq: u32) -> Option<Packet> {
         self.txqs[txq as usize].waiting.pop_front()
     }
 
-    /// Takes packets of `txq` into service, in order, as long as `takes` returns true.
+    /// Moves waiting packets of `txq` into service, in order, as long as `takes` returns true.
     #[inline]
     pub fn take_while(&mut self, txq: u32, mut takes: impl FnMut(&Packet) -> bool) {
         let waiting = &mut self.txqs[txq as usize].waiting;
@@ -196,7 +200,7 @@ impl TxQueues {
         waiting.drain(..taken);
     }
 
-    /// Removes a packet in service at `now`. Its place becomes free at `at`.
+    /// Removes a packet in service at `now`. The packet counts towards the queue length until `at`.
     #[inline]
     pub fn settle(&mut self, now: Time, packet: &Packet, at: Time) {
         let packets = self.admitted.counts.counters.length() as usize;
@@ -211,7 +215,8 @@ impl TxQueues {
         self.released_bytes += u32::from(packet.bytes);
     }
 
-    /// Removes several packets in service at `now`. Their places become free at `at`.
+    /// Removes several packets in service at `now`. The packets count towards the queue length
+    /// until `at`.
     #[inline]
     pub fn settle_all(&mut self, now: Time, packets: &[Packet], at: Time) {
         if self.admitted.admission.drop_tail().is_none() || at <= now {
@@ -255,12 +260,13 @@ impl TxQueues {
         }
     }
 
-    /// Returns whether no packet waits or is in service.
+    /// Returns whether no packet is waiting or in service.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// Returns the number of packets that occupy a place at `now`.
+    /// Returns the queue length at `now`. Settled packets are included until their ACK or BlockAck
+    /// has been received.
     #[inline]
     pub fn length(&self, now: Time) -> usize {
         let lingering = if now < self.released {
@@ -271,13 +277,13 @@ impl TxQueues {
         self.admitted.counts.counters.length() as usize + lingering as usize
     }
 
-    /// Returns the number of packets that occupy a place at `now`, without packets of a greedy
-    /// source that arrive later.
+    /// Returns the queue length at `now`, without packets that a greedy source has added in advance
+    /// for a later time.
     pub fn seen(&self, now: Time) -> usize {
         self.length(now) - self.ahead(now).count()
     }
 
-    /// Returns packets of a greedy source that arrive later than `now`.
+    /// Returns the packets that a greedy source has added in advance for a time after `now`.
     fn ahead(&self, now: Time) -> impl Iterator<Item = &Packet> {
         let txqs = self.txqs.iter();
         txqs.flat_map(move |txq| {
@@ -296,7 +302,7 @@ impl TxQueues {
         let released = u64::from(self.released_packets);
         let counts = &self.admitted.counts;
         let known = counts.occupancy_ns(now, released, self.released);
-        // packets of a greedy source are counted from their arrival, which may be in the future
+        // a packet of a greedy source counts only from its arrival time, which may be in the future
         let ahead = self.ahead(now).map(|packet| packet.queued.since(now).0);
         known.wrapping_add(ahead.sum())
     }

@@ -1,4 +1,4 @@
-//! The times that the datagrams of each flow spend in a queue.
+//! The sojourn times of the datagrams of each flow in a queue.
 //!
 //! Only datagrams that leave at the head of the queue are counted, as in
 //! [`super::QueueCounters::sojourn_ns`]. TCP segments, ACKs, and datagrams that the queue refuses
@@ -7,26 +7,26 @@
 use crate::kernel::time::Time;
 use crate::packet::PacketKind;
 
-/// The times of datagrams in a queue, by flow.
+/// The sojourn times of datagrams in a queue, by flow.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
-    /// Flows with datagrams; `None` for a queue without datagrams.
+    /// Sojourn times of each flow; `None` until a datagram has left the queue.
     flows: Option<Box<Flows>>,
 }
 
-/// The flows whose datagrams have left the queue, by number.
+/// The flows with datagrams that have left the queue, by flow number.
 #[derive(Clone, Debug, Default)]
 struct Flows {
     each: Vec<Wait>,
 }
 
-/// The datagrams of a flow that have left a queue.
+/// Number and sojourn times of the datagrams of a flow that have left a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wait {
     flow: u32,
-    /// Number of the datagrams.
+    /// Number of datagrams that have left the queue.
     pub packets: u64,
-    /// Sum of the times of the datagrams in the queue, including service. [ns]
+    /// Sum of the sojourn times of the datagrams, including service. [ns]
     pub ns: u64,
 }
 
@@ -38,7 +38,7 @@ impl Wait {
         }
     }
 
-    /// Returns the datagrams that have left since the earlier total `before`.
+    /// Returns the datagrams that have left since the earlier value `before`.
     pub fn since(self, before: Wait) -> Wait {
         Wait {
             packets: self.packets - before.packets,
@@ -73,7 +73,7 @@ impl Waits {
         each[place].ns += at.since(entered).0;
     }
 
-    /// Returns the datagrams of a flow that have left.
+    /// Returns the number and sojourn times of the datagrams of a flow that have left the queue.
     pub fn of(&self, flow: u32) -> Wait {
         let each = self.flows.as_deref().map_or(&[][..], |flows| &flows.each);
         match each.binary_search_by_key(&flow, |wait| wait.flow) {

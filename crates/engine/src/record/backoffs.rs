@@ -1,10 +1,12 @@
 //! Backoffs that were counted down before recorded frames. The medium does not record the backoffs
-//! that it draws. They are therefore computed from the state of the medium after each exchange.
+//! that it draws. The backoffs are therefore computed from the state of the medium after each
+//! exchange.
 
 use crate::kernel::time::Span;
 use crate::mac::dcf::{Backoff, Dcf};
 
-/// Backoff of each contender at the end of the last exchange.
+/// The backoff states of all contenders at the end of the last exchange. A contender is a node, or
+/// an access category of a node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backoffs {
     seen: Vec<Seen>,
@@ -13,21 +15,22 @@ pub(super) struct Backoffs {
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     state: Backoff,
-    /// Number of idle slots of the backoff when it was drawn; `None` if the draw was not observed.
+    /// Number of idle slots of the backoff when the backoff was drawn; `None` if the draw was not
+    /// observed.
     drawn: Option<u64>,
 }
 
 impl Backoffs {
-    /// Returns the number of idle slots of the backoff of `contender` before the exchange that has
-    /// just ended, in which the contender sent. `None` if there was no backoff, or if the contender
-    /// was off the slot grid of its group.
+    /// Returns the number of idle slots of `contender`'s backoff before the exchange that has just
+    /// ended. The value is `None` if there was no backoff, or if the contender was not aligned with
+    /// the slots of its group.
     pub(super) fn counted(&self, medium: &Dcf, contender: u32) -> Option<u32> {
         let exchange = medium.exchange();
         if exchange.follows {
             return None;
         }
         let Some(seen) = self.seen.get(contender as usize) else {
-            // the first exchange: no backoff was drawn before
+            // this is the first exchange, so that no previous state is known
             return None;
         };
         let (was, slot) = (seen.state, medium.slot());
@@ -41,14 +44,14 @@ impl Backoffs {
         let slots = waited.0 / slot.0;
         let drawn = match was.passed + slots == was.target {
             true => seen.drawn,
-            // the backoff was drawn after the last exchange, because the packet arrived before the
-            // interframe space was over
+            // the packet arrived during the interframe space after the last exchange, and the
+            // backoff was drawn then
             false => Some(slots),
         };
         drawn.and_then(|slots| u32::try_from(slots).ok())
     }
 
-    /// Records the state of all contenders after an exchange.
+    /// Stores the backoff states of all contenders after an exchange.
     pub(super) fn record(&mut self, medium: &Dcf) {
         for contender in 0..medium.contenders() {
             let state = medium.backoff(contender as u32);
@@ -59,7 +62,7 @@ impl Backoffs {
             };
             let was = seen.state;
             if (state.target, state.drawn_at) != (was.target, was.drawn_at) {
-                // the backoff was drawn before the exchange began, or after
+                // whether the backoff was drawn before the exchange began, or after it
                 let before = state.drawn_at == was.openings && state.openings != was.openings;
                 let passed = if before { was.passed } else { state.passed };
                 seen.drawn = state.target.checked_sub(passed).filter(|_| !was.off_grid);

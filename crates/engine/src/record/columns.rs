@@ -1,4 +1,5 @@
-//! Recorded frames in columns, for programs that draw or count frames.
+//! Converts recorded frames to JSON with one list per property, for programs that draw or count
+//! frames.
 
 use serde_json::{Value, json};
 
@@ -9,17 +10,16 @@ use crate::packet::Packet;
 use crate::scenario::Scenario;
 
 /// Returns the frames that begin at `from` or later and before `to`, as JSON with one list per
-/// column.
+/// property.
 ///
-/// Names are those of the scenario. `receiver` is null for a frame to all nodes. `flow` and
-/// `packet` are set for frames that carry or announce a packet. Each is null if the packets of a
-/// PPDU differ in this property. `flow` is null for a connection that has no name in the scenario.
-/// `mpdus` and `mpdus_lost` are null for control frames. In a cell that aggregates, `sequence` has
-/// the sequence numbers of the MPDUs, and `lost` has the sequence numbers of the MPDUs that were
-/// not received. `mcs` is set for PPDUs with an MCS.
+/// Nodes and flows have their names in the scenario. `receiver` is null for a frame to all nodes.
+/// `flow` and `packet` are set for data frames and RTS frames. `flow` or `packet` is null if its
+/// value is not the same for all packets of a PPDU. `flow` is null for a connection that has no
+/// name in the scenario. `mpdus` and `mpdus_lost` are null for control frames. In a cell that
+/// aggregates, `sequence` has the sequence numbers of the MPDUs, and `lost` has the sequence
+/// numbers of the MPDUs that were not received. `mcs` is set for PPDUs with an MCS.
 pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: Time) -> String {
-    // frames of one exchange are next to each other, and a response follows the frame to which it
-    // responds
+    // frames are in order of exchanges, and a response follows its data frame
     let shown: Vec<&FrameRecord> = frames
         .iter()
         .filter(|frame| (from..to).contains(&frame.at))
@@ -57,7 +57,8 @@ pub fn frames_json(scenario: &Scenario, frames: &[FrameRecord], from: Time, to: 
     .to_string()
 }
 
-/// Returns a property of the packets in a frame; `None` if the packets differ in this property.
+/// Returns a property that all packets in a frame have in common; `None` if the packets differ in
+/// this property.
 fn common<T: PartialEq>(frame: &FrameRecord, of: impl Fn(&Packet) -> T) -> Option<T> {
     let first = of(frame.packet.as_ref()?);
     let ppdu = frame.ppdu.as_ref();
@@ -76,7 +77,7 @@ fn mpdus_lost(frame: &FrameRecord) -> Option<usize> {
     })
 }
 
-/// Returns the sequence numbers of the MPDUs for which `which` is true.
+/// Returns the sequence numbers of the MPDUs of `frame` for which `which` returns true.
 fn numbers(frame: &FrameRecord, which: impl Fn(&Mpdu) -> bool) -> Value {
     match frame.mpdus() {
         [] => Value::Null,

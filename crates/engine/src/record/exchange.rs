@@ -4,24 +4,25 @@ use super::{Fate, FrameKind, FrameRecord};
 use crate::kernel::time::{Span, Time};
 use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
 
-/// An exchange of one contender that has ended.
+/// An exchange that has ended: the frames from RTS or data to the response.
 pub(super) struct Exchange {
     /// End of the data frame.
     pub(super) end: Time,
     pub(super) sifs: Span,
-    /// Air times of the RTS and the CTS; `None` if they do not precede the data.
+    /// Air times of the RTS and the CTS; `None` if the exchange has no RTS.
     pub(super) protection: Option<(Span, Span)>,
     pub(super) rts_bps: u64,
-    /// Air times of CTS, data and response for which the frames reserve the medium. Single frames
-    /// reserve the air times at the nominal rates of the link.
+    /// Air times of CTS, data and response from which the Duration fields of the frames are
+    /// computed. For single frames these are the air times at the nominal rates of the link.
     pub(super) reserved: [Span; 3],
-    /// Kind, length and rate of the response. [bytes], [bit/s]
+    /// Frame type, length and rate of the response. [bytes], [bit/s]
     pub(super) response: (FrameKind, u32, u64),
 }
 
 impl Exchange {
-    /// Appends the frames of the exchange that were sent. `data` has the start of the exchange.
-    /// This method moves `data` after RTS and CTS.
+    /// Appends the frames of the exchange that were sent to `records`. `data` is the data frame,
+    /// whose time is set to the start of the exchange. If there is an RTS, the method corrects this
+    /// time.
     pub(super) fn write(&self, records: &mut Vec<FrameRecord>, mut data: FrameRecord) {
         let (response, response_bytes, response_bps) = self.response;
         let back = [data.to, data.from];

@@ -9,24 +9,26 @@ use crate::mac::airtime::{ACK_BYTES, RTS_BYTES};
 use crate::mac::dcf::{self, Outcome};
 use crate::packet::Direction;
 
-/// Recorded frames on the air, up to a maximum number of frames.
+/// A log of the frames on the air, up to a maximum number of frames.
 #[derive(Clone, Debug)]
 pub struct FrameLog {
-    /// Largest number of frames. `count` is the number of frames so far.
+    /// Maximum number of frames in the log. The next field, `count`, is the current number.
     room: usize,
     count: usize,
-    /// Start of the log. Exchanges that began before it are left out.
+    /// Start of the log. Exchanges that began before this time are not logged.
     from: Time,
-    /// Whether a frame was left out because the log was full.
+    /// Whether a frame is missing because the log was full.
     is_cut: bool,
     records: Vec<FrameRecord>,
-    /// Number of attempts so far at the frame in service, for each contender.
+    /// Number of attempts so far to send the current frame, for each contender (a node, or an
+    /// access category of a node).
     tries: Vec<u32>,
     backoffs: Backoffs,
 }
 
 impl FrameLog {
-    /// Returns a log of at most `limit` frames. It records exchanges that begin at `from` or later.
+    /// Returns a log of at most `limit` frames. Only exchanges that begin at `from` or later are
+    /// logged.
     pub fn new(limit: u64, from: Time) -> FrameLog {
         FrameLog {
             room: usize::try_from(limit).unwrap_or(usize::MAX),
@@ -39,24 +41,24 @@ impl FrameLog {
         }
     }
 
-    /// Returns the frames in order of their start.
+    /// Returns the logged frames in order of their start.
     pub fn into_records(self) -> Vec<FrameRecord> {
         self.records
     }
 
-    /// Removes and returns the frames so far, in order of their start.
+    /// Removes all frames from the log, and returns them in order of their start.
     pub fn take(&mut self) -> Vec<FrameRecord> {
         self.room -= std::mem::take(&mut self.count);
         std::mem::take(&mut self.records)
     }
 
-    /// Returns whether the log has no room for more frames.
+    /// Returns whether the log is full.
     pub fn is_full(&self) -> bool {
         self.is_cut || self.count >= self.room
     }
 
-    /// Logs the exchange that `cell` has just ended. The frames are still the first frames of their
-    /// queues.
+    /// Logs the exchange that `cell` has just ended. The packets of the exchange must still be the
+    /// first packets of their queues.
     pub(crate) fn exchange(&mut self, hotspot: Hotspot, cell: &Cell, outcome: Outcome) {
         let bss = hotspot.bss;
         let medium = cell.medium();
@@ -82,8 +84,8 @@ impl FrameLog {
         self.close(before);
     }
 
-    /// Removes the records for which the log has no room. Only the records from index `before` on
-    /// are new.
+    /// Removes frames that exceed the maximum number from `records`. Only the frames from index
+    /// `before` on are new.
     fn close(&mut self, before: usize) {
         for index in before..self.records.len() {
             let count = self.records[index].count();
@@ -96,7 +98,7 @@ impl FrameLog {
         }
     }
 
-    /// Logs an exchange of single frames.
+    /// Logs an exchange in a cell that does not aggregate.
     fn frames(&mut self, hotspot: Hotspot, cell: &Cell, outcome: Outcome) {
         let bss = hotspot.bss;
         let (medium, phy) = (cell.medium(), &bss.cell.phy);

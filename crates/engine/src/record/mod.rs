@@ -1,4 +1,4 @@
-//! Records of a replication in addition to its measures: time series, and the frames on the air.
+//! Recorded time series, and recorded frames on the air, of a replication.
 
 mod backoffs;
 mod columns;
@@ -21,7 +21,7 @@ pub use ppdu::{Mpdu, Ppdu, sequence_number};
 pub(crate) use series::Present;
 pub use series::{Series, Track};
 
-/// Kind of a frame on the air.
+/// Type of a frame on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrameKind {
@@ -35,26 +35,26 @@ pub enum FrameKind {
     Cts,
     /// CF-End frame, which ends a transmission opportunity before its limit.
     CfEnd,
-    /// Response to several MPDUs, or to a BlockAckReq.
+    /// BlockAck: the response to several MPDUs, or to a BlockAckReq.
     BlockAck,
-    /// BlockAckReq. The receiver then no longer waits for MPDUs that the sender has given up.
+    /// BlockAckReq: the receiver then no longer waits for MPDUs that the sender has discarded.
     BlockAckReq,
 }
 
-/// Fate of a frame.
+/// Result of the transmission of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
-    /// The frame, or at least one MPDU of a PPDU, was received.
+    /// The frame was received; a PPDU counts as received if at least one of its MPDUs was received.
     Delivered,
     /// The frame was sent while another node was sending.
     Collided,
     /// The frame was lost to channel errors.
     Corrupted,
-    /// The frame collided, and was given up at the attempt limit.
+    /// The frame collided, and was discarded at the attempt limit.
     #[serde(rename = "collided")]
     CollidedAndDiscarded,
-    /// The frame was lost to channel errors, and was given up at the attempt limit.
+    /// The frame was lost to channel errors, and was discarded at the attempt limit.
     #[serde(rename = "corrupted")]
     CorruptedAndDiscarded,
 }
@@ -66,35 +66,36 @@ pub struct FrameRecord {
     pub at: Time,
     /// Node that sends the frame.
     pub from: NodeId,
-    /// Node that receives the frame. For a CF-End, which is for all nodes, it is the access point.
+    /// Node that receives the frame. A CF-End has no single receiver: the value is the access
+    /// point.
     pub to: NodeId,
-    /// Kind of the frame.
+    /// Type of the frame.
     pub kind: FrameKind,
-    /// IP packet that a data frame carries or an RTS announces; the first packet, if there are
-    /// several.
+    /// IP packet of a data frame, or of the data frame after an RTS; the first packet if a PPDU
+    /// contains several.
     pub packet: Option<Packet>,
     /// Length of the frame, including MAC header and FCS; for a PPDU the length of the PSDU.
     /// [bytes]
     pub bytes: u32,
     /// Rate of the frame. [bit/s]
     pub rate_bps: u64,
-    /// Number of the attempt at the packet, counted from 1. For several MPDUs, the largest of their
-    /// numbers.
+    /// Number of the transmission attempt, counted from 1. For several MPDUs, the largest of their
+    /// attempt numbers.
     pub attempt: u32,
-    /// Fate of the frame.
+    /// Result of the transmission of the frame.
     pub fate: Fate,
     /// Number of idle slots of the backoff that the sender drew and counted down before the frame.
-    /// `None` for a frame without backoff: a response, a frame that follows in a TXOP, or immediate
-    /// access.
+    /// `None` for a frame without backoff: a response, a later frame of a TXOP, or a frame with
+    /// immediate access.
     pub backoff: Option<u32>,
-    /// Time for which the frame reserves the medium after its end.
+    /// Duration field: time for which the frame reserves the medium after its end.
     pub reserves: Span,
     /// Further fields of data frames and BlockAckReqs in a cell that aggregates.
     pub ppdu: Option<Box<Ppdu>>,
 }
 
 impl FrameRecord {
-    /// Returns a control frame that was received.
+    /// Returns the record of a control frame that was received.
     fn control(
         kind: FrameKind,
         at: Time,
@@ -126,29 +127,31 @@ impl FrameRecord {
         }
     }
 
-    /// Returns the number of frames that this record counts for: one for each MPDU of an aggregate.
+    /// Returns the number of frames in this record: the number of MPDUs for an aggregate, 1 for
+    /// other frames.
     pub fn count(&self) -> usize {
         self.mpdus().len().max(1)
     }
 
-    /// Returns the MPDUs of the frame; none if it is not a data frame of a cell that aggregates.
+    /// Returns the MPDUs of the frame; an empty list unless the frame is a data frame of a cell
+    /// that aggregates.
     pub fn mpdus(&self) -> &[Mpdu] {
         self.ppdu.as_ref().map_or(&[], |ppdu| &ppdu.mpdus)
     }
 
-    /// Returns the modulation of the frame; `None`: the frame is a frame of 802.11a, b or g.
+    /// Returns the modulation of the frame; `None` for a frame of 802.11a, b or g.
     pub fn modulation(&self) -> Option<&Modulation> {
         self.ppdu.as_ref()?.modulation.as_ref()
     }
 
-    /// Returns whether the frame, or an MPDU in the frame, was given up at the attempt limit.
+    /// Returns whether the frame, or one of its MPDUs, was discarded at the attempt limit.
     pub fn is_discarded(&self) -> bool {
         self.fate.is_discarded() || self.mpdus().iter().any(|mpdu| mpdu.is_discarded)
     }
 }
 
 impl Fate {
-    /// Returns the fate of a frame in an exchange that had this outcome.
+    /// Returns the result for a frame of an exchange with this `outcome`.
     fn of(outcome: Outcome, is_discarded: bool) -> Fate {
         match (outcome, is_discarded) {
             (Outcome::Delivered { .. }, _) => Fate::Delivered,
@@ -164,7 +167,7 @@ impl Fate {
         matches!(self, Fate::Collided | Fate::CollidedAndDiscarded)
     }
 
-    /// Returns whether the frame was given up at the attempt limit.
+    /// Returns whether the frame was discarded at the attempt limit.
     pub fn is_discarded(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Records of the PPDUs of a cell that aggregates.
+//! Records of the frames in a cell that aggregates.
 
 use super::backoffs::Backoffs;
 use super::exchange::Exchange;
@@ -17,13 +17,14 @@ use crate::scenario;
 /// other frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ppdu {
-    /// Modulation; `None`: the frame is a frame of 802.11a, b or g.
+    /// Modulation; `None` for a frame of 802.11a, b or g.
     pub modulation: Option<Modulation>,
     /// Air time of the PPDU.
     pub air_time: Span,
     /// Access category of the sender.
     pub category: Category,
-    /// Lowest MPDU number that is neither acknowledged nor given up at the sender.
+    /// Start of the BlockAck window: the lowest MPDU number that the sender has neither
+    /// acknowledged nor discarded.
     pub start: u32,
     /// MPDUs of the PPDU, in order; empty for a BlockAckReq.
     pub mpdus: Vec<Mpdu>,
@@ -34,9 +35,11 @@ pub struct Ppdu {
 /// An MPDU of a PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mpdu {
-    /// Number of the MPDU. The MPDUs from a contender to a receiver are counted from 0.
+    /// Number of the MPDU, counted from 0 for each pair of a contender (node or access category)
+    /// and a receiver.
     pub number: u32,
-    /// Number of the attempt at the MPDU, counted from 1. Attempts whose RTS failed are included.
+    /// Number of the transmission attempt of the MPDU, counted from 1. Attempts whose RTS failed
+    /// are included.
     pub attempt: u32,
     /// Number of packets in the MPDU.
     pub packets: u32,
@@ -44,17 +47,17 @@ pub struct Mpdu {
     pub bytes: u32,
     /// Whether the MPDU was not received.
     pub is_lost: bool,
-    /// Whether the MPDU was lost, and was given up at the attempt limit.
+    /// Whether the MPDU was lost and then discarded at the attempt limit.
     pub is_discarded: bool,
 }
 
 impl Mpdu {
-    /// Returns the sequence number of the MPDU on the air.
+    /// Returns the sequence number in the header of the MPDU.
     pub fn sequence_number(&self) -> u16 {
         sequence_number(self.number)
     }
 
-    /// Returns the fate of the MPDU, given the fate of its PPDU.
+    /// Returns the result of the transmission of the MPDU. `of_ppdu` is the result of its PPDU.
     pub fn fate(&self, of_ppdu: Fate) -> Fate {
         match (self.is_lost, of_ppdu.is_collided(), self.is_discarded) {
             (false, ..) => Fate::Delivered,
@@ -66,8 +69,8 @@ impl Mpdu {
     }
 }
 
-/// Returns the sequence number on the air: the MPDU number modulo 4096 (IEEE 802.11-2020,
-/// 9.2.4.4.2).
+/// Returns the sequence number in the header of an MPDU: the MPDU number modulo 4096 (IEEE
+/// 802.11-2020, 9.2.4.4.2).
 pub fn sequence_number(number: u32) -> u16 {
     (number % 4096) as u16
 }
@@ -84,7 +87,8 @@ impl Ppdu {
     }
 }
 
-/// Logs the exchange that `cell` has just ended, before the packets of the exchange are settled.
+/// Logs the exchange that `cell` has just ended. The packets of the exchange must not have been
+/// removed from their queues yet.
 pub(super) fn log(
     records: &mut Vec<FrameRecord>,
     backoffs: &Backoffs,
@@ -136,7 +140,7 @@ pub(super) fn log(
     }
 }
 
-/// Returns the MPDUs of a PPDU with their fates.
+/// Returns the MPDUs of a PPDU, and whether each was lost or discarded.
 fn mpdus(
     cell: &Cell,
     settings: &scenario::Cell,
@@ -148,7 +152,7 @@ fn mpdus(
         Outcome::Delivered { .. } | Outcome::Corrupted => cell.judged(),
     };
     // with a block acknowledgement agreement, each MPDU has its own attempt limit; without an
-    // agreement, the limit of the contender applies
+    // agreement, the attempt limit of the contender (node or access category) applies
     let used_up = cell.medium().discarded().contains(&sent.contender);
     let mut rest = &sent.packets[..];
     let numbered = sent.mpdus.iter().enumerate();
@@ -196,8 +200,8 @@ fn psdu_bytes(modulation: Option<Modulation>, mpdus: &[Mpdu]) -> u32 {
     }
 }
 
-/// Returns the number of the attempt at a BlockAckReq or at the MPDUs. Also returns whether the
-/// BlockAckReq or an MPDU is given up.
+/// Returns the attempt number of a BlockAckReq or, for MPDUs, the largest attempt number. The
+/// second value says whether the BlockAckReq or an MPDU is discarded.
 fn attempt(sent: &Transmission, mpdus: &[Mpdu]) -> (u32, bool) {
     let attempts = mpdus.iter().map(|mpdu| mpdu.attempt);
     match attempts.max() {

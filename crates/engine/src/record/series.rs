@@ -1,5 +1,5 @@
-//! Time series that are sampled at a fixed interval. A track has a name, and a function that reads
-//! its value.
+//! Time series of quantities, sampled at a fixed interval. A track is the time series of one
+//! quantity of one item (a flow, queue, link or station).
 
 use serde::Serialize;
 
@@ -13,10 +13,10 @@ use crate::quantities::{
 use crate::scenario::Transport;
 use crate::world::{User, World};
 
-/// Samples of one quantity of one item.
+/// The samples of one quantity of one item, such as a flow or a queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct Track {
-    /// List of the item in results.
+    /// Result list that contains the item.
     pub list: &'static str,
     /// Name of the item in results.
     pub name: String,
@@ -24,25 +24,25 @@ pub struct Track {
     pub quantity: &'static str,
     /// Values, one per sample.
     pub values: Vec<f64>,
-    /// Number of the item among the items of the same kind.
+    /// Index of the item among the items of the same type.
     #[serde(skip)]
     item: usize,
     #[serde(skip)]
     how: How,
 }
 
-/// Time series of one replication, including the warm-up.
+/// The time series of one replication. The warm-up is included.
 #[derive(Clone, Debug, Serialize)]
 pub struct Series {
     /// Sampling interval. [s]
     pub interval_s: f64,
     /// Times of the samples. [s]
     pub time_s: Vec<f64>,
-    /// Time before which samples are not recorded.
+    /// Time of the first sample that is recorded.
     #[serde(skip)]
     from: Time,
-    /// Tracks. A track has values at the times of samples, or values over the interval before each
-    /// sample.
+    /// Tracks. Some quantities are values at the time of the sample, others are values of the
+    /// interval before the sample.
     ///
     /// - At the time: queue lengths, cwnd, rate of the bottleneck, and last ping (NaN: no value
     ///   yet).
@@ -51,25 +51,25 @@ pub struct Series {
     pub tracks: Vec<Track>,
 }
 
-/// Method by which the values of a track are read.
+/// Method by which a track computes its values.
 #[derive(Clone, Copy, Debug)]
 enum How {
     /// Value at the time of the sample.
     Now(fn(&World<'_>, usize) -> f64),
-    /// Value computed from the increase of two totals in the interval before the sample.
+    /// Value of the interval before the sample, computed from the increase of two counters.
     Over {
         totals: fn(&World<'_>, usize) -> [u64; 2],
         value: fn(&Interval<'_>) -> f64,
-        /// Values of the totals at the previous sample.
+        /// Values of the two counters at the previous sample.
         before: [u64; 2],
     },
 }
 
-/// Interval between two samples, for one item.
+/// The interval between two samples, and the item to which a value belongs.
 struct Interval<'a> {
     world: &'a World<'a>,
     item: usize,
-    /// Increase of the two totals in the interval.
+    /// Increase of the two counters in the interval.
     grown: [u64; 2],
     length_s: f64,
 }
@@ -110,20 +110,20 @@ impl Track {
 }
 
 impl Interval<'_> {
-    /// Returns the busy time of the item divided by the length of the interval. The first total is
-    /// the busy time in nanoseconds. [-]
+    /// Returns the busy time of the item divided by the length of the interval. The first counter
+    /// is the busy time in nanoseconds. [-]
     fn busy_part(&self) -> f64 {
         self.grown[0] as f64 / 1e9 / self.length_s
     }
 
-    /// Returns the mean delay in the interval; NaN if there is no sample. The totals are the sum of
-    /// the delays in nanoseconds and the number of samples. [s]
+    /// Returns the mean delay in the interval; NaN if there is no sample. The counters are the sum
+    /// of the delays in nanoseconds and the number of delays. [s]
     fn mean_s(&self) -> f64 {
         self.grown[0] as f64 / 1e9 / self.grown[1] as f64
     }
 
-    /// Returns the rate in the interval. The first total is a number of packets of `bits` bits.
-    /// [bit/s]
+    /// Returns the rate in the interval. The first counter is a number of packets, each with `bits`
+    /// bits. [bit/s]
     fn bits_per_second(&self, bits: f64) -> f64 {
         self.grown[0] as f64 * bits / self.length_s
     }
@@ -153,7 +153,7 @@ impl Series {
         }
     }
 
-    /// Returns time series that also contain the delays of the flows of the scenario.
+    /// Returns time series that also contain the delays of the flows.
     pub(crate) fn with_delays(world: &World<'_>, interval: Span) -> Series {
         let mut series = Series::new(world, interval);
         delays_of_flows(world, &mut series.tracks);
@@ -174,7 +174,7 @@ impl Series {
     }
 }
 
-/// Present values of the quantities of a series.
+/// Current values of those quantities of a series that do not depend on an interval.
 pub(crate) struct Present {
     tracks: Vec<Track>,
 }
@@ -186,7 +186,8 @@ impl Present {
         Present { tracks }
     }
 
-    /// Returns list, item, quantity and present value of each track; NaN if there is no value.
+    /// Returns for each track the name of the result list, the name of the item, the name of the
+    /// quantity, and the current value; NaN if there is no value.
     pub(crate) fn read<'p>(
         &'p self,
         world: &World<'_>,
@@ -194,14 +195,14 @@ impl Present {
         self.tracks.iter().map(|track| {
             let value = match track.how {
                 How::Now(value) => value(world, track.item),
-                How::Over { .. } => f64::NAN, // the constructor has removed such tracks
+                How::Over { .. } => f64::NAN, // not reached: the constructor has removed these tracks
             };
             (track.list, track.name.as_str(), track.quantity, value)
         })
     }
 }
 
-/// Adds the tracks of a cell, which exists only if the scenario has stations.
+/// Adds the tracks of the cell. A scenario without stations has no cell.
 fn of_cell(world: &World<'_>, tracks: &mut Vec<Track>) {
     let cell = world.radio().cell();
     let Some(cell) = cell.filter(|_| !world.scenario().stations.is_empty()) else {
@@ -224,7 +225,7 @@ fn of_links(world: &World<'_>, tracks: &mut Vec<Track>) {
         )
     };
     let busy = used(|over| over.busy_part());
-    // NaN if there was no opportunity in the interval
+    // NaN if there was no transmission opportunity in the interval
     let opportunities = used(|over| over.grown[0] as f64 / over.grown[1] as f64);
     for (number, wired) in world.wires().links().iter().enumerate() {
         if wired.is_shown() {
@@ -262,7 +263,7 @@ fn of_bottleneck(world: &World<'_>, tracks: &mut Vec<Track>) {
     }
 }
 
-/// Adds the tracks of the flows of the scenario, without web sources.
+/// Adds the tracks of the flows of the scenario, except web sources.
 fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     let goodput = over(
         |world, flow| {
@@ -309,7 +310,7 @@ fn delays_of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
     }
 }
 
-/// Adds the tracks of the links of a conflict graph, and of their users.
+/// Adds the tracks of a CSMA network: of its links, and of their users.
 fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
     let (Some(conflict), Some(csma)) = (world.radio().conflict(), &world.scenario().csma) else {
         return;

@@ -1,5 +1,5 @@
-//! Tests of sessions: readings change no bit of the result, and changes have an exact effect at any
-//! time.
+//! Tests of sessions. Readings change no bit of the result, and a change of a setting takes effect
+//! at the exact time.
 
 use super::*;
 use crate::scenario::{Format, parse};
@@ -16,7 +16,7 @@ station.b.upload = 1
 station.c.udp_up = { rate = "200 kbps", packet = "500 B" }
 "#;
 
-/// A cell with EDCA categories and TXOPs.
+/// Scenario: a cell with EDCA categories and TXOPs.
 const EDCA: &str = r#"
 duration = "8 s"
 warmup = "1 s"
@@ -39,7 +39,8 @@ station.a = { count = 3, download = 2 }
 station.b.upload = 1
 "#;
 
-/// A network where packets enter the bottleneck, and endpoints act, ahead of time.
+/// Scenario: a network in which packets enter the bottleneck, and TCP endpoints process ACKs,
+/// before the simulation time reaches their event (lookahead).
 const ROUTER: &str = r#"
 duration = "9 s"
 warmup = "2 s"
@@ -49,8 +50,8 @@ queue = 40
 tcp = { congestion = "compound", delayed_ack = false }
 "#;
 
-/// A network whose hosts all add the same delay, so that packets enter the bottleneck ahead of
-/// time.
+/// Scenario: a network whose hosts all add the same delay, so that packets enter the bottleneck in
+/// advance.
 const FAR: &str = r#"
 duration = "9 s"
 warmup = "2 s"
@@ -59,7 +60,7 @@ queue = 40
 tcp = { congestion = "reno" }
 "#;
 
-/// A network with links in series, which packets enter one after another.
+/// Scenario: a network with links in series, all of which a packet passes.
 const ROW: &str = r#"
 duration = "9 s"
 warmup = "2 s"
@@ -153,7 +154,7 @@ fn outcome(mut session: Session<'_>) -> String {
     }
 }
 
-/// Returns the outcome of a run without steps.
+/// Returns the outcome of a run without intermediate steps.
 fn unbroken(scenario: &Scenario) -> String {
     match crate::run_replication(scenario, 0, Detail::Tails, &mut go_on) {
         Ok(run) => format!("{run:?}"),
@@ -305,13 +306,14 @@ fn every_discipline_takes_what_may_move_of_it() {
         let (scenario, changed) = (with(&shared, &[]), with(&shared, &[(&path, value)]));
         let mut session = session(&scenario);
         assert_eq!(session.change(changed.clone()), Ok(()), "{path}");
-        // the mean distance from the target is the distance from the new target
+        // the deviation of the whole run is measured from the new target, as in a run that has this
+        // target from the start
         assert_eq!(outcome(session), unbroken(&changed), "{path}");
     }
 }
 
-/// Returns the outcome of a run in which a value changes after each step, without the number of
-/// events.
+/// Returns the outcome of a run in which a value changes after each step. The number of events is
+/// removed.
 fn changed_on_the_way(text: &str, path: &str, values: &[&str], hop_by_hop: bool) -> String {
     let scenario = with(text, &[]);
     let mut world = match World::new(&scenario, 0) {
@@ -416,7 +418,7 @@ fn a_limit_below_what_waits_drops_nothing_that_waits() {
     let lower = with(CELL, &[("station.a.count", "6"), ("cell.ap_queue", "3")]);
     assert_eq!(session.change(lower), Ok(()));
     assert_eq!(length(&session.read()), before);
-    // the queue drains packet by packet, and accepts no packets
+    // the new limit is exceeded: the queue drains, and accepts no packets until then
     let soon = length(&step(&mut session, 6_003));
     assert!(soon <= before && soon >= before.map(|packets| packets - 2.0));
     assert!(length(&step(&mut session, 7_000)).is_some_and(|packets| packets <= 3.0));
@@ -475,7 +477,8 @@ fn intervals_add_up_to_what_the_result_has() {
         for ((flow, sum), name) in flows.iter().zip(&bits).zip(&names) {
             let goodput = flow.values[0].1.unwrap_or(f64::NAN);
             assert_eq!((flow.values[0].0, &flow.name), ("goodput_bps", name));
-            // packets that arrive at the last instant are only in the result: at most one packet
+            // a packet that arrives at the last instant may be missing in the reading: at most one
+            // packet
             assert!(
                 (goodput * measured - sum).abs() < 13_000.0,
                 "{goodput} {sum}"
@@ -484,7 +487,7 @@ fn intervals_add_up_to_what_the_result_has() {
     }
 }
 
-/// A reading without an interval contains only the present values.
+/// A reading at the time of the previous reading contains only current values.
 #[test]
 fn two_readings_of_an_instant_have_no_interval_between_them() {
     let scenario = with(CELL, &[]);
@@ -580,8 +583,8 @@ fn what_may_change_is_listed_as_the_file_has_it() {
             .iter()
             .any(|key| key.starts_with("vsb.rate"))
     );
-    // stations inherit this queue from the cell, so the whole queue is set there; a limit alone
-    // would make another queue
+    // stations inherit this queue from the cell, so the complete queue is set there; a limit only
+    // would define another queue
     let of_cell = CELL.replace("ap_queue = 20", "queue.codel.target = \"9 ms\"");
     let of_cell = listed(&of_cell);
     let target = "cell.queue.codel.target=9 ms".to_owned();

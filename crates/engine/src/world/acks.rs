@@ -1,4 +1,4 @@
-//! ACKs with a processing time, and the replies of stations to pings.
+//! ACKs that a receiver sends only after a processing time, and the replies of stations to pings.
 
 use super::network::Network;
 use super::numbers::Owner;
@@ -8,8 +8,8 @@ use crate::packet::{EcnEcho, Packet};
 use crate::tcp::Ack;
 
 impl Network {
-    /// Makes an ACK of flow `number`. This takes the ACK processing time of the flow. Returns the
-    /// ACK if the processing time is zero.
+    /// Creates an ACK for flow `number`. If the flow has an ACK processing time, the ACK is sent
+    /// later and `None` is returned.
     #[inline(always)]
     pub(super) fn make_ack(&mut self, now: Time, number: u32, ack: Ack) -> Option<Packet> {
         let flow = &mut self.flows.states[number as usize];
@@ -21,7 +21,7 @@ impl Network {
         None
     }
 
-    /// Makes an ACK that is sent at `at`.
+    /// Creates an ACK that is sent at `at`.
     #[inline]
     fn make_ack_by(&mut self, at: Time, number: u32, ack: Ack) {
         let making = &mut self.flows.making;
@@ -30,8 +30,8 @@ impl Network {
         self.clock.arm(Owner::Acks, at);
     }
 
-    /// Delivers a ping to its station. If the station replies immediately, the reply replaces the
-    /// ping in `packet`.
+    /// Delivers a ping to its station. If the station replies immediately, `packet` becomes the
+    /// reply.
     #[cold]
     #[inline(never)]
     pub(super) fn take_ping(&mut self, now: Time, packet: &mut Packet) -> Delivery {
@@ -56,7 +56,7 @@ impl Network {
         }
     }
 
-    /// Sends the earliest ACK that is being processed.
+    /// Sends the ACK whose processing time ends now.
     pub(super) fn ack_made(&mut self, now: Time) -> Wants {
         let acks = &mut self.flows.making.acks;
         let made = acks.pop_first();

@@ -1,22 +1,22 @@
-//! The path of a greedy source's datagrams to the queue that the source fills.
+//! The path from a greedy source to the queue that the source keeps full.
 
 use crate::kernel::time::Span;
 
-/// The queue that a greedy source fills.
+/// The queue that a greedy source keeps full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filled {
-    /// A queue of the radio.
+    /// A queue in front of the radio channel, by number.
     Air(u32),
-    /// The queue in front of a link.
+    /// The queue of a link, by number.
     Link(u32),
 }
 
-/// The path of a greedy source's datagrams up to the queue that it fills.
+/// The path of a greedy source's datagrams to the queue that the source keeps full.
 #[derive(Clone, Debug)]
 pub(super) struct Approach {
     pub(super) filled: Filled,
-    /// Propagation time of the links before the queue.
+    /// Total propagation time of the links upstream of the queue.
     pub(super) delay: Span,
-    /// Links before the queue that lose packets, in the order of the path.
+    /// Links upstream of the queue that lose packets, in the order of the path.
     pub(super) losing: Vec<u32>,
 }

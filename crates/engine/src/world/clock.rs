@@ -1,26 +1,27 @@
-//! The simulated time of a world, and its pending events.
+//! The simulated time, and the pending events.
 
 use super::numbers::{self, Owner, Slots};
 use crate::kernel::agenda::Agenda;
 use crate::kernel::time::Time;
 use crate::scenario::Scenario;
 
-/// The current time, and a deadline for each owner of a slot.
+/// The current time, and the deadline of the next event of each owner (such as a link or a timer).
 pub(crate) struct Clock {
     pub(super) now: Time,
     /// The end of the run.
     pub(super) end: Time,
-    /// Number of events so far.
+    /// Number of events processed so far.
     pub(super) events: u64,
     agenda: Agenda,
     slots: Slots,
 }
 
 impl Clock {
-    /// Returns the clock at the start, without pending events, and with slots for `flows` flows.
+    /// Returns the clock at time 0, without pending events. The agenda (event list) has slots for
+    /// `flows` flows.
     pub(super) fn new(scenario: &Scenario, flows: usize) -> Clock {
         let slots = Slots::new(scenario);
-        // the maximum duration of a scenario depends on this number of slots
+        // the check of the scenario computes the maximum duration from this number of slots
         debug_assert_eq!(
             slots.count(numbers::first_connection(scenario)),
             scenario.slots()
@@ -34,32 +35,31 @@ impl Clock {
         }
     }
 
-    /// Returns the earliest deadline and its slot.
+    /// Returns the earliest deadline, and the index of its slot in the agenda.
     #[inline(always)]
     pub(super) fn first(&self) -> (Time, usize) {
         self.agenda.first()
     }
 
-    /// Returns the owner of a slot.
+    /// Returns the owner of a slot of the agenda, such as a link or a timer.
     #[inline(always)]
     pub(super) fn owner(&self, slot: usize) -> Owner {
         self.slots.owner(slot)
     }
 
-    /// Returns whether a slot comes before the slot of the schedule, that is, whether the slot
-    /// belongs to a link.
+    /// Returns whether a slot of the agenda belongs to a link. The slots of links come first.
     #[inline(always)]
     pub(super) fn is_before_schedule(&self, slot: usize) -> bool {
         slot < self.slots.of(Owner::Schedule)
     }
 
-    /// Moves the deadline of `owner`. With `Time::NEVER` the owner has no pending event.
+    /// Sets the deadline of `owner`. With `Time::NEVER` the owner has no pending event.
     #[inline(always)]
     pub(super) fn set(&mut self, owner: Owner, at: Time) {
         self.agenda.set(self.slots.of(owner), at);
     }
 
-    /// Moves the deadline of `owner`, and returns the new deadline. A deadline after the horizon
+    /// Sets the deadline of `owner`, and returns the deadline. A deadline after the end of the run
     /// becomes `Time::NEVER`.
     #[inline(always)]
     pub(super) fn reset(&mut self, owner: Owner, at: Time) -> Time {
@@ -68,7 +68,8 @@ impl Clock {
         self.agenda.deadline(slot)
     }
 
-    /// Moves the deadline of `owner` only if it becomes earlier, as a lazy timer requires.
+    /// Sets the deadline of `owner` if the new deadline is earlier. A later deadline is set when
+    /// the timer expires (lazy timer).
     #[inline(always)]
     pub(super) fn arm(&mut self, owner: Owner, at: Time) {
         let slot = self.slots.of(owner);
@@ -77,8 +78,8 @@ impl Clock {
         }
     }
 
-    /// Allocates slots for the timers of `flows` flows. Returns false if there are not enough
-    /// slots.
+    /// Adds slots to the agenda for the timers of `flows` flows. Returns false if the agenda is too
+    /// small.
     pub(super) fn grow(&mut self, flows: usize) -> bool {
         self.agenda.grow(self.slots.count(flows), self.end)
     }

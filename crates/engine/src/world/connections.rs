@@ -1,4 +1,4 @@
-//! The connections of web sources at run time: sources begin connections, messages arrive, servers
+//! Web sources during a run: sources open connections, requests and responses arrive, and servers
 //! respond.
 
 use super::flow::FlowState;
@@ -9,14 +9,15 @@ use crate::app::web::Transaction;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::TcpSettings;
 
-/// Maximum number of simultaneous connections of a source, including closing connections.
+/// Maximum number of simultaneous connections of a web source, including connections that are
+/// closing.
 pub(crate) const MOST_OPEN: usize = 10_000;
 
-/// Number of closing connections that are checked when a new connection needs a place.
+/// Number of closing connections that are checked for reuse when a new connection is opened.
 const LOOKED_AT: usize = 4;
 
 impl Network {
-    /// Begins a connection of the source of flow `index`, unless the source has ended.
+    /// Opens a connection of the web source of flow `index`, if the next connection is due.
     pub(super) fn arrive_at_web(&mut self, now: Time, index: usize, web: u32) -> Wants {
         let source = &mut self.flows.webs.sources[web as usize].source;
         let transaction = (source.deadline() <= now).then(|| source.connect());
@@ -51,7 +52,8 @@ impl Network {
         self.send_message(now, request, &tcp, transaction.request_bytes)
     }
 
-    /// Returns the place of a connection that has ended, or a new place.
+    /// Returns the index of a closed connection that can be reused, or of a new connection. The
+    /// value is `None` if the maximum number of connections is open.
     fn vacancy(&mut self, now: Time, index: usize, web: u32) -> Option<u32> {
         let place = web as usize;
         for _ in 0..self.flows.webs.sources[place].closing.len().min(LOOKED_AT) {
@@ -93,12 +95,13 @@ impl Network {
         Some(connection)
     }
 
-    /// Returns whether the two flows of a connection have no packets outstanding or in flight.
+    /// Returns whether both flows of a connection have acknowledged all their data and have no
+    /// packets in flight.
     fn is_over(&self, request: u32) -> bool {
         self.flows.is_free(request) && self.flows.is_free(request + 1)
     }
 
-    /// Returns whether flow `index` carries the request of its connection.
+    /// Returns whether flow `index` is the flow of a request, not of a response.
     fn is_request(&self, index: usize) -> bool {
         self.flows.webs.member(index).is_some_and(|member| {
             let web = &self.flows.webs.sources[member.web as usize];
@@ -106,25 +109,25 @@ impl Network {
         })
     }
 
-    /// Sends the message of flow `index`, a request or a response.
+    /// Sends the request or the response of flow `index`.
     fn send_message(&mut self, now: Time, index: usize, tcp: &TcpSettings, bytes: u32) -> Wants {
         let segments = bytes.div_ceil(tcp.mss_bytes);
         let tcp = TcpSettings {
             segments: Some(u64::from(segments)),
-            // a response uses the connection that its request has opened
+            // a response uses the TCP connection that its request has opened
             handshake: tcp.handshake && self.is_request(index),
             ..tcp.clone()
         };
         let flow = &mut self.flows.states[index];
         let payload = bytes - (segments - 1) * tcp.mss_bytes;
         flow.last = segments - 1;
-        flow.last_bytes = (payload + tcp.header_bytes) as u16; // at most the size of a full segment
+        flow.last_bytes = (payload + tcp.header_bytes) as u16; // not longer than a full segment
         flow.renew(&tcp);
         self.start(now, index)
     }
 
-    /// Processes the delivery of the complete message of flow `index`. It may be called again for
-    /// the same message.
+    /// Processes the complete arrival of a request or response on flow `index`. The method may be
+    /// called again for the same message.
     #[cold]
     pub(super) fn message_arrived(&mut self, now: Time, index: usize) {
         let Some(member) = self.flows.webs.member(index) else {
@@ -149,13 +152,13 @@ impl Network {
                 web.completions.add(now.since(connection.began));
                 transaction.response_bytes
             }
-            _ => return, // a duplicate segment
+            _ => return, // the segment was a duplicate
         });
         self.flows.states[index].counters.short_bytes += bytes.next_multiple_of(mss) - bytes;
     }
 
-    /// If flow `index` waits for its server and its response is due, returns the packets of the
-    /// response.
+    /// Returns the packets of the response if flow `index` is waiting for its server and the
+    /// response is due.
     #[cold]
     pub(super) fn serve_web(&mut self, now: Time, index: usize) -> Option<Wants> {
         let Member { web, connection } = self.flows.webs.member(index)?;

@@ -1,4 +1,4 @@
-//! Control of a CSMA network at run time: prices of links, and users that open and close
+//! Control of a CSMA network during a run: the prices of links, and users that open and close
 //! connections.
 
 use super::World;
@@ -8,7 +8,7 @@ use super::users::{User, Users};
 use crate::kernel::time::Time;
 
 impl World<'_> {
-    /// Updates the prices of links or the numbers of connections.
+    /// Updates the prices of links or the users' numbers of connections.
     pub(super) fn control_event(&mut self, now: Time) {
         match self.radio.conflict_mut() {
             Some(conflict) if conflict.prices_due() <= now => conflict.set_prices(now),
@@ -17,7 +17,7 @@ impl World<'_> {
         self.arm_control();
     }
 
-    /// Sets the time of the next update of prices or numbers of connections.
+    /// Sets the time of the next update of prices or of the users' numbers of connections.
     pub(super) fn arm_control(&mut self) {
         if let (Some(conflict), Some(users)) = (self.radio.conflict(), &self.users) {
             let next = conflict.prices_due().min(users.next);
@@ -53,9 +53,9 @@ impl World<'_> {
         while self.close_connection(now, index as usize) {}
     }
 
-    /// Lets each user evaluate its connections, and open or close some of them.
+    /// Computes the number of connections of each user, and opens or closes connections.
     pub(super) fn set_connections(&mut self, now: Time) {
-        self.network.settle(now); // counts the losses of the connections of users
+        self.network.settle(now); // first counts all losses on links, because users react to losses
         let (Some(users), Some(csma)) = (&mut self.users, &self.scenario.csma) else {
             return;
         };
@@ -79,8 +79,8 @@ impl World<'_> {
         }
     }
 
-    /// Opens a connection on an unused flow, or on a new flow. Returns false if the agenda has no
-    /// free slot.
+    /// Opens a connection on a flow that is no longer used, or on a new flow. Returns false if the
+    /// agenda has no free slot for a new flow.
     fn open_connection(&mut self, now: Time, index: usize) -> bool {
         let Some(user) = user(&mut self.users, index) else {
             return false;
@@ -111,7 +111,8 @@ impl World<'_> {
         true
     }
 
-    /// Closes the most recent connection of user `index`. Returns false if no connection is open.
+    /// Closes the connection of user `index` that was opened last. Returns false if no connection
+    /// is open.
     fn close_connection(&mut self, now: Time, index: usize) -> bool {
         let Some(user) = user(&mut self.users, index) else {
             return false;

@@ -1,4 +1,4 @@
-//! Greedy sources at run time: they start, fill queues and stop.
+//! Greedy sources during a run: their start, the filling of their queues, and their stop.
 
 use super::World;
 use super::approach::Filled;
@@ -12,8 +12,8 @@ use crate::packet::Packet;
 use crate::queue::{Greedy, HeadQueue};
 
 impl Network {
-    /// Starts greedy flow `index`. Its first datagram reaches its queue after the delay of the
-    /// approach.
+    /// Starts greedy flow `index`. Its first datagram reaches the queue after the delay of the path
+    /// to the queue.
     pub(super) fn start_greedy(&mut self, now: Time, index: usize) -> Wants {
         let has_begun = self.flows.greedy.has_begun(now);
         let delay = self.wires.approach(index as u32, has_begun).delay;
@@ -24,7 +24,7 @@ impl Network {
         self.add_greedy(now, index as u32)
     }
 
-    /// Adds a greedy flow to the flows that fill the same queue.
+    /// Adds a greedy flow to the flows that keep the same queue full.
     fn add_greedy(&mut self, now: Time, flow: u32) -> Wants {
         let greedy = &mut self.flows.greedy;
         let approach = self.wires.approach(flow, greedy.has_begun(now));
@@ -32,8 +32,8 @@ impl Network {
         Wants::Fill(approach.filled)
     }
 
-    /// Processes the timer of greedy flow `index`: its first datagram reaches the queue, or its
-    /// last datagram has reached the queue.
+    /// Processes the timer of greedy flow `index`. The timer has one of two deadlines: the first
+    /// datagram reaches the queue, or the last datagram has reached the queue.
     pub(super) fn greedy_timer(&mut self, now: Time, index: usize) -> Wants {
         let flow = index as u32;
         let mut ends = self.flows.greedy.ends.iter();
@@ -51,7 +51,7 @@ impl Network {
         }
     }
 
-    /// Stops greedy flow `index`. Datagrams on the approach still reach the queue.
+    /// Stops greedy flow `index`. Datagrams on the path to the queue still arrive.
     pub(super) fn stop_greedy(&mut self, now: Time, index: usize) {
         let approach = self.wires.approach(index as u32, true);
         if approach.delay == Span::ZERO {
@@ -70,8 +70,8 @@ impl Network {
         }
     }
 
-    /// Returns the next datagram of `member`, which reaches its queue at `now`; `None` if the
-    /// datagram is lost on the approach.
+    /// Returns the next datagram of a greedy flow, which reaches its queue at `now`; `None` if the
+    /// datagram is lost on the path to the queue.
     fn approaching(&mut self, now: Time, member: Member) -> Option<Packet> {
         let flow = &mut self.flows.states[member.flow as usize];
         let Endpoints::Udp(udp) = &mut flow.endpoints else {
@@ -79,7 +79,8 @@ impl Network {
         };
         let datagram = udp.0.send();
         let mut packet = flow.datagram(now, member.flow, datagram);
-        packet.stamp = Time(now.0 - member.delay.0); // not before the start of the flow
+        // not negative, because the first datagram arrives after `member.delay`
+        packet.stamp = Time(now.0 - member.delay.0);
         packet.hop = member.hop;
         let (first, end) = member.losing;
         for place in first..end {
@@ -92,8 +93,8 @@ impl Network {
         Some(packet)
     }
 
-    /// Returns the next member in turn at link number `link`, among the members whose datagrams fit
-    /// into the queue at `now`.
+    /// Returns the greedy flow that adds the next datagram to the queue of link number `link`. Only
+    /// flows whose datagrams fit into the queue at `now` are considered.
     fn next_at_link(&mut self, now: Time, link: usize) -> Option<Member> {
         self.flows.greedy.next_at_link(now, link, &mut self.wires)
     }
@@ -111,7 +112,8 @@ impl Network {
 }
 
 impl Greedy for Network {
-    /// Lets greedy flows fill the queue in turn, up to its limit.
+    /// Fills the queue with datagrams of its greedy flows, one datagram per flow in turn, until the
+    /// queue is full.
     #[inline(always)]
     fn refill(&mut self, now: Time, number: u32, queue: &mut HeadQueue) {
         if !self.flows.greedy.air[number as usize].is_empty() {
@@ -121,7 +123,7 @@ impl Greedy for Network {
 }
 
 impl World<'_> {
-    /// Lets greedy sources start to fill a queue.
+    /// Fills a queue after a greedy flow has been added to it.
     pub(super) fn fill(&mut self, now: Time, filled: Filled) {
         match filled {
             Filled::Link(link) => self.fill_link(now, link as usize),
@@ -129,8 +131,8 @@ impl World<'_> {
         }
     }
 
-    /// Lets greedy sources fill the queue of link number `link`, and sets the time at which the
-    /// queue has room again.
+    /// Fills the queue of link number `link` with datagrams of greedy flows, and sets the time at
+    /// which the queue has room again.
     #[inline(never)]
     pub(super) fn fill_link(&mut self, now: Time, link: usize) {
         while let Some(member) = self.network.next_at_link(now, link) {
@@ -145,8 +147,9 @@ impl World<'_> {
         }
     }
 
-    /// Moves the sources whose datagrams pass the bottleneck: from now on they fill the queue of
-    /// the bottleneck, which has a rate, and not the queue of the access point.
+    /// Moves the greedy sources whose datagrams pass the bottleneck. Before the start of the
+    /// bottleneck, these sources kept the queue of the access point full. From now on they keep the
+    /// queue of the bottleneck full.
     pub(super) fn fill_bottleneck(&mut self) {
         let Network { wires, flows, .. } = &mut self.network;
         let greedy = &mut flows.greedy;

@@ -1,4 +1,4 @@
-//! A flow at run time: its endpoints, the queues of its packets, and its counters.
+//! A flow during a run: its endpoints, the queues that its packets use, and its counters.
 
 use super::web::Web;
 use crate::app::sensor::Reports;
@@ -12,20 +12,20 @@ use crate::packet::{Ecn, Packet, PacketKind};
 use crate::scenario::{Flow, TcpSettings, Transport};
 use crate::tcp::{Ack, Limit, Receiver, Sender};
 
-/// Totals of one flow since the start of the run. A packet is a segment or a datagram. The totals
-/// that change with every packet come first, in one cache line.
+/// Counters of one flow since the start of the run. A packet is a segment or a datagram. The
+/// counters that change with every packet come first, in one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct FlowCounters {
-    /// Packets sent, retransmissions included.
+    /// Number of packets sent, including retransmissions.
     pub sent: u64,
-    /// Packets that reached the receiver, duplicates included.
+    /// Number of packets that reached the receiver, including duplicates.
     pub arrived: u64,
-    /// Packets handed to the application, in order.
+    /// Number of packets delivered to the application, in order.
     pub delivered: u64,
-    /// ACKs sent.
+    /// Number of ACKs sent.
     pub acks_sent: u64,
-    /// ACKs that reached the sender.
+    /// Number of ACKs that reached the sender.
     pub acks_arrived: u64,
     /// Sum of round-trip samples (TCP) or one-way delays (UDP). [ns]
     pub delay_ns: u64,
@@ -33,82 +33,83 @@ pub struct FlowCounters {
     pub delay_samples: u64,
     /// Time integral of cwnd. [packets ns]
     pub cwnd_ns: f64,
-    /// Segments sent again.
+    /// Number of retransmitted segments.
     pub retransmitted: u64,
-    /// Sum over delivered web messages of the number of bytes by which the last segment is shorter
-    /// than a full segment. [bytes]
+    /// Sum of missing bytes of web messages. The missing bytes of a message are those by which its
+    /// last segment is shorter than a full segment. [bytes]
     pub short_bytes: u64,
-    /// Packets lost in full queues, on wires, or after the last transmission attempt.
+    /// Number of packets lost in full queues, on wires, or after the last transmission attempt.
     pub lost: u64,
-    /// ACKs lost.
+    /// Number of ACKs lost.
     pub acks_lost: u64,
-    /// Times during which a TCP sender was limited by the congestion window, by the receive window,
-    /// and by the application, in the order of [`Limit`]. The time since the current limit began is
-    /// not yet included. [ns]
+    /// Times for which a TCP sender was limited by the congestion window, by the receive window,
+    /// and by the application, in the order of [`Limit`]. The time since the last change of the
+    /// limit is not included. [ns]
     pub limited_ns: [u64; Limit::COUNT],
 }
 
-/// A source and its sink.
+/// The source and the sink of a flow.
 pub(crate) enum Endpoints {
-    /// Bulk TCP.
+    /// TCP connection: sender and receiver.
     Tcp(Box<(Sender, Receiver)>),
-    /// Datagrams, and the one-way delays of datagrams that have arrived since the end of the
+    /// UDP source, and the one-way delays of its datagrams that have arrived since the end of the
     /// warm-up.
     Udp(Box<(UdpSource, Histogram)>),
-    /// Pings of a station by the bottleneck.
+    /// Pings with which the bottleneck measures the round-trip time to a station.
     Ping,
-    /// Web source with this number. Its connections have separate flows.
+    /// Web source with this number. Its connections use other flows.
     Web(u32),
-    /// External hosts, which send and receive packets themselves ([`super::hosts`]).
+    /// External hosts, whose packets are created outside the simulation ([`super::hosts`]).
     Hosts,
 }
 
-/// One flow at run time. The fields that every packet needs are in two cache lines, with the first
-/// counters.
+/// The state of one flow during a run. The fields that every packet needs are in two cache lines,
+/// with the first counters.
 #[repr(C, align(64))]
 pub(crate) struct FlowState {
     pub(super) endpoints: Endpoints,
-    /// Congestion window since `cwnd_since`.
+    /// Congestion window since the time `cwnd_since`.
     pub(super) cwnd: f64,
     pub(super) cwnd_since: Time,
-    /// Largest window since the end of the warm-up.
+    /// Largest congestion window since the end of the warm-up.
     pub(super) cwnd_max: f64,
-    /// Deadline of the timer of the sender in the agenda. It is never later than the deadline of
-    /// the timer itself, which is moved lazily.
+    /// Deadline of the timer of the sender in the agenda. The sender may have moved its timer to a
+    /// later time without changing this value.
     pub(super) timer: Time,
-    /// Number of the last segment of the message of a connection; in flows without messages
-    /// `u32::MAX`, a number that no segment has.
+    /// Number of the last segment of the request or response; `u32::MAX` in a flow without
+    /// messages.
     pub(super) last: u32,
     pub(super) data_bytes: u16,
     pub(super) ack_bytes: u16,
-    /// Whether ACKs are deferred until an earlier event ([`super::lookahead`]).
+    /// Whether ACKs of the flow are deferred because an earlier event must be processed first
+    /// ([`super::lookahead`]).
     pub(super) has_deferred: bool,
-    /// Whether `reports` is present.
+    /// Whether `reports` is `Some`.
     pub(super) reporting: bool,
-    /// Length of the last segment of a message.
+    /// Length of the last segment of a request or response.
     pub(super) last_bytes: u16,
-    /// Whether `rtts` is present.
+    /// Whether `rtts` is `Some`.
     pub(super) timing: bool,
-    /// Limit of the sender.
+    /// Limit that stopped the sender: cwnd, receive window or application.
     pub(super) limit: Limit,
     pub(super) counters: FlowCounters,
-    /// Segments delivered before the current connection or message.
+    /// Number of segments that earlier connections or messages on this flow have delivered.
     pub(super) delivered_before: u64,
-    /// Window reductions of earlier connections on this flow.
+    /// Numbers of window reductions of earlier connections on this flow.
     pub(super) falls_before: Falls,
     /// Processing time between the arrival of a segment and the departure of its ACK.
     pub(super) ack_processing: Span,
-    /// Reports of a sensor, if the flow carries reports.
+    /// Reports of a sensor; `None` if the flow is not that of a sensor.
     pub(super) reports: Option<Box<Reports>>,
     /// Round-trip samples of a TCP flow since the end of the warm-up, if they are recorded.
     pub(super) rtts: Option<Box<Histogram>>,
     /// Start of the flow; [`Time::NEVER`] until the flow starts.
     pub(super) started_at: Time,
     /// Time at which all data of a TCP flow was acknowledged, or at which a UDP source stopped;
-    /// [`Time::NEVER`] until then. For a connection with several messages it is the end of the
-    /// first message.
+    /// [`Time::NEVER`] until then. For a connection with several messages, the end of the first
+    /// message.
     pub(super) ended_at: Time,
-    /// Time integral of cwnd up to the end of the flow. [packets ns]
+    /// Time integral of cwnd from the start to the end of the flow. [packets ns]
     pub(super) cwnd_ns_at_end: f64,
 }
 
@@ -119,7 +120,8 @@ impl FlowState {
             Transport::Udp(udp) => {
                 let source = UdpSource::new(udp, streams.stream(&format!("{}/gaps", flow.name)));
                 FlowState {
-                    data_bytes: (udp.payload_bytes + udp.header_bytes) as u16, // fits, as the scenario was checked
+                    // no overflow: the check of the scenario limits the length
+                    data_bytes: (udp.payload_bytes + udp.header_bytes) as u16,
                     endpoints: Endpoints::Udp(Box::new((source, Histogram::EMPTY))),
                     ..FlowState::bare()
                 }
@@ -143,7 +145,7 @@ impl FlowState {
         }
     }
 
-    /// Returns a flow for the requests or for the responses of a connection.
+    /// Returns a flow for the requests or the responses of web connections.
     pub(super) fn message(tcp: &TcpSettings) -> FlowState {
         FlowState {
             last: 0,
@@ -151,10 +153,11 @@ impl FlowState {
         }
     }
 
-    /// Returns a flow for a connection with unlimited data.
+    /// Returns a flow for a TCP connection with unlimited data.
     pub(super) fn connection(tcp: &TcpSettings) -> FlowState {
         FlowState {
-            data_bytes: (tcp.mss_bytes + tcp.header_bytes) as u16, // at most 65535, as the scenario was checked
+            // at most 65535: the check of the scenario limits the length
+            data_bytes: (tcp.mss_bytes + tcp.header_bytes) as u16,
             ack_bytes: tcp.header_bytes as u16,
             ack_processing: tcp.ack_processing,
             endpoints: Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp)))),
@@ -162,7 +165,7 @@ impl FlowState {
         }
     }
 
-    /// Returns a flow that is not in the scenario, without endpoints.
+    /// Returns a flow without endpoints, which is not one of the scenario's flows.
     pub(super) fn bare() -> FlowState {
         FlowState {
             data_bytes: 0,
@@ -190,44 +193,46 @@ impl FlowState {
         }
     }
 
-    /// Returns the time from the start of a finite flow to its last ACK, if that ACK has arrived.
+    /// Returns the time from the start of a finite flow to the arrival of its last ACK; `None` if
+    /// this ACK has not arrived.
     pub(crate) fn completion(&self) -> Option<Span> {
         let end = self.finished_at()?;
         Some(end.since(self.started_at))
     }
 
-    /// Returns the time from the start of a finite flow to its last ACK, if that ACK has arrived.
-    /// [s]
+    /// Returns the time from the start of a finite flow to the arrival of its last ACK; `None` if
+    /// this ACK has not arrived. [s]
     pub(crate) fn completion_s(&self) -> Option<f64> {
         self.completion().map(Span::seconds)
     }
 
-    /// Returns whether a flow of the scenario has started and not ended at `now`.
+    /// Returns whether the flow has started and has not ended at `now`.
     pub(crate) fn exists(&self, now: Time) -> bool {
         self.started_at <= now && now < self.ended_at
     }
 
-    /// Returns the length of the overlap of two intervals: `from` to `to`, and the start to the end
-    /// of the flow.
+    /// Returns the time between `from` and `to` for which the flow existed.
     pub(crate) fn life(&self, from: Time, to: Time) -> Span {
         to.min(self.ended_at).since(from.max(self.started_at))
     }
 
-    /// Returns the time at which the last ACK of a finite flow arrived, if that ACK has arrived.
+    /// Returns the time at which the last ACK of a finite flow arrived; `None` if this ACK has not
+    /// arrived.
     pub(crate) fn finished_at(&self) -> Option<Time> {
         let completed = self.sender().is_some_and(Sender::completed);
         (completed && self.ended_at < Time::NEVER).then_some(self.ended_at)
     }
 
-    /// Begins a new connection on a flow whose previous connection has ended.
+    /// Resets the endpoints for a new connection, after the previous connection on this flow has
+    /// ended.
     pub(super) fn renew(&mut self, tcp: &TcpSettings) {
         self.falls_before = self.falls();
         self.delivered_before = self.counters.delivered;
         self.endpoints = Endpoints::Tcp(Box::new((Sender::new(tcp), Receiver::new(tcp))));
     }
 
-    /// Returns whether all TCP data of the flow has been acknowledged, and none of its packets is
-    /// in flight.
+    /// Returns whether all TCP data of the flow is acknowledged, and no packet of the flow is in
+    /// flight.
     pub(super) fn is_done(&self) -> bool {
         let Endpoints::Tcp(tcp) = &self.endpoints else {
             return false;
@@ -238,7 +243,7 @@ impl FlowState {
             && c.acks_sent == c.acks_arrived + c.acks_lost
     }
 
-    /// Returns the number of window reductions in all connections of the flow.
+    /// Returns the numbers of window reductions of all connections on this flow.
     pub(super) fn falls(&self) -> Falls {
         let before = self.falls_before;
         self.sender().map_or(before, |sender| Falls {
@@ -247,7 +252,7 @@ impl FlowState {
         })
     }
 
-    /// Returns the totals at `now`.
+    /// Returns the counters at `now`.
     pub(crate) fn counters(&self, now: Time) -> FlowCounters {
         let cwnd_ns = match self.ended_at {
             Time::NEVER => self.cwnd_ns(now),
@@ -264,7 +269,8 @@ impl FlowState {
         }
     }
 
-    /// Records the limit of the sender from `now` on, if it has changed.
+    /// Records which limit (cwnd, receive window, application) stops the sender from `now` on, if
+    /// the limit has changed.
     #[cold]
     #[inline(never)]
     pub(super) fn note_limit(&mut self, now: Time) {
@@ -287,7 +293,7 @@ impl FlowState {
         self.counters.cwnd_ns + self.cwnd * now.since(self.cwnd_since).nanoseconds()
     }
 
-    /// Records the end of the flow, if it has ended. From then on its window is not recorded.
+    /// Records the end of the flow, if the flow has ended. After the end, cwnd is not recorded.
     #[cold]
     #[inline(never)]
     pub(super) fn note_end(&mut self, now: Time) {
@@ -297,13 +303,13 @@ impl FlowState {
         }
     }
 
-    /// Returns the largest window since the end of the warm-up.
+    /// Returns the largest congestion window since the end of the warm-up.
     pub(crate) fn cwnd_max(&self) -> f64 {
         self.cwnd_max
     }
 
-    /// Returns the number of segments of the current connection or message that the receiver has
-    /// delivered.
+    /// Returns the number of segments of the current connection or message that have been delivered
+    /// in order.
     pub(crate) fn delivered_of_present(&self) -> u64 {
         self.counters.delivered - self.delivered_before
     }
@@ -340,7 +346,7 @@ impl FlowState {
         self.rtts.as_deref()
     }
 
-    /// Records the round-trip samples of a TCP flow from now on.
+    /// Starts recording the round-trip samples of a TCP flow.
     pub(super) fn record_rtts(&mut self) {
         if let Endpoints::Tcp(_) = self.endpoints {
             self.timing = true;
@@ -348,7 +354,7 @@ impl FlowState {
         }
     }
 
-    /// Begins the measurement at `now`.
+    /// Starts the measurement at `now`, at the end of the warm-up.
     pub(super) fn begin_to_measure(&mut self, now: Time) {
         self.integrate_cwnd(now);
         self.cwnd_max = self.cwnd;
@@ -362,7 +368,7 @@ impl FlowState {
         self.cwnd_since = now;
     }
 
-    /// Processes a segment at the receiver. Returns the ACK, if the receiver sends one now.
+    /// Processes a segment at the receiver. Returns the ACK if the receiver sends an ACK now.
     #[inline(always)]
     pub(super) fn take_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
         if packet.ecn == Ecn::Experienced || packet.echo.speaks() {
@@ -371,8 +377,8 @@ impl FlowState {
         self.receive(now, packet)
     }
 
-    /// Processes a segment with ECN information at the receiver: the segment is marked, or its TCP
-    /// flags concern marks. See [`FlowState::take_segment`].
+    /// Processes a segment at the receiver that has a CE mark or ECN flags in its TCP header.
+    /// Returns the ACK as [`FlowState::take_segment`] does.
     #[cold]
     #[inline(never)]
     fn take_marked_segment(&mut self, now: Time, packet: &Packet) -> Option<Ack> {
@@ -395,7 +401,7 @@ impl FlowState {
         received.ack
     }
 
-    /// Returns the packet that carries an ACK.
+    /// Returns a packet that contains the ACK `ack`.
     #[inline(always)]
     pub(super) fn ack(&mut self, now: Time, index: u32, ack: Ack) -> Packet {
         self.counters.acks_sent += 1;
@@ -416,7 +422,7 @@ impl FlowState {
         };
         let (sender, receiver) = &mut **tcp;
         self.counters.acks_arrived += 1;
-        // a duplicate ACK repeats the timestamp of a segment that was acknowledged earlier
+        // a duplicate ACK echoes the timestamp of a segment that was already acknowledged
         if u64::from(packet.number) > sender.acked() {
             self.counters.delay_ns += now.since(packet.stamp).0;
             self.counters.delay_samples += 1;
@@ -443,7 +449,7 @@ impl FlowState {
         }
     }
 
-    /// Returns the next segment that the sender may send.
+    /// Returns the next segment that the sender may send; `None` if no segment may be sent.
     #[inline(always)]
     pub(super) fn next_packet(&mut self, now: Time, index: u32) -> Option<Packet> {
         let segment = self.tcp().0.next_segment(now)?;
@@ -463,7 +469,7 @@ impl FlowState {
         })
     }
 
-    /// Returns the packet that opens the connection, if it has to be sent.
+    /// Returns the SYN of the connection, if the sender must send it.
     #[cold]
     pub(super) fn syn(&mut self, now: Time, index: u32) -> Option<Packet> {
         let syn = self.tcp().0.next_opening(now)?;
@@ -472,7 +478,7 @@ impl FlowState {
         Some(Packet::new(now, index, PacketKind::Syn, self.ack_bytes))
     }
 
-    /// Processes a SYN at the receiver. The reply replaces the SYN in `packet`.
+    /// Processes a SYN at the receiver. `packet` becomes the SYN-ACK.
     #[cold]
     pub(super) fn answer_syn(&mut self, now: Time, packet: &mut Packet) {
         self.counters.arrived += 1;
@@ -483,8 +489,8 @@ impl FlowState {
         };
     }
 
-    /// Records that the sender has sent all packets that it may send. Returns whether its timer is
-    /// due before its deadline in the agenda.
+    /// Processes the end of a transmission: the sender has sent all packets that it may send.
+    /// Returns whether its timer expires before the deadline in the agenda.
     #[inline(always)]
     pub(super) fn has_sent(&mut self, now: Time) -> bool {
         let sender = &self.tcp().0;

@@ -1,5 +1,5 @@
-//! The flows of a world: endpoints, connections that open and close, and ACKs that are being
-//! processed.
+//! All flows of a simulation: their endpoints, connections that open and close, and ACKs with a
+//! processing time.
 //!
 //! | content | place |
 //! |---|---|
@@ -26,35 +26,37 @@ use crate::tcp::Ack;
 
 /// All flows.
 pub(crate) struct Flows {
-    /// States by flow number: flows of the scenario, of users, of pings, of connections.
+    /// States by flow number: first the flows of the scenario, then of users, of pings, and of
+    /// connections.
     pub(super) states: Vec<FlowState>,
     pub(super) deferred: Deferred,
     pub(super) webs: Webs,
     pub(super) making: Making,
     /// Whether connections that open later record their round-trip samples.
     records_rtts: bool,
-    /// Number of the first flow of pings, and the way in which each station replies to pings.
+    /// Number of the first flow of pings. The next field says how each station replies to pings.
     pub(super) first_ping: usize,
     pub(super) responders: Vec<Responder>,
-    /// Packets about which external hosts are to be notified.
+    /// Arrivals and losses that must be reported to external hosts.
     pub(super) hosts: Hosts,
-    /// Time of the next report of each sensor, with the flow of the sensor.
+    /// Time of the next report of each sensor, and the number of the sensor's flow.
     pub(super) reports: BTreeSet<(Time, u32)>,
-    /// Greedy flows, grouped by the queues that they fill.
+    /// Greedy flows, grouped by the queues that they keep full.
     pub(super) greedy: GreedyFlows,
 }
 
-/// ACKs with a processing time that have not been sent yet.
+/// ACKs that are created but not yet sent, because they have a processing time.
 #[derive(Default)]
 pub(super) struct Making {
-    /// ACKs ordered by the time at which they are sent, then by the order in which they were made.
+    /// ACKs ordered by the time at which they are sent. If the times are equal, the ACK created
+    /// first is sent first.
     pub(super) acks: BTreeMap<(Time, u64), (u32, Ack)>,
     pub(super) made: u64,
 }
 
 impl Flows {
     /// Returns the flows of `scenario` before they start. `users` are the users of a CSMA network,
-    /// and `queues` is the number of queues of the radio.
+    /// and `queues` is the number of queues in front of the radio channel.
     pub(super) fn new(
         scenario: &Scenario,
         users: &[Flow],
@@ -104,14 +106,14 @@ impl Flows {
         }
     }
 
-    /// Returns whether flow `number` has no packets outstanding or in flight, so that another
-    /// connection can use it.
+    /// Returns whether flow `number` has no unacknowledged data and no packets in flight, so that a
+    /// new connection can use it.
     pub(super) fn is_free(&self, number: u32) -> bool {
         let mut making = self.making.acks.values();
         self.states[number as usize].is_done() && !making.any(|&(flow, _)| flow == number)
     }
 
-    /// Begins the measurement at `now`.
+    /// Starts the measurement at `now`, at the end of the warm-up.
     pub(super) fn begin_to_measure(&mut self, now: Time) {
         for flow in &mut self.states {
             flow.begin_to_measure(now);
@@ -120,7 +122,7 @@ impl Flows {
         webs.for_each(Web::begin_to_measure);
     }
 
-    /// Records the round-trip samples of the TCP flows of the scenario and of users from now on.
+    /// Starts recording the round-trip samples of the TCP flows of the scenario and of users.
     pub(super) fn record_rtts(&mut self) {
         self.records_rtts = true;
         for (index, flow) in self.states.iter_mut().enumerate() {
@@ -140,13 +142,14 @@ impl Flows {
         self.states.len() as u32 - 1
     }
 
-    /// Returns the flows by number: flows of the scenario, of users, of pings, of connections.
+    /// Returns the flow states by number: first the flows of the scenario, then of users, of pings,
+    /// and of connections.
     pub(crate) fn states(&self) -> &[FlowState] {
         &self.states
     }
 
-    /// Returns the number of pings with a reply, and the number of pings without one. The latter
-    /// were lost in either direction, or ignored by the station.
+    /// Returns the number of pings with a reply and the number of pings without a reply. A ping has
+    /// no reply if a packet was lost in either direction, or if the station ignored the ping.
     pub(crate) fn pings(&self) -> [u64; 2] {
         let own = self.first_ping..self.first_ping + self.responders.len();
         let making = self.making.acks.values();
@@ -160,7 +163,7 @@ impl Flows {
         [replies, lost - making.count() as u64]
     }
 
-    /// Returns the web sources with their connections.
+    /// Returns the web sources and their connections.
     pub(crate) fn webs(&self) -> &Webs {
         &self.webs
     }

@@ -1,5 +1,6 @@
-//! Readings of windows and queues at equal intervals, for quantities that have no counters: the
-//! variation of windows and queues, and the correlation of the windows of a class.
+//! Samples of congestion windows and queue lengths at equal intervals. Two results need these
+//! samples: the standard deviation of windows and queue lengths, and the correlation of the windows
+//! of a class.
 
 use super::flow::FlowState;
 use super::flows::Flows;
@@ -7,7 +8,7 @@ use super::wires::Wires;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::{Ends, Scenario};
 
-/// Statistical moments of the readings of one quantity.
+/// Sum and sum of squares of the samples of one quantity.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moments {
     sum: f64,
@@ -26,25 +27,25 @@ impl Moments {
     }
 }
 
-/// Readings since the end of the warm-up.
+/// The samples since the end of the warm-up, as statistical moments.
 #[derive(Clone, Debug)]
 pub(crate) struct Gauge {
     interval: Span,
     count: u64,
-    /// Moments of the queue of each link.
+    /// Moments of the queue length of each link.
     queues: Vec<Moments>,
-    /// Moments of the window of each flow that has a window.
+    /// Moments of cwnd for each TCP flow.
     windows: Vec<Moments>,
-    /// Moments of the sum of the windows of each class.
+    /// Moments of the sum of the windows in each class.
     sums: Vec<Moments>,
-    /// Index of the class of each flow in `classes`.
+    /// Class of each flow, as an index into `classes`.
     class_of: Vec<usize>,
-    /// Names of the classes, in the order of the flows.
+    /// Names of the classes, in the order of their first flows.
     pub(crate) classes: Vec<String>,
 }
 
 impl Gauge {
-    /// Returns the gauge for a scenario with flows between wired nodes, or `None` for other
+    /// Returns the sampler for a scenario with flows between wired nodes; `None` for other
     /// scenarios.
     pub(super) fn new(scenario: &Scenario, links: usize, interval: Span) -> Option<Gauge> {
         let flows = &scenario.flows;
@@ -71,7 +72,7 @@ impl Gauge {
         })
     }
 
-    /// Reads the windows of all flows.
+    /// Adds a sample of the congestion windows of all flows.
     fn read_windows(&mut self, windows: impl Iterator<Item = Option<f64>>) {
         let mut sums = vec![0.0; self.sums.len()];
         let readings = self.windows.iter_mut().zip(&self.class_of);
@@ -86,7 +87,8 @@ impl Gauge {
         }
     }
 
-    /// Reads all windows and queues at `now`. Returns the time of the next readings.
+    /// Adds a sample of all windows and queue lengths at `now`. Returns the time of the next
+    /// sample.
     pub(super) fn read(&mut self, now: Time, wires: &Wires, flows: &mut Flows) -> Time {
         self.count += 1;
         for (moments, wired) in self.queues.iter_mut().zip(wires.links()) {
@@ -110,15 +112,15 @@ impl Gauge {
         self.class_of[index]
     }
 
-    /// Returns the standard deviation of the queue of link number `link`. [packets]
+    /// Returns the standard deviation of the queue length of link number `link`. [packets]
     pub(crate) fn queue_deviation(&self, link: usize) -> Option<f64> {
         let count = self.count as f64;
         (self.count > 1).then(|| self.queues[link].variance(count).sqrt())
     }
 
-    /// Returns the correlation of the windows of a class. It is the sum of the covariances of all
-    /// pairs, divided by the sum of the products of their standard deviations. Returns `None` if
-    /// fewer than two windows vary.
+    /// Returns the correlation of the windows of a class. The correlation is the sum of the
+    /// covariances of all pairs, divided by the sum of the products of their standard deviations.
+    /// Returns `None` if fewer than two windows vary.
     pub(crate) fn synchronisation(&self, class: usize) -> Option<f64> {
         let count = self.count as f64;
         let members = self.windows.iter().zip(&self.class_of);
@@ -140,8 +142,8 @@ mod tests {
     use super::*;
     use crate::scenario::{Format, parse};
 
-    /// Returns the synchronisation of three windows over time, first computed in one pass and then
-    /// pair by pair.
+    /// Returns the correlation of three windows over time, computed in one pass, and computed pair
+    /// by pair.
     fn both(windows: &[[f64; 3]]) -> (f64, f64) {
         let text = "duration = \"1 s\"\ndumbbell = { bottleneck = \"1 Mbps\", flows = 3 }";
         let Ok(scenario) = parse(text, Format::Toml, "test.toml", &[]) else {

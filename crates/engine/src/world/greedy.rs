@@ -1,21 +1,23 @@
-//! Greedy sources: they always keep a queue full, namely the first queue on their path whose link
-//! has a rate.
+//! Greedy sources. A greedy source always has a packet to send, and keeps one queue full: the first
+//! queue on its path whose link has a rate.
 //!
 //! ```text
 //!   server --delay, loss--> QUEUE with a rate --> ... --> station
 //!          |<- approach ->|  filled
 //! ```
 //!
-//! A source sends each datagram early by the delay of the approach, so that the datagram reaches
-//! the queue when there is room. The timestamp of the datagram is the time at which it was sent.
-//! The loss on the links before the queue is drawn when the datagram reaches the queue; if the
-//! datagram is lost, the source sends another one. Therefore the queue is full from the start to
-//! the stop of the flow, both later by the delay of the approach. A queue in front of a link has
-//! room when a packet departs. This requires an event of the link in the agenda, which a link
-//! without a greedy source does not need. The virtual shared bottleneck has a rate from its start
-//! on; before that the queue of the access point is filled.
+//! The approach is the part of the path upstream of this queue. A source sends each datagram early
+//! by the delay of the approach, so that the datagram reaches the queue when there is room. The
+//! timestamp of the datagram is the time at which it was sent. The loss on the links before the
+//! queue is drawn when the datagram reaches the queue; if the datagram is lost, the source sends
+//! another one. Therefore the queue is full from the start to the stop of the flow, each delayed by
+//! the approach. When a packet departs from a link's queue, the queue has room. Therefore each
+//! departure from this link is an event. A link without a greedy source does not need these events.
+//! The virtual shared bottleneck has a rate only after its start. Before the start, the queue of
+//! the access point is kept full.
 //!
-//! Only plain queues are filled, because their limit is known to the source (`scenario::greedy`).
+//! Only drop-tail queues are supported, because the source must know whether the queue is full
+//! (`scenario::greedy`).
 
 use std::collections::VecDeque;
 
@@ -25,40 +27,44 @@ use super::wires::Wires;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::Scenario;
 
-/// Greedy flows, grouped by the queues that they fill.
+/// All greedy flows, grouped by the queues that they keep full.
 pub(super) struct GreedyFlows {
-    /// Members of each queue of the radio.
+    /// Greedy flows of each queue in front of the radio channel.
     pub(super) air: Vec<VecDeque<Member>>,
-    /// Members of each link that has members.
+    /// Greedy flows of each link queue, with the number of the link. Links without greedy flows are
+    /// not in the list.
     links: Vec<(u32, VecDeque<Member>)>,
-    /// Links that lose packets before the packets reach a queue, grouped by member.
+    /// Links with packet loss upstream of the queues, for all greedy flows one after another.
     pub(super) losing: Vec<u32>,
     /// Flows that have stopped, and the times at which their last datagrams reach the queue.
     pub(super) ends: Vec<(u32, Time)>,
-    /// Number of legs of the route that a packet in a queue of the radio has begun. On a conflict
-    /// graph the number is 1, because the packet is on the first link of its route; in a cell it is
-    /// 0.
+    /// Value of `Packet::hop` for a packet in a queue in front of the radio channel: the number of
+    /// legs of its route that have begun. The value is 1 in a CSMA network, because the packet is
+    /// on the first link of its route, and 0 in a cell.
     air_hop: u8,
-    /// Number of the bottleneck and the time at which the bottleneck begins.
+    /// Link number of the virtual shared bottleneck, and the time at which it starts.
     pub(super) bottleneck: Option<(u32, Time)>,
-    /// Whether the bottleneck has not had a rate so far.
+    /// Whether the virtual shared bottleneck has not started yet, so that it has no rate.
     pub(super) is_free: bool,
 }
 
-/// A greedy flow at the queue that it fills.
+/// A greedy flow, and its path to the queue that it keeps full.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub(super) flow: u32,
-    /// Number of legs of the route that a packet has begun before it enters the queue.
+    /// Value of `Packet::hop` for a packet that enters the queue: the number of legs of its route
+    /// that have begun.
     pub(super) hop: u8,
     /// Time from the departure of a datagram to its arrival at the queue.
     pub(super) delay: Span,
-    /// Links that may lose the datagram before the queue, as a range of [`GreedyFlows::losing`].
+    /// Links that may lose the datagram upstream of the queue, as a range of
+    /// [`GreedyFlows::losing`].
     pub(super) losing: (u32, u32),
 }
 
 impl GreedyFlows {
-    /// Returns empty lists of members for the number `queues` of queues of the radio.
+    /// Returns empty lists of greedy flows. `queues` is the number of queues in front of the radio
+    /// channel.
     pub(super) fn new(scenario: &Scenario, queues: usize) -> GreedyFlows {
         let number = numbers::of_bottleneck(scenario);
         let starts = scenario
@@ -76,7 +82,7 @@ impl GreedyFlows {
         }
     }
 
-    /// Returns whether sources fill the queue of link number `link`.
+    /// Returns whether greedy sources keep the queue of link number `link` full.
     #[inline(always)]
     pub(super) fn fills(&self, link: usize) -> bool {
         !self.links.is_empty()
@@ -88,12 +94,12 @@ impl GreedyFlows {
         links.position(|&(number, _)| number as usize == link)
     }
 
-    /// Returns whether the bottleneck has begun at `now`.
+    /// Returns whether the virtual shared bottleneck has started at `now`.
     pub(super) fn has_begun(&self, now: Time) -> bool {
         self.bottleneck.is_some_and(|(_, start)| start <= now)
     }
 
-    /// Adds a flow whose datagrams reach its queue over `approach`.
+    /// Adds a flow to the greedy flows of a queue. `approach` is the path to this queue.
     pub(super) fn add(&mut self, flow: u32, approach: &Approach, wires: &Wires) {
         let first = self.losing.len() as u32;
         self.losing.extend(&approach.losing);
@@ -115,7 +121,7 @@ impl GreedyFlows {
         }
     }
 
-    /// Returns all lists of members.
+    /// Returns the lists of greedy flows of all queues.
     fn lists(&mut self) -> impl Iterator<Item = &mut VecDeque<Member>> {
         let links = self.links.iter_mut().map(|(_, members)| members);
         self.air.iter_mut().chain(links)
@@ -131,7 +137,8 @@ impl GreedyFlows {
         lists.for_each(|members| members.retain(|member| member.flow != flow));
     }
 
-    /// Returns the next member in turn at queue `number` of the radio.
+    /// Returns the greedy flow that adds the next datagram to queue `number` in front of the radio
+    /// channel.
     pub(super) fn next_on_air(&mut self, number: u32) -> Option<Member> {
         let members = &mut self.air[number as usize];
         let next = members.front().copied()?;
@@ -139,7 +146,8 @@ impl GreedyFlows {
         Some(next)
     }
 
-    /// Returns the next member in turn at link number `link`, if the queue has room at `now`.
+    /// Returns the greedy flow that adds the next datagram to the queue of link number `link`;
+    /// `None` if the queue has no room at `now`.
     pub(super) fn next_at_link(
         &mut self,
         now: Time,

@@ -1,49 +1,52 @@
-//! Packets between external hosts: packets that hosts send, and packets that arrive or are lost.
+//! External hosts: the packets that they send through the simulation, and the reports of arrivals
+//! and losses.
 
 use super::flow::FlowState;
 use crate::kernel::time::Time;
 use crate::packet::{Ecn, Packet, PacketKind};
 
-/// A packet that a host sends.
+/// A packet that an external host sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
     /// Number of the flow of the packet.
     pub flow: u32,
-    /// Number of the packet, chosen by the host. It is a small number, which the host uses again
-    /// when the packet has arrived or is lost.
+    /// Number of the packet, chosen by the host. Numbers are small: the host reuses a number when
+    /// its packet has arrived or is lost.
     pub number: u32,
-    /// IP length. [bytes]
+    /// Length of the IP packet. [bytes]
     pub bytes: u16,
-    /// Segment, ACK or datagram. ACKs go in the opposite direction to the data of their flow.
+    /// Type of the packet: segment, ACK or datagram. ACKs travel in the opposite direction to the
+    /// data of their flow.
     pub kind: PacketKind,
-    /// Whether the packet may be marked, and whether it has been marked.
+    /// Whether the packet is ECN-capable, and whether it has a CE mark.
     pub ecn: Ecn,
-    /// In TCP: for a segment, the sequence number after its data; for an ACK, the next sequence
-    /// number expected.
+    /// TCP sequence number. For a segment, the number after its data; for an ACK, the next expected
+    /// number.
     pub sequence: u32,
 }
 
-/// A packet that has arrived.
+/// The arrival of a packet at an external host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Time at which the packet is due at its host.
+    /// Time at which the host must receive the packet.
     pub due: Time,
     /// Number of the flow of the packet.
     pub flow: u32,
-    /// Whether the packet went in the direction of the data of the flow.
+    /// Whether the packet travelled in the direction of the flow's data.
     pub is_data: bool,
-    /// Number that the host gave the packet.
+    /// Number that the sending host gave to the packet.
     pub number: u32,
-    /// Whether a queue has marked the packet.
+    /// Whether a queue has marked the packet with CE.
     pub is_marked: bool,
 }
 
-/// Packets about which hosts are to be notified, and sequence numbers of packets in flight.
+/// Arrivals and losses that must be reported to external hosts, and the sequence numbers of packets
+/// in flight.
 #[derive(Debug, Default)]
 pub(super) struct Hosts {
     pub(super) arrived: Vec<Arrival>,
     pub(super) lost: Vec<u32>,
-    /// Sequence numbers, indexed by packet number.
+    /// TCP sequence numbers, indexed by packet number.
     sequences: Vec<u32>,
 }
 
@@ -70,7 +73,7 @@ impl Hosts {
         self.sequences[place] = sequence;
     }
 
-    /// Returns the sequence number of a packet in flight.
+    /// Returns the TCP sequence number of a packet in flight.
     pub(super) fn sequence(&self, packet: &Packet) -> u32 {
         self.sequences[packet.number as usize]
     }

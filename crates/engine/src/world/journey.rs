@@ -8,8 +8,8 @@
 //!           +------------+--> OnAir --> UnderWay --(queue, medium)-+----------------+
 //! ```
 //!
-//! A packet is under way while it is in a queue of the radio, or on a link after which it waits for
-//! an event. The event continues the journey of the packet.
+//! A packet is under way while it is in a queue, on the air or on a link. An event at the end of
+//! this time moves the packet on.
 
 use super::World;
 use super::flows::Flows;
@@ -19,7 +19,7 @@ use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 impl World<'_> {
-    /// Sends a packet of an endpoint at `at`.
+    /// Sends a packet of an endpoint at time `at`.
     #[inline(always)]
     pub(super) fn send(&mut self, at: Time, packet: &mut Packet) {
         match self.network.wires.first_queue(packet) {
@@ -28,7 +28,8 @@ impl World<'_> {
         }
     }
 
-    /// Moves a packet over wires from `at`, until it has to wait, is lost or arrives.
+    /// Moves a packet over wires from time `at`, until the packet waits for an event, is lost or
+    /// arrives.
     #[inline(never)]
     pub(super) fn travel(&mut self, at: Time, packet: &mut Packet) {
         match self.network.travel(at, packet) {
@@ -55,7 +56,7 @@ impl World<'_> {
         }
     }
 
-    /// Counts the packets that the radio has lost, if any.
+    /// Counts the packets that the radio channel or its queues have lost.
     #[inline(always)]
     pub(super) fn lose_dropped(&mut self) {
         if self.radio.has_lost() {
@@ -75,7 +76,7 @@ impl World<'_> {
     }
 }
 
-/// Adds a packet to a queue of the radio, which may drop it.
+/// Adds a packet to a queue in front of the radio channel. The queue may drop the packet.
 #[inline(always)]
 fn offer(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
     if !radio.offer(now, queue, packet) {
@@ -86,7 +87,7 @@ fn offer(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &
     }
 }
 
-/// Counts the packets that the radio has lost.
+/// Counts the packets that the radio channel or its queues have lost.
 #[cold]
 #[inline(never)]
 fn lose_all(radio: &mut Medium, flows: &mut Flows) {

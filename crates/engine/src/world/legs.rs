@@ -1,7 +1,8 @@
-//! Routes divided into legs. A packet passes a leg in one event.
+//! Routes divided into legs. A leg is a section of a route that a packet passes in one event.
 //!
-//! A leg is a place with the sums of the pure delays before and after the place. For example, a
-//! route over the links
+//! A leg consists of a place (a link, a queue or an endpoint) and the sums of the pure delays
+//! before and after this place. A pure delay is a link without a rate. For example, a route over
+//! the links
 //!
 //! ```text
 //!   links     host 5 ms   BOTTLENECK   2 ms   3 ms   QUEUE that decides on departure   1 ms   endpoint
@@ -10,59 +11,62 @@
 //!
 //! is divided wherever a packet must wait for an event:
 //!
-//! - before a link whose packets have an unknown order until they arrive ([`super::lookahead`]);
-//! - after a link from which each packet departs by a separate event;
-//! - at the queue of a radio and at an endpoint without lookahead.
+//! - before a link at which packets of several links meet, so that their order is known only at
+//!   their arrival ([`super::lookahead`]);
+//! - after a link whose departure times are not known in advance, so that each departure is an
+//!   event;
+//! - at a queue in front of the radio channel, and at an endpoint without lookahead.
 //!
-//! At all other places a packet enters a leg with lookahead: the current event processes it with
-//! the later time of its arrival. Pure delays belong to the leg before them ([`Leg::delay`]). A
-//! pure delay at the beginning of a route belongs to the leg after it ([`Leg::lead`]). An endpoint
-//! with lookahead belongs to the last leg ([`Leg::ends`]).
+//! Every other leg is entered with lookahead: the current event also processes the later arrival of
+//! the packet at this leg. Pure delays belong to the leg before them ([`Leg::delay`]). A pure delay
+//! at the beginning of a route belongs to the leg after it ([`Leg::lead`]). An endpoint with
+//! lookahead belongs to the last leg ([`Leg::ends`]).
 
 use super::wired::WiredLink;
 use crate::kernel::time::Span;
 use crate::link::Link;
 
-/// A section of a route: a place, and the time to the next place.
+/// A section of a route: a link, a queue or an endpoint, and the pure delays before and after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
-    /// Total of the pure delays before the place.
+    /// Sum of the pure delays before the place (link, queue or endpoint) of the leg.
     pub(super) lead: Span,
     pub(super) place: Place,
-    /// Whether a packet enters the leg with lookahead. For a packet sent by an endpoint, the leg
-    /// begins immediately.
+    /// Whether packets enter the leg with lookahead, that is, in the event of the previous leg. The
+    /// first leg of a route is always entered immediately, when an endpoint sends the packet.
     pub(super) lookahead: bool,
-    /// Last link of the leg. It determines the rank of packets that wait for an event after the
-    /// leg.
+    /// Last link of the leg. The link number determines the order of packets that arrive at the
+    /// same time after the leg.
     pub(super) carrier: u32,
-    /// Whether the leg leads to an endpoint with lookahead.
+    /// Whether the leg ends at an endpoint with lookahead.
     pub(super) ends: bool,
-    /// Total of the pure delays after the place.
+    /// Sum of the pure delays after the place (link, queue or endpoint) of the leg.
     pub(super) delay: Span,
 }
 
-/// A place that a packet enters.
+/// The link, queue or endpoint of a leg.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// A link of a host.
+    /// The access link of a host.
     Host(u32),
     /// A link of the network.
     Link(u32),
-    /// A link of the network with a gate: packets that arrive after the next halt do not enter the
-    /// link ([`super::lookahead`]).
+    /// A link of the network with a gate: packets that arrive after the next halt of the simulation
+    /// wait in front of the link ([`super::lookahead`]).
     Gate(u32),
-    /// A pure delay.
+    /// Pure delay: a link without a rate.
     Delay,
-    /// A queue of the radio.
+    /// A queue in front of the radio channel.
     Air(u32),
-    /// The endpoint.
+    /// The endpoint. The packet waits for the event of its arrival.
     End,
     /// The endpoint, with lookahead.
     EndAhead,
 }
 
-/// Appends the legs of a route to `end`. The route uses the links with these `numbers`. A number
-/// above the numbers of `links` is a link on air.
+/// Divides a route into legs, and appends these to `legs`. The route uses the links with these
+/// `numbers`, and its last place is `end`. Numbers that are not in `links` are those of wireless
+/// links.
 pub(super) fn cut(legs: &mut Vec<Leg>, numbers: &[u32], end: Place, links: &[WiredLink]) {
     let first = legs.len();
     for &number in numbers {
@@ -98,7 +102,7 @@ pub(super) fn cut(legs: &mut Vec<Leg>, numbers: &[u32], end: Place, links: &[Wir
     }
 }
 
-/// Returns the place of a packet that enters link `number`.
+/// Returns the place of the leg that contains link `number`.
 fn place_of(number: u32, wired: &WiredLink) -> Place {
     match wired.link() {
         Link::Host(_) if wired.link().mere_delay().is_some() => Place::Delay,
@@ -108,7 +112,7 @@ fn place_of(number: u32, wired: &WiredLink) -> Place {
 }
 
 impl Leg {
-    /// Returns the link of a host, if the place is such a link.
+    /// Returns the number of the link if the place is the access link of a host.
     #[inline(always)]
     pub(super) fn host(&self) -> Option<u32> {
         if let Place::Host(link) = self.place {
@@ -117,7 +121,7 @@ impl Leg {
         None
     }
 
-    /// Returns whether each packet leaves the link of the place by an event.
+    /// Returns whether the place is a link from which each packet departs in a separate event.
     fn is_served(&self, links: &[WiredLink]) -> bool {
         match self.place {
             Place::Link(number) | Place::Gate(number) => links[number as usize].link().is_served(),
@@ -125,7 +129,7 @@ impl Leg {
         }
     }
 
-    /// Adds a gate to the link, if the place is a link.
+    /// Adds a gate if the place is a link of the network.
     pub(super) fn gate(&mut self) {
         if let Place::Link(number) = self.place {
             self.place = Place::Gate(number);

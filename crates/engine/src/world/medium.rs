@@ -1,4 +1,4 @@
-//! The medium of a world, with the queues in front of it.
+//! The radio channel of a simulation, and the queues in front of it.
 //!
 //! | access | variant | medium and queues |
 //! |---|---|---|
@@ -6,8 +6,7 @@
 //! | DCF and EDCA with aggregates | [`Medium::AggregatingCell`] | [`crate::cell`] |
 //! | links hear some of each other: CSMA on a conflict graph | [`Medium::ConflictGraph`] | [`crate::conflict`] |
 //!
-//! A further access method would be a further variant: an object with the methods that this file
-//! calls.
+//! To add an access method, add a variant with a type that has the methods that this file calls.
 
 use crate::cell::{Aggregating, Cell, OffAir, SingleFrame};
 use crate::channel::Channel;
@@ -21,22 +20,23 @@ use crate::scenario::Scenario;
 
 pub(crate) use crate::cell::OnExchange;
 
-/// The medium of a scenario, with its queues.
+/// The radio channel of a scenario, and the queues in front of it.
 #[expect(
     clippy::large_enum_variant,
     reason = "a world has one medium, and asks it at every step"
 )]
-#[repr(u8)] // with an explicit tag, one comparison finds `Medium::Cell`
+#[repr(u8)] // an explicit tag makes the test for `Medium::Cell` a single comparison
 pub(crate) enum Medium {
-    /// One contention domain. Without stations it is an access point that sends nothing.
+    /// A cell: all nodes sense each other. In a scenario without stations, the access point sends
+    /// nothing.
     Cell(Cell<SingleFrame>),
-    /// One contention domain in which exchanges carry several packets.
+    /// A cell in which a frame exchange may carry several packets (aggregates).
     AggregatingCell(Box<Cell<Aggregating>>),
-    /// Links on a conflict graph.
+    /// The wireless links of a CSMA network, with a conflict graph.
     ConflictGraph(Box<Conflict>),
 }
 
-/// Evaluates an expression with the medium of any variant.
+/// Evaluates an expression in which `$name` is the content of any variant.
 macro_rules! with_medium {
     ($self:expr, $medium:ident => $result:expr) => {
         match $self {
@@ -60,7 +60,7 @@ impl Medium {
         }
     }
 
-    /// Returns when [`Medium::advance`] is due.
+    /// Returns the time at which [`Medium::advance`] must be called.
     #[inline(always)]
     pub(super) fn deadline(&mut self) -> Time {
         match self {
@@ -69,27 +69,27 @@ impl Medium {
         }
     }
 
-    /// Returns [`Medium::deadline`] of the less common media.
+    /// Returns [`Medium::deadline`] of all variants except `Cell`.
     #[inline(never)]
     fn deadline_apart(&mut self) -> Time {
         with_medium!(self, medium => medium.deadline())
     }
 
-    /// Offers `packet` to queue `number`. Returns false if the queue refuses the packet.
-    /// [`Medium::take_lost`] returns other lost packets.
+    /// Offers `packet` to queue `number`. Returns false if the queue refuses the packet. If the
+    /// queue drops other packets, [`Medium::take_lost`] returns them.
     #[inline(always)]
     pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         with_medium!(self, medium => medium.offer(now, number, packet))
     }
 
-    /// Lets greedy sources start to fill queue `number`.
+    /// Lets greedy sources fill queue `number` after a source has been added.
     pub(super) fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
         with_medium!(self, medium => medium.fill(now, number, sources));
     }
 
-    /// Processes the event that is due at `now`. If exactly one packet has been received, writes it
-    /// to `packet`. `watch` is called for each exchange of a cell at its end, while the frames are
-    /// still in their queues.
+    /// Processes the event at `now`. If exactly one packet has been received, the packet is written
+    /// to `packet`. `watch` is called at the end of each frame exchange of a cell, while the
+    /// packets are still in their queues.
     #[inline(always)]
     pub(super) fn advance(
         &mut self,
@@ -106,7 +106,7 @@ impl Medium {
         }
     }
 
-    /// Calls [`Medium::advance`] of the less common media.
+    /// Calls [`Medium::advance`] of all variants except `Cell`.
     #[inline(never)]
     fn advance_apart(
         &mut self,
@@ -122,7 +122,9 @@ impl Medium {
                 None => OffAir::Nothing,
                 Some(received) => {
                     *packet = received;
-                    OffAir::AtAccessPoint // the packet continues from the access point, if only to its endpoint
+                    // the packet continues like a packet that the access point has received, even
+                    // if its next stop is the endpoint
+                    OffAir::AtAccessPoint
                 }
             },
         }
@@ -134,12 +136,13 @@ impl Medium {
         with_medium!(self, medium => medium.has_lost())
     }
 
-    /// Returns a packet that was given up on the air, or dropped by a queue that had accepted it.
+    /// Returns a packet that was discarded after its last transmission attempt, or dropped by a
+    /// queue that had admitted it.
     pub(super) fn take_lost(&mut self) -> Option<Packet> {
         with_medium!(self, medium => medium.take_lost())
     }
 
-    /// Returns the cell, single-frame or aggregating, if the medium is a cell.
+    /// Returns the cell; `None` in a CSMA network.
     pub(crate) fn cell(&self) -> Option<&Cell> {
         match self {
             Medium::Cell(cell) => Some(cell),
@@ -148,7 +151,7 @@ impl Medium {
         }
     }
 
-    /// Sets the channel of station number `station` of a cell, counted from 0, at `now`.
+    /// Sets the channel model of station number `station` at `now`. Stations are counted from 0.
     pub(super) fn set_channel(&mut self, now: Time, station: usize, channel: &Channel) {
         match self {
             Medium::Cell(cell) => cell.set_channel(now, station, channel),
@@ -157,8 +160,8 @@ impl Medium {
         }
     }
 
-    /// Applies the differences between two scenarios from `now` on, for the settings that may
-    /// change.
+    /// Applies the differences between two scenarios from `now` on. Only settings that may change
+    /// at run time are considered.
     pub(super) fn change(&mut self, now: Time, scenarios: [&Scenario; 2]) {
         let hotspots = scenarios.map(Scenario::hotspot);
         match self {
@@ -168,21 +171,22 @@ impl Medium {
         }
     }
 
-    /// Records the transmissions of nodes that aggregate from now on.
+    /// Starts recording the transmissions of nodes that aggregate.
     pub(super) fn record_transmissions(&mut self) {
         if let Medium::AggregatingCell(cell) = self {
             cell.record_transmissions();
         }
     }
 
-    /// Swaps the packets that have come off the air, after [`OffAir::Several`], with an empty list.
+    /// Exchanges the list of packets received in the last event for an empty list. Must be called
+    /// after [`OffAir::Several`].
     pub(super) fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
         if let Medium::AggregatingCell(cell) = self {
             cell.swap_received(received);
         }
     }
 
-    /// Returns the links of a conflict graph, if the medium is a conflict graph.
+    /// Returns the wireless links of a CSMA network; `None` in a cell.
     pub(crate) fn conflict(&self) -> Option<&Conflict> {
         match self {
             Medium::ConflictGraph(conflict) => Some(conflict),
@@ -190,7 +194,7 @@ impl Medium {
         }
     }
 
-    /// Returns the links of a conflict graph for modification.
+    /// Returns the wireless links of a CSMA network for modification; `None` in a cell.
     pub(super) fn conflict_mut(&mut self) -> Option<&mut Conflict> {
         match self {
             Medium::ConflictGraph(conflict) => Some(conflict),
@@ -204,15 +208,15 @@ impl Medium {
         (0..count).map(|number| self.queue(number))
     }
 
-    /// Returns the packets of a cell that are in no queue: packets for sleeping stations, and
-    /// packets in aggregates.
+    /// Returns the packets of a cell that are in no queue: packets buffered for sleeping stations,
+    /// and packets in aggregates.
     pub(crate) fn outside_queues(&self) -> impl Iterator<Item = &Packet> {
         let cells = self.cell().into_iter();
         cells.flat_map(|cell| cell.power_save_packets().chain(cell.in_aggregates()))
     }
 
-    /// Returns the packets of queue `number` that are in an aggregate on the air, or wait for
-    /// retransmission.
+    /// Returns the packets of queue `number` that are in an aggregate on the air, or that wait for
+    /// a retransmission.
     pub(crate) fn in_service(&self, number: usize) -> impl Iterator<Item = &Packet> {
         let cells = self.cell().into_iter();
         cells.flat_map(move |cell| cell.in_service(number))
@@ -228,8 +232,8 @@ impl Medium {
         with_medium!(self, medium => medium.marks(number))
     }
 
-    /// Returns the number of packets of queue `number` about which its discipline decides only at
-    /// their departure.
+    /// Returns the number of packets of queue `number` that the discipline may still drop or mark
+    /// at their departure.
     pub(crate) fn unjudged(&self, number: usize) -> u64 {
         let in_qdisc = |cell: &Cell| cell.unjudged_in_pull_qdisc(number);
         self.queue(number).unjudged() + self.cell().map_or(0, in_qdisc)
@@ -240,7 +244,7 @@ impl Medium {
         with_medium!(self, medium => medium.queue_name(number))
     }
 
-    /// Returns the counters of queue `number` at the medium.
+    /// Returns the transmission counters of the contender that sends the packets of queue `number`.
     pub(crate) fn frames(&self, number: usize) -> NodeCounters {
         with_medium!(self, medium => medium.frames(number))
     }

@@ -1,4 +1,5 @@
-//! A world: the connected components of a scenario, and the loop that drives them.
+//! A world is the state of one simulation run: the radio channel, wires, flows and controllers of a
+//! scenario. This module also contains the event loop.
 //!
 //! ```text
 //!            +---------- next event -------------+
@@ -8,7 +9,7 @@
 //!                         +-- journey of a packet --+
 //! ```
 //!
-//! [`crate::replication`] observes and measures the world.
+//! [`crate::replication`] runs a world and computes the results.
 //!
 //! | content | place |
 //! |---|---|
@@ -26,13 +27,14 @@
 //! | read access for other modules | [`view`] |
 //! | numbers of links, flows, slots | [`numbers`] |
 //!
-//! Events at the same instant are processed in this order: the medium; the links by number (first
-//! the two directions of the wire of the cell); planned events (starts, stops, changes of
-//! channels); a halt of the world; readings of windows and queues; ACKs with a processing time;
-//! reports of sensors; control of a CSMA network (prices, numbers of connections); the two timers
-//! of each flow (timer of the sender, delayed-ACK timer of the receiver). The medium has most of
-//! the events in a cell and is therefore not in the agenda. Arrivals over links are not in the
-//! agenda either. All other events have slots in the agenda, in this order.
+//! Events at the same time are processed in this order: the radio channel (medium); the links by
+//! number (first the two directions of the wire of the cell); planned events (starts, stops,
+//! changes of channels); a halt of the simulation; samples of windows and queues; ACKs with a
+//! processing time; reports of sensors; control of a CSMA network (prices, numbers of connections);
+//! the two timers of each flow (timer of the sender, delayed-ACK timer of the receiver). The agenda
+//! is the list of pending events. Most events of a cell belong to the medium, which is therefore
+//! not in the agenda. Arrivals over links are not in the agenda either. All other events have slots
+//! in the agenda, in the order above.
 
 mod acks;
 mod approach;
@@ -93,41 +95,44 @@ use crate::scenario::{Flow, Scenario};
 /// Number of events between two calls of the progress callback.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
 
-/// The observers of a world, which change nothing.
+/// Functions that observe a simulation without changing its state.
 pub(crate) struct Watch<'a> {
-    /// Progress callback. It receives the simulated time from time to time, and may stop the run.
+    /// Progress callback. The callback is called with the simulated time after each
+    /// [`EVENTS_PER_LOOK`] events, and may stop the run.
     pub(crate) look: &'a mut dyn FnMut(Time) -> ControlFlow<()>,
-    /// Callback for each exchange of a cell at its end, while the frames are still in their queues.
+    /// Callback for the end of each frame exchange of a cell. The callback is called while the
+    /// packets are still in their queues.
     pub(crate) exchange: Option<&'a mut OnExchange<'a>>,
 }
 
-/// All components of a scenario at run time.
+/// The state of one simulation run: all components of a scenario.
 pub(crate) struct World<'a> {
     scenario: &'a Scenario,
     network: Network,
     plan: Plan,
-    /// Time of the next halt.
+    /// Time of the next halt, at which settings may change.
     halt: Time,
-    /// Whether the world may be changed at halts.
+    /// Whether settings may change at halts, so that links have gates.
     gated: bool,
-    /// Number of events at the next call of the progress callback.
+    /// Number of events after which the progress callback is called next.
     next_look: u64,
     radio: Medium,
-    /// Buffer for packets that come off the air simultaneously.
+    /// Buffer for packets that are received from the air simultaneously.
     received: Vec<(OffAir, Packet)>,
-    /// Users of links on a conflict graph.
+    /// Users of a CSMA network.
     users: Option<Users>,
     bottleneck: Option<Bottleneck>,
-    /// Uplink UDP flows that bypass the bottleneck, as index of the flow and of the station.
+    /// Uplink UDP flows that bypass the bottleneck: index of the flow, and index of the station.
     bypassing: Vec<(usize, usize)>,
     gauge: Option<Gauge>,
 }
 
 impl<'a> World<'a> {
-    /// Returns the world of one replication of a scenario before its first event.
+    /// Returns the state of one replication of a scenario at time 0.
     ///
     /// # Errors
-    /// `TooLong` if the duration of the scenario does not fit into the agenda.
+    /// `TooLong` if the duration of the scenario exceeds the maximum for its number of agenda
+    /// slots.
     pub(crate) fn new(scenario: &'a Scenario, replication: u32) -> Result<World<'a>, EngineError> {
         let streams = Streams::new(scenario.seed, replication);
         let clock = Clock::new(scenario, numbers::first_connection(scenario));
@@ -171,8 +176,8 @@ impl<'a> World<'a> {
         Ok(world)
     }
 
-    /// Runs until the planned events at `until` are next. All earlier events are processed,
-    /// including the events of links at `until`; no later event is processed.
+    /// Runs until `until`. Of the events at `until`, only those of the medium and the links are
+    /// processed, but not the planned events.
     ///
     /// # Errors
     /// `Interrupted` if `watch` stops the run.
@@ -204,7 +209,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Runs to the end, and includes all events at the end.
+    /// Runs to the end of the simulation. Events at the end are also processed.
     ///
     /// # Errors
     /// `Interrupted` if `watch` stops the run.
@@ -242,7 +247,7 @@ impl<'a> World<'a> {
         true
     }
 
-    /// Processes the end of an exchange or a transmission on air.
+    /// Processes the end of a frame exchange, or of a transmission in a CSMA network.
     #[inline(always)]
     fn medium_event(&mut self, now: Time, watch: &mut Watch<'_>) {
         let exchange = watch.exchange.as_deref_mut();
@@ -258,7 +263,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Processes a packet that has come off the air at the access point.
+    /// Processes a packet that the access point has received from the air.
     #[inline(always)]
     fn come_to_access_point(&mut self, now: Time, packet: &mut Packet) {
         if self.listens() {
@@ -270,7 +275,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Processes several packets that have come off the air simultaneously.
+    /// Processes several packets that were received from the air simultaneously.
     #[inline(never)]
     fn come_off_in_turn(&mut self, now: Time) {
         let mut received = std::mem::take(&mut self.received);
@@ -284,10 +289,10 @@ impl<'a> World<'a> {
             }
         }
         received.clear();
-        self.received = received; // the buffer is used again
+        self.received = received; // store the buffer for the next use
     }
 
-    /// Processes the event of a slot of the agenda.
+    /// Processes the event of a slot in the agenda. `owner` is the owner of the slot.
     fn agenda_event(&mut self, now: Time, owner: Owner) {
         let wants = match owner {
             Owner::Link(link) => {
@@ -300,7 +305,7 @@ impl<'a> World<'a> {
             }
             Owner::Schedule => return self.planned_event(now),
             Owner::Gauge => {
-                self.network.clock.events -= 1; // readings are not counted as events
+                self.network.clock.events -= 1; // samples are not counted as events
                 return self.read_gauge(now);
             }
             Owner::Control => return self.control_event(now),
@@ -324,7 +329,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Sends the packets that an endpoint wants to send.
+    /// Sends the packets that an endpoint returns after an event.
     fn serve(&mut self, now: Time, wants: Wants) {
         match wants {
             Wants::Nothing => {}
@@ -366,17 +371,18 @@ impl<'a> World<'a> {
         self.serve(now, wants);
     }
 
-    /// Sets the safe time of lookahead: the next planned event, halt or end.
+    /// Sets the safe time, up to which lookahead is allowed: the time of the next planned event,
+    /// halt, or end.
     fn set_safe_time(&mut self) {
         let end = self.network.clock.end;
         let until = self.plan.next_heard().min(self.halt).min(end);
         self.network.set_safe_time(until);
     }
 
-    /// Lets packets that wait in front of gates continue, if they arrive before the next halt.
+    /// Moves the packets that wait in front of gates and arrive before the next halt.
     #[cold]
     fn open_gate(&mut self) {
-        let to_the_end = self.halt > self.network.clock.end; // after the end nothing is changed
+        let to_the_end = self.halt > self.network.clock.end; // after the end of the run no setting can change
         let until = if to_the_end { Time::NEVER } else { self.halt };
         while let Some(mut first) = self.network.wires.gate.next(until) {
             self.travel(first.before, &mut first.packet);
@@ -384,7 +390,8 @@ impl<'a> World<'a> {
         self.network.wires.gate.until = until;
     }
 
-    /// Processes the deferred segments that arrive before the safe time.
+    /// Processes the deferred segments that arrive before the safe time, which is the limit of
+    /// lookahead.
     #[inline(always)]
     fn catch_up(&mut self) {
         if self.network.flows.deferred.has_segments() {
@@ -400,7 +407,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Reads windows and queues, and sets the time of the next readings.
+    /// Adds a sample of windows and queue lengths, and sets the time of the next sample.
     fn read_gauge(&mut self, now: Time) {
         if let Some(gauge) = &mut self.gauge {
             let network = &mut self.network;
@@ -409,8 +416,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Ends the warm-up. Maxima and distributions restart, because differences of their values are
-    /// meaningless.
+    /// Ends the warm-up. Maxima and distributions are reset, because they cannot be computed from
+    /// the difference of two snapshots.
     pub(crate) fn begin_to_measure(&mut self) {
         let now = self.network.clock.now;
         self.network.clock.events += 1;
@@ -421,26 +428,27 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Records from now on the round-trip samples of TCP flows.
+    /// Starts recording the round-trip samples of TCP flows.
     pub(crate) fn record_rtts(&mut self) {
         self.network.flows.record_rtts();
     }
 
-    /// Records the transmissions of nodes that aggregate from now on.
+    /// Starts recording the transmissions of nodes that aggregate.
     pub(crate) fn record_transmissions(&mut self) {
         self.radio.record_transmissions();
     }
 
-    /// Allows [`World::change`] at halts: from now on no packet enters a link with lookahead after
-    /// the halt.
+    /// Allows [`World::change`] at halts: from now on no packet enters a link in advance if it
+    /// arrives there after the next halt.
     pub(crate) fn gate(&mut self) {
         self.gated = true;
         self.network.wires.gate.until = Time::ZERO;
         self.network.wires.routes.gate();
     }
 
-    /// Applies the differences between two scenarios, for settings that may change during a run:
-    /// see [`Scenario::moved_to`]. The world must have a gate, and must be halted.
+    /// Applies the differences between two scenarios. Only settings that may change at run time are
+    /// considered: see [`Scenario::moved_to`]. The simulation must be halted, and [`World::gate`]
+    /// must have been called before.
     #[cold]
     #[inline(never)]
     pub(crate) fn change(&mut self, [from, to]: [&Scenario; 2]) {

@@ -1,7 +1,8 @@
-//! Flows, wires and clock of a world: everything that a packet uses on its way over wires.
+//! The flows, wires and clock of a simulation: all state except the radio channel and the
+//! controllers.
 //!
-//! Each event of an endpoint is processed here. The result states which packets the endpoint wants
-//! to send ([`Wants`]). The network has no access to the radio.
+//! The events of endpoints are processed here. The functions return which packets the endpoint
+//! sends next ([`Wants`]), because this module has no access to the radio channel.
 //!
 //! | content | place |
 //! |---|---|
@@ -21,7 +22,7 @@ use super::wires::Wires;
 use crate::kernel::time::Time;
 use crate::packet::{Packet, PacketKind};
 
-/// Flows, wires and clock.
+/// The flows, wires and clock of a simulation.
 pub(super) struct Network {
     pub(super) clock: Clock,
     pub(super) wires: Wires,
@@ -29,7 +30,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Delivers a packet to its endpoint. The reply of the endpoint replaces the packet.
+    /// Delivers a packet to its endpoint. If the endpoint replies, `packet` becomes the reply.
     #[inline(always)]
     pub(super) fn take(&mut self, now: Time, packet: &mut Packet) -> Delivery {
         let number = packet.flow;
@@ -88,7 +89,7 @@ impl Network {
         }
     }
 
-    /// Updates the clock with the deadline of the sender of flow `index`.
+    /// Updates the agenda with the timer deadline of the sender of flow `index`.
     #[inline]
     pub(super) fn rearm(&mut self, index: usize) {
         if let Endpoints::Tcp(tcp) = &self.flows.states[index].endpoints {
@@ -97,14 +98,14 @@ impl Network {
         }
     }
 
-    /// Sets the timer of the sender of flow `index`.
+    /// Sets the deadline of the sender of flow `index` in the agenda.
     #[inline(never)]
     pub(super) fn set_timer(&mut self, index: usize, deadline: Time) {
         self.flows.states[index].timer = self.clock.reset(Owner::Sender(index), deadline);
     }
 
-    /// Processes the timer of the receiver of flow `index`. The timer is due, or its deadline has
-    /// been moved.
+    /// Processes the deadline of flow `index`'s receiver. Either its timer expires, or the timer
+    /// has been moved to a later time.
     pub(super) fn receiver_timer(&mut self, now: Time, index: usize) -> Wants {
         let receiver = &mut self.flows.states[index].tcp().1;
         let ack = match receiver.deadline() <= now {
@@ -116,8 +117,8 @@ impl Network {
         ack.map_or(Wants::Nothing, Wants::Packet)
     }
 
-    /// Processes the timer of the source of flow `index`. The timer is due, or its deadline has
-    /// been moved. The timer of pings belongs to the world.
+    /// Processes the deadline of flow `index`'s source. Either its timer expires, or the timer has
+    /// been moved to a later time. The timer of pings is processed elsewhere.
     pub(super) fn sender_timer(&mut self, now: Time, index: usize) -> Wants {
         if self.flows.states[index].last != u32::MAX
             && let Some(wants) = self.serve_web(now, index)
@@ -158,7 +159,7 @@ impl Network {
             return self.start_reports(now, index);
         }
         match &mut flow.endpoints {
-            // the bottleneck and external hosts have separate start times
+            // the bottleneck and external hosts are not started by the schedule
             Endpoints::Ping | Endpoints::Hosts => Wants::Nothing,
             &mut Endpoints::Web(web) => {
                 let sources = &mut self.flows.webs.sources[web as usize];
@@ -194,7 +195,8 @@ impl Network {
             return self.stop_reports(index);
         }
         match &mut flow.endpoints {
-            Endpoints::Ping | Endpoints::Hosts => {} // the schedule does not stop these flows
+            // pings and external hosts are not stopped by the schedule
+            Endpoints::Ping | Endpoints::Hosts => {}
             Endpoints::Tcp(tcp) => {
                 tcp.0.close();
                 flow.note_end(now);
@@ -212,8 +214,8 @@ impl Network {
         }
     }
 
-    /// Updates the deadline of link number `link`, which serves packets, after a packet arrived or
-    /// left.
+    /// Updates the deadline of link number `link` in the agenda, after a packet has arrived or
+    /// left. Each departure from this link is an event.
     pub(super) fn attend(&mut self, link: usize) {
         self.settle_link(self.clock.now, link);
         let deadline = self.wires.links[link].link.deadline();

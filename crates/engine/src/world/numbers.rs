@@ -1,4 +1,4 @@
-//! The numbers of links, flows and slots of the agenda.
+//! The numbers of links, of flows, and of slots in the agenda (the list of pending events).
 //!
 //! ```text
 //! links   0 wire down | 1 wire up | 2 ... links of the scenario | the bottleneck || on air | on air, back
@@ -7,22 +7,24 @@
 //!         | control, with users | sender and receiver of flow 0, of flow 1, ...
 //! ```
 //!
-//! Events of the same instant leave the agenda in the order of their slots.
+//! Events at the same time are processed in the order of their slots.
 
 use crate::scenario::Scenario;
 
-/// The two directions of the cell's wire.
+/// The number of the wire from the servers to the cell; the next constant is the opposite
+/// direction.
 pub(super) const WIRE_DOWN: u32 = 0;
 pub(super) const WIRE_UP: u32 = 1;
-/// The first link of the network.
+/// The number of the first link that the scenario defines.
 const NETWORK: u32 = 2;
 
-/// Returns the link number of link `index` of the scenario.
+/// Returns the link number of the link with index `index` in the scenario.
 pub(super) fn of_network(index: usize) -> u32 {
     NETWORK + index as u32
 }
 
-/// Returns the index in the scenario of link `number`, if it is a link of the scenario.
+/// Returns the index in the scenario of link `number`; `None` if the scenario does not define this
+/// link.
 pub(super) fn in_network(number: u32, scenario: &Scenario) -> Option<usize> {
     let index = number.checked_sub(NETWORK)? as usize;
     (index < scenario.links.len()).then_some(index)
@@ -39,20 +41,20 @@ pub(super) fn wired(scenario: &Scenario) -> usize {
     of_network(scenario.links.len()) as usize + usize::from(scenario.bottleneck.is_some())
 }
 
-/// Returns the number of the link on air that uses queue `queue` of the radio. Return links have
-/// the highest numbers.
+/// Returns the number of the wireless link that transmits the packets of queue `queue`, in a CSMA
+/// network. Links of the opposite direction have the highest numbers.
 pub(super) fn on_air(queue: usize, scenario: &Scenario) -> u32 {
     (wired(scenario) + queue) as u32
 }
 
-/// Returns the flow of the pings of the first station. Its sender timer is the timer of the
-/// bottleneck.
+/// Returns the number of the flow for pings of the first station. The sender timer of this flow is
+/// the timer of the bottleneck.
 pub(super) fn first_ping(scenario: &Scenario) -> usize {
     let users = scenario.csma.as_ref().map_or(0, |csma| csma.flows.len());
     scenario.flows.len() + users
 }
 
-/// Returns the first flow of a connection.
+/// Returns the number of the first flow for connections.
 pub(super) fn first_connection(scenario: &Scenario) -> usize {
     let pinged = scenario
         .bottleneck
@@ -61,14 +63,14 @@ pub(super) fn first_connection(scenario: &Scenario) -> usize {
     first_ping(scenario) + pinged
 }
 
-/// The owner of a slot of the agenda.
+/// The owner of a slot in the agenda, that is, of a type of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// A link, for departures from its queue.
+    /// A link: departures from its queue.
     Link(usize),
     /// Planned events: starts, stops, changes of channels.
     Schedule,
-    /// Readings of windows and queues.
+    /// Samples of windows and queue lengths.
     Gauge,
     /// ACKs with a processing time.
     Acks,
@@ -82,7 +84,7 @@ pub(super) enum Owner {
     Receiver(usize),
 }
 
-/// The owners of the slots of the agenda.
+/// The assignment of agenda slots to their owners.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slots {
     links: usize,
@@ -97,12 +99,12 @@ impl Slots {
         }
     }
 
-    /// Returns the number of slots for `flows` flows.
+    /// Returns the number of agenda slots for a simulation with `flows` flows.
     pub(super) fn count(self, flows: usize) -> usize {
         self.of(Owner::Sender(flows))
     }
 
-    /// Returns the slot of `owner`.
+    /// Returns the agenda slot of `owner`.
     #[inline(always)]
     pub(super) fn of(self, owner: Owner) -> usize {
         let first_flow = self.links + 4 + usize::from(self.has_control);
@@ -118,7 +120,7 @@ impl Slots {
         }
     }
 
-    /// Returns the owner of `slot`.
+    /// Returns the owner of the agenda slot `slot`.
     #[inline]
     pub(super) fn owner(self, slot: usize) -> Owner {
         let Some(rest) = slot.checked_sub(self.links) else {

@@ -1,5 +1,5 @@
-//! A world between external hosts. Their packets may enter at any time, and then move like all
-//! packets.
+//! A simulation between external hosts. Hosts may send packets at any time, which are then
+//! forwarded like other packets.
 
 use super::World;
 use super::flow::Endpoints;
@@ -8,8 +8,7 @@ use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 impl World<'_> {
-    /// Turns all flows of the scenario, and the connections of web sources, into flows between
-    /// external hosts.
+    /// Makes external hosts the endpoints of all flows, including the connections of web sources.
     pub(crate) fn open(&mut self) {
         let flows = &mut self.network.flows;
         for flow in &mut flows.states[..flows.first_ping] {
@@ -22,11 +21,12 @@ impl World<'_> {
         for web in &mut flows.webs.sources {
             web.outside = Some(Vec::new());
         }
-        // hosts reply at times of their choice
+        // without lookahead of endpoints, because external hosts reply at any time
         self.network.wires.end_in_own_time();
     }
 
-    /// Replaces the web source of flow `index` by external hosts. `flows` carry their responses.
+    /// Replaces the web source of flow `index` by external hosts. The flows with the numbers
+    /// `flows` carry the responses.
     pub(crate) fn answer_by(&mut self, index: usize, flows: impl Iterator<Item = u32>) {
         if let &Endpoints::Web(web) = self.network.flows.states[index].endpoints() {
             self.network.flows.webs.sources[web as usize].outside = Some(flows.collect());
@@ -40,7 +40,7 @@ impl World<'_> {
         pending.min(arrives).min(self.radio.deadline())
     }
 
-    /// Sends a packet of a host now.
+    /// Sends a packet of an external host now.
     pub(crate) fn take_from_host(&mut self, sent: &Sent) {
         let now = self.network.clock.now;
         let counters = &mut self.network.flows.states[sent.flow as usize].counters;
@@ -59,7 +59,7 @@ impl World<'_> {
         self.send(now, &mut packet);
     }
 
-    /// Returns the packets that have arrived since the last call, in the order of their events.
+    /// Returns the packets that have arrived since the last call, in order of arrival.
     pub(crate) fn arrivals(&mut self) -> std::vec::Drain<'_, Arrival> {
         self.network.flows.hosts.arrived.drain(..)
     }

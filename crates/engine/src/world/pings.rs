@@ -1,6 +1,6 @@
-//! The virtual shared bottleneck in a world. Each station has a flow for its pings, with requests
-//! as data and replies as ACKs. For a station that does not reply, the bottleneck times the
-//! segments and ACKs of the TCP flows of the station.
+//! The pings and the rate of the virtual shared bottleneck during a simulation. Each station has a
+//! flow for its pings: echo requests are the data of this flow, and replies are its ACKs. For a
+//! station that does not reply, the round-trip times of its TCP segments are measured.
 
 use super::World;
 use super::flow::{Endpoints, FlowState};
@@ -12,10 +12,10 @@ use crate::kernel::time::Time;
 use crate::packet::{Packet, PacketKind};
 
 impl FlowState {
-    /// Returns the flow of the pings of a station.
+    /// Returns a flow for the pings of a station.
     pub(super) fn pings(bytes: u32) -> FlowState {
         FlowState {
-            data_bytes: bytes as u16, // at most 1500, as the grammar ensures
+            data_bytes: bytes as u16, // at most 1500: the check of the scenario limits the length
             ack_bytes: bytes as u16,
             endpoints: Endpoints::Ping,
             ..FlowState::bare()
@@ -25,8 +25,8 @@ impl FlowState {
 
 impl Flows {
     /// Returns, for a segment, the number after its data, or, for an ACK, the next number that the
-    /// ACK expects. This is `number` with the TCP of the engine, and a sequence number with the TCP
-    /// of external hosts.
+    /// ACK expects. For simulated TCP, this is the packet number `number`. For external hosts, it
+    /// is the TCP sequence number.
     fn sequence(&self, packet: &Packet, number: u32) -> u32 {
         match self.states[packet.flow as usize].endpoints {
             Endpoints::Hosts => self.hosts.sequence(packet),
@@ -53,7 +53,8 @@ impl World<'_> {
         self.network.set_timer(first, next);
     }
 
-    /// Updates the rate of the bottleneck, and sends pings from the access point.
+    /// Sends pings from the access point. Before this, sets the rate of the bottleneck's link to
+    /// the estimated rate.
     fn ping(&mut self, now: Time, probes: &[Probe]) {
         self.update_bottleneck();
         for &Probe { station, number } in probes {
@@ -73,13 +74,13 @@ impl World<'_> {
         }
     }
 
-    /// Returns whether the bottleneck has to observe passing segments and ACKs.
+    /// Returns whether segments and ACKs of TCP flows must be reported to the bottleneck.
     #[inline(always)]
     pub(super) fn listens(&self) -> bool {
         self.bottleneck.as_ref().is_some_and(Bottleneck::listens)
     }
 
-    /// Records the time at which a packet leaves for the air.
+    /// Reports to the bottleneck that a packet leaves it now.
     #[cold]
     pub(super) fn time(&mut self, now: Time, packet: &Packet) {
         let passed_bytes = self.network.wires.passed_bytes();
@@ -91,7 +92,7 @@ impl World<'_> {
         }
     }
 
-    /// Records a packet that has come off the air.
+    /// Reports to the bottleneck that a packet has been received from the air.
     #[cold]
     pub(super) fn overhear(&mut self, now: Time, packet: &Packet) {
         let passed_bytes = self.network.wires.passed_bytes();
@@ -105,8 +106,8 @@ impl World<'_> {
         }
     }
 
-    /// Returns the station of the flow of a packet, if the packet is a TCP packet of the given
-    /// kind.
+    /// Returns the station of a packet's flow; `None` unless the packet is a TCP packet of type
+    /// `kind`.
     fn station_of(&self, packet: &Packet, kind: PacketKind) -> Option<u32> {
         let flow = &self.network.flows.states[packet.flow as usize];
         if packet.kind != kind || matches!(flow.endpoints, Endpoints::Ping) {
@@ -117,7 +118,8 @@ impl World<'_> {
         Some(station as u32)
     }
 
-    /// Sets the rate of the bottleneck from now on, unless the rate is estimated. [bit/s]
+    /// Sets the configured rate of the bottleneck from now on. The call has no effect if the rate
+    /// is estimated. [bit/s]
     pub(super) fn change_bottleneck(&mut self, now: Time, rate_bps: u64) {
         if let Some(bottleneck) = &mut self.bottleneck {
             bottleneck.set_rate(now, rate_bps);
@@ -125,7 +127,7 @@ impl World<'_> {
         }
     }
 
-    /// Sets the rate of the link of the bottleneck to the current rate, if there is a rate.
+    /// Sets the rate of the bottleneck's link to the current rate, if the bottleneck has started.
     fn update_bottleneck(&mut self) {
         let rate_bps = self.bottleneck.as_ref().and_then(Bottleneck::rate_bps);
         if let Some(rate_bps) = rate_bps {

@@ -1,26 +1,26 @@
-//! Planned events: starts, stops, changes of channels.
+//! Events whose times are known from the start: starts and stops of flows, and changes of channels.
 
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::scenario::{Flow, Scenario, Transport};
 
-/// A planned event.
+/// An event whose time is known from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Planned {
     Start(u32),
     Stop(u32),
-    /// Change of the channel of a station: number of the station, and number of the change among
-    /// the changes of this station.
+    /// Change of a station's channel: number of the station, and number of this change for this
+    /// station.
     Channel(u32, u32),
 }
 
-/// All planned events in order, and the number of events that have happened.
+/// All planned events in order, and the number of events already processed.
 pub(super) struct Plan {
     planned: Vec<(Time, Planned)>,
     done: usize,
-    /// The next event that limits the lookahead of other flows.
+    /// Index of the next event up to which lookahead is limited.
     heard: usize,
-    /// Whether the start of each flow affects no other flow.
+    /// Whether the start of each flow has no immediate effect on other flows.
     starts_alone: Vec<bool>,
 }
 
@@ -34,9 +34,9 @@ impl Plan {
         }
     }
 
-    /// Returns the time of the next event that limits the lookahead of other flows. Every event
-    /// does, except the start of a bulk flow, which has the same effect as sending any other
-    /// packet.
+    /// Returns the time of the next event up to which lookahead is limited. All planned events
+    /// limit lookahead, except the start of a TCP flow: its first packet is processed like any
+    /// other packet.
     pub(super) fn next_heard(&mut self) -> Time {
         self.heard = self.heard.max(self.done);
         while let Some(&(at, planned)) = self.planned.get(self.heard) {
@@ -50,13 +50,13 @@ impl Plan {
         Time::NEVER
     }
 
-    /// Returns the time of the next event.
+    /// Returns the time of the next planned event.
     pub(super) fn next(&self) -> Time {
         let next = self.planned.get(self.done);
         next.map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Returns the next event, which is then considered past.
+    /// Returns the next planned event, and counts it as processed.
     pub(super) fn take(&mut self) -> Option<Planned> {
         let &(_, planned) = self.planned.get(self.done)?;
         self.done += 1;
@@ -83,7 +83,7 @@ fn plan_of(scenario: &Scenario, users: &[Flow], streams: &Streams) -> Vec<(Time,
     let mut plan = Vec::new();
     for (index, flow) in scenario.flows.iter().chain(users).enumerate() {
         let start = start_of(flow, streams);
-        // a flow whose start would be after its stop never starts
+        // a flow that would start after its stop does not exist
         if flow.stop.is_none_or(|stop| start <= at(stop)) {
             plan.push((start, Planned::Start(index as u32)));
         }

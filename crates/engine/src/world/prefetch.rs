@@ -1,8 +1,9 @@
-//! Prefetching: reads the memory that many events of one calendar day need, before these events.
+//! Prefetching: reads memory into the caches before many events use it. A day of the calendar queue
+//! is a short interval of simulated time, whose events are processed together.
 //!
-//! The state of thousands of flows does not fit into the caches. Each event waits for memory
-//! several times: for its packet, its flow, the endpoint and the route. Reading these in a row lets
-//! the memory accesses overlap. Prefetching has no other effect.
+//! The state of thousands of flows does not fit into the caches. Each event reads its packet, its
+//! flow, the endpoint and the route. Each of these reads waits for memory. Reading the data of many
+//! events at once lets the memory accesses overlap. Prefetching changes no result.
 
 use std::hint::black_box;
 
@@ -11,7 +12,8 @@ use super::flow::Endpoints;
 use super::legs::Leg;
 
 impl World<'_> {
-    /// Reads the state for the events of a calendar day with many arrivals.
+    /// Reads the state that the events of the current calendar day will use, if there are many
+    /// events.
     #[cold]
     #[inline(never)]
     pub(super) fn prefetch(&self) {

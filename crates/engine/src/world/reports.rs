@@ -1,4 +1,4 @@
-//! Reports of sensors in a world.
+//! Sensors during a simulation: their start, stop and reports.
 
 use super::flow::Endpoints;
 use super::network::Network;
@@ -26,7 +26,8 @@ impl Network {
         wants
     }
 
-    /// Stops the sensor of flow `index`. Existing reports are still delivered.
+    /// Stops the sensor of flow `index`. Reports that have already been created are still
+    /// delivered.
     pub(super) fn stop_reports(&mut self, index: usize) {
         if let Some(reports) = &mut self.flows.states[index].reports {
             let next = (reports.deadline(), index as u32);
@@ -36,7 +37,7 @@ impl Network {
         self.arm_reports();
     }
 
-    /// Makes the earliest report.
+    /// Creates the report that is due now.
     pub(super) fn report(&mut self, now: Time) -> Wants {
         let Some((_, number)) = self.flows.reports.pop_first() else {
             return Wants::Nothing;

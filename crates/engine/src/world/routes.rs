@@ -1,7 +1,7 @@
 //! The routes of all flows, in small arrays that are read at each hop of each packet.
 //!
-//! A route is a list of links between two ends. Each end is an endpoint or a queue of the radio.
-//! Packets pass the route leg by leg ([`super::legs`]).
+//! A route is a list of links between two ends. Each end is an endpoint, or a queue in front of the
+//! radio channel. A route is divided into legs ([`super::legs`]).
 
 use super::legs::{self, Leg, Place};
 use super::numbers::{self, WIRE_DOWN, WIRE_UP, of_network};
@@ -15,48 +15,48 @@ use crate::scenario::{
     Category, Csma, CsmaAcks, CsmaFlow, Direction, Ends, Flow, Hop, LinkRate, Scenario,
 };
 
-/// Value used instead of the number of a queue of the radio, if a packet does not come off the air
-/// or does not go on air.
+/// Queue number of a route's end that is not a queue in front of the radio channel.
 pub(super) const WIRED: u32 = u32::MAX;
 
 /// The route of a flow's packets in one direction.
 #[derive(Clone, Copy, Debug)]
 struct Route {
-    /// Queue of the radio in which the route begins, or [`WIRED`].
+    /// Queue in front of the radio channel at the beginning of the route, or [`WIRED`].
     first: u32,
-    /// Queue of the radio in which the route ends, or [`WIRED`].
+    /// Queue in front of the radio channel at the end of the route, or [`WIRED`].
     last: u32,
-    /// Links between the two ends: a range of [`Routes::links`].
+    /// Links of the route: the range from `start` to `end` of [`Routes::links`].
     start: u32,
     end: u32,
-    /// Whether the endpoint has lookahead ([`super::lookahead`]).
+    /// Whether the endpoint of the route has lookahead ([`super::lookahead`]).
     lookahead: bool,
 }
 
-/// A place at which packets may wait.
+/// A link or queue at which packets may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// A queue of the radio.
+    /// A queue in front of the radio channel, by number.
     Air(usize),
-    /// A link.
+    /// A link, by number.
     Link(usize),
 }
 
 /// Routes of all flows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Routes {
-    /// Routes of each flow: first of the ACKs, then of the data.
+    /// Routes of each flow: first the route of its ACKs, then the route of its data.
     routes: Vec<[Route; 2]>,
     /// Numbers of the links of all routes, one route after another.
     links: Vec<u32>,
     /// Legs of all routes, one route after another.
     legs: Vec<Leg>,
-    /// Index of the first leg of each route: first of the ACKs, then of the data.
+    /// Index of the first leg of each route: first for the ACKs of each flow, then for its data.
     first_legs: Vec<[u32; 2]>,
 }
 
 impl Routes {
-    /// Returns the routes of the scenario's flows, without links that take no time and lose no packets.
+    /// Returns the routes of the scenario's flows. Links without delay and without packet loss are
+    /// omitted.
     pub(super) fn new(scenario: &Scenario, cell: Option<&Cell>) -> Routes {
         let mut routes = Routes::default();
         for flow in &scenario.flows {
@@ -76,7 +76,8 @@ impl Routes {
         routes
     }
 
-    /// Adds the routes of the pings of each station: over the air, and in the opposite direction.
+    /// Adds the routes of the pings to each station: the echo request goes over the air, and the
+    /// reply returns.
     fn lay_pings(&mut self, scenario: &Scenario, cell: Option<&Cell>) {
         let here = self.links.len() as u32;
         let route = |first, last| Route {
@@ -94,8 +95,8 @@ impl Routes {
         }
     }
 
-    /// Returns the route of a flow over wireless links. The numbers of wireless links follow the
-    /// numbers of wired links. ACKs with priority pass wireless links in zero time.
+    /// Returns the route of a flow over the links of a CSMA network. The numbers of these links
+    /// follow the numbers of wired links. ACKs with priority pass wireless links in zero time.
     fn lay_over_air(
         &mut self,
         flow: &CsmaFlow,
@@ -119,7 +120,8 @@ impl Routes {
         self.store(WIRED, WIRED, links, scenario)
     }
 
-    /// Adds a flow with the routes of flow `like`, with both directions exchanged if `reversed`.
+    /// Adds routes for a new flow, which are those of flow `like`. If `reversed` is true, the two
+    /// directions are exchanged.
     pub(super) fn add(&mut self, like: usize, reversed: bool) {
         let mut routes = self.routes[like];
         if reversed {
@@ -131,28 +133,28 @@ impl Routes {
         self.first_legs.push(legs);
     }
 
-    /// Returns the queue of the radio in which the route of `packet` begins, or [`WIRED`].
+    /// Returns the queue in front of the radio channel in which the route of `packet` begins, or
+    /// [`WIRED`].
     #[inline]
     pub(super) fn first(&self, packet: &Packet) -> u32 {
         self.routes[packet.flow as usize][usize::from(packet.is_data())].first
     }
 
-    /// Returns the next leg of `packet` and the legs after it.
+    /// Returns the next leg of `packet` and all later legs of its route.
     #[inline]
     pub(super) fn legs(&self, packet: &Packet) -> &[Leg] {
         let first = self.first_legs[packet.flow as usize][usize::from(packet.is_data())];
         &self.legs[first as usize + usize::from(packet.hop)..]
     }
 
-    /// Returns whether `packet`, after coming off the air, has arrived at an endpoint without
-    /// lookahead.
+    /// Returns whether `packet`, which was received from the air, has reached its endpoint, and
+    /// this endpoint has no lookahead.
     #[inline(always)]
     pub(super) fn has_arrived(&self, packet: &Packet) -> bool {
         self.legs(packet)[0].place == Place::End
     }
 
-    /// Returns the first two legs of the ACKs and of the data of a flow; fewer if the route has
-    /// fewer.
+    /// Returns the first two legs (or fewer) of the route of a flow's ACKs, and of its data.
     pub(super) fn first_two(&self, flow: usize) -> impl Iterator<Item = &Leg> {
         let first = self.first_legs[flow].into_iter();
         let two = first.flat_map(|first| [first as usize, first as usize + 1]);
@@ -189,31 +191,32 @@ impl Routes {
         &self.links[route.start as usize..route.end as usize]
     }
 
-    /// Returns the queue of the radio for the data of a flow of a station, or of a flow whose route
-    /// begins on air. The network has `wired` wired links.
+    /// Returns the queue in front of the radio channel that the data of a flow enters. The flow
+    /// must be that of a station or of a CSMA network. `wired` is the number of wired links.
     pub(super) fn queue_of(&self, flow: u32, wired: usize) -> u32 {
         let [_, data] = self.routes[flow as usize];
         match data.first.min(data.last) {
             WIRED => self.links[data.start as usize] - wired as u32,
-            contender => contender, // the other queue is WIRED
+            // only the other end of the route is a queue in front of the radio channel
+            contender => contender,
         }
     }
 
-    /// Returns whether the route of the data of a flow begins on links, and not in a queue of the
-    /// radio.
+    /// Returns whether the route of a flow's data begins with a link, and not with a queue in front
+    /// of the radio channel.
     pub(super) fn begins_on_wires(&self, flow: u32) -> bool {
         let [_, data] = self.routes[flow as usize];
         data.first == WIRED
     }
 
-    /// Returns the links of the data of a flow, in order.
+    /// Returns the numbers of the links that a flow's data passes, in order.
     pub(super) fn data_links(&self, flow: u32) -> &[u32] {
         let [_, data] = &self.routes[flow as usize];
         self.links_of(data)
     }
 
-    /// Returns the queues of the radio and the links on the route of the data of a flow, in order.
-    /// The network has `wired` wired links.
+    /// Returns the queues in front of the radio channel and the links that a flow's data passes, in
+    /// order. `wired` is the number of wired links.
     pub(super) fn data_stops(&self, flow: u32, wired: usize) -> Vec<Stop> {
         let [_, data] = &self.routes[flow as usize];
         let on_air = |queue: u32| (queue != WIRED).then_some(Stop::Air(queue as usize));
@@ -225,17 +228,18 @@ impl Routes {
         first.chain(links).chain(on_air(data.last)).collect()
     }
 
-    /// Returns the number of legs of the data of a flow before the leg that leads into link number
-    /// `link`.
+    /// Returns the number of legs that a flow's data passes before it enters link number `link`.
     pub(super) fn legs_before(&self, flow: u32, link: u32) -> u8 {
         let [_, first] = self.first_legs[flow as usize];
         let mut legs = self.legs[first as usize..].iter();
         let leads =
             |leg: &Leg| matches!(leg.place, Place::Link(to) | Place::Gate(to) if to == link);
-        legs.position(leads).map_or(0, |place| place as u8) // at most LONGEST_ROUTE, fits
+        // no overflow: a route has at most LONGEST_ROUTE links
+        legs.position(leads).map_or(0, |place| place as u8)
     }
 
-    /// Returns the links of each flow's ACKs and of its data, in order.
+    /// Returns the links of each flow's route, in order: first those of its ACKs, then those of its
+    /// data.
     pub(super) fn pairs(&self) -> impl Iterator<Item = [&[u32]; 2]> {
         let links = |route| self.links_of(route);
         self.routes
@@ -243,8 +247,8 @@ impl Routes {
             .map(move |routes| routes.each_ref().map(links))
     }
 
-    /// Sets which receivers and senders of flows have lookahead. Flows with higher numbers than the
-    /// lists have entries have none.
+    /// Sets which receivers and senders have lookahead. Flows with numbers beyond the end of the
+    /// lists have no lookahead.
     pub(super) fn act_ahead(&mut self, receivers: &[bool], senders: &[bool]) {
         for (index, [acks, data]) in self.routes.iter_mut().enumerate() {
             data.lookahead = receivers.get(index).is_some_and(|&lookahead| lookahead);
@@ -277,7 +281,7 @@ impl Routes {
         let route = self.store(first, last, links, scenario);
         match route.start == route.end && first == WIRED {
             true => Route {
-                first: last, // the sender is on the access point
+                first: last, // the sender is the access point itself
                 last: WIRED,
                 ..route
             },
@@ -285,7 +289,7 @@ impl Routes {
         }
     }
 
-    /// Stores and returns a route over `links`, omitting links that have no effect.
+    /// Stores and returns a route over `links`. Links that have no effect are omitted.
     fn store(&mut self, first: u32, last: u32, links: Vec<u32>, scenario: &Scenario) -> Route {
         let start = self.links.len() as u32;
         let matter = links.into_iter().filter(|&link| matters(link, scenario));
@@ -301,7 +305,7 @@ impl Routes {
     }
 }
 
-/// Returns whether a link has an effect: it takes time, possibly random, or loses packets.
+/// Returns whether a link can delay or lose packets.
 fn matters(link: u32, scenario: &Scenario) -> bool {
     let wire = &scenario.wire;
     let (rate, longest, loss) = match link {
@@ -312,13 +316,13 @@ fn matters(link: u32, scenario: &Scenario) -> bool {
                 let link = &scenario.links[index];
                 (&link.rate, link.delay.max(link.jitter), link.loss)
             }
-            None => return true, // the bottleneck, or a link on air
+            None => return true, // the bottleneck, or a wireless link
         },
     };
     *rate != LinkRate::Unlimited || longest > Span::ZERO || loss.share() > 0.0
 }
 
-/// Returns the queue of a node for a category, if there is a cell.
+/// Returns the queue of a node for an access category; `WIRED` if there is no cell.
 fn queue_of(cell: Option<&Cell>, node: NodeId, category: Category) -> u32 {
     cell.map_or(WIRED, |cell| cell.medium().contender(node, category))
 }

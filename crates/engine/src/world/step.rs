@@ -1,41 +1,42 @@
-//! The next step of a packet and of an endpoint.
+//! The next step of a packet, and the next step of an endpoint.
 
 use super::approach::Filled;
 use crate::packet::Packet;
 
-/// The next step of a packet that moves.
+/// The next step of a packet after a movement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The packet enters this queue of the radio.
+    /// The packet must enter this queue in front of the radio channel.
     OnAir(u32),
-    /// The packet arrives at its endpoint.
+    /// The packet arrives at its endpoint now.
     Arrived,
     /// The packet is lost.
     Lost,
-    /// The packet is on a link, in a queue, or at an endpoint with lookahead.
+    /// The packet waits for an event on a link or in a queue, or an endpoint with lookahead has
+    /// already processed the packet.
     UnderWay,
 }
 
-/// The effect of a packet on its endpoint.
+/// The reaction of an endpoint to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
-    /// The endpoint consumes the packet.
+    /// The endpoint sends nothing.
     Consumed,
-    /// The endpoint replies, and the reply has replaced the packet.
+    /// The endpoint replies. The packet has been replaced by the reply.
     Acked,
-    /// The sender may send more packets.
+    /// The TCP sender with this packet's flow number may send more segments.
     WindowOpened,
-    /// The packet is the reply to a ping.
+    /// The packet is the reply to a ping of the virtual shared bottleneck.
     PingReply,
 }
 
-/// The packets that an endpoint sends after an event.
+/// The packets that an endpoint must send after an event.
 pub(super) enum Wants {
     Nothing,
-    /// A packet.
+    /// A single packet.
     Packet(Packet),
     /// All packets that the TCP sender of this flow may send.
     All(usize),
-    /// Datagrams of greedy sources until this queue is full.
+    /// Datagrams of greedy sources, until this queue is full.
     Fill(Filled),
 }

@@ -1,4 +1,4 @@
-//! Worlds for tests.
+//! Methods of simulations for tests.
 
 use super::*;
 
@@ -13,7 +13,8 @@ impl World<'_> {
         assert_eq!(run, Ok(()));
     }
 
-    /// Makes every packet wait for an event at each hop. Results with lookahead must be equal.
+    /// Disables lookahead, so that every packet waits for an event at each hop. Results must not
+    /// change.
     pub(crate) fn hop_by_hop(&mut self) {
         let wires = &mut self.network.wires;
         for wired in &mut wires.links {

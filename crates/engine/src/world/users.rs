@@ -1,47 +1,48 @@
-//! The users of a CSMA network. The rule of each user computes its number of open TCP connections.
+//! The users of a CSMA network. Each user has several TCP connections, and a rule that computes how
+//! many connections are open.
 //!
 //! ```text
 //! open --> Open --closed--> Closing --all acknowledged, no packet in flight--> free for a new connection
 //! ```
 //!
-//! A user knows about its connections only what an application can know: round-trip times, and the
-//! data delivered since its last update. The most recently opened connection is closed first. Data
-//! sent on a closed connection is still delivered.
+//! The rule uses only values that an application can measure: round-trip times, and the data
+//! delivered since its last update. The most recently opened connection is closed first. Data sent
+//! on a closed connection is still delivered.
 
 use super::flow::{FlowCounters, FlowState};
 use crate::control::multi_connection::{Falls, MultiConnection, Seen};
 use crate::kernel::time::{Span, Time};
 use crate::scenario::{Csma, CsmaFlow, TcpSettings, Transport};
 
-/// A user: a flow of the scenario with its connections.
+/// A user: a flow of the scenario, and its TCP connections.
 pub(crate) struct User {
     pub(super) rule: MultiConnection,
-    /// Settings of the connections of a TCP user.
+    /// TCP settings of the user's connections; `None` for other users.
     pub(super) tcp: Option<TcpSettings>,
     /// Payload of a full packet. [bytes]
     pub(super) payload_bytes: u32,
-    /// Whether the user has started, and not stopped.
+    /// Whether the user has started and has not stopped.
     pub(super) active: bool,
     /// Start and stop time of the user; [`Time::NEVER`] until then.
     pub(super) started_at: Time,
     pub(super) stopped_at: Time,
-    /// Flows of all connections of the user, open or not. The number of the first flow is the
-    /// number of the user.
+    /// Flows of all connections of the user, open and closed. The first flow has the number of the
+    /// user.
     pub(super) flows: Vec<u32>,
-    /// Flows whose connections are open, in the order in which they were opened.
+    /// Flows of the open connections, in the order in which these were opened.
     pub(super) open: Vec<u32>,
-    /// Flows whose connections are not open.
+    /// Flows of connections that are not open.
     pub(super) closed: Vec<u32>,
-    /// Total numbers of connections opened and closed so far.
+    /// Number of connections opened so far; the next field is the number closed so far.
     pub(super) opened_total: u64,
     pub(super) closed_total: u64,
-    /// Time of the last update of the user, and the values at that time: sum of round-trip times,
-    /// number of round-trip times, delivered segments.
+    /// Time of the last update of the user. The next field contains counters at that time: sum of
+    /// the round-trip times, number of round-trip times, and delivered segments.
     pub(super) looked: Time,
     pub(super) seen: [u64; 3],
     pub(super) seen_falls: Falls,
     pub(super) changed: Time,
-    /// Time integral of the number of open connections up to `changed`. [ns]
+    /// Time integral of the number of open connections up to the time `changed`. [ns]
     pub(super) integral_ns: u64,
 }
 
@@ -80,7 +81,7 @@ impl User {
         self.tcp.is_some()
     }
 
-    /// Returns the flows of all connections of the user, open or not.
+    /// Returns the flows of all connections of the user, open and closed.
     pub(crate) fn flows(&self) -> &[u32] {
         &self.flows
     }
@@ -100,8 +101,7 @@ impl User {
         self.integral_ns + self.open.len() as u64 * now.since(self.changed).0
     }
 
-    /// Returns the length of the overlap of two intervals: `from` to `to`, and the start to the
-    /// stop of the user.
+    /// Returns the time between `from` and `to` for which the user existed.
     pub(crate) fn life(&self, from: Time, to: Time) -> Span {
         to.min(self.stopped_at).since(from.max(self.started_at))
     }
@@ -123,7 +123,8 @@ impl User {
         own.map(|flow| count(&flow.counters)).sum()
     }
 
-    /// Returns the measurements of the connections between the last update and `now`.
+    /// Returns round-trip time, delivery rate and window reductions of the connections between the
+    /// last update and `now`.
     pub(super) fn look(&mut self, now: Time, flows: &[FlowState]) -> Seen {
         let sums = [
             self.sum(flows, |c| c.delay_ns),
@@ -151,7 +152,7 @@ impl User {
     }
 }
 
-/// All users of a network.
+/// All users of a CSMA network.
 pub(crate) struct Users {
     pub(super) each: Vec<User>,
     /// Time of the next update of all users.

@@ -1,4 +1,4 @@
-//! Read access to a world.
+//! Methods with which other modules read the state of a simulation.
 
 use super::medium::Medium;
 use super::{Flows, Gauge, Users, Wires, World, numbers};
@@ -19,12 +19,12 @@ impl<'a> World<'a> {
         self.network.clock.now
     }
 
-    /// Returns the number of events so far.
+    /// Returns the number of events processed so far.
     pub(crate) fn events(&self) -> u64 {
         self.network.clock.events
     }
 
-    /// Returns the medium with its queues.
+    /// Returns the radio channel and its queues.
     pub(crate) fn radio(&self) -> &Medium {
         &self.radio
     }
@@ -39,7 +39,7 @@ impl<'a> World<'a> {
         &self.network.flows
     }
 
-    /// Returns the users of links on a conflict graph.
+    /// Returns the users of a CSMA network.
     pub(crate) fn users(&self) -> Option<&Users> {
         self.users.as_ref()
     }
@@ -49,12 +49,12 @@ impl<'a> World<'a> {
         self.bottleneck.as_ref()
     }
 
-    /// Returns the readings of windows and queues.
+    /// Returns the samples of windows and queue lengths.
     pub(crate) fn gauge(&self) -> Option<&Gauge> {
         self.gauge.as_ref()
     }
 
-    /// Calls `visit` for each packet that is in a queue, on a link or deferred.
+    /// Calls `visit` for each packet in flight: in a queue, on a link or deferred by lookahead.
     pub(crate) fn each_packet(&self, visit: &mut dyn FnMut(&Packet)) {
         let queued = self.radio.queues().flat_map(HeadQueue::packets);
         queued
@@ -64,7 +64,7 @@ impl<'a> World<'a> {
         self.network.flows.deferred.packets().for_each(visit);
     }
 
-    /// Returns the name of a flow. Flows of pings and of web connections are named by a number.
+    /// Returns the name of a flow. The name of a ping flow or a web connection is its number.
     pub(crate) fn flow_name(&self, index: usize) -> String {
         if let Some(own) = self.scenario.flows.get(index) {
             return own.name.clone();
@@ -76,7 +76,7 @@ impl<'a> World<'a> {
         format!("{kind} flow {index}")
     }
 
-    /// Returns the payload of a full packet of a flow of the scenario. [bit]
+    /// Returns the payload of a full packet of a flow that the scenario defines. [bit]
     pub(crate) fn payload_bits(&self, flow: usize) -> f64 {
         let bytes = match &self.scenario.flows[flow].transport {
             Transport::Tcp(tcp) => tcp.mss_bytes,

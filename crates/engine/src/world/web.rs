@@ -1,18 +1,17 @@
-//! The connections of web sources, and the flows that successive connections share.
+//! The connections of web sources. Successive connections use the same flows.
 //!
-//! A connection consists of two flows, each with a stream of segments: its request, from client to
-//! server, and its response, from server to client. Each flow has separate ACKs and two separate
-//! timers.
+//! A connection consists of two flows. One carries the request from client to server, and the other
+//! carries the response from server to client. Each flow has its own ACKs and its own two timers.
 //!
 //! ```text
 //! begin --request--> Asking --delivered--> Serving --delay--> Answering --delivered--> Closing
 //!                                                    all acknowledged, no packet in flight --> free
 //! ```
 //!
-//! A later connection uses the flows of a connection that has ended, once none of their packets is
-//! in flight (sent = arrived + lost, for data and ACKs). Thus memory is proportional to the number
-//! of connections that are open simultaneously. At most [`MOST_OPEN`](super::connections) may be
-//! open. Further connections are refused, and counted.
+//! When a connection has ended and none of its packets is in flight (sent = arrived + lost, for
+//! data and ACKs), a new connection reuses its flows. Therefore memory is proportional to the
+//! number of connections that are open simultaneously. At most [`MOST_OPEN`](super::connections)
+//! connections may be open. Further connections are refused, and counted.
 
 use std::collections::VecDeque;
 
@@ -25,40 +24,42 @@ use crate::scenario::WebSettings;
 /// State of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The request is in flight.
+    /// The request is being transferred.
     Asking,
-    /// The server processes the request.
+    /// The server processes the request until this time.
     Serving { until: Time },
-    /// The response is in flight.
+    /// The response is being transferred.
     Answering,
-    /// The response has arrived.
+    /// The response has arrived completely. Packets may still be in flight.
     Closing,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Connection {
-    /// Index of the flow of the request. The next index is the flow of the response.
+    /// Index of the flow for the request. The flow for the response has the next index.
     pub(super) request: u32,
     pub(super) stage: Stage,
     pub(super) began: Time,
     pub(super) transaction: Transaction,
 }
 
-/// A web source with its connections.
+/// A web source, and its connections.
 pub(crate) struct Web {
     pub(super) source: WebSource,
     pub(super) settings: WebSettings,
     pub(super) connections: Vec<Connection>,
-    /// Flows of responses if the connections are between external hosts. The source then sends
-    /// nothing.
+    /// Flows of the responses if external hosts replace this source; `None` if the source itself
+    /// opens connections.
     pub(super) outside: Option<Vec<u32>>,
-    /// Connections whose responses have arrived. Some of their packets may still be in flight.
+    /// Indices of connections whose responses have arrived. Packets of these connections may still
+    /// be in flight.
     pub(super) closing: VecDeque<u32>,
     pub(super) begun: u64,
     pub(super) finished: u64,
     /// Number of connections refused since the end of the warm-up.
     pub(super) refused: u64,
-    /// Times from the SYN to the last packet of the response, since the end of the warm-up.
+    /// Completion times since the end of the warm-up: from the SYN to the last packet of the
+    /// response.
     pub(super) completions: Histogram,
 }
 
@@ -77,19 +78,19 @@ impl Web {
         }
     }
 
-    /// Begins the measurement.
+    /// Starts the measurement, at the end of the warm-up.
     pub(super) fn begin_to_measure(&mut self) {
         self.refused = 0;
         self.completions = Histogram::EMPTY;
     }
 
-    /// Returns the number of connections refused since the start of measurements.
+    /// Returns the number of connections refused since the end of the warm-up.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Returns the times from the SYN to the last packet of the response, since the start of
-    /// measurements.
+    /// Returns the completion times since the end of the warm-up: from the SYN to the last packet
+    /// of the response.
     pub(crate) fn completions(&self) -> &Histogram {
         &self.completions
     }
@@ -101,12 +102,12 @@ impl Web {
         open.count() as u64
     }
 
-    /// Returns the numbers of connections that have begun and finished so far.
+    /// Returns the number of connections started so far, and the number finished.
     pub(crate) fn totals(&self) -> (u64, u64) {
         (self.begun, self.finished)
     }
 
-    /// Returns the flows of responses.
+    /// Returns the flows that carry responses.
     pub(crate) fn responses(&self) -> impl Iterator<Item = usize> + Clone {
         let connections = self.connections.iter();
         let own = connections.map(|connection| connection.request as usize + 1);
@@ -114,17 +115,18 @@ impl Web {
     }
 }
 
-/// The place of a flow among the connections of the sources.
+/// The web source and the connection to which a flow belongs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub(super) web: u32,
     pub(super) connection: u32,
 }
 
-/// All web sources with their connections.
+/// All web sources and their connections.
 pub(crate) struct Webs {
     pub(super) sources: Vec<Web>,
-    /// Place of each flow of a connection, and the number of the first such flow.
+    /// Web source and connection of each connection flow. The next field is the number of the first
+    /// such flow.
     pub(super) members: Vec<Member>,
     pub(super) first: usize,
 }
@@ -138,12 +140,13 @@ impl Webs {
         }
     }
 
-    /// Returns the sources by number.
+    /// Returns all web sources in the order of their numbers.
     pub(crate) fn sources(&self) -> &[Web] {
         &self.sources
     }
 
-    /// Returns the place of flow `index` among the connections, if it belongs to a connection.
+    /// Returns the web source and the connection of flow `index`; `None` if the flow does not
+    /// belong to a connection.
     pub(super) fn member(&self, index: usize) -> Option<Member> {
         let place = index.checked_sub(self.first)?;
         self.members.get(place).copied()

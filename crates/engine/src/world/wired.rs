@@ -1,10 +1,11 @@
-//! A wired link of a world, with properties that only results need.
+//! A wired link of a simulation, with additional properties for results.
 
 use crate::kernel::time::Time;
 use crate::link::Link;
 use crate::packet::Packet;
 
-/// A link of the network. Links of hosts are numerous, and therefore have the size of a cache line.
+/// A wired link. The type has the size of a cache line, because the access links of hosts are
+/// numerous.
 #[repr(align(64))]
 pub(crate) struct WiredLink {
     pub(super) link: Link,
@@ -12,7 +13,7 @@ pub(crate) struct WiredLink {
 }
 
 impl WiredLink {
-    /// Returns whether the link belongs to a host.
+    /// Returns whether the link is the access link of a host.
     pub(super) fn is_of_host(&self) -> bool {
         matches!(self.link, Link::Host(_))
     }
@@ -22,7 +23,7 @@ impl WiredLink {
         self.label.lookahead
     }
 
-    /// Returns the link, for its counters.
+    /// Returns the simulated link with its counters.
     pub(crate) fn link(&self) -> &Link {
         &self.link
     }
@@ -32,7 +33,7 @@ impl WiredLink {
         &self.label.name
     }
 
-    /// Returns whether results show the link.
+    /// Returns whether results contain the link.
     pub(crate) fn is_shown(&self) -> bool {
         self.label.shown
     }
@@ -42,7 +43,8 @@ impl WiredLink {
         self.label.marks
     }
 
-    /// Returns the time at which a packet that enters the link of a host at `at` leaves it.
+    /// Returns the time at which a packet leaves the access link of a host, if the packet enters at
+    /// `at`.
     #[inline(always)]
     pub(super) fn pass_host(&mut self, at: Time, packet: &Packet) -> Time {
         match &mut self.link {
@@ -54,11 +56,11 @@ impl WiredLink {
     }
 }
 
-/// Properties of a link that are not needed for each packet.
+/// Properties of a link that are not read for each packet.
 pub(super) struct Label {
     /// Whether packets enter the link with lookahead.
     pub(super) lookahead: bool,
-    /// Whether results show the link.
+    /// Whether results contain the link.
     pub(super) shown: bool,
     /// Whether the queue of the link may mark packets.
     pub(super) marks: bool,

@@ -1,8 +1,8 @@
-//! The wires of a world: links, routes over them, packets in flight.
+//! The wires of a simulation: links, routes over links, and packets in flight on links.
 //!
-//! A packet costs one event at each place where the order of arrivals is unknown: where several
-//! links meet, and at its endpoint, unless the endpoint has lookahead. Between these places the
-//! packet enters all links in one event ([`super::lookahead`]).
+//! A packet needs an event only where the order of arrivals is not known in advance: where several
+//! links meet, and at an endpoint without lookahead. All links between two such points are passed
+//! in one event ([`super::lookahead`]).
 
 use std::collections::VecDeque;
 
@@ -23,42 +23,43 @@ use crate::scenario::{LinkSettings, QueueSetting, Scenario};
 /// Length of a full packet. [bytes]
 const FULL_BYTES: u64 = 1500;
 
-/// Default bin width of the smallest utilisation.
+/// Default length of the intervals in which the smallest utilisation is measured.
 const UTILISATION_BIN: Span = Span(100_000_000);
 
-/// Links, routes, and packets on links.
+/// The links, the routes over links, and the packets on links.
 pub(crate) struct Wires {
-    /// Links by number. The bottleneck is last.
+    /// Links by number. The virtual shared bottleneck is last.
     pub(super) links: Vec<WiredLink>,
     pub(super) routes: Routes,
-    /// Packets on links, ordered by their arrival times at the far ends and by the numbers of the
-    /// links.
+    /// Packets on links, ordered by their arrival times at the end of the link. If the times are
+    /// equal, the order is that of the link numbers.
     pub(super) carried: Calendar<Packet>,
     pub(super) gate: Gate,
-    /// Number of the bottleneck.
+    /// Link number of the virtual shared bottleneck.
     bottleneck: Option<usize>,
 }
 
-/// The gates in front of links that may change when a world halts.
+/// The state of all gates: a gate is in front of each link whose settings may change when the
+/// simulation halts.
 pub(super) struct Gate {
-    /// Packets that arrive after this time do not enter a link.
+    /// Packets that arrive after this time wait in front of the gate.
     pub(super) until: Time,
-    /// Packets held in front of their gates, ordered by arrival time.
+    /// Packets that wait in front of gates, ordered by arrival time.
     pub(super) held: VecDeque<Held>,
 }
 
-/// A packet in front of a gate.
+/// A packet that waits in front of a gate.
 pub(super) struct Held {
     /// Arrival time of the packet at the gate.
     pub(super) arrives: Time,
-    /// Time at which the packet began the leg that contains the link.
+    /// Time at which the packet began the leg of its route that contains the gate.
     pub(super) before: Time,
     pub(super) packet: Packet,
 }
 
 impl Gate {
-    /// Returns the next held packet that arrives by `until`. The gate then admits packets up to the
-    /// arrival of the following held packet.
+    /// Returns the next held packet that arrives by `until`. Until the arrival time of the
+    /// following held packet, the gates are open.
     pub(super) fn next(&mut self, until: Time) -> Option<Held> {
         if self.held.front()?.arrives > until {
             return None;
@@ -89,16 +90,17 @@ impl Wires {
         }
     }
 
-    /// Returns the queue of the radio in which the route of `packet` begins; `None` if it begins on wires.
+    /// Returns the queue in front of the radio channel in which the route of `packet` begins;
+    /// `None` if the route begins on wires.
     #[inline(always)]
     pub(super) fn first_queue(&self, packet: &Packet) -> Option<u32> {
         let first = self.routes.first(packet);
         (first != WIRED).then_some(first)
     }
 
-    /// Returns the queue that a greedy source fills, and the path to this queue. It is the first
-    /// queue on the route of the data of the source whose link has a rate. The bottleneck has a
-    /// rate if `begun`.
+    /// Returns the path from a greedy source to the queue that it keeps full. This queue is the
+    /// first queue on the route whose link has a rate. `begun` says whether the virtual shared
+    /// bottleneck has started, so that it has a rate.
     pub(super) fn approach(&self, flow: u32, begun: bool) -> Approach {
         let mut approach = Approach {
             filled: Filled::Air(self.routes.queue_of(flow, self.links.len())),
@@ -110,7 +112,7 @@ impl Wires {
         }
         for &number in self.routes.data_links(flow) {
             let Some(wired) = self.links.get(number as usize) else {
-                break; // the rest of the route is on air
+                break; // the remaining links of the route are wireless
             };
             let is_free = self.is_bottleneck(number as usize) && !begun;
             match wired.link.unrated_delay() {
@@ -128,15 +130,15 @@ impl Wires {
         approach
     }
 
-    /// Moves the packet in service of link number `link` onto the link.
+    /// Moves the packet in service at link number `link` from the queue onto the link.
     pub(super) fn depart(&mut self, now: Time, link: usize) {
         if let Some((at, packet)) = self.links[link].link.depart(now) {
             self.carried.push(at, link, packet);
         }
     }
 
-    /// Applies the differences between the link queues of two scenarios from `now` on, for the
-    /// settings that may change.
+    /// Applies the differences between the link queues of two scenarios from `now` on. Only
+    /// settings that may change at run time are considered.
     #[cold]
     #[inline(never)]
     pub(super) fn change(&mut self, now: Time, [from, to]: [&Scenario; 2]) {
@@ -158,20 +160,20 @@ impl Wires {
         }
     }
 
-    /// Sets the rate of the bottleneck. [bit/s]
+    /// Sets the rate of the virtual shared bottleneck. [bit/s]
     pub(super) fn set_bottleneck(&mut self, rate_bps: u64) {
         if let Some(number) = self.bottleneck {
             self.links[number].link.set_rate(rate_bps);
         }
     }
 
-    /// Returns the number of bytes that have passed the bottleneck. [bytes]
+    /// Returns the number of bytes that have passed the virtual shared bottleneck. [bytes]
     pub(super) fn passed_bytes(&self) -> u64 {
         self.bottleneck().map_or(0, |wired| wired.link.sent_bytes())
     }
 
-    /// Returns the counters of each leaf of the bottleneck, and the number of bytes that have
-    /// passed it.
+    /// Returns the counters of each leaf of the virtual shared bottleneck, and the total number of
+    /// bytes that have passed it.
     pub(super) fn passed(&self) -> Passed {
         let link = self.bottleneck().map(WiredLink::link);
         Passed {
@@ -180,22 +182,23 @@ impl Wires {
         }
     }
 
-    /// Returns the links by number. The bottleneck is last.
+    /// Returns the links by number. The virtual shared bottleneck is last.
     pub(crate) fn links(&self) -> &[WiredLink] {
         &self.links
     }
 
-    /// Returns the queues of the radio and the links on the route of a flow's data, in order.
+    /// Returns the queues in front of the radio channel and the links that a flow's data passes, in
+    /// order.
     pub(crate) fn data_stops(&self, flow: u32) -> Vec<Stop> {
         self.routes.data_stops(flow, self.links.len())
     }
 
-    /// Returns the bottleneck.
+    /// Returns the link of the virtual shared bottleneck.
     pub(crate) fn bottleneck(&self) -> Option<&WiredLink> {
         self.bottleneck.map(|number| &self.links[number])
     }
 
-    /// Returns whether link number `number` is the bottleneck.
+    /// Returns whether link number `number` is the virtual shared bottleneck.
     pub(crate) fn is_bottleneck(&self, number: usize) -> bool {
         self.bottleneck == Some(number)
     }
@@ -217,13 +220,13 @@ impl Wires {
     }
 }
 
-/// Returns the bin width that the scenario sets.
+/// Returns the length of the intervals in which the smallest utilisation is measured.
 pub(super) fn bin_of(scenario: &Scenario) -> Span {
     scenario.record.utilisation_bin.unwrap_or(UTILISATION_BIN)
 }
 
-/// Returns the longest time of a packet on a link without queueing: delay and jitter of the link,
-/// plus the transmission time of a full packet.
+/// Returns the longest time that a packet spends on any link without queueing: delay, jitter, and
+/// the transmission time of a full packet.
 pub(super) fn reach_of(scenario: &Scenario) -> Span {
     let wire = &scenario.wire;
     let wires = [&wire.rate, &wire.back].map(|rate| (wire.delay, rate.bps()));
@@ -238,8 +241,8 @@ pub(super) fn reach_of(scenario: &Scenario) -> Span {
     times.max().unwrap_or(Span::ZERO)
 }
 
-/// Returns the empty links of a scenario: first the wire of its cell, last the bottleneck. Also
-/// sets in the routes which endpoints have lookahead.
+/// Returns the links of a scenario without packets: first the wire of its cell, last the
+/// bottleneck. In `routes`, sets which endpoints have lookahead.
 fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<WiredLink> {
     let measured = scenario.measured();
     let bin = bin_of(scenario);

@@ -1,5 +1,5 @@
-//! A Gaussian sequence with long memory plus white noise. The arrivals and requests of PackMime are
-//! computed from it.
+//! A Gaussian sequence with long memory plus white noise, from which PackMime's connection gaps and
+//! request lengths are computed.
 //!
 //! References: Cao et al. 2004 (the FSD-MA(1) model: fractional sum-difference, moving average of
 //! order 1); J. R. M. Hosking, "Modeling persistence in hydrological time series using fractional
@@ -11,13 +11,14 @@
 //!                                                  x_t fractional noise: (1 - B)^d x_t = e_t
 //! ```
 //!
-//! x_t is drawn conditionally on the last [`MEMORY`] values before it. The correlations of x_t are
-//! exact up to this lag. ns-2 does the same, with a memory of 1,000 for arrivals and 5,000 for
-//! requests.
+//! In these equations, z_t is the sequence, d is the order of fractional differencing, theta is the
+//! fraction of white noise, and B is the backshift operator. x_t is drawn conditionally on the last
+//! [`MEMORY`] values before it, so that its correlations are exact up to this lag. ns-2 uses the
+//! same method, with 1,000 values for gaps and 5,000 values for requests.
 
 use crate::kernel::streams::Stream;
 
-/// Number of past values on which the next value depends; a multiple of [`LANES`].
+/// Number of past values on which the next value depends. The number is a multiple of [`LANES`].
 pub(super) const MEMORY: usize = 1_000;
 
 /// Number of separate sums in the scalar product, which the processor can compute in parallel.
@@ -27,24 +28,24 @@ const LANES: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct LongMemory {
     stream: Stream,
-    /// Coefficients of the values from lag `MEMORY` to lag 1.
+    /// Prediction coefficients of the past values, from lag `MEMORY` to lag 1.
     coefficients: Vec<f64>,
-    /// Standard deviation of x given the past values.
+    /// Standard deviation of x_t, given the past values.
     innovation: f64,
-    /// Past values, with the oldest at index `oldest`. Each value is stored twice, `MEMORY` places
-    /// apart.
+    /// Past values, with the oldest at index `oldest`. Each value is stored twice, at two indices
+    /// that differ by `MEMORY`.
     past: Vec<f64>,
     oldest: usize,
-    /// Factors of x_t + x_{t-1} and of the white noise.
+    /// Factors by which x_t + x_{t-1} and the white noise n_t are multiplied.
     weights: [f64; 2],
 }
 
 impl LongMemory {
-    /// Returns the sequence with fractional differencing of order `d`, from 0 to 0.5. White noise
-    /// has the fraction `theta` of the variance.
+    /// Returns a sequence with fractional differencing of order `d`, from 0 to 0.5. White noise
+    /// contributes the fraction `theta` of the variance.
     pub(super) fn new(d: f64, theta: f64, mut stream: Stream) -> LongMemory {
-        // Durbin-Levinson: row t of the coefficients is computed from row t - 1, and x_t is drawn
-        // with row t
+        // Durbin-Levinson recursion: the coefficients for t past values are computed from those for
+        // t - 1, and x_t is drawn with them
         let mut row: Vec<f64> = Vec::with_capacity(MEMORY); // coefficients from lag 1 on
         let mut previous = Vec::with_capacity(MEMORY);
         let mut variance = 1.0;
@@ -63,7 +64,8 @@ impl LongMemory {
             }
         }
         row.reverse();
-        // Var(x_t + x_{t-1}) = 2 (1 + rho_1), rho_1 = d / (1 - d)
+        // Var(x_t + x_{t-1}) = 2 (1 + rho_1), where rho_1 = d / (1 - d) is the correlation of x_t
+        // at lag 1
         let of_sum = 2.0 + 2.0 * d / (1.0 - d);
         LongMemory {
             stream,
@@ -75,7 +77,7 @@ impl LongMemory {
         }
     }
 
-    /// Returns the next value.
+    /// Returns the next value of the sequence.
     pub(super) fn next(&mut self) -> f64 {
         let window = &self.past[self.oldest..self.oldest + MEMORY];
         let before = window[MEMORY - 1];
@@ -108,8 +110,8 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    /// Returns the correlation of s at `lag` >= 1, computed from the correlation of fractional
-    /// noise, rho_k = rho_{k-1} (k - 1 + d) / (k - d) (Hosking 1984, eq. 3).
+    /// Returns the correlation of s at `lag` >= 1. The correlation of s follows from that of
+    /// fractional noise at lag k, rho_k = rho_{k-1} (k - 1 + d) / (k - d) (Hosking 1984, eq. 3).
     fn correlation(d: f64, theta: f64, lag: usize) -> f64 {
         let mut rho = vec![1.0];
         for k in 1..=lag + 1 {
@@ -119,8 +121,8 @@ mod tests {
         (1.0 - theta) * (below + 2.0 * rho[lag] + rho[lag + 1]) / (2.0 + 2.0 * rho[1])
     }
 
-    /// Estimates the variance and correlations over many short sequences, whose means are
-    /// independent.
+    /// Compares the variance and the correlations of many short, independent sequences with the
+    /// model.
     #[test]
     fn variance_and_correlations_are_those_of_the_model() {
         let (d, theta) = (0.33, 0.4);
@@ -153,7 +155,7 @@ mod tests {
         }
     }
 
-    /// Checks that the window advances by one value at a time, also at the end of the ring.
+    /// Checks that `past` contains the last values in order, also when the index wraps.
     #[test]
     fn the_past_is_the_last_values_in_order() {
         let stream = Streams::new(1, 0).stream("memory");

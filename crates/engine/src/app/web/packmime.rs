@@ -1,8 +1,8 @@
 //! The distributions of PackMime-HTTP, as functions of the rate of new connections.
 //!
-//! Reference: Cao et al. 2004, with the values in ns-2.35 (`packmime_ranvar`), whose authors
-//! include authors of the paper. Every value here was compared with random draws of ns-2. The
-//! values printed in the paper were not compared.
+//! Reference: Cao et al. 2004, with the values in ns-2.35 (`packmime_ranvar`), some of whose
+//! authors also wrote the paper. All values in this file were compared with random draws of ns-2,
+//! but not with the values printed in the paper.
 //!
 //! | quantity | distribution |
 //! |---|---|
@@ -12,7 +12,8 @@
 //! | server delay | 1 / Weibull(0.63, 305 / s), at most 0.1 s |
 //!
 //! The Weibull shapes and the fractions of white noise increase with the rate: log2(p / (1 - p)) =
-//! a + b log2(rate). Therefore the traffic of many clients is nearly Poisson.
+//! a + b log2(rate), where p is the shape or the fraction, and a and b are constants. Therefore the
+//! traffic of many clients is nearly Poisson.
 //!
 //! Differs from ns-2 in: the quantiles are given at fewer points, and are linear between the points
 //! as in ns-2 (error at most 1 %); no size exceeds the last quantile (ns-2 extends the tails, which
@@ -21,12 +22,13 @@
 use super::long_memory::{LongMemory, above};
 use crate::kernel::streams::Stream;
 
-/// Returns p, where log2(p / (1 - p)) = a + b log2(rate).
+/// Returns the shape or the fraction p of white noise at this `rate` of connections: log2(p / (1 -
+/// p)) = a + b log2(rate).
 fn by_rate((a, b): (f64, f64), rate: f64) -> f64 {
     1.0 / (1.0 + libm::exp2(-(a + b * libm::log2(rate))))
 }
 
-/// Gaps between the starts of connections.
+/// The random gaps between the starts of connections.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals {
     memory: LongMemory,
@@ -51,7 +53,7 @@ impl Arrivals {
     }
 }
 
-/// Lengths of requests.
+/// The random lengths of requests.
 #[derive(Clone, Debug)]
 pub(super) struct Requests(LongMemory);
 
@@ -72,20 +74,21 @@ impl Requests {
     }
 }
 
-/// Lengths of responses.
+/// The random lengths of responses.
 #[derive(Clone, Debug)]
 pub(super) struct Responses {
     stream: Stream,
-    /// Whether the server sends files at present, and not the answer "not changed".
+    /// Whether the current responses contain files; if false, they are answers "not changed".
     files: bool,
-    /// Number of remaining responses of the current kind.
+    /// Number of remaining responses in the current run of files or of answers "not changed".
     run: u32,
-    /// Weibull shapes of the lengths of runs: first of answers "not changed", then of files.
+    /// Weibull shapes of the numbers of responses in a run: first for answers "not changed", then
+    /// for files.
     shapes: [f64; 2],
 }
 
-/// Weibull scales of the lengths of runs: first of answers "not changed", then of files. Lengths
-/// are rounded up.
+/// Weibull scales of the numbers of responses in a run: first for answers "not changed", then for
+/// files. The drawn numbers are rounded up.
 const RUN_SCALES: [f64; 2] = [0.775, 3.11];
 
 impl Responses {
@@ -115,7 +118,7 @@ impl Responses {
     }
 }
 
-/// Returns the time between a request and its response at the server. [s]
+/// Returns the random processing time of the server between request and response. [s]
 pub(super) fn server_delay_s(stream: &mut Stream) -> f64 {
     1.0 / weibull(stream, 0.63, 305.0).max(10.0)
 }
@@ -129,7 +132,8 @@ fn truncated(bytes: f64) -> u32 {
     (bytes as u32).max(1)
 }
 
-/// Returns a quantile, interpolated linearly between the given points and constant outside them.
+/// Returns the value y at `at`, interpolated linearly between the given points (x, y). Outside the
+/// points the value is constant.
 fn quantile(given: &[(f64, f64)], at: f64) -> f64 {
     let above = given.partition_point(|&(x, _)| x <= at);
     if above == 0 || above == given.len() {
@@ -139,7 +143,7 @@ fn quantile(given: &[(f64, f64)], at: f64) -> f64 {
     y0 + (y1 - y0) * (at - x0) / (x1 - x0)
 }
 
-/// Shorter half of requests, as pairs of probability and length in bytes.
+/// Quantiles of the shorter half of requests, as pairs of probability and length in bytes.
 const SHORT_REQUEST: &[(f64, f64)] = &[
     (0.0, 50.98),
     (0.0101, 93.82),
@@ -155,8 +159,8 @@ const SHORT_REQUEST: &[(f64, f64)] = &[
     (1.0, 421.79),
 ];
 
-/// Longer half of requests, as pairs of log2 of the probability of a larger value, and log2 of the
-/// length in bytes.
+/// Quantiles of the longer half of requests, as pairs of log2 of the probability of a longer
+/// request, and log2 of the length in bytes.
 const LONG_REQUEST: &[(f64, f64)] = &[
     (-17.7791, 19.758),
     (-3.5983, 10.209),
@@ -171,7 +175,7 @@ const LONG_REQUEST: &[(f64, f64)] = &[
     (-0.0083, 8.728),
 ];
 
-/// Answers "not changed", as pairs of probability and length in bytes.
+/// Quantiles of answers "not changed", as pairs of probability and length in bytes.
 const NOT_CHANGED: &[(f64, f64)] = &[
     (0.0001, 4.645),
     (0.0203, 40.80),
@@ -192,8 +196,8 @@ const NOT_CHANGED: &[(f64, f64)] = &[
     (1.0, 272.23),
 ];
 
-/// Responses with a file, as pairs of log2 of the probability of a larger value, and log2 of the
-/// length in bytes. The tail is Pareto with exponent 1.23.
+/// Quantiles of responses with a file, as pairs of log2 of the probability of a longer response,
+/// and log2 of the length in bytes. The tail is Pareto with exponent 1.23.
 const FILE: &[(f64, f64)] = &[
     (-18.1793, 25.877),
     (-5.6937, 15.739),

@@ -1,7 +1,7 @@
-//! Compares the shared queue for Linux, `crates/bpf/sharing.h`, with the queue of the engine. The C
-//! code for BPF is compiled for this machine, and decides on random traces of arrivals.
+//! Compares virtual buffer sharing for Linux, `crates/bpf/sharing.h`, with that of the engine. The
+//! C code for BPF is compiled for this machine, and processes random traces of arrivals.
 //!
-//! `LASTHOP_FREEZE=1` writes the constants again.
+//! With `LASTHOP_FREEZE=1` the test writes the constants of the C code to their file again.
 
 use super::*;
 use crate::control::buffer_sharing::constants;
@@ -26,7 +26,8 @@ fn constants_are_those_here() {
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }
 
-/// Number of traces. It is smaller in debug builds; `make test-long PART=rust` runs all traces.
+/// Number of traces. The number is smaller in debug builds; `make test-long PART=rust` runs all
+/// traces.
 const TRACES: u32 = if cfg!(debug_assertions) {
     10_000
 } else {
@@ -34,24 +35,25 @@ const TRACES: u32 = if cfg!(debug_assertions) {
 };
 /// Number of traces that one process of the C code processes.
 const AT_ONCE: u32 = 5_000;
-/// Maximum number of arrivals in a trace.
+/// Maximum number of arrivals in a random trace.
 const LONGEST: u32 = 150;
 /// Number of classes in the output of the C code.
 const MOST: usize = 3;
-/// Maximum difference of the probabilities of the regulator after a step. The C code counts packets
-/// in units of 2^-24, and departures of hundreds of packets multiply the rounding error. [-]
+/// Maximum difference between the probabilities of the C code and of the engine after a step of the
+/// regulator. The C code counts packets in units of 2^-24, and departures of hundreds of packets
+/// multiply the rounding error. [-]
 const APART: f64 = 1e-6;
-/// Difference between a share and its target below which rounding may decide which one is larger.
+/// If a share and its target differ by less than this value, rounding may decide which is larger.
 /// [-]
 const TIE: f64 = 1e-9;
 
 const ONE: f64 = 4_294_967_296.0;
 
-/// An input of `sharing_user_space.c`.
+/// One event of the input of `sharing_user_space.c`.
 #[derive(Clone, Copy, Debug)]
 struct Event([u64; 4]);
 
-/// A queue of the engine with its packets.
+/// The state of one random trace: a queue of the engine and its packets.
 struct Trace {
     law: Law,
     queue: SharedBuffer,
@@ -59,7 +61,8 @@ struct Trace {
     now: Time,
 }
 
-/// The expected output of the C code: whether the packet enters, and the probabilities.
+/// The expected output of the C code for one arrival: whether the packet is admitted, and the
+/// blocking probabilities.
 type Answer = (bool, Vec<f64>);
 
 fn class(name: usize, share: f64, total: f64) -> SharingClass {
@@ -72,7 +75,8 @@ fn class(name: usize, share: f64, total: f64) -> SharingClass {
 }
 
 impl Trace {
-    /// Returns an empty queue with random settings, and appends these settings for the C code.
+    /// Returns an empty queue with random settings, and appends these settings to the input of the
+    /// C code.
     fn draw(stream: &mut Stream, events: &mut Vec<Event>) -> Trace {
         let law = Law::ALL[stream.up_to(3) as usize];
         let limit = 8 + stream.up_to(200);
@@ -106,7 +110,7 @@ impl Trace {
         ]);
         events.push(event);
         events.push(Event([1 | (count as u64) << 8, part(0), part(1), part(2)]));
-        let flows = count + 1; // plus one flow without a class
+        let flows = count + 1; // the last flow has no class
         let draws = Streams::new(1, 0).stream("not used");
         Trace {
             law,
@@ -116,7 +120,7 @@ impl Trace {
         }
     }
 
-    /// Advances the time, and removes packets.
+    /// Advances the time by a random amount, and removes the packets that leave until then.
     fn pass(&mut self, stream: &mut Stream) {
         let most_ns = [100, 20_000_000, 2_000_000_000][stream.up_to(9).saturating_sub(7) as usize];
         self.now += Span(u64::from(1 + stream.up_to(most_ns)));
@@ -131,7 +135,7 @@ impl Trace {
         }
     }
 
-    /// Returns the integral terms of the probabilities in the format of the C code.
+    /// Returns the integral terms of the blocking probabilities in the format of the C code.
     fn integrals(&self) -> Event {
         let mut event = [2, 0, 0, 0];
         for (k, p) in self.queue.controller.integrals().iter().enumerate() {
@@ -140,7 +144,8 @@ impl Trace {
         Event(event)
     }
 
-    /// Adds a packet. Returns `None` if a share is so close to its target that rounding decides.
+    /// Adds a packet to the queue. Returns `None` if a share is so close to its target that the
+    /// decision depends on rounding.
     fn arrive(&mut self, stream: &mut Stream) -> Option<(Event, Answer)> {
         let flow = stream.up_to(self.queue.class_of.len() as u32 - 1);
         let class = self.queue.class(flow);
@@ -200,7 +205,7 @@ impl Trace {
     }
 }
 
-/// Returns random traces, with the expected output for each arrival.
+/// Returns random traces, with the expected output of the C code for each arrival.
 fn traces(first: u32) -> (Vec<Event>, Vec<Option<Answer>>) {
     let mut stream = Streams::new(1, first).stream("sharing");
     let (mut events, mut answers) = (Vec::new(), Vec::new());
@@ -213,7 +218,8 @@ fn traces(first: u32) -> (Vec<Event>, Vec<Option<Answer>>) {
             let Some((event, answer)) = trace.arrive(&mut stream) else {
                 break;
             };
-            // single steps are compared, because errors accumulate over many steps
+            // the C code starts each step from the engine's state, because rounding errors would
+            // accumulate
             events.push(before);
             answers.push(None);
             events.push(event);

@@ -1,9 +1,9 @@
-//! Tests of the packets that a partition counts.
+//! Tests which packets virtual buffer sharing with algorithm `partition` counts.
 
 use super::*;
 use crate::kernel::streams::Streams;
 
-/// Returns a queue of 30 packets whose classes have 12 and 6 packets; the third flow has no class.
+/// Returns a queue with two partitions of 12 and 6 packets. The third flow has no class.
 fn partition() -> SharedBuffer {
     let setting = SharingSetting {
         occupancy: 0.6,

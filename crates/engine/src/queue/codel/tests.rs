@@ -1,5 +1,5 @@
-//! Compares CoDel with its control law worked by hand, and with a separate implementation of the
-//! pseudocode of the RFC.
+//! Compares CoDel with calculated drop times, and with a separate implementation of the pseudocode
+//! of RFC 8289.
 
 use proptest::prelude::*;
 
@@ -30,8 +30,8 @@ fn packet(number: u32, queued: u64, bytes: u16, ecn: Ecn) -> Packet {
     }
 }
 
-/// Removes one packet per `gap` [ns] from `from` to `to` [ns]. Returns the time [ms] and the number
-/// of each dropped packet.
+/// Removes one packet per `gap` [ns] from `from` to `to` [ns]. Returns for each dropped packet the
+/// time of the drop [ms] and the packet's number.
 fn serve(
     codel: &mut CoDel,
     setting: &CoDelSetting,
@@ -52,9 +52,9 @@ fn serve(
 
 #[test]
 fn drops_come_at_the_interval_over_the_root_of_their_number() {
-    // a standing queue, one packet per millisecond: above target at 10 ms, in the drop state from
-    // 110 ms on; the next drops are at 210, 210 + 100/sqrt 2 = 280.7, + 100/sqrt 3 = 338.4, + 50 =
-    // 388.4 ms
+    // one packet arrives and one leaves per millisecond, with a constant backlog: the sojourn time
+    // exceeds the target at 10 ms, and the first drop is at 110 ms; the next drops are at 210, 210
+    // + 100/sqrt 2 = 280.7, + 100/sqrt 3 = 338.4, + 50 = 388.4 ms
     let mut codel = CoDel::default();
     for number in 0..1_000 {
         codel.push(packet(number, 0, 1_500, Ecn::NotCapable));
@@ -62,7 +62,7 @@ fn drops_come_at_the_interval_over_the_root_of_their_number() {
     let drops = serve(&mut codel, &SETTING, (10 * MS, 400 * MS, MS));
     let times: Vec<u64> = drops.iter().map(|(at, _)| *at).collect();
     assert_eq!(times, [110, 210, 281, 339, 389]);
-    // the packet at the head is dropped: 100 packets have left before it
+    // CoDel drops the packet at the head of the queue: 100 packets have left before
     assert_eq!(drops[0].1, 100);
 }
 
@@ -73,7 +73,7 @@ fn a_backlog_of_one_packet_is_never_dropped_from() {
     codel.push(packet(0, 0, 1_500, Ecn::NotCapable));
     for step in 1..1_000_u64 {
         codel.push(packet(step as u32, 0, 1_500, Ecn::NotCapable));
-        // of two packets one leaves, and the remaining backlog is not longer than the largest
+        // one of two packets leaves, and the remaining backlog is not longer than the largest
         // packet
         let at = 500 * MS + step * MS;
         drops.extend(serve(&mut codel, &SETTING, (at, at + 1, 1)));
@@ -110,9 +110,9 @@ fn a_packet_that_can_carry_a_mark_is_marked_and_sent() {
     assert_eq!(dropped.len(), 3, "at 339, 389 and 433 ms");
 }
 
-/// Packets with sojourn times of 0, 1, 2, ... ms are marked above 3 ms, as with `ce_threshold` of
-/// Linux: all ECN-capable packets, or only ECT(1). CoDel itself does nothing, because its interval
-/// has not passed.
+/// Packets with sojourn times of 0, 1, 2, ... ms are marked above a `ce_threshold` of 3 ms, as in
+/// Linux. The setting selects all ECN-capable packets, or only ECT(1) packets. CoDel itself marks
+/// nothing, because the interval has not passed.
 #[test]
 fn packets_are_marked_by_their_time_in_the_queue() {
     use Ecn::{Capable, Experienced, NotCapable, Scalable};
@@ -215,8 +215,8 @@ proptest! {
     fn the_pseudo_code_drops_the_same_packets(
         phases in prop::collection::vec((1..400_u64, 40_u16..1500, 1..60_u64), 1..40),
     ) {
-        // phases of arrivals, with a server that sends once in ten steps of a prime number of
-        // nanoseconds, so that no comparison depends on rounding
+        // random phases of arrivals; the server sends one packet every ten steps of a prime number
+        // of nanoseconds, so that no comparison depends on rounding
         let (mut codel, mut rfc) = (CoDel::default(), Rfc::default());
         let (mut step, mut number, mut dropped) = (1_u64, 0_u32, Vec::new());
         for (length, bytes, every) in phases {

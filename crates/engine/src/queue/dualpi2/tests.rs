@@ -1,5 +1,5 @@
-//! Compares DualPI2 with a separate implementation of the pseudocode of the RFC, with calculated
-//! values, and with the coupling at several loads.
+//! Compares DualPI2 with a separate implementation of the pseudocode of RFC 9332, and with
+//! calculated values. The coupling of mark and drop rates is tested at several loads.
 
 use proptest::prelude::*;
 
@@ -22,8 +22,8 @@ fn packet(number: u32, queued: u64, bytes: u16, ecn: Ecn) -> Packet {
 }
 
 /// An implementation of RFC 9332, figures 2, 3, 5, 7 and 8, with the names of the RFC. Times are
-/// floating-point numbers [s]; p' and p_CL are bounded. The scheduler is `dequeue_packet` of Linux,
-/// whose credit is an integer.
+/// floating-point numbers [s]; p' and p_CL are at most 1. The scheduler is `dequeue_packet` of
+/// Linux, with an integer credit.
 struct Rfc {
     lq: VecDeque<(f64, u32, i64, Ecn)>,
     cq: VecDeque<(f64, u32, i64, Ecn)>,
@@ -33,13 +33,14 @@ struct Rfc {
     p_cl: f64,
     p_c: f64,
     prevq: f64,
-    /// Weights of the classic queue and of the L queue, times 1500 bytes. The weights sum to 4.
+    /// Weight of the classic queue, multiplied by 1500 bytes. The weights of the two queues sum to
+    /// 4.
     wc: i64,
     wl: i64,
     credit: i64,
     limit: usize,
     dropped: Vec<u32>,
-    /// Time shift if packets are served by a time-shifted FIFO.
+    /// Head start of L4S packets if the scheduler is a time-shifted FIFO.
     tshift: Option<f64>,
 }
 
@@ -95,7 +96,7 @@ impl Rfc {
         }
     }
 
-    /// Returns whether the L queue is served, and the change of the credit per byte.
+    /// Returns whether the L queue is served next, and the change of the credit per byte.
     fn scheduler(&self, now: f64) -> (bool, i64) {
         let (Some(l), Some(c)) = (self.lq.front(), self.cq.front()) else {
             return (self.cq.is_empty(), 0);
@@ -107,7 +108,7 @@ impl Rfc {
         }
     }
 
-    /// Returns the number of the next packet, and whether it has CE.
+    /// Returns the number of the next packet, and whether the packet has a CE mark.
     fn dequeue(&mut self, now: f64) -> Option<(u32, bool)> {
         while self.lq.len() + self.cq.len() > 0 {
             let (is_lq, change) = self.scheduler(now);
@@ -169,8 +170,9 @@ proptest! {
         is_wrr in any::<bool>(),
         limit in 5..400_usize,
     ) {
-        // phases of arrivals: each kind of packet arrives at multiples of its step, and the server sends every `gap`
-        // steps; the update of Linux, 16 ms, is counted from the first step
+        // phases of arrivals: L4S and classic packets arrive at multiples of their own intervals,
+        // and the server sends every `gap` steps; the controller's interval of 16 ms (as in Linux)
+        // is counted from the first step
         let setting = DualPi2Setting {
             update: Span(160 * STEP),
             classic_weight: 0.25,
@@ -209,7 +211,8 @@ proptest! {
     }
 }
 
-/// A constant classic queue of 20 ms, then of 10 ms, then none, calculated with alpha 0.16 and beta 3.2 per second.
+/// The queueing delay of the classic queue is 20 ms, then 10 ms, then 0; p' is calculated with
+/// alpha 0.16 and beta 3.2 per second.
 #[test]
 fn the_controller_follows_a_trace_worked_by_hand() {
     let mut dual = DualPi2::new(usual());
@@ -225,15 +228,16 @@ fn the_controller_follows_a_trace_worked_by_hand() {
         dual.base.p
     };
     let near = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-12, "{value}");
-    near(step(0), 0.0); // 0.16 (0 - 15 ms) is below 0
-    near(step(15), 0.048); // 3.2 * 15 ms
+    near(step(0), 0.0); // p' = 0.16 (0 - 15 ms) would be below 0
+    near(step(15), 0.048); // the change of p' is 3.2 * 15 ms
     near(step(15), 0.048);
     near(step(10), 0.048 - 0.000_8 - 0.016);
     near(step(10), 0.031_2 - 0.000_8);
-    near(step(0), 0.0); // - 0.0024 - 0.032
+    near(step(0), 0.0); // the change of p' is - 0.0024 - 0.032
 }
 
-/// Nothing changes while the queue is empty: an update that is due hours later has the same result.
+/// While the queue is empty, nothing changes: even if updates are hours late, the result is the
+/// same.
 #[test]
 fn hours_without_a_packet_cost_no_steps_and_change_nothing() {
     let run = |idle: u64| {
@@ -281,7 +285,7 @@ fn the_l_queue_is_marked_by_its_own_delay_and_a_single_packet_is_spared() {
     let sent: Vec<Ecn> = std::iter::from_fn(|| dual.dequeue(Time(5 * MS), &mut dropped))
         .map(|sent| sent.ecn)
         .collect();
-    // `recur` delays the first mark: its sum must exceed 1
+    // `recur` delays the first mark, because the sum of likelihoods must exceed 1
     let expected = [
         Ecn::Scalable,
         Ecn::Experienced,
@@ -294,8 +298,8 @@ fn the_l_queue_is_marked_by_its_own_delay_and_a_single_packet_is_spared() {
     );
 }
 
-/// 1500 bytes take 1 ms at 12 Mb/s, so that two packets take 2 ms. At 100 Mb/s, or with the service times of frames,
-/// the threshold is 800 us.
+/// 1500 bytes take 1 ms at 12 Mb/s, so that two packets take 2 ms. At 100 Mb/s, or with the service
+/// times of frames, the ramp begins at 800 us.
 #[test]
 fn on_a_slow_link_the_ramp_begins_with_two_packets() {
     let begins = |rate_bps, is_fixed| {
@@ -312,8 +316,8 @@ fn on_a_slow_link_the_ramp_begins_with_two_packets() {
     assert_eq!(begins(12_000_000, false), Span(800 * US));
 }
 
-/// Both queues are full of packets of equal length. With weights 9 to 1 the L queue is first. With
-/// a time-shifted FIFO the shift is 50 ms.
+/// Both queues always hold packets of equal length. With weights 9 to 1 the L queue is served
+/// first. The time-shifted FIFO has a shift of 50 ms.
 #[test]
 fn who_is_served_next() {
     let served = |scheduler| {
@@ -393,14 +397,14 @@ fn overload_drops_from_both_queues() {
     close(served(0.6, Ecn::Scalable), 360, 640);
 }
 
-/// The results of a link of 100 Mb/s with packets of 1500 bytes. L4S and classic packets are each
-/// offered at a fraction of the rate.
+/// The results of a link of 100 Mb/s with packets of 1500 bytes. The loads of L4S and classic
+/// packets are given as fractions of the rate.
 struct Served {
     /// Fraction of the L4S packets that were marked, and fraction of the classic packets that were
     /// lost.
     p_l: f64,
     p_c: f64,
-    /// Averages of k p' and of p'^2 over time.
+    /// Time average of k p', where k is the coupling factor; the next field is that of p'^2.
     coupled: f64,
     squared: f64,
 }
@@ -453,11 +457,13 @@ fn near(value: f64, expected: f64) {
     assert!(off.abs() < 0.05, "{value} for {expected}");
 }
 
-/// The excess of the offered load over the rate must be lost. If arrivals are regular, this
-/// determines p_C, except for the losses of L4S packets. L4S packets are marked with probability k
-/// sqrt(p_C). If arrivals are random, p' varies, and p_C exceeds the square of the mean of p'. Then
-/// each fraction follows its average, and the queue is sometimes empty, so that more than `lost`
-/// packets are lost.
+/// Checks the fractions of marked and lost packets at these loads. The offered load in excess of
+/// the rate must be lost. If arrivals are regular, this excess determines the drop probability p_C,
+/// except for the losses of L4S packets. L4S packets are marked with probability k sqrt(p_C), where
+/// k is the coupling factor. If arrivals are random, the base probability p' varies, and p_C
+/// exceeds the square of the mean of p'. Therefore the fraction of marks is compared with the
+/// average of k p', and the fraction of drops with the average of p'^2. With random arrivals the
+/// queue is sometimes empty, so that more than `lost` packets are lost.
 fn coupled_within_five_percent(loads: &[(f64, f64)], seconds: u64) {
     for &(low_latency, classic) in loads {
         let lost = 1.0 - (1.0 - low_latency) / classic;

@@ -1,4 +1,5 @@
-//! FQ-CoDel: hashing, rounds worked by hand, priority of sparse flows, shares.
+//! Tests of FQ-CoDel: hashing, calculated rounds of the scheduler, priority of sparse flows, shares
+//! of flows.
 
 use super::*;
 use crate::kernel::streams::Streams;
@@ -61,7 +62,7 @@ fn flows_are_spread_over_the_queues_by_a_seeded_hash() {
     let (first, second) = (queues(1), queues(2));
     assert_eq!(first, queues(1));
     assert_ne!(first, second);
-    // 1,024 balls in 1,024 bins leave 1,024/e = 377 empty, standard deviation 10
+    // 1,024 flows hashed to 1,024 queues leave 1,024/e = 377 queues empty, standard deviation 10
     for mut queues in [first, second] {
         queues.sort_unstable();
         queues.dedup();
@@ -82,7 +83,7 @@ fn rounds_give_each_flow_its_quantum_of_bytes() {
         fq.enqueue(packet(2, number, 500), 100, &mut dropped);
     }
     assert_ne!(hashed(1, fq.key, 1_024), hashed(2, fq.key, 1_024));
-    // 1,500 B from flow 1, then 3 x 500 B from flow 2, then both again
+    // 1,500 B from flow 1, then 3 x 500 B from flow 2, then the next round
     let order: Vec<(u32, u32)> = std::iter::from_fn(|| next(&mut fq, 1)).take(8).collect();
     let flows: Vec<u32> = order.iter().map(|(flow, _)| *flow).collect();
     assert_eq!(flows, [1, 2, 2, 2, 1, 2, 2, 2]);
@@ -100,10 +101,11 @@ fn a_sparse_flow_goes_first_but_cannot_keep_going_first() {
         fq.enqueue(packet(1, number, 1_500), 100, &mut dropped);
     }
     assert_eq!(next(&mut fq, 1), Some((1, 0)));
-    // flow 1 has used its quantum: a flow that has just begun overtakes nine of its packets
+    // flow 1 has used its quantum: a flow that has just become busy overtakes nine packets of flow
+    // 1
     fq.enqueue(packet(2, 0, 100), 100, &mut dropped);
     assert_eq!(next(&mut fq, 1), Some((2, 0)));
-    // a flow that becomes idle must pass one round with the old flows before it is new again
+    // a flow that becomes idle stays in the old list for one round before it counts as new again
     assert_eq!(next(&mut fq, 1), Some((1, 1)));
     fq.enqueue(packet(2, 1, 100), 100, &mut dropped);
     assert_eq!(next(&mut fq, 1), Some((2, 1)));
@@ -126,8 +128,8 @@ fn a_full_queue_drops_from_the_head_of_the_longest() {
 
 #[test]
 fn greedy_flows_share_by_bytes_whatever_they_offer() {
-    // 1,500 B leave per millisecond; flow 1 offers twice this amount, and flow 2 four times this
-    // amount in small packets
+    // 1,500 B leave per millisecond; flow 1 offers twice this load, and flow 2 four times this load
+    // in small packets
     let mut fq = fq(1);
     let (mut dropped, mut sent, mut numbers) = (Vec::new(), [0_u64; 3], [0_u32; 3]);
     for ms in 0..20_000_u64 {
@@ -151,7 +153,7 @@ fn greedy_flows_share_by_bytes_whatever_they_offer() {
             sent[packet.flow as usize] += u64::from(packet.bytes);
         }
     }
-    // the shares are equal to within one quantum and one packet
+    // the bytes sent by both flows differ by at most one quantum and one packet
     assert!(sent[1].abs_diff(sent[2]) <= 3_000, "{sent:?}");
     let inside = fq.packets().count();
     let offered = (numbers[1] + numbers[2]) as usize;

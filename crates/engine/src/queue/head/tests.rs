@@ -1,5 +1,5 @@
-//! Properties of every discipline: the limit, the marks, the totals, the order within a flow, and
-//! an equal outcome of a repeated run.
+//! Tests properties of every discipline: limit, marks, counters, order within a flow, and the same
+//! outcome of a repeated run.
 
 use proptest::prelude::*;
 
@@ -21,8 +21,8 @@ const OUTLET: Egress = Egress {
     delay: Span(0),
 };
 
-/// Generates every discipline, with settings with which short random traffic causes drops and
-/// marks.
+/// Generates a random discipline whose settings cause drops and marks even with short random
+/// traffic.
 fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
     let codel = CoDelSetting {
         target: Span(2 * MS),
@@ -89,12 +89,13 @@ fn discipline(ecn: bool) -> impl Strategy<Value = Discipline> {
     ]
 }
 
-/// Returns whether a flow is L4S. Every second flow is.
+/// Returns whether the packets of a flow are L4S packets: those of every second flow are.
 fn is_l4s(flow: u32) -> bool {
     flow % 2 == 1
 }
 
-/// An arrival or a departure: time since the previous step [ns], and the packet that arrives.
+/// An event of a run: the time since the previous event [ns], and the packet that arrives, or
+/// `None` for a departure.
 type Step = (u64, Option<(u32, u16, bool)>);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -103,8 +104,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((0..2 * MS, what), 1..600)
 }
 
-/// The packets that left and the packets that were lost, each with its step, and the queue at the
-/// end.
+/// The packets that left, the packets that were lost, each with the number of its event, and the
+/// queue at the end of the run.
 struct Run {
     left: Vec<(usize, Packet)>,
     lost: Vec<(usize, Packet)>,
@@ -170,7 +171,7 @@ proptest! {
         prop_assert_eq!(counters.left, outcome.left.len() as u64);
         prop_assert_eq!(counters.length(), inside as u64);
 
-        // marks occur only with ECN, only on packets that can carry them, and each mark is counted
+        // marks occur only with ECN, only on ECN-capable packets, and each mark is counted
         let packets = outcome.left.iter().map(|(_, packet)| packet).chain(outcome.queue.packets());
         let marked: Vec<&Packet> = packets.filter(|p| p.ecn == Ecn::Experienced).collect();
         let capable = |p: &&Packet| match steps[p.number as usize].1 {
@@ -190,7 +191,7 @@ proptest! {
             last[flow] = Some(packet.number);
         }
 
-        // a repeated run has the same outcome
+        // a second run with the same events has the same outcome
         let again = run(&setting, &steps);
         prop_assert_eq!((&outcome.left, &outcome.lost), (&again.left, &again.lost));
     }

@@ -1,17 +1,17 @@
-//! Airtime fairness among stations, and the packets in the device (`net/mac80211/tx.c`, from
-//! `ieee80211_next_txq` to `ieee80211_txq_schedule_start`; `sta_info.c`, `airtime.c`).
+//! Airtime fairness among stations, and limits on the packets in the device (`net/mac80211/tx.c`,
+//! from `ieee80211_next_txq` to `ieee80211_txq_schedule_start`; `sta_info.c`, `airtime.c`).
 //!
-//! Stations with packets in a category are in a list. The deficit of a station is reduced by the
-//! air time of its packets in the device. If the result is negative, the weight of the station is
-//! added to its deficit, and the station moves to the end of the list. A station that has sent
-//! little stays at the front.
+//! Each access category has a list of stations with packets. The balance of a station is its air
+//! time deficit minus the air time of its packets in the device. If the first station of the list
+//! has a negative balance, `airtime_weight` is added to its deficit, and the station moves to the
+//! end of the list. Therefore a station that has used little air time stays at the front.
 
 use std::collections::VecDeque;
 
 use super::Mac80211Setting;
 use crate::kernel::time::{Span, Time};
 
-/// A station in a category.
+/// A station and an access category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Party {
     pub(super) category: u32,
@@ -23,7 +23,7 @@ pub(super) struct Party {
 pub struct Estimate {
     /// Data rate. [bit/s]
     pub rate_bps: u64,
-    /// Time that each packet adds: its share of the preamble and the gaps.
+    /// Time that each packet adds: a share of the air time of the preamble and the gaps.
     pub each: Span,
 }
 
@@ -31,7 +31,7 @@ pub struct Estimate {
 const HEADERS: u64 = 38;
 
 impl Estimate {
-    /// Returns the air time of `packets` packets with a total length of `bytes`. [ns]
+    /// Returns the estimated air time of `packets` packets with a total length of `bytes`. [ns]
     fn of(&self, packets: u32, bytes: u64) -> u64 {
         if packets == 0 || self.rate_bps == 0 {
             return 0;
@@ -43,24 +43,24 @@ impl Estimate {
     }
 }
 
-/// Time after its last packets during which a station is charged for its air time.
+/// Time after its last packets for which a station is still charged for air time.
 const ACTIVE: Span = Span(100_000_000);
 
-/// The state of a station in a category.
+/// The airtime account of a station in an access category.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
     /// Air time that the station may still use. A negative value is a debt. [ns]
     deficit: i64,
-    /// Air time of the packets that the device holds for the station. [ns]
+    /// Air time of the station's packets in the device. [ns]
     pending: u64,
-    /// Number and total length of the packets that the device holds for the station.
+    /// Number and total length of the station's packets in the device.
     packets: u32,
     bytes: u64,
     of: Estimate,
     listed: bool,
-    /// Round in which the station was last visited.
+    /// Number of the round in which the station was last served.
     round: u32,
-    /// Time at which the station was last in the list with packets.
+    /// Time at which the station last entered the list with packets.
     active: Option<Time>,
 }
 
@@ -75,16 +75,17 @@ impl Account {
     }
 }
 
-/// All stations in all categories.
+/// The airtime accounts of all stations in all access categories.
 #[derive(Clone, Debug)]
 pub(super) struct Airtime {
     accounts: Vec<Account>,
-    /// List of stations of each category.
+    /// List of the stations with packets, for each access category.
     lists: Vec<VecDeque<u32>>,
     rounds: Vec<u32>,
-    /// Whether a round is in progress, for each category.
+    /// Whether a round is in progress, for each access category.
     open: Vec<bool>,
-    /// Air time of the packets in the device, for each category and in total. [ns]
+    /// Air time of the packets in the device, for each access category. The next field is their
+    /// sum. [ns]
     pending: Vec<u64>,
     total: u64,
     stations: u32,
@@ -124,8 +125,9 @@ impl Airtime {
         (party.category * self.stations + party.station) as usize
     }
 
-    /// Adds a station to the list if packets wait for it, or if it has a debt and had packets
-    /// recently. A station with packets goes to the front as long as it has no debt.
+    /// Adds a station to the list if packets wait for the station. The station is also added if it
+    /// had packets recently and its balance (deficit minus air time of packets in the device) is
+    /// negative. With airtime fairness, a station with packets is added at the front.
     pub(super) fn list(&mut self, now: Time, party: Party, waits: bool) {
         let place = self.place(party);
         let account = &mut self.accounts[place];
@@ -144,7 +146,7 @@ impl Airtime {
         }
     }
 
-    /// Begins a round, unless the device already holds enough packets of the category. Returns
+    /// Begins a round, unless the device holds enough packets of the access category. Returns
     /// whether the round has begun.
     pub(super) fn begin_round(&mut self, category: u32) -> bool {
         let own = category as usize;
@@ -155,7 +157,8 @@ impl Airtime {
         self.open[own]
     }
 
-    /// Removes the next station from the list and returns it; `None` if the round is over.
+    /// Removes the next station from the list and returns this station; `None` if the round is
+    /// over.
     pub(super) fn next(&mut self, category: u32) -> Option<u32> {
         let own = category as usize;
         if !self.open[own] {
@@ -205,7 +208,7 @@ impl Airtime {
         self.holds(party, account.packets + 1, bytes);
     }
 
-    /// Sets the number and total length of the packets that the device holds for a station.
+    /// Sets the number and total length of a station's packets in the device.
     pub(super) fn holds(&mut self, party: Party, packets: u32, bytes: u64) {
         let place = self.place(party);
         let account = &mut self.accounts[place];
@@ -220,7 +223,7 @@ impl Airtime {
         self.total = self.total + pending - before;
     }
 
-    /// Sets the parameters with which the air time of the packets of a station is estimated.
+    /// Sets the parameters with which the air time of a station's packets is estimated.
     pub(super) fn estimate(&mut self, party: Party, of: Estimate) {
         let place = self.place(party);
         self.accounts[place].of = of;

@@ -1,5 +1,5 @@
-//! The packets grouped by tin and flow: a hash table of flow queues that all tins share
-//! (`include/net/fq_impl.h`).
+//! The queues of all flows: a hash table of flow queues, shared by all tins
+//! (`include/net/fq_impl.h`). A tin is the queue of one station and access category.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -12,17 +12,17 @@ use crate::queue::CoDelSetting;
 use crate::queue::codel::Passed;
 use crate::queue::drr::{DeficitRoundRobin, FlowQueue, hash_key, hashed};
 
-/// The flow queues, and the tins that use them.
+/// The flow queues, and the tins to which they belong.
 #[derive(Clone, Debug)]
 pub(super) struct Fq {
-    /// Queues to which flows are hashed, followed by the overflow queue of each tin.
+    /// Flow queues of the hash table, followed by the overflow queue of each tin.
     queues: Vec<FlowQueue>,
-    /// Tin of each queue that is in a round robin.
+    /// Tin (queue of a station and access category) of each flow queue that is in a round robin.
     tin_of: Vec<u32>,
     tins: Vec<DeficitRoundRobin>,
-    /// Number of packets in each tin.
+    /// Number of waiting packets in each tin (queue of a station and access category).
     waiting: Vec<u32>,
-    /// Number of queues to which flows are hashed.
+    /// Number of flow queues in the hash table.
     flows: u32,
     quantum_bytes: u32,
     pub(super) limit_packets: u32,
@@ -33,12 +33,12 @@ pub(super) struct Fq {
     key: u64,
 }
 
-/// Maximum number of packets that are dropped together.
+/// Maximum number of packets that are dropped when a limit is exceeded.
 const BATCH: usize = 32;
 
-/// Returns the memory that a packet of this length uses, the `truesize` of an skb. It is the size
-/// of the struct plus a buffer whose length is a power of two. The buffer has room for headers
-/// before the packet and for the shared info after it. [bytes]
+/// Returns the memory that a packet of this length uses, the `truesize` of an skb. The value is the
+/// size of the struct sk_buff plus a buffer whose length is a power of two. The buffer has room for
+/// headers before the packet and for the shared info after it. [bytes]
 fn truesize(bytes: u16) -> u64 {
     const STRUCT: u64 = 256;
     const AHEAD: u64 = 64 + 14;
@@ -47,7 +47,8 @@ fn truesize(bytes: u16) -> u64 {
 }
 
 impl Fq {
-    /// Returns empty queues for this number of tins, with limits on packets and on memory.
+    /// Returns empty queues for this number of tins (queues of a station and access category). The
+    /// limits are in packets and in bytes of memory.
     pub(super) fn new(
         setting: &Mac80211Setting,
         (limit_packets, memory_bytes): (u32, u32),
@@ -71,8 +72,8 @@ impl Fq {
         }
     }
 
-    /// Returns the queue of a flow of `tin`: the queue given by the hash, or the overflow queue if
-    /// another tin uses that queue.
+    /// Returns the index of the queue for a flow of `tin`. If another tin uses the queue that the
+    /// hash selects, the overflow queue of `tin` is used.
     pub(super) fn queue_of(&self, tin: u32, flow: u32) -> u32 {
         let index = hashed(flow, self.key, self.flows);
         let is_taken = self.queues[index as usize].listed;
@@ -82,8 +83,8 @@ impl Fq {
         }
     }
 
-    /// Appends `packet` to a flow of `tin`. If packets have to be dropped for it, calls `lost` with
-    /// each packet and its tin.
+    /// Appends `packet` to a flow queue of `tin`. While a limit is exceeded, drops packets, and
+    /// calls `lost` with each dropped packet and its tin.
     pub(super) fn enqueue(&mut self, tin: u32, packet: Packet, mut lost: impl FnMut(u32, Packet)) {
         let index = self.queue_of(tin, packet.flow);
         let queue = &mut self.queues[index as usize];
@@ -101,7 +102,8 @@ impl Fq {
         }
     }
 
-    /// Returns the queue with the largest number of bytes; among equal queues the first.
+    /// Returns the queue with the most bytes; if several queues have the most bytes, the one with
+    /// the smallest index.
     fn fattest(&self) -> Option<u32> {
         let members = self.tins.iter().flat_map(DeficitRoundRobin::members);
         let bytes = |index: u32| self.queues[index as usize].codel.bytes;
@@ -109,7 +111,7 @@ impl Fq {
         fattest.filter(|&index| bytes(index) > 0)
     }
 
-    /// Drops the first half of a queue, or the first `BATCH` packets of a long queue.
+    /// Drops the first half of the packets of a queue, but at most `BATCH` packets.
     fn drop_from(&mut self, index: u32, lost: &mut impl FnMut(u32, Packet)) {
         let queue = &mut self.queues[index as usize].codel;
         let count = (queue.packets.len() / 2).clamp(1, BATCH);
@@ -125,8 +127,8 @@ impl Fq {
         }
     }
 
-    /// Returns the next packet of `tin`. Appends packets that CoDel drops before this packet to
-    /// `dropped`, and adds the number of marks to `marked`.
+    /// Returns the next packet to send from `tin`, the queue of a station and access category.
+    /// Appends packets that CoDel drops to `dropped`, and adds the number of marks to `marked`.
     pub(super) fn dequeue(
         &mut self,
         now: Time,
@@ -137,8 +139,8 @@ impl Fq {
     ) -> Option<Packet> {
         let before = dropped.len();
         let drr = &mut self.tins[tin as usize];
-        // Linux leaves the `mtu` of CoDel at 0: only the last packet of a flow is never dropped,
-        // whatever its length
+        // Linux does not set the `mtu` of CoDel, so that it is 0: CoDel always sends the last
+        // packet of a flow, whatever its length
         let packet = drr.next(&mut self.queues, self.quantum_bytes, |codel| {
             codel.dequeue(now, setting, 0, Passed { dropped, marked })
         });
@@ -150,12 +152,12 @@ impl Fq {
         packet
     }
 
-    /// Returns whether packets of `tin` wait.
+    /// Returns whether packets wait in `tin`, the queue of a station and access category.
     pub(super) fn waits(&self, tin: u32) -> bool {
         self.waiting[tin as usize] > 0
     }
 
-    /// Returns the waiting packets of these tins.
+    /// Returns the waiting packets of these tins (queues of a station and access category).
     pub(super) fn packets(&self, tins: Range<u32>) -> impl Iterator<Item = &Packet> {
         let with_tin = self.queues.iter().zip(&self.tin_of);
         let own = with_tin.filter(move |(_, tin)| tins.contains(tin));

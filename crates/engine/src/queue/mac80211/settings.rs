@@ -44,7 +44,7 @@ table! {
     }
 }
 
-/// Settings of CoDel for a slow station, if there is a rule for slow stations.
+/// Settings of CoDel for a slow station, if `slow_stations` is set.
 pub(super) const SLOW: CoDelSetting = CoDelSetting {
     target: Span(50_000_000),
     interval: Span(300_000_000),
@@ -64,7 +64,7 @@ impl Mac80211Setting {
         self.ecn || self.ce_threshold.is_some()
     }
 
-    /// Returns the settings of CoDel in each flow queue.
+    /// Returns the settings of CoDel for each flow queue.
     pub(super) fn codel(&self) -> CoDelSetting {
         CoDelSetting {
             target: self.target,
@@ -75,9 +75,9 @@ impl Mac80211Setting {
         }
     }
 
-    /// Checks the values of the table against each other.
+    /// Checks the combinations of keys in the table `mac80211`.
     pub(crate) fn check(queue: &Section, own: &Section, problems: &mut Problems) {
-        // the keys of CoDel have the same names in this table
+        // the table of mac80211 has the same keys as the table of CoDel
         CoDelSetting::check(queue, own, problems);
         if own.value(Self::airtime_fairness) == Some(false) {
             let (keys, switch) = (keys!(Self: airtime_weight), Self::airtime_fairness);
@@ -91,7 +91,8 @@ impl Mac80211Setting {
         if let (Some(low), Some(high)) = (low, high)
             && low.value > high.value
         {
-            // a problem with a default value is not reported
+            // the error is reported at the key that the file sets, not at the key with the default
+            // value
             match low.given {
                 true => {
                     let fault = format!("is above aql_high; expected at most {}", high.shown);

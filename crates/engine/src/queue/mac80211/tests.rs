@@ -1,4 +1,5 @@
-//! Flows and tins in calculated traces, with one rule of the Linux kernel per test.
+//! Tests of flow queues and tins (queues of a station and access category) with calculated traces,
+//! one rule of the Linux kernel per test.
 
 use super::*;
 use crate::kernel::streams::Streams;
@@ -42,7 +43,7 @@ fn packet(flow: u32, number: u32, bytes: u16) -> Packet {
     }
 }
 
-/// Offers a packet. Returns the flows and numbers of the packets that are lost.
+/// Offers a packet to the queue. Returns the flow and the number of each packet that is lost.
 fn offer(queue: &mut Mac80211, now: u64, station: u32, packet: Packet) -> Vec<(u32, u32)> {
     let mut lost = Vec::new();
     queue.enqueue(Time(now), 0, station, &packet, &mut lost);
@@ -51,8 +52,8 @@ fn offer(queue: &mut Mac80211, now: u64, station: u32, packet: Packet) -> Vec<(u
         .collect()
 }
 
-/// Takes the next packet for a station. Returns its flow and number, and the packets lost before
-/// it.
+/// Removes the next packet for a station. Returns its flow and number, and the numbers of the
+/// packets that CoDel dropped.
 fn take(queue: &mut Mac80211, now: u64, station: u32) -> (Option<(u32, u32)>, Vec<u32>) {
     let (mut marked, mut lost) = (0, Vec::new());
     let packet = queue.take(Time(now), 0, station, &mut marked, &mut lost);
@@ -60,7 +61,7 @@ fn take(queue: &mut Mac80211, now: u64, station: u32) -> (Option<(u32, u32)>, Ve
     (packet.map(|packet| (packet.flow, packet.number)), lost)
 }
 
-/// Returns two flows, the second of which is hashed to the queue of the first.
+/// Returns two flows that the hash function maps to the same queue.
 fn colliding(flows: u32) -> (u32, u32) {
     let fq = queue(Mac80211Setting { flows, ..SETTING }, 100, 2).fq;
     let first = fq.queue_of(0, 0);
@@ -86,7 +87,7 @@ fn a_flow_whose_queue_another_tin_has_goes_to_its_tins_overflow_queue() {
     assert_eq!(take(&mut queue, 0, 1).0, Some((second, 1)));
     assert_eq!(take(&mut queue, 0, 1).0, None);
     assert_eq!(take(&mut queue, 0, 0).0, Some((first, 0)));
-    // a queue that has left the lists of its tin may be used by any tin
+    // a flow queue that has left the round robin of its tin may be used by any tin
     assert_eq!(take(&mut queue, 0, 0).0, None);
     assert_ne!(queue.fq.queue_of(1, second), 64 + 1);
 }
@@ -117,7 +118,7 @@ fn no_more_than_32_are_dropped_together() {
 
 #[test]
 fn memory_is_limited_too() {
-    // 10 packets of 1,500 bytes take 23,040 bytes
+    // 10 packets of 1,500 bytes use 23,040 bytes of memory
     let setting = Mac80211Setting {
         memory_bytes: Some(23_040),
         ..SETTING
@@ -135,7 +136,7 @@ fn a_sparse_flow_goes_first_and_long_packets_wait_for_their_quanta() {
     for number in 0..3 {
         offer(&mut queue, 0, 0, packet(0, number, 1_500));
     }
-    // the deficit is 300 - 1500 = -1200 bytes
+    // the byte deficit of the flow is 300 - 1500 = -1200
     assert_eq!(take(&mut queue, 0, 0).0, Some((0, 0)));
     for number in 0..5 {
         offer(&mut queue, 0, 0, packet(1, 10 + number, 300));
@@ -143,8 +144,8 @@ fn a_sparse_flow_goes_first_and_long_packets_wait_for_their_quanta() {
     let order: Vec<_> = (0..7)
         .map(|_| take(&mut queue, 0, 0).0.unwrap().1)
         .collect();
-    // the first flow has a deficit of -1200 bytes and gets 300 bytes per packet of the other flow;
-    // it is above zero only after the fifth packet
+    // the first flow has a deficit of -1200 bytes and gets 300 bytes per packet of the other flow:
+    // its deficit is positive only after five packets
     assert_eq!(order, [10, 11, 12, 13, 14, 1, 2]);
 }
 
@@ -154,7 +155,8 @@ fn codel_controls_the_last_packet_of_a_flow_too() {
     for number in 0..3 {
         offer(&mut queue, 0, 0, packet(0, number, 1_500));
     }
-    // above target at 30 ms, for an interval at 130 ms; the last packet then leaves an empty flow
+    // the sojourn time exceeds the target at 30 ms, and has exceeded it for one interval at 130 ms;
+    // then the last packet leaves the flow queue
     assert_eq!(take(&mut queue, 30 * MS, 0), (Some((0, 0)), vec![]));
     assert_eq!(take(&mut queue, 131 * MS, 0), (Some((0, 2)), vec![1]));
 }

@@ -1,21 +1,23 @@
 //! Compares PI for Linux, `crates/bpf/pi.h`, with the controller of the engine. The C code for BPF
-//! is compiled for this machine, and decides on random traces of arrivals.
+//! is compiled for this machine, and processes random traces of arrivals.
 
 use super::*;
 use crate::in_c::Compiled;
 use crate::kernel::streams::Streams;
 
-/// Number of traces. It is smaller in debug builds; `make test-long PART=rust` runs all traces.
+/// Number of traces. The number is smaller in debug builds; `make test-long PART=rust` runs all
+/// traces.
 const TRACES: u32 = if cfg!(debug_assertions) {
     5_000
 } else {
     20_000
 };
 const LONGEST: u32 = 150;
-/// Maximum number of overdue steps that the C code performs (`MOST_STEPS`).
+/// Maximum number of overdue controller steps that the C code performs at an arrival
+/// (`MOST_STEPS`).
 const MOST_STEPS: u64 = 64;
-/// Maximum difference of probabilities after a trace: the C code rounds weights to multiples of
-/// 2^-48. [-]
+/// Maximum difference between the probabilities of the C code and of the engine after a trace. The
+/// C code rounds weights to multiples of 2^-48. [-]
 const APART: f64 = 1e-8;
 
 #[test]

@@ -1,5 +1,5 @@
-//! Compares PIE with its controller worked by hand, and tests it in a closed loop with a fluid
-//! source.
+//! Compares PIE with calculated updates of its controller, and tests PIE in a closed loop with a
+//! fluid source.
 
 use super::*;
 use crate::kernel::streams::Streams;
@@ -58,13 +58,15 @@ fn close(value: f64, expected: f64) {
 #[test]
 fn the_controller_follows_a_trace_worked_by_hand() {
     let mut queue = pie(SETTING, OUTLET);
-    // 50 packets take 60 ms: 0.125 (60 - 15) + 1.25 (60 - 0) = 0.080625, divided by 2048
+    // a backlog of 50 packets is a delay of 60 ms: the change of p is 0.125 (60 - 15) + 1.25 (60 -
+    // 0) = 0.080625 (with delays in s), divided by 2048
     queue.advance(Time(15 * MS), |_| 75_000);
     close(queue.probability, 0.080_625 / 2_048.0);
-    // 60 ms again: 0.005625; the divisor between 1e-5 and 1e-4 is 128
+    // the delay is 60 ms again: the change is 0.005625, divided by 128 because p is between 1e-5
+    // and 1e-4
     queue.advance(Time(30 * MS), |_| 75_000);
     close(queue.probability, 0.080_625 / 2_048.0 + 0.005_625 / 128.0);
-    // the bounds of each range of auto-tuning
+    // the limits of each range of auto-tuning
     for (probability, gain) in [
         (0.0, 1.0 / 2_048.0),
         (0.000_005, 1.0 / 512.0),
@@ -77,11 +79,13 @@ fn the_controller_follows_a_trace_worked_by_hand() {
         queue.probability = probability;
         close(queue.gain(), gain);
     }
-    // from 0.1 on a step is at most 0.02; a delay of 120 ms after 60 ms would give 0.088125
+    // if p is 0.1 or more, its change is at most 0.02; a delay of 120 ms after 60 ms would change p
+    // by 0.088125
     queue.probability = 0.3;
     queue.advance(Time(45 * MS), |_| 150_000);
     close(queue.probability, 0.32);
-    // the queue is empty twice: the first update steps down, the second steps down and decays
+    // the queue is empty at two updates: the first reduces p by a step, the second also applies the
+    // decay
     queue.advance(Time(60 * MS), |_| 0);
     let first = 0.32 + 0.125 * -0.015 + 1.25 * -0.12;
     close(queue.probability, first);
@@ -128,7 +132,7 @@ fn bursts_pass_for_their_allowance_and_small_queues_always() {
         queue.admit(&backlog(2), &packet(Ecn::NotCapable)),
         Verdict::Enter
     );
-    // the limit also applies to bursts, and a quiet queue restores the allowance
+    // the limit also applies during a burst, and a quiet queue restores the burst allowance
     assert_eq!(
         queue.admit(&backlog(100), &packet(Ecn::NotCapable)),
         Verdict::Drop
@@ -140,7 +144,7 @@ fn bursts_pass_for_their_allowance_and_small_queues_always() {
 
 #[test]
 fn a_short_delay_is_left_alone_unless_the_probability_is_high() {
-    // section 4.1: no drop below half of the target and below probability 0.2
+    // section 4.1: no drop while the delay is below half of the target and p is below 0.2
     let mut queue = pie(SETTING, OUTLET);
     queue.burst_allowance = Span::ZERO;
     for (delay, probability, verdict) in [
@@ -149,7 +153,7 @@ fn a_short_delay_is_left_alone_unless_the_probability_is_high() {
         (0.007, 0.21, Verdict::Drop),
     ] {
         (queue.delay, queue.probability) = (delay, probability);
-        queue.accumulated = 9.0; // certain, if drops are possible at all
+        queue.accumulated = 9.0; // certain drop, if section 4.1 allows a drop
         let decision = queue.admit(&backlog(50), &packet(Ecn::NotCapable));
         assert_eq!(decision, verdict, "{delay} s, {probability}");
     }
@@ -168,11 +172,12 @@ fn drops_are_apart_as_section_5_4_says() {
             gap = 0;
         }
     }
-    // no drop before 0.85 / 0.05 = 17 packets, then geometric with mean 20 but at most 8.5 / 0.05
+    // no drop before 0.85 / 0.05 = 17 packets; then the gap is geometric with mean 20, and after
+    // 8.5 / 0.05 = 170 packets a drop is certain
     assert!(gaps.iter().all(|gap| (17..=171).contains(gap)));
     let mean = f64::from(gaps.iter().sum::<u32>()) / 2_000.0;
-    // the standard deviation is 19.5, and 0.44 for the mean; the cut at 171 lowers the mean by less
-    // than 0.02
+    // the standard deviation of a gap is 19.5, and of the mean 0.44; the upper bound of 171 lowers
+    // the mean by less than 0.02
     assert!((mean - 36.0).abs() < 1.8, "{mean}");
 }
 
@@ -187,7 +192,7 @@ fn marks_stand_for_drops_while_the_probability_is_below_a_tenth() {
     queue.burst_allowance = Span::ZERO;
     let mut verdicts = |probability: f64, ecn: Ecn| {
         queue.probability = probability;
-        queue.accumulated = 9.0; // a drop is certain
+        queue.accumulated = 9.0; // the sum is so high that PIE certainly drops or marks the packet
         queue.admit(&backlog(50), &packet(ecn))
     };
     assert_eq!(verdicts(0.09, Ecn::Capable), Verdict::Mark);
@@ -211,7 +216,8 @@ fn without_a_fixed_rate_the_last_departure_tells_the_delay() {
 
 #[test]
 fn a_load_of_125_percent_is_held_at_the_target() {
-    // 1,500 B arrive per 0.96 ms, and their service takes 1.2 ms: a fifth must be dropped
+    // 1,500 B arrive every 0.96 ms, and their service takes 1.2 ms: one fifth of the packets must
+    // be dropped
     let mut queue = Pie::new(SETTING, 1_000, OUTLET, Streams::new(1, 0).stream("pie"));
     let mut departures: std::collections::VecDeque<u64> = std::collections::VecDeque::new();
     let (mut last, mut dropped, mut delays) = (0, 0, 0.0);
@@ -234,7 +240,8 @@ fn a_load_of_125_percent_is_held_at_the_target() {
         }
     }
     let (drop_rate, delay) = (f64::from(dropped) / 1e5, delays / 1e5);
-    // packets that are not served are dropped; the integral term leaves no offset from 15 ms
+    // packets in excess of the service rate are dropped; because of the integral term the delay is
+    // 15 ms on average
     assert!((drop_rate - 0.2).abs() < 0.002, "{drop_rate}");
     assert!((delay - 0.015).abs() < 0.002, "{delay}");
 }

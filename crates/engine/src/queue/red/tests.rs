@@ -1,5 +1,5 @@
-//! Compares RED with calculated traces, with output of ns-2, and with a second implementation, in
-//! which each published line is separate.
+//! Compares RED with calculated traces, with output of ns-2, and with a second implementation that
+//! follows the published code line by line.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ const SETTING: RedSetting = RedSetting {
     mean_packet_bytes: 500,
 };
 
-/// Egress at which 500 B take 4 ms.
+/// Egress at which a packet of 500 B takes 4 ms.
 const OUTLET: Egress = Egress {
     rate_bps: 1_000_000,
     is_fixed: true,
@@ -49,7 +49,7 @@ fn packet(bytes: u16) -> Packet {
     }
 }
 
-/// Returns a queue of `packets` packets of 500 B. If it is empty, it has been idle since `idle_ns`.
+/// Returns a backlog of `packets` packets of 500 B. An empty queue has been idle since `idle_ns`.
 fn backlog(packets: u32, idle_ns: u64) -> Backlog {
     Backlog {
         packets,
@@ -67,7 +67,8 @@ fn close(value: f64, expected: f64) {
 #[test]
 fn the_published_average_and_probability_follow_a_trace_worked_by_hand() {
     let mut queue = red(SETTING);
-    // average, count after the decision and p_b, with w = 1/4 and queue lengths 4, 4, 4, 8
+    // calculated average, count after the decision, and p_b, for weight 1/4 and queue lengths 4, 4,
+    // 4, 8
     for (value, average, count, p_b) in [
         (4, 1.0, -1, None),
         (4, 1.75, -1, None),
@@ -81,20 +82,20 @@ fn the_published_average_and_probability_follow_a_trace_worked_by_hand() {
             close(queue.base_probability(), p_b);
         }
     }
-    // p_a = p_b / (1 - count p_b): if count p_b = 1, a drop is certain
+    // p_a = p_b / (1 - count p_b): if count p_b = 1, the packet is certainly dropped
     close(queue.spread(0.1, 0.0), 0.1);
     close(queue.spread(0.1, 5.0), 0.2);
     close(queue.spread(0.1, 9.5), 1.0);
     close(queue.spread(0.25, 4.0), 1.0);
-    // the average reaches max_th: all packets are dropped
+    // if the average reaches max_th, all packets are dropped
     assert_eq!(
         queue.admit(Time(2), &backlog(9, 0), &packet(500)),
         Verdict::Drop
     );
     close(queue.average, 5.050_781_25);
     assert_eq!(queue.count, 0);
-    // 10 ms without packets are 2.5 packet times: the exponent is a real number, and the arrival is
-    // not included in it
+    // 10 ms without packets are 2.5 packet times: the exponent of the idle time is a real number,
+    // and the arriving packet does not count
     queue.admit(Time(30_000_000), &backlog(0, 20_000_000), &packet(500));
     close(queue.average, 5.050_781_25 * libm::pow(0.75, 2.5));
     assert_eq!(queue.count, 1, "2.46 is above min_th");
@@ -126,9 +127,9 @@ fn waiting_doubles_the_distance_and_gentle_goes_on_to_one() {
     }
 }
 
-/// Output of ns-2.35 for packets of 500 B at 1 Mb/s, with thresholds 2 and 4, weight 0.25, not
-/// gentle, with wait: time of an arrival [us], average after it, number of packets in the queue
-/// before it.
+/// Output of ns-2.35 for packets of 500 B at 1 Mb/s, with thresholds 2 and 4, weight 0.25, without
+/// `gentle` and with `wait`. The values are the time of an arrival [us], the average after the
+/// arrival, and the number of waiting packets before the arrival.
 const NS2_TRACE: &[(u64, f64, u32)] = &[
     (10_000, 0.0, 0),
     (10_100, 0.0, 0),
@@ -173,7 +174,7 @@ fn the_average_is_the_one_that_ns2_prints() {
         let idle_since = departures.last().copied().unwrap_or(0);
         assert_eq!(inside.saturating_sub(1), waiting, "at {at} ns");
         let verdict = queue.admit(Time(at), &backlog(inside, idle_since), &packet(500));
-        // ns-2 prints six digits
+        // ns-2 prints six digits of the average
         let error = (queue.average - average).abs();
         assert!(error <= 5e-6 * average, "{} {average}", queue.average);
         if verdict == Verdict::Enter {
@@ -189,7 +190,7 @@ fn the_average_is_the_one_that_ns2_prints() {
 
 #[test]
 fn automatic_weights_are_those_of_ns2() {
-    // C = 250 packets/s; the delay of 10 ms makes a round trip below 100 ms
+    // the rate C is 250 packets/s; with a link delay of 10 ms the round-trip time is below 100 ms
     let weight = |weight, delay| {
         let egress = Egress { delay, ..OUTLET };
         let setting = RedSetting { weight, ..SETTING };
@@ -209,10 +210,10 @@ fn automatic_weights_are_those_of_ns2() {
 
 #[test]
 fn early_drops_come_as_often_as_published() {
-    // The average is held at 3, so that p_b = 0.05. Gaps are uniform on 1..=19 with mean 10,
-    // because the published figure counts the packet before the decision; with wait they are
-    // uniform on 20..=39 with mean 29.5. The standard deviation is at most 5.8, and 0.08 for the
-    // mean of 5,000 gaps.
+    // The average is constantly 3, so that p_b = 0.05. Without `wait`, gaps between drops are
+    // uniform on 1..=19 with mean 10, because the published figure counts the packet before the
+    // decision. With `wait`, gaps are uniform on 20..=39 with mean 29.5. The standard deviation of
+    // a gap is at most 5.8, and that of the mean of 5,000 gaps is 0.08.
     for (wait, least, most, mean) in [(false, 1, 19, 10.0), (true, 20, 39, 29.5)] {
         let mut queue = red(RedSetting { wait, ..SETTING });
         queue.average = 3.0;
@@ -244,7 +245,7 @@ fn marks_stand_for_early_drops_alone_and_only_where_they_are_understood() {
     };
     let mut verdicts = |average: f64, packet: &Packet| {
         queue.average = average;
-        queue.count = 1_000; // a drop is certain
+        queue.count = 1_000; // the next packet is certainly dropped
         queue.admit(Time(1), &backlog(average as u32, 0), packet)
     };
     assert_eq!(verdicts(3.0, &capable), Verdict::Mark);
@@ -252,8 +253,8 @@ fn marks_stand_for_early_drops_alone_and_only_where_they_are_understood() {
     assert_eq!(verdicts(5.0, &capable), Verdict::Drop);
 }
 
-/// A second implementation of both forms, line by line as in figure 2 of the paper and in red.cc.
-/// It shares only the random numbers with [`Red`].
+/// A second implementation of both forms of RED, line by line as in figure 2 of the paper and in
+/// red.cc. The implementation shares only the random numbers with [`Red`].
 struct Plain {
     setting: RedSetting,
     weight: f64,
@@ -283,7 +284,7 @@ impl Plain {
             if avg < max_th {
                 s.max_p * (avg - min_th) / (max_th - min_th)
             } else if s.gentle {
-                // in ns-2: v_c avg + v_d
+                // ns-2 computes this value as v_c avg + v_d
                 f64::min(1.0, (1.0 - s.max_p) / max_th * avg + 2.0 * s.max_p - 1.0)
             } else {
                 1.0
@@ -377,7 +378,8 @@ fn in_byte_mode_ns2_fills_its_queue_by_packets_of_the_mean_length() {
         max_th: 2e5,
         ..SETTING
     };
-    // room for 49 packets of 500 B: 16 packets of 1500 B use 24,000 of 24,500 bytes
+    // the limit in bytes is that of 49 packets of 500 B: 16 packets of 1500 B use 24,000 of 24,500
+    // bytes
     for (waiting, verdict) in [(16, Verdict::Enter), (17, Verdict::Drop)] {
         let full = Backlog {
             packets: waiting + 1,
@@ -394,7 +396,7 @@ fn in_byte_mode_ns2_fills_its_queue_by_packets_of_the_mean_length() {
     );
 }
 
-/// Generates settings of either form with a given weight.
+/// Generates random settings of both forms with a given weight.
 fn settings() -> impl Strategy<Value = RedSetting> {
     let numbers = (0.0..10.0, 0.5..20.0, 0.01..1.0, 0.001..=1.0_f64);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());

@@ -1,4 +1,4 @@
-//! Web traffic in a network: times worked by hand, load, distributions, memory.
+//! Tests of web traffic in a network: calculated transfer times, load, distributions, memory.
 
 use std::ops::ControlFlow;
 
@@ -37,8 +37,8 @@ fn of_class(measures: &Measures, quantity: &str) -> f64 {
     }
 }
 
-/// Returns the results of one connection over 8 Mb/s (1 us per byte) and 10 ms in each direction.
-/// The server takes 3 ms.
+/// Returns the results of one connection over a link of 8 Mb/s (1 us per byte) with a delay of 10
+/// ms in each direction. The server needs 3 ms.
 fn lone(request: u32, response: u32) -> Measures {
     run(&scenario(&format!(
         "duration = \"5 s\"\nwarmup = \"0 s\"\n\
@@ -52,14 +52,14 @@ fn lone(request: u32, response: u32) -> Measures {
 
 #[test]
 fn a_lone_transaction_takes_what_it_takes_by_hand() {
-    // SYN and SYN-ACK of 40 B take 2 x (0.04 + 10) ms. The request of 340 B on the wire, the
-    // server, and the response of 1040 B take 0.34 + 10 + 3 + 1.04 + 10 ms.
+    // SYN and SYN-ACK of 40 B need 2 x (0.04 + 10) ms. The request of 340 B, the server and the
+    // response of 1040 B need 0.34 + 10 + 3 + 1.04 + 10 ms.
     let measures = lone(300, 1_000);
     assert!((of_class(&measures, "completion_s") - 44.46e-3).abs() < 1e-12);
-    // The response has 4,500 B. Segments 0 and 1 leave immediately. The ACK of 0 returns 1.04 + 10
-    // + 0.04 + 10 ms later, and segments 2 and 3 leave. The ACK of 1 arrives 1.04 ms after it, and
-    // segment 4 of 540 B leaves, which waits behind 2 and 3. The sum is 20.08 + 0.34 + 10 + 3 +
-    // 21.08 + 2 x 1.04 + 0.54 + 10 ms.
+    // The response has 4,500 B: four full segments 0 to 3 and segment 4 of 540 B. Segments 0 and 1
+    // leave immediately. The ACK of segment 0 returns 1.04 + 10 + 0.04 + 10 ms later, and segments
+    // 2 and 3 leave. The ACK of segment 1 arrives 1.04 ms later, and segment 4 leaves, which waits
+    // for segments 2 and 3. The sum is 20.08 + 0.34 + 10 + 3 + 21.08 + 2 x 1.04 + 0.54 + 10 ms.
     let measures = lone(300, 4_500);
     assert!((of_class(&measures, "completion_s") - 67.12e-3).abs() < 1e-12);
     let p95 = of_class(&measures, "completion_p95_s");
@@ -67,8 +67,8 @@ fn a_lone_transaction_takes_what_it_takes_by_hand() {
     assert_eq!(of_class(&measures, "connections_finished"), 1.0);
     assert_eq!(of_class(&measures, "unfinished"), 0.0);
     assert_eq!(of_class(&measures, "goodput_bps"), 4_500.0 * 8.0 / 5.0);
-    // the request uses the opposite direction; the response, the SYN-ACK and the ACK of the request
-    // use the bottleneck
+    // the request uses the link `bottleneck/back`; the response, the SYN-ACK and the ACK of the
+    // request use the link `bottleneck`
     let sent_s = [("bottleneck", 4.78e-3), ("bottleneck/back", 0.58e-3)];
     for (link, busy_s) in sent_s {
         let utilisation = value(&measures, "links", link, "utilisation").unwrap();
@@ -94,12 +94,13 @@ congestion = "tahoe"
 
 #[test]
 fn the_load_is_what_is_offered() {
-    // 50 connections per second with responses of 5 kB: 9,000 in 180 s, Poisson, standard error 95
+    // 50 connections per second with responses of 5 kB: 9,000 connections in 180 s, Poisson,
+    // standard error 95
     let web = "{ connections = 50, arrivals = \"poisson\", response = \"5 kB\" }";
     let measures = run(&scenario(&format!("{WEB}web = {web}")));
     let finished = of_class(&measures, "connections_finished");
     assert!((finished - 9_000.0).abs() < 3.0 * 95.0, "{finished}");
-    // a response may be only partly within the measured period: 2 to 4 of 9,000
+    // 2 to 4 of the 9,000 responses may be only partly within the measured period
     let goodput = of_class(&measures, "goodput_bps");
     let offered = finished * 5_000.0 * 8.0 / 180.0;
     assert!(
@@ -107,8 +108,8 @@ fn the_load_is_what_is_offered() {
         "{goodput} of {offered}"
     );
     assert_eq!(value(&measures, "classes", "web", "jain"), None);
-    // packets on the wire: 4 segments with 40 B of headers each, the SYN-ACK, the ACK of the
-    // request
+    // bytes on the link per response: 5,000 plus six headers of 40 B (4 segments, the SYN-ACK, the
+    // ACK of the request)
     let wire = (finished / 180.0) * 8.0 * (5_000.0 + 6.0 * 40.0);
     let utilisation = value(&measures, "links", "bottleneck", "utilisation").unwrap();
     assert!(
@@ -117,7 +118,7 @@ fn the_load_is_what_is_offered() {
     );
 }
 
-/// At 50 connections per second the responses of PackMime have 8.0 kB on average, with a heavy
+/// With 50 connections per second the responses of PackMime have 8.0 kB on average, with a heavy
 /// tail.
 #[test]
 fn packmime_offers_3_megabits_with_50_connections_a_second() {
@@ -151,7 +152,7 @@ fn memory_follows_the_connections_open_at_a_time() {
 
 #[test]
 fn connections_beyond_the_limit_are_refused_and_counted() {
-    // 1,000 connections per second, and a server that does not respond within the run
+    // 1,000 connections per second to a server that does not respond before the end of the run
     let measures = run(&scenario(
         "duration = \"15 s\"\nwarmup = \"1 s\"\n\
          dumbbell = { bottleneck = \"100 Mbps\", delay = \"1 ms\" }\n[flow.web]\nstart_spread = \"0 s\"\n\
@@ -163,8 +164,9 @@ fn connections_beyond_the_limit_are_refused_and_counted() {
     assert_eq!(value(&measures, "classes", "web", "completion_s"), None);
 }
 
-/// No data of an earlier connection reaches a later one. With losses of data, losses of ACKs and
-/// duplicate segments, each connection delivers exactly its own data.
+/// Checks that no data of an earlier connection is counted for a later connection on the same flow.
+/// With losses of data, losses of ACKs and duplicate segments, each connection delivers exactly its
+/// own data.
 #[test]
 fn connections_that_take_turns_do_not_mix() {
     for seed in 1..=8 {

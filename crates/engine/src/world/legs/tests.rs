@@ -1,10 +1,11 @@
-//! One test for each reason to divide a route, and for each reason not to divide it.
+//! Tests of the division of routes into legs: one test for each reason to divide a route, and for
+//! each reason not to divide it.
 
 use super::super::World;
 use super::*;
 use crate::scenario::{Format, parse};
 
-/// Returns the legs of the first flow: first of its ACKs, then of its data.
+/// Returns the legs of the first flow as text: first the legs of its ACKs, then those of its data.
 fn legs(settings: &str) -> [String; 2] {
     let text = format!("duration = \"2 s\"\nwarmup = \"1 s\"\n{settings}");
     let scenario = match parse(&text, Format::Toml, "test.toml", &[]) {
@@ -15,8 +16,8 @@ fn legs(settings: &str) -> [String; 2] {
     [false, true].map(|data| line(world.network.wires.routes.legs_of(0, data)))
 }
 
-/// Returns legs as a line: the delay before a place, the place, the delay after it. `at once` means
-/// that the leg is entered with lookahead, and `ends` that it leads to the endpoint.
+/// Returns legs as text: the delay before the place, the place, and the delay after it. `at once`
+/// means that packets enter the leg with lookahead. `ends` means that the leg ends at the endpoint.
 fn line(legs: &[Leg]) -> String {
     let delay = |span: Span| match span {
         Span::ZERO => String::new(),
@@ -48,8 +49,8 @@ fn a_host_with_a_rate_is_a_place_and_an_event_waits_where_several_meet() {
         "{TWO_FLOWS}dumbbell = {{ flows = 2, access = \"2 Mbps\", access_spread = 0.01, \
          bottleneck = \"20 Mbps\", delay = \"1 ms\", rtt = \"40 ms\" }}\n"
     ));
-    // the bottleneck is not entered with lookahead, but everything after it is, including the
-    // endpoint
+    // packets wait for an event in front of the bottleneck; all later legs, including the endpoint,
+    // are entered with lookahead
     let [first, rest] = data.split(" | ").collect::<Vec<_>>()[..] else {
         panic!("{data}");
     };
@@ -69,7 +70,7 @@ fn a_mere_delay_that_begins_a_way_is_the_lead_of_the_link_behind_it() {
     let [_, data] = legs(&format!(
         "{TWO_FLOWS}dumbbell = {{ flows = 2, bottleneck = \"20 Mbps\", rtt = \"40 ms\" }}\n"
     ));
-    // hosts at the same distance: the first leg contains both the delay and the bottleneck
+    // the hosts have the same delay: the first leg contains both the delay and the bottleneck
     let first = data.split(" | ").next().unwrap_or_default();
     assert!(first.contains(" ms link"), "{data}");
     assert!(first.contains("at once"), "{data}");

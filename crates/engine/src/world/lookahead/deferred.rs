@@ -1,5 +1,5 @@
-//! The deferred work of endpoints with lookahead: packets that arrive after the safe time, and
-//! windows for future readings.
+//! The work that endpoints with lookahead must defer: packets that arrive after the safe time, and
+//! windows for later samples.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -8,25 +8,26 @@ use crate::kernel::calendar::Calendar;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 
-/// The work that endpoints may not do yet.
+/// Packets and windows that are processed when the simulation reaches their time.
 pub(in crate::world) struct Deferred {
-    /// The safe time: there is neither a planned event nor an observation before it.
+    /// Safe time: before this time there is no planned event and no observation.
     pub(in crate::world) safe_until: Time,
-    /// The next reading of windows, and the interval of readings.
+    /// Time of the next sample of congestion windows. The next field is the sampling interval.
     pub(in crate::world) next_reading: Time,
     pub(in crate::world) reading_interval: Span,
-    /// Segments that arrive after the safe time, or after a segment that does.
+    /// Segments that arrive after the safe time, or after another deferred segment.
     pub(in crate::world) segments: Calendar<Packet>,
     /// Number of deferred segments.
     pub(in crate::world) count: usize,
     /// Deferred ACKs of each flow of the scenario, in order, with their arrival times.
     pub(in crate::world) acks: Vec<VecDeque<(Time, Packet)>>,
-    /// Flows with deferred ACKs, ordered by the arrival time of the first ACK. An entry with a
-    /// different time is outdated.
+    /// Flows with deferred ACKs, ordered by the arrival time of the first ACK. An entry is outdated
+    /// if its time is not that of the first ACK.
     flows: BinaryHeap<Reverse<(Time, u32)>>,
     /// Buffer for the flows whose ACKs are due.
     pub(in crate::world) due: Vec<u32>,
-    /// Windows at the next readings, for flows whose windows change before these readings are due.
+    /// Values of cwnd for samples that have not been taken yet. A value is stored if cwnd changes
+    /// after the time of a sample, before the simulation reaches this time.
     pub(in crate::world) windows: Vec<VecDeque<f64>>,
 }
 
@@ -45,19 +46,19 @@ impl Deferred {
         }
     }
 
-    /// Returns the packets in flight that are on no link and in no queue.
+    /// Returns the deferred packets, which are in flight but on no link and in no queue.
     pub(in crate::world) fn packets(&self) -> impl Iterator<Item = &Packet> {
         let acks = self.acks.iter().flatten().map(|(_, ack)| ack);
         self.segments.items().chain(acks)
     }
 
-    /// Sets the times of readings of windows: `next`, and then one reading per `interval`.
+    /// Sets the times of the samples of cwnd: the first at `next`, then one sample per `interval`.
     pub(in crate::world) fn expect_readings(&mut self, next: Time, interval: Span) {
         (self.next_reading, self.reading_interval) = (next, interval);
     }
 
-    /// Returns the window of flow `index` at a reading, if the window has changed since the
-    /// reading.
+    /// Returns the cwnd that was stored for the current sample of flow `index`; `None` if cwnd has
+    /// not changed since the time of the sample.
     pub(in crate::world) fn window(&mut self, index: usize) -> Option<f64> {
         self.windows.get_mut(index)?.pop_front()
     }
@@ -67,7 +68,7 @@ impl Deferred {
         self.flows.push(Reverse((at, flow)));
     }
 
-    /// Returns a flow with a deferred ACK that arrives by `until`.
+    /// Returns a flow whose first deferred ACK arrives by `until`.
     pub(in crate::world) fn next_due(&mut self, until: Time) -> Option<u32> {
         while let Some(&Reverse((at, flow))) = self.flows.peek()
             && at <= until
@@ -89,7 +90,8 @@ impl Deferred {
         self.count > 0
     }
 
-    /// Returns the next deferred segment that arrives before the safe time, with its arrival time.
+    /// Returns the next deferred segment that arrives before the safe time (the limit of
+    /// lookahead), and its arrival time.
     pub(in crate::world) fn next_segment(&mut self) -> Option<(Time, Packet)> {
         let (at, _) = self.segments.first();
         if at > self.safe_until {

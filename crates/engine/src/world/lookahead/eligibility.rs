@@ -1,5 +1,5 @@
-//! The links and endpoints that are eligible for lookahead, because the order in which their
-//! packets arrive is known in advance.
+//! Determines which links and endpoints are eligible for lookahead. Packets may be processed in
+//! advance only if the order of their arrivals is known in advance.
 //!
 //! Packets may enter a link with lookahead if they are processed in the order in which they reach
 //! the link:
@@ -12,12 +12,12 @@
 //!                               (pure delays)  +           arrive after the same delay
 //! ```
 //!
-//! At any other link each packet waits for an event. A link from which every packet departs by an
-//! event ([`Link::is_served`]) is not eligible either, because its packets become known only at
-//! their arrival.
+//! At any other link each packet waits for the event of its arrival. If every departure from a link
+//! is an event ([`Link::is_served`]), the link is not eligible either, because the departure times
+//! are not known in advance.
 //!
-//! An endpoint is eligible if its packets arrive in a known order and its replies leave through a
-//! link that no other endpoint uses: see [`eligible_receivers`] and [`eligible_senders`].
+//! An endpoint is eligible if its packets arrive in a known order, and no other endpoint uses the
+//! link on which its replies leave. See [`eligible_receivers`] and [`eligible_senders`].
 
 use std::collections::BTreeSet;
 
@@ -32,16 +32,17 @@ const MIN_BYTES: u64 = 20;
 
 /// The links and endpoints of a scenario that are eligible for lookahead.
 pub(in crate::world) struct Eligibility {
-    /// Whether packets enter each link with lookahead.
+    /// Whether each link is eligible.
     pub(in crate::world) links: Vec<bool>,
-    /// Whether the receiver and the sender of each flow are eligible. Flows with higher numbers
-    /// than the lists have entries are not.
+    /// Whether the receiver of each flow is eligible; the next field is that of senders. Flows with
+    /// numbers beyond the end of the lists are not eligible.
     pub(in crate::world) receivers: Vec<bool>,
     pub(in crate::world) senders: Vec<bool>,
 }
 
 impl Eligibility {
-    /// Returns the eligibility of the links with `settings`, which do not include the bottleneck.
+    /// Determines the eligible links and endpoints. `settings` contains all links except the
+    /// bottleneck.
     pub(in crate::world) fn new(
         settings: &[&LinkSettings],
         routes: &Routes,
@@ -65,11 +66,11 @@ impl Eligibility {
     }
 }
 
-/// The sources of the packets of a link.
+/// The sources of the packets that enter a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Feeders {
     None,
-    /// Hosts or stations, whose packets become known at their arrival, and possibly also links.
+    /// Hosts or stations, whose packets are not known in advance, and possibly also links.
     Endpoints,
     Links(BTreeSet<usize>),
 }
@@ -94,8 +95,9 @@ impl Feeders {
     }
 }
 
-/// Returns for each link whether packets become known in the order in which they reach the link. If
-/// a receiver has lookahead (`answers`), its ACKs come through the links of its segments.
+/// Returns for each link whether the packets that enter it are known in advance, in the order of
+/// their arrival. `answers` says which receivers have lookahead. The order of their ACKs follows
+/// from the last link of their segments.
 fn entered_ahead(
     settings: &[&LinkSettings],
     routes: &Routes,
@@ -106,7 +108,7 @@ fn entered_ahead(
     let mut pass = |links: &[u32], mut before: Option<usize>| {
         for &link in links {
             let link = link as usize;
-            // packets that come off the air become known at their arrival
+            // packets received from the air are not known in advance
             before = feeders.get_mut(link).map(|feeders| {
                 feeders.add(before);
                 link
@@ -123,7 +125,7 @@ fn entered_ahead(
             answer[acks[0] as usize] = true;
         }
     }
-    // a greedy source enters the queue that it fills, whatever links are before the queue
+    // a greedy source adds its packets directly to its queue, without passing the links upstream
     for (flow, [_, data]) in scenario.flows.iter().zip(routes.pairs()) {
         let has_rate = |&&link: &&u32| {
             let link = settings.get(link as usize);
@@ -141,14 +143,14 @@ fn entered_ahead(
     };
     let takes_time = |link: usize| {
         let rate = settings.get(link).map(|link| &link.rate);
-        // a transmission opportunity of a trace may carry several packets
+        // at a transmission opportunity of a trace, several packets may leave simultaneously
         matches!(rate, Some(LinkRate::Constant(bps)) if Span::to_send(MIN_BYTES, *bps) > Span::ZERO)
     };
-    // The origin is the place at which the order of the packets of a pure delay became known, with
-    // the time since then. It is either the endpoints that sent the packets or, for replies, the
-    // exit of a link that the segments left one by one. The packets of a served link become known
-    // at their arrival, like the packets of an endpoint. Marking the links downstream as eligible
-    // does no harm.
+    // Returns the point at which the order of a pure delay's packets was determined, and the delay
+    // since then. The point is `None` for packets that endpoints send. For replies it is the link
+    // from which the segments departed one by one. If departures from this link are events, its
+    // packets are not known in advance. The links downstream are then marked as eligible, too, but
+    // this has no effect.
     let origin = |link: usize| {
         let delay = pure_delay(link)?;
         match feeders[link] {
@@ -173,8 +175,8 @@ fn entered_ahead(
     feeders.iter().map(lookahead).collect()
 }
 
-/// Returns for each flow whether the receiver replies immediately and is the only user of the first
-/// link of its ACKs.
+/// Returns for each flow whether its receiver is eligible: the receiver must reply immediately, and
+/// no other endpoint may use the first link of its ACKs.
 fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let answers = |(flow, [acks, data]): (&Transport, [&[u32]; 2])| match flow {
@@ -187,9 +189,8 @@ fn eligible_receivers(scenario: &Scenario, routes: &Routes) -> Vec<bool> {
     flows_with_routes(scenario, routes).map(answers).collect()
 }
 
-/// Returns for each flow whether its sender is eligible. The sender must be the only user of the
-/// first link of its segments, this link must take time, and segments must wait for an event after
-/// it.
+/// Returns for each flow whether its sender is eligible. No other endpoint may use the first link
+/// of its segments, this link must take time, and segments must wait for an event after this link.
 fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) -> Vec<bool> {
     let is_single = has_single_user(scenario, routes);
     let is_eligible = |(flow, [_, data]): (&Transport, [&[u32]; 2])| match (flow, data) {
@@ -203,8 +204,8 @@ fn eligible_senders(scenario: &Scenario, routes: &Routes, lookahead: &[bool]) ->
         .collect()
 }
 
-/// Returns the flows between hosts, with the routes of their ACKs and of their data. Returns none
-/// if there is a cell or a link on air, because their events observe flows.
+/// Returns the flows between hosts, with the routes of their ACKs and of their data. Returns no
+/// flows if there is a cell or a CSMA network, because events on the air read the state of flows.
 fn flows_with_routes<'a>(
     scenario: &'a Scenario,
     routes: &'a Routes,
@@ -215,17 +216,17 @@ fn flows_with_routes<'a>(
     flows.map(|flow| &flow.transport).zip(routes.pairs())
 }
 
-/// Returns whether every packet spends some time on this link of a host.
+/// Returns whether every packet needs time on this access link of a host.
 fn takes_time(link: u32, scenario: &Scenario) -> bool {
     let Some(link) = in_network(link, scenario) else {
-        return false; // not a link of a host
+        return false; // the link is not the access link of a host
     };
     let link = &scenario.links[link];
     let service = |rate| Span::to_send(MIN_BYTES, rate);
     link.delay + link.rate.bps().map_or(Span::ZERO, service) > Span::ZERO
 }
 
-/// Returns a predicate for links of hosts: whether only one route uses the link.
+/// Returns a function that says whether an access link of a host is used by one route only.
 fn has_single_user<'a>(scenario: &'a Scenario, routes: &Routes) -> impl Fn(&u32) -> bool + use<'a> {
     let mut users = vec![0_u32; numbers::wired(scenario)];
     for link in routes.pairs().flatten().flatten() {

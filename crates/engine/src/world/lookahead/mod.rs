@@ -1,10 +1,11 @@
-//! Lookahead: packets and endpoints that are processed before the simulated time of their events.
+//! Lookahead: arrivals at links and endpoints are processed before the simulation reaches their
+//! time.
 //!
 //! The term comes from parallel discrete-event simulation: an event may be processed early if no
 //! other event can change its effect. If the arrival of a packet at its endpoint is known in
-//! advance ([`eligibility`]), the endpoint reacts immediately. A segment is acknowledged and its
-//! ACK continues; an ACK lets the sender send more segments. A round trip through one bottleneck
-//! then needs only one event, the entry into the bottleneck:
+//! advance ([`eligibility`]), the reaction of the endpoint is computed immediately. A segment
+//! causes an ACK, which moves on; an ACK lets the sender send more segments. A round trip through
+//! one bottleneck then needs only one event, the arrival at the bottleneck:
 //!
 //! ```text
 //!   now      +access        +bottleneck, +delay     +delays        +host's link
@@ -13,26 +14,27 @@
 //!  entry ---> BOTTLENECK ------> receiver -- ACK ---> sender -- segments ---> next event: their entry
 //! ```
 //!
-//! Each arrival is counted as one event, as without lookahead. No measured value changes (the tests
-//! compare with `by_events`), for these reasons:
+//! Each arrival is counted as one event, as without lookahead. Results are the same as without
+//! lookahead, which the tests check by comparison with `by_events`. The reasons are:
 //!
 //! - The packets of an endpoint with lookahead arrive in order, and leave in the same order through
-//!   a link that only this endpoint uses. On later links either each packet waits for an event, or
-//!   the order of packets is that of the single link that all packets have passed.
-//! - A receiver has lookahead only if it acknowledges each segment immediately and has no other
-//!   task.
+//!   a link that only this endpoint uses. On later links, there are two cases. Either each packet
+//!   waits for an event, or all packets come from one link in a known order.
+//! - A receiver has lookahead only if it acknowledges each segment immediately and does nothing
+//!   else.
 //! - An ACK that arrives after the deadline of the sender (its timer or a paced departure) is
 //!   deferred until the deadline.
 //! - Nothing is processed beyond the **safe time**. Before the safe time there is neither a planned
 //!   event (a stop, a change, a start except that of TCP) nor an observation (the end of the
 //!   warm-up, a sample). Packets that arrive later are deferred.
-//! - If a window changes before an earlier reading ([`super::gauge`]) has been taken, its value is
-//!   stored for this reading first.
+//! - Samples of cwnd ([`super::gauge`]) are correct: if cwnd changes at a time after the next
+//!   sample, the old value is first stored for this sample.
 //!
-//! If queues may change whenever a world halts, links have gates. A packet that reaches a gate
-//! after the time of the halt is held in front of the gate. When the world continues, the held
-//! packet continues at the time of its arrival, before any other event. The ACK that a receiver
-//! sends in response may reach another gate with a held packet, and is then held too.
+//! A simulation may halt so that the user can change its queues. In this case links have gates. A
+//! packet that reaches a gate after the time of the halt is held in front of the gate. When the
+//! simulation continues, the held packet moves on at the time of its arrival, before any other
+//! event. The ACK that a receiver sends for this packet may reach another gate, and is then held
+//! too.
 
 mod deferred;
 mod eligibility;
@@ -48,16 +50,17 @@ use crate::kernel::time::{Span, Time};
 use crate::link::Transit;
 use crate::packet::{Packet, PacketKind};
 
-/// Next step after a packet has moved.
+/// The next step after `Network::advance` has moved a packet.
 enum Next {
-    /// The reply of the endpoint leaves at this time.
+    /// The endpoint has replied, and its reply leaves at this time.
     Reply(Time),
     Step(Step),
 }
 
 impl Network {
-    /// Moves a packet as far as possible from time `at`, which may be later than now. The reply of
-    /// its endpoint replaces the packet and continues. Returns the next step of the packet.
+    /// Moves a packet as far as possible from time `at`, which may be later than now. If the
+    /// endpoint replies, the reply replaces the packet, and moves on. Returns the next step of the
+    /// packet.
     #[inline(always)]
     pub(super) fn travel(&mut self, at: Time, packet: &mut Packet) -> Step {
         let mut next = at;
@@ -73,7 +76,7 @@ impl Network {
     fn advance(&mut self, at: Time, packet: &mut Packet) -> Next {
         let now = self.clock.now;
         let mut at = at;
-        let mut carrier = 0; // no link yet; it is set before `at` changes
+        let mut carrier = 0; // no link yet; set before `at` changes
         for leg in self.wires.routes.legs(packet) {
             if at > now && !leg.lookahead {
                 break;
@@ -108,7 +111,8 @@ impl Network {
         Next::Step(Step::UnderWay)
     }
 
-    /// Processes a packet that entered link number `link` at `at`, and is lost or waits there.
+    /// Processes a packet that entered link number `link` at `at`, and that is lost on this link or
+    /// waits in its queue.
     #[inline(never)]
     fn stop_at(&mut self, at: Time, link: usize, fate: Transit) -> Step {
         match fate {
@@ -121,8 +125,9 @@ impl Network {
         Step::UnderWay
     }
 
-    /// Processes the arrival of a packet at an endpoint with lookahead at time `at`, over link
-    /// number `carrier`. If the endpoint sends an ACK immediately, the ACK replaces the packet.
+    /// Processes the arrival of a packet at an endpoint with lookahead. The packet arrives at time
+    /// `at` over link number `carrier`. If the endpoint sends an ACK immediately, the ACK replaces
+    /// the packet.
     #[inline(always)]
     fn reach(&mut self, at: Time, carrier: usize, packet: &mut Packet) -> Next {
         if !packet.is_data() {
@@ -161,8 +166,8 @@ impl Network {
         }
     }
 
-    /// Returns whether the ACK may be processed now. If the earlier events do not change the
-    /// sender, processes these events first and returns true. Otherwise defers the ACK.
+    /// Returns whether the ACK may be processed now. If all events before the ACK leave the sender
+    /// unchanged, they are processed first, and the value is true. If not, the ACK is deferred.
     #[inline(never)]
     fn becomes_next(&mut self, at: Time, ack: &Packet) -> bool {
         let index = ack.flow as usize;
@@ -175,16 +180,16 @@ impl Network {
         may
     }
 
-    /// Returns whether nothing changes the sender of flow `index` before `at`.
+    /// Returns whether no event changes the sender of flow `index` before `at`.
     fn may_take(&self, at: Time, index: usize) -> bool {
         let sender = self.flows.states[index].sender();
         at <= self.flows.deferred.safe_until && sender.is_some_and(|sender| sender.may_act_at(at))
     }
 
-    /// Processes the events before `at` that do not change the sender of flow `index`.
+    /// Processes the events of flow `index` before `at`. These events do not change the sender.
     fn catch_up_sender(&mut self, at: Time, index: usize) {
         if self.flows.states[index].timer < at {
-            self.clock.events += 1; // the deadline of a lazy timer has moved
+            self.clock.events += 1; // the event only moves a lazy timer to its later deadline
             self.rearm(index);
         }
         if self.flows.deferred.next_reading < at {
@@ -199,7 +204,7 @@ impl Network {
         let flow = &mut self.flows.states[index];
         flow.take_ack(at, ack);
         while let Some(mut packet) = flow.next_packet(at, ack.flow) {
-            // the segment goes through the link of its host, and waits for an event after it
+            // the segment passes the access link of its host, and then waits for an event
             let leg = self.wires.routes.legs(&packet)[0];
             let arrives = match leg.host() {
                 Some(link) => self.wires.links[link as usize].pass_host(at, &packet),
@@ -215,7 +220,7 @@ impl Network {
         }
     }
 
-    /// Records the window of flow `index` for the readings before `at`.
+    /// Stores the cwnd of flow `index` for the samples before `at`.
     fn note_window(&mut self, at: Time, index: usize) {
         let Endpoints::Tcp(tcp) = &self.flows.states[index].endpoints else {
             return;
@@ -239,7 +244,8 @@ impl Network {
         self.flows.deferred.acks[ack.flow as usize].push_back((at, ack));
     }
 
-    /// Processes the deferred ACKs of flow `index` after an event for which they may have waited.
+    /// Processes the deferred ACKs of flow `index` that no longer have to wait, after an event of
+    /// this flow.
     pub(super) fn take_deferred(&mut self, index: usize) {
         while let Some(&(at, ack)) = self.flows.deferred.acks[index].front() {
             if !self.may_take(at, index) {
@@ -253,11 +259,12 @@ impl Network {
         self.flows.states[index].has_deferred = false;
     }
 
-    /// Sets the safe time to `until`, and processes the deferred ACKs that are due before it.
+    /// Sets the safe time (the limit of lookahead) to `until`, and processes the deferred ACKs that
+    /// arrive before this time.
     pub(super) fn set_safe_time(&mut self, until: Time) {
         self.flows.deferred.safe_until = until;
-        // first collects all flows that are due: a flow that also waits for its timer becomes due
-        // again
+        // first all flows with due ACKs are collected, because a flow that also waits for its timer
+        // becomes due again
         let mut due = std::mem::take(&mut self.flows.deferred.due);
         while let Some(flow) = self.flows.deferred.next_due(until) {
             due.push(flow);
@@ -269,12 +276,12 @@ impl Network {
     }
 }
 
-/// Holds a packet that reaches a gate at `at` until the world continues. `lead` is the delay at the
-/// beginning of its leg.
+/// Holds a packet that reaches a gate at `at` until the simulation continues. `lead` is the pure
+/// delay before the link in the packet's leg.
 #[cold]
 #[inline(never)]
 fn hold(gate: &mut Gate, at: Time, lead: Span, packet: &mut Packet) {
-    packet.hop -= 1; // the packet has not passed this leg yet
+    packet.hop -= 1; // the packet has not passed this leg of its route yet
     let place = gate.held.partition_point(|other| other.arrives <= at);
     let held = Held {
         arrives: at,

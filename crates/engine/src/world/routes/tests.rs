@@ -1,9 +1,9 @@
-//! Read access to routes for tests.
+//! Methods with which tests read routes.
 
 use super::*;
 
 impl Routes {
-    /// Returns the legs of the data of a flow, or of its ACKs.
+    /// Returns the legs of the route of a flow's data (`data`), or of its ACKs.
     pub(in crate::world) fn legs_of(&self, flow: usize, data: bool) -> &[Leg] {
         let starts = self
             .first_legs
@@ -15,7 +15,7 @@ impl Routes {
         &self.legs[first..end.unwrap_or(self.legs.len())]
     }
 
-    /// Returns whether the receiver and the sender of a flow have lookahead.
+    /// Returns whether the receiver of a flow has lookahead, and whether its sender has lookahead.
     pub(in crate::world) fn lookahead(&self, flow: usize) -> [bool; 2] {
         let [acks, data] = self.routes[flow];
         [data.lookahead, acks.lookahead]

@@ -1,4 +1,5 @@
-//! Compares networks with and without lookahead, and checks the results that a network must have.
+//! Compares simulations of networks with and without lookahead, and checks basic properties of
+//! their results.
 
 mod random;
 
@@ -25,17 +26,17 @@ fn scenario(text: &str) -> Scenario {
     }
 }
 
-/// The extent of lookahead.
+/// Whether lookahead is used, and where.
 #[derive(Clone, Copy, PartialEq)]
 enum Shortcut {
     None,
-    /// Lookahead through links.
+    /// Packets pass links with lookahead.
     Links,
-    /// Lookahead through links and endpoints.
+    /// Packets pass links and endpoints with lookahead.
     Endpoints,
 }
 
-/// Returns the measured values and the number of events.
+/// Returns the results and the number of events of a run.
 fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
     outcome(Running::of(
         world(scenario, shortcut),
@@ -44,8 +45,8 @@ fn measured(scenario: &Scenario, shortcut: Shortcut) -> (String, u64) {
     ))
 }
 
-/// Returns the measured values and the number of events of a run that halts once per `stride`.
-/// After each halt, queues have the next of the `limits`.
+/// Returns the results and the number of events of a run that halts after every `stride`. At each
+/// halt, the next of the `limits` becomes the limit of all link queues.
 fn stepped(scenario: &Scenario, shortcut: Shortcut, stride: Span, limits: &[u32]) -> (String, u64) {
     let world = world(scenario, shortcut);
     let mut run = Running::of(world, true, crate::Detail::Means).gated();
@@ -68,8 +69,8 @@ fn stepped(scenario: &Scenario, shortcut: Shortcut, stride: Span, limits: &[u32]
     outcome(run)
 }
 
-/// Returns the measured values and the number of events of a run that halts once, at `at`, without
-/// a change.
+/// Returns the results and the number of events of a run that halts at `at`. At the halt nothing is
+/// changed.
 fn halted(scenario: &Scenario, at: Time) -> (String, u64) {
     let world = world(scenario, Shortcut::Endpoints);
     let mut run = Running::of(world, true, crate::Detail::Means).gated();
@@ -146,8 +147,8 @@ fn entering_ahead_of_time_saves_events_and_changes_nothing() {
     assert!(fewer * 10 < more * 7, "{fewer} events against {more}");
 }
 
-/// Networks have flows whose timers expire, readings at intervals shorter than a round trip, and
-/// samples or no samples.
+/// Compares three networks in which timers expire and windows are sampled more often than once per
+/// round trip. Time series are recorded in one of them.
 #[test]
 fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be() {
     for (queue, rtt, samples) in [(3, 10, false), (40, 40, true), (40, 300, false)] {
@@ -186,13 +187,14 @@ fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be(
 #[test]
 fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
     let cases = [
-        // (settings of flows, receivers, senders)
+        // (settings of flows, [receiver has lookahead, sender has lookahead])
         ("access = \"2 Mbps\"\ndelayed_ack = false", [true, true]),
         // a receiver with delayed ACKs has a timer, and therefore no lookahead
         ("access = \"2 Mbps\"", [false, true]),
-        // hosts at the same distance enter the bottleneck without an event
+        // hosts with the same delay: packets enter the bottleneck with lookahead, so that senders
+        // have none
         ("delayed_ack = false", [true, false]),
-        // the ACKs of both kinds of receivers meet
+        // the ACKs of receivers with and without lookahead share a link
         (
             "access = \"2 Mbps\"\ndelayed_ack = false\n[flow.other]",
             [false, true],
@@ -216,10 +218,12 @@ fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
     }
 }
 
-/// Without jitter, differences of the round-trip times below a packet time decide which flows find
-/// a drop-tail queue full. 0.4 ms are two thirds of a packet time at 20 Mb/s. With jitter these
-/// differences have no effect: over 20 replications near flows get 14.4 to 14.6 Mb/s with a
-/// standard deviation of 0.3 Mb/s. Without jitter they get 12.1 and 16.8 Mb/s.
+/// Without jitter, round-trip times that differ by less than a packet's transmission time decide
+/// which flows find a drop-tail queue full. The difference in this test is 0.4 ms, two thirds of a
+/// packet's transmission time at 20 Mb/s. With jitter, the difference has no effect: over 20
+/// replications the flows of class `near` get 14.4 to 14.6 Mb/s with a standard deviation of 0.3
+/// Mb/s. Without jitter they get 12.1 Mb/s at one round-trip time of the far flows and 16.8 Mb/s at
+/// the other.
 #[test]
 fn jitter_undoes_phase_effects() {
     let gained = |jitter: &str| {
@@ -240,15 +244,16 @@ flow.far = {{ count = 5, rtt = "{far}" }}
         near("120.4 ms") / near("120 ms") - 1.0
     };
     let (with, without) = (gained("packet"), gained("0 ms"));
-    // 4 standard deviations of a ratio of two runs: 4 x 0.3 x 1.4 / 14.5
+    // 4 standard deviations of the ratio of two runs: 4 x 0.3 x 1.4 / 14.5
     assert!(
         with.abs() < 0.12 && without > 0.25,
         "{with} with, {without} without jitter"
     );
 }
 
-/// Calls over a link of 3 ms. Hosts have only a jitter, or also a rate or a delay. The datagrams
-/// are 20 ms apart, so that no datagram waits for an earlier one.
+/// Calls over a link of 3 ms. The access links of hosts have a jitter, and in two cases also a rate
+/// or a delay. The datagrams of a call are 20 ms apart, so that no datagram waits for an earlier
+/// one.
 #[test]
 fn jitter_adds_its_setting_on_average() {
     let delay_s = |hosts: &str| {
@@ -265,9 +270,10 @@ flow.call = {{ {hosts}count = 20, from = "a", to = "b", udp = {{ rate = "64 kbps
     for hosts in ["access = \"10 Mbps\", ", "rtt = \"40 ms\", ", ""] {
         let plain = delay_s(hosts);
         let late = delay_s(&format!("{hosts}jitter = \"4 ms\", "));
-        // There are two delays, each uniform up to 4 ms. One of them is drawn 200 x 20 times, so
-        // that its standard deviation is 4 ms / sqrt(12 x 4000) = 0.02 ms; that of the other delay
-        // is smaller. The bound is five standard deviations.
+        // Each packet passes two jitters, each uniform between 0 and 4 ms. One jitter is drawn 200
+        // x 20 times, so that the standard deviation of its mean is 4 ms / sqrt(12 x 4000) = 0.02
+        // ms. The other jitter is drawn more often, so that its standard deviation is smaller. The
+        // limit is five standard deviations.
         let added = late - plain;
         assert!((added - 4e-3).abs() < 1e-4, "{hosts}{added}");
     }
@@ -305,7 +311,8 @@ fn a_finite_flow_that_was_stopped_is_unfinished() {
     assert!(of("whole", "completion_s") < 2.0);
 }
 
-/// Two of four flows of a class end before the end of the warm-up, and have no throughput after it.
+/// The class `done` has finished before the end of the warm-up, so that its fairness is not
+/// defined.
 #[test]
 fn fairness_is_that_of_flows_that_last() {
     let measures = run(r#"
@@ -359,8 +366,8 @@ flow.file = { count = 2, segments = 100, start = "6 s" }
         let of_one = |k| value(&measures, "flows", &format!("call-{k}"), quantity);
         [1, 2, 3].map(of_one).iter().sum::<f64>() / 3.0
     };
-    // the calls send at equal rates: the mean over packets equals the mean over calls, except for
-    // one packet in 750
+    // the calls send at equal rates, so that the mean over packets is the mean over calls, except
+    // for one packet in 750
     let (delay, mean) = (of("call", "one_way_delay_s"), each("one_way_delay_s"));
     assert!((delay / mean - 1.0).abs() < 1e-3, "{delay} and {mean}");
     assert!(delay > 0.02 && of("flow", "rtt_s") > 0.04);
@@ -379,8 +386,8 @@ fn a_full_bottleneck_delivers_its_rate() {
     let payload_rate = 20e6 * 1460.0 / 1500.0;
     assert!(goodput > 0.97 * payload_rate, "{goodput}");
     let utilisation = value(&measures, "links", "bottleneck", "utilisation");
-    // data delivered in the measured period may have left the bottleneck before the period: up to
-    // 20 ms earlier, or as long as a gap in the sequence delayed its delivery to the application
+    // data delivered in the measured period may have left the bottleneck before this period: up to
+    // 20 ms earlier, or longer if an earlier segment was missing
     let difference = goodput / payload_rate - utilisation;
     assert!(difference.abs() < 5e-3, "{difference}");
     assert!(value(&measures, "queues", "bottleneck", "occupancy_max_packets") <= 40.0);
@@ -389,7 +396,7 @@ fn a_full_bottleneck_delivers_its_rate() {
 #[test]
 fn a_lone_segment_takes_the_round_trip_of_the_links() {
     // a segment of 1500 B passes the access link at 2 Mbps and the bottleneck at 20 Mbps, and an
-    // ACK of 40 B returns over both links; the delays sum to 40 ms
+    // ACK of 40 B returns over both links; the propagation delays sum to 40 ms
     let measures = run(r#"
 duration = "10 s"
 warmup = "0 s"
@@ -417,8 +424,8 @@ fn the_threshold_policy_is_a_small_drop_tail_queue() {
     assert_eq!(with(QueueSetting::drop_tail(15)), with(threshold));
 }
 
-/// Number of random networks. It is smaller in debug builds; `make test-long PART=rust` runs all
-/// networks.
+/// Number of random networks. The number is smaller in debug builds; `make test-long PART=rust`
+/// runs all networks.
 const CASES: u32 = if cfg!(debug_assertions) { 50 } else { 200 };
 
 proptest! {
@@ -461,8 +468,8 @@ proptest! {
     }
 }
 
-/// A single flow fills the link of its host, seconds ahead of time, so that its segments and ACKs
-/// wait in front of gates together.
+/// A single flow fills the access link of its host, so that its segments are known seconds in
+/// advance. Segments and ACKs then wait in front of gates simultaneously.
 #[test]
 fn what_stands_in_front_of_several_gates_goes_on_in_its_order() {
     let scenario = scenario(
@@ -481,8 +488,8 @@ dumbbell = { flows = 1, access = "2 Mbps", bottleneck = "30 Mbps", rtt = "10 ms"
 }
 
 /// RED marks the segments of flows with ECN as often as it drops the segments of flows without ECN.
-/// Flows with ECN lose and retransmit no segment, hold the queue at the same length, and fill the
-/// link.
+/// With ECN no segment is lost or retransmitted. The mean queue length is the same, and the link is
+/// fully used in both cases.
 #[test]
 fn flows_with_ecn_are_slowed_by_marks_alone() {
     let text = r#"
@@ -540,7 +547,8 @@ tcp = { window = 1000, ecn = ECN }
     );
 }
 
-/// Every packet uses several links. No link should be in two cache lines.
+/// Checks the size of a link, because every packet uses several links: a link must fit into one
+/// cache line.
 #[test]
 fn a_link_takes_64_bytes() {
     assert_eq!(size_of::<super::WiredLink>(), 64);

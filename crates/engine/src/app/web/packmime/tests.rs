@@ -2,8 +2,8 @@
 //!
 //! The values of ns-2 come from 400,000 draws of its RandomVariable/PackMimeHTTP... at 50
 //! connections per second, with seed 7. Each test compares means of blocks of independent sources.
-//! The deviation of these means gives the standard error. The standard error of the values of ns-2
-//! comes from 20 blocks of its single sequence.
+//! The standard error of an estimate is computed from the means of the blocks. For the values of
+//! ns-2, it is computed from 20 blocks of the single sequence that ns-2 generates.
 
 use super::*;
 use crate::kernel::streams::Streams;
@@ -11,7 +11,7 @@ use crate::kernel::streams::Streams;
 const BLOCKS: usize = 100;
 const BLOCK: usize = 500;
 
-/// Returns the mean of `of` over the draws, with its standard error.
+/// Returns the mean of the function `of` over all draws, and its standard error.
 fn estimate(draws: &[f64], of: impl Fn(f64) -> f64) -> (f64, f64) {
     let block = |block: &[f64]| block.iter().map(|&x| of(x)).sum::<f64>() / block.len() as f64;
     let means: Vec<f64> = draws.chunks_exact(BLOCK).map(block).collect();
@@ -32,8 +32,8 @@ fn assert_near(draws: &[f64], of: impl Fn(f64) -> f64, expected: f64, own_error:
     );
 }
 
-/// Asserts that the expected fractions of the draws exceed the quantiles of ns-2. Each entry is a
-/// quantile, a fraction and its standard error.
+/// Checks which fractions of the draws exceed the quantiles of ns-2. Each entry of `quantiles` is a
+/// quantile of ns-2, the expected fraction, and the standard error of this fraction.
 fn assert_quantiles(draws: &[f64], quantiles: &[(f64, f64, f64)]) {
     for &(quantile, part, error) in quantiles {
         let below = |x| f64::from(u8::from(x <= quantile));
@@ -41,7 +41,7 @@ fn assert_quantiles(draws: &[f64], quantiles: &[(f64, f64, f64)]) {
     }
 }
 
-/// Returns blocks of draws. Each block comes from a separate source.
+/// Returns blocks of random draws. Each block comes from a separate source.
 fn draws<S>(source: impl Fn(Stream) -> S, next: impl Fn(&mut S) -> f64) -> Vec<f64> {
     let mut all = Vec::new();
     for block in 0..BLOCKS {
@@ -58,7 +58,7 @@ fn stream() -> Stream {
 #[test]
 fn gaps_are_weibull_with_the_mean_asked_for() {
     let arrivals = Arrivals::new(50.0, stream());
-    // 2^(0.352 + 0.388 log2 50) = 5.8232
+    // the shape p satisfies p / (1 - p) = 2^(0.352 + 0.388 log2 50) = 5.8232
     assert!((arrivals.shape - 5.8232 / 6.8232).abs() < 1e-4);
     let gaps = draws(|stream| Arrivals::new(50.0, stream), Arrivals::gap_s);
     assert_near(&gaps, |x| x, 0.02, 0.0, "mean gap");
@@ -121,7 +121,8 @@ fn responses_are_as_long_as_those_of_ns2() {
     assert_near(&lengths, libm::log2, 10.188, 0.004, "mean log2 of response");
 }
 
-/// The largest values are the last quantiles of the tables: 61.6 MB and 887 kB.
+/// The longest request and the longest response are the last quantiles of the tables: 887 kB and
+/// 61.6 MB.
 #[test]
 fn no_length_lies_beyond_the_last_quantile() {
     let longest = |given| libm::exp2(quantile(given, -60.0));
@@ -131,7 +132,8 @@ fn no_length_lies_beyond_the_last_quantile() {
     assert_eq!(quantile(NOT_CHANGED, 0.4445), 135.60);
 }
 
-/// The expected length of a run is E ceil(W) = sum over k >= 0 of P(W > k).
+/// The expected number of responses in a run is E ceil(W) = sum over k >= 0 of P(W > k), where W is
+/// a Weibull variable.
 #[test]
 fn runs_of_answers_are_weibull() {
     let mut responses = Responses::new(50.0, stream());
@@ -149,8 +151,8 @@ fn runs_of_answers_are_weibull() {
     }
 }
 
-/// The expected delay is E min(1 / W, 0.1), computed by quadrature over the quantiles of W. Its
-/// median is 5.9 ms.
+/// The expected processing time is E min(1 / W, 0.1), where W is a Weibull variable. The
+/// expectation is computed by quadrature over the quantiles of W. The median is 5.9 ms.
 #[test]
 fn servers_take_the_inverse_of_a_weibull_at_most_a_tenth_of_a_second() {
     let delays = draws(|stream| stream, server_delay_s);
@@ -165,7 +167,7 @@ fn servers_take_the_inverse_of_a_weibull_at_most_a_tenth_of_a_second() {
     assert!((mean - 0.021_95).abs() < 1e-5, "{mean}");
     let median = 1.0 / (305.0 * libm::pow(libm::log(2.0), 1.0 / 0.63));
     assert!((median - 0.0059).abs() < 5e-5, "{median}");
-    let shorter = libm::exp(-libm::pow(10.0 / 305.0, 0.63)); // P(W > 10)
+    let shorter = libm::exp(-libm::pow(10.0 / 305.0, 0.63)); // P(W > 10), the probability of less than 0.1 s
     assert_quantiles(&delays, &[(median, 0.5, 0.0), (0.099_999, shorter, 0.0)]);
     assert!(delays.iter().all(|&delay| delay <= 0.1));
 }

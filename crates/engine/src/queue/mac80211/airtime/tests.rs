@@ -1,4 +1,5 @@
-//! Airtime fairness and limits in calculated traces, with one rule of the Linux kernel per test.
+//! Tests airtime fairness and AQL limits with calculated traces, one rule of the Linux kernel per
+//! test.
 
 use super::*;
 
@@ -10,7 +11,7 @@ const SETTING: Mac80211Setting = Mac80211Setting {
     ..super::super::tests::SETTING
 };
 
-/// Estimate with which each byte takes 1 us.
+/// Parameters with which each byte takes 1 us of air time.
 const ESTIMATE: Estimate = Estimate {
     rate_bps: 8_000_000,
     each: Span(0),
@@ -23,7 +24,7 @@ fn party(station: u32) -> Party {
     }
 }
 
-/// Returns this number of stations in one category, without packets.
+/// Returns accounts of this number of stations in one access category, without packets.
 fn airtime(setting: Mac80211Setting, stations: u32) -> Airtime {
     let mut airtime = Airtime::new(&setting, stations, 1);
     for station in 0..stations {
@@ -32,7 +33,7 @@ fn airtime(setting: Mac80211Setting, stations: u32) -> Airtime {
     airtime
 }
 
-/// Adds packets with this air time to the device for a station.
+/// Adds packets with this air time to the packets in the device for a station.
 fn hold(airtime: &mut Airtime, station: u32, air_us: u64) {
     airtime.holds(
         party(station),
@@ -41,7 +42,7 @@ fn hold(airtime: &mut Airtime, station: u32, air_us: u64) {
     );
 }
 
-/// Visits stations until the round is over. Each station always has packets.
+/// Serves one round, in which each station always has packets, and returns the stations in order.
 fn round(airtime: &mut Airtime, now: Time) -> Vec<u32> {
     airtime.begin_round(0);
     let mut visited = Vec::new();
@@ -58,12 +59,12 @@ fn a_station_stays_in_front_until_it_is_in_debt() {
     for station in 0..2 {
         airtime.list(Time::ZERO, party(station), true);
     }
-    // the station that was added last is first, and the round is over when this station would be
-    // next again
+    // the station that was added last is served first, and the round is over when this station
+    // would be served again
     assert_eq!(round(&mut airtime, Time::ZERO), [1]);
     assert_eq!(round(&mut airtime, Time::ZERO), [1]);
-    // the deficit is 256 - 1000 = -744 us: the station gets one weight and moves to the end, and
-    // the other station is next
+    // the deficit is 256 - 1000 = -744 us: one weight is added, the station moves to the end of the
+    // list, and the other station is served
     airtime.charge(Time::ZERO, party(1), Span(1_000 * US));
     assert_eq!(round(&mut airtime, Time::ZERO), [0]);
     assert_eq!(airtime.accounts[1].deficit, -488_000);
@@ -85,7 +86,8 @@ fn debts_are_paid_by_one_weight_a_turn_and_air_times_become_equal() {
         airtime.charge(Time::ZERO, party(station), cost);
         air[station as usize] += cost.0;
     }
-    // air times are equal to within one PPDU and the largest debt: the longest PPDU and a weight
+    // the air times differ by at most one PPDU plus the largest debt, which is the longest PPDU
+    // plus one weight
     let (least, most) = (air.iter().min().unwrap(), air.iter().max().unwrap());
     assert!(most - least <= 2 * (4_000 + 256) * US, "{air:?}");
 }
@@ -96,7 +98,8 @@ fn what_the_device_holds_is_part_of_the_debt() {
     for station in 0..2 {
         airtime.list(Time::ZERO, party(station), true);
     }
-    // the limits of the station allow more packets, but 256 - 3000 us is below zero
+    // the AQL limits of the station allow more packets, but its balance of 256 - 3000 us is
+    // negative
     hold(&mut airtime, 1, 3_000);
     assert!(airtime.may_take(party(1)));
     assert_eq!(round(&mut airtime, Time::ZERO), [0]);
@@ -122,8 +125,8 @@ fn without_fairness_stations_take_turns_whatever_they_have_sent() {
 #[test]
 fn limits_of_what_the_device_holds_are_low_high_and_the_radios() {
     let mut airtime = airtime(SETTING, 4);
-    // below the low limit the other stations have no effect; below the high limit the radio must be
-    // below its limit
+    // below `aql_low` packets of other stations have no effect; below `aql_high` the total must be
+    // below `aql_radio`
     hold(&mut airtime, 0, 11_999);
     assert!(airtime.may_take(party(0)));
     hold(&mut airtime, 0, 12_000);
@@ -147,7 +150,7 @@ fn a_category_takes_nothing_while_the_device_holds_half_of_low_for_each_and_high
     for station in 0..3 {
         airtime.list(Time::ZERO, party(station), true);
     }
-    // (3 - 1) * 5 / 2 + 12 = 17 ms
+    // the limit for an access category with three stations: (3 - 1) * 5 / 2 + 12 = 17 ms
     hold(&mut airtime, 0, 12_000);
     hold(&mut airtime, 1, 4_999);
     assert!(airtime.begin_round(0));
@@ -165,7 +168,7 @@ fn a_station_without_packets_stays_listed_while_it_is_in_debt() {
     airtime.charge(Time::ZERO, party(0), Span(500 * US));
     airtime.list(Time(10 * MS), party(0), false);
     assert!(airtime.accounts[0].listed, "-244 us, and active 10 ms ago");
-    // the next turn pays the debt, and the station has left the list
+    // the next round pays the debt, and the station leaves the list
     airtime.begin_round(0);
     assert_eq!(airtime.next(0), Some(0));
     airtime.list(Time(10 * MS), party(0), false);
@@ -204,7 +207,7 @@ fn an_estimate_is_the_time_of_the_bytes_and_a_part_for_each_packet() {
         rate_bps: 65_000_000,
         each: Span(2_500),
     };
-    // (10 * (1500 + 38)) * 8 / 65 = 1892.9 us, and 25 us
+    // 10 packets of 1500 bytes: (10 * (1500 + 38)) * 8 / 65 = 1892.9 us, plus 25 us
     assert_eq!(of.of(10, 15_000), 1_892_923 + 25_000);
     assert_eq!(of.of(0, 0), 0);
 }

@@ -1,9 +1,9 @@
-//! One test per condition of eligibility.
+//! Tests of the conditions for lookahead, one test per condition.
 
 use super::super::super::World;
 use crate::scenario::{Format, parse};
 
-/// Returns whether packets enter the link with this name with lookahead.
+/// Returns whether packets enter the link `name` with lookahead.
 fn is_entered(settings: &str, name: &str) -> bool {
     let text = format!("duration = \"2 s\"\nwarmup = \"1 s\"\n{settings}");
     let scenario = match parse(&text, Format::Toml, "test.toml", &[]) {

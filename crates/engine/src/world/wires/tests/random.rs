@@ -1,4 +1,4 @@
-//! Random networks of links, and random hot-spots connected to links.
+//! Generates random networks of links, and random cells connected to links.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::scenario::{
     RedForm, RedSetting, RedWeight, Scenario, Trace,
 };
 
-/// Generates a queue with any discipline that decides at arrivals.
+/// Generates a queue with a random discipline that decides at arrivals.
 fn queue() -> impl Strategy<Value = QueueSetting> {
     let red = (2..20_u32, 1..40_u32, any::<bool>(), any::<bool>());
     let red = red.prop_map(|(min_th, more, gentle, bytes)| {
@@ -67,7 +67,7 @@ fn queue() -> impl Strategy<Value = QueueSetting> {
     })
 }
 
-/// Generates a trace whose transmission opportunities are simultaneous or up to 9 ms apart.
+/// Generates a trace whose transmission opportunities are at the same time or up to 9 ms apart.
 fn trace() -> impl Strategy<Value = Trace> {
     prop::collection::vec(0..10_u32, 1..9).prop_map(|gaps| {
         let each = gaps.iter().scan(1, |ms, gap| {
@@ -78,7 +78,8 @@ fn trace() -> impl Strategy<Value = Trace> {
     })
 }
 
-/// Generates a random network: two or three routers in a row, and classes of any kind between them.
+/// Generates a random network: two or three routers in a row, and random classes of flows between
+/// them.
 pub(super) fn network() -> impl Strategy<Value = Scenario> {
     let rate = prop_oneof![Just(1_u32), Just(2), 3..20_u32];
     let shape = (rate, 0..5_u32, 1..4_usize).prop_map(|(rate, delay, hops)| {
@@ -124,7 +125,7 @@ pub(super) fn network() -> impl Strategy<Value = Scenario> {
                 classes.into_iter().enumerate()
             {
                 let count = if kind.contains("web") {
-                    String::new() // a class of its own
+                    String::new() // a web source is a class of its own, without `count`
                 } else {
                     format!("count = {count}\n")
                 };
@@ -149,7 +150,7 @@ pub(super) fn network() -> impl Strategy<Value = Scenario> {
     )
 }
 
-/// Generates a random hot-spot behind wires, with sleeping stations.
+/// Generates a random cell connected to wires, with stations that sleep.
 pub(super) fn hotspot() -> impl Strategy<Value = Scenario> {
     let awake = prop_oneof![
         Just("\"off\"".to_owned()),
