@@ -14,7 +14,7 @@ class Points:
     Parameters
     ----------
     line : Line
-        Line with label and variant.
+        Description of the line.
     measured : tuple
         Position and values of each point.
     """
@@ -24,7 +24,7 @@ class Points:
 
     @classmethod
     def of(cls, line: Line, abscissa: Abscissa, runs: Runs) -> "Points":
-        """Read a line from the runs."""
+        """Return the values of a line, read from the runs."""
         values = (each.measured() for each in line.read(runs))
         return cls(line, tuple(zip(map(abscissa.places, line.x), values, strict=True)))
 
