@@ -10,7 +10,7 @@ from lasthop.studies.rules import Verdict
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check with its verdict in the form of ``reproduce --json``, and its values."""
+    """Verdict of one check in the form of ``reproduce --json``, with the values that decide it."""
 
     what: str
     paper: float | str | None
@@ -57,7 +57,9 @@ class Mark(Enum):
 
 
 def mark_of(checks: Sequence[CheckResult]) -> Mark:
-    """Return the status of a claim from its checks; a bound of the paper has a margin."""
+    """Return the status of a claim from its checks. A value may miss a bound of the paper by a
+    margin.
+    """
     orders = [each.verdict_with_margin for each in checks if each.inequality]
     numbers = [each.verdict for each in checks if not each.inequality]
     if Verdict.DEVIATES in orders:
@@ -69,7 +71,7 @@ def mark_of(checks: Sequence[CheckResult]) -> Mark:
 
 @dataclass(frozen=True)
 class RelatedResult:
-    """Additional checks of a claim, with their verdict, which does not count."""
+    """Verdict of the additional checks of a claim. It does not affect the verdict of the claim."""
 
     title: str
     because: str

@@ -47,7 +47,7 @@ HACK_PPS = 559.0
 """
 
 PER_PACKET = 3e-5
-"""Increase of the aggressiveness r for each queued packet, :math:`\alpha` of the models. [-]"""
+"""Increase of the aggressiveness r for each queued packet, :math:`\\alpha` of the models. [-]"""
 
 K, BETA = 10.0, 200.0
 LINKS = (1, 2, 3, 4)
