@@ -65,8 +65,8 @@ Tree = Mapping[str, Any]
 
 
 def by_agreement(tree: Tree) -> dict[str, Any]:
-    """Return the cell with the default capacity estimator of scenarios, in which stations agree on
-    C.
+    """Return the cell with the default capacity estimator, which uses the median delay of the
+    stations.
     """
     few = min(tree["replications"], BESIDE_REPLICATIONS)
     return changed(tree, replications=few, vsb={"wce": {"rule": "agreement"}})

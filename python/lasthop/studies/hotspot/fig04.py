@@ -53,9 +53,7 @@ SWEEP = Sweep("{phase}", scenario, {"phase": tuple(PHASES)})
 AGREED = replace(
     SWEEP, name="agreed-{phase}", scenario=lambda phase: cell.by_agreement(scenario(phase))
 )
-"""Figure 4 with the default estimator of scenarios, in which stations agree on C. No claim uses its
-values.
-"""
+"""Figure 4 with the default estimator (rule ``agreement``). No claim uses its values."""
 
 
 p95 = reading("links", "vsb", "ping_rtt_p95_s") * 1e3

@@ -82,7 +82,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the results with the default estimator, in which stations agree on C."""
+    """Return a text on the results with the default estimator (rule ``agreement``)."""
     after, agreed = SWEEP.run(runs, period="after"), AGREED.run(runs)
     both = [of_four(run) + of_one(run) for run in (after, agreed)]
     return (

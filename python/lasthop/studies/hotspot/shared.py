@@ -88,8 +88,8 @@ AGREED = {
     )
     for figure, sweep in WITH.items()
 }
-"""Sweeps of the figures with the default estimator, in which stations agree on C. No claim uses
-their values.
+"""Sweeps of the figures with the default estimator (rule ``agreement``). No claim uses their
+values.
 """
 
 
