@@ -1,7 +1,7 @@
 """The studies of paper 002 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
-quantities that a measure must not read, with numbers that differ from the answers.
+The runs have two replications of plain numbers, and all answers are computed by hand. Quantities
+that a measure must not read have other numbers.
 """
 
 import pytest
@@ -30,7 +30,7 @@ CONNECTIONS = (1, 2, 3, 4, 5, 6)
 WINDOWS = (6, 9, 12, 16, 20, 24, 30, 36, 42)
 
 ETA: dict[int, Pair] = {1: (2, 3), 2: (4, 5), 3: (6, 8), 4: (8, 9), 5: (9, 10), 6: (9.5, 11)}
-"""Fairness levels by connections of station 1."""
+"""Fairness levels by number of station 1's connections. [-]"""
 QUEUE: dict[int, Pair] = {
     1: (1, 2),
     2: (3, 5),
@@ -39,7 +39,7 @@ QUEUE: dict[int, Pair] = {
     5: (115, 121),
     6: (150, 164),
 }
-"""Packets in station 1 by its connections."""
+"""Packets in the queue of station 1 by number of its connections. [packets]"""
 SHAPE: dict[str, Pair] = {
     "queue_step_2": (2, 3),  # 3 - 1, 5 - 2
     "queue_step_3": (27, 36),  # 30 - 3, 41 - 5
@@ -59,8 +59,8 @@ OTHERS = (0.05, 0.1, 0.15, 0.1)
 def a_cell(
     eta: Pair, queue: Pair = (77, 78), total_mbps: Pair = (55, 66), ap: Pair = (71, 73)
 ) -> Run:
-    """Return a run with this fairness level: station 1 has 0.1 eta, and four other stations have
-    0.1 on average.
+    """Return a run with this fairness level eta. The goodput share of station 1 is 0.1 eta; the
+    other stations have 0.1 on average.
     """
     first = {
         "goodput_share": [0.1 * value for value in eta],
@@ -175,13 +175,14 @@ def test_figures_7_and_10_compare_the_slow_station_with_the_same_at_full_rate(st
 
 
 def predicted(run: Run, eta: float) -> Run:
-    """Return the run with a model prediction of this fairness level."""
+    """Return the run, with this fairness level as the prediction of the model."""
     shares = {name: {"goodput_share": 0.1} for name in run.items("stations")}
     return Run(run.samples, {"stations": {**shares, "first": {"goodput_share": 0.1 * eta}}})
 
 
 def test_figure_8_has_levels_by_window_and_the_largest_error_of_the_model():
-    # the model predicts 2; on average the simulation has 1.6 at window 20 and 2.3 at window 36
+    # The model predicts 2. The mean of the simulation is 1.6 for a window of 20, and 2.3 for a
+    # window of 36.
     special: dict[int, Pair] = {20: (1.4, 1.8), 36: (2.2, 2.4)}
     levels = {w: special.get(w, (1.9, 2.1)) for w in WINDOWS}
     expect(
@@ -212,7 +213,7 @@ def test_figure_11_has_queues_round_trips_and_losses_of_all_stations():
         runs[str(w)] = a_run(**{**run.samples, "stations": stations, "flows": flows})
     expect(
         windows.FIG11.measure(runs),
-        goodput=(195 / 9, 5),  # the nine windows are 195 packets in all
+        goodput=(195 / 9, 5),  # The sum of the nine windows is 195 packets.
         **{f"eta_{w}": (w / 100, w / 50) for w in WINDOWS},
         **{f"queue_{w}": (w / 10, w / 5) for w in WINDOWS},
         **{f"others_queue_{w}": (18, 20) for w in WINDOWS},
@@ -242,8 +243,8 @@ def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_has_window_29():
     measured = beta.STUDY.measure({str(cwmin): run(cwmin) for cwmin in range(24, 36)})
     worked = {f"cwmin_{cwmin}": (cwmin / 20, cwmin / 40) for cwmin in range(24, 36)}
     expect(measured, recipe=(1.45, 0.725), **worked)  # 2.9 Mb/s divided by 2 and by 4 Mb/s
-    # the Markov chain gives 1.199 with the recipe, and 1 if stations have the access point's
-    # window, 34
+    # The Markov chain gives 1.199 with the CWmin of the recipe. It gives 1 if stations have the
+    # access point's CWmin, 34.
     assert measured["recipe"].predicted == pytest.approx(1.199, abs=5e-4)
     assert measured["cwmin_34"].predicted == pytest.approx(1.0)
 
@@ -271,13 +272,13 @@ def test_with_the_bottleneck_each_figure_has_levels_and_average_goodputs():
     expect(
         shared.STUDY.measure(runs),
         **levels,
-        with_fig05=(8.5, 5),  # 5, and 3.5, the mean of 1 to 6
+        with_fig05=(8.5, 5),  # values 5, and 3.5 as the mean of 1 to 6
         with_fig06=(9.5, 6),
         with_fig07=(10.5, 7),
-        with_fig08=(8 + 195 / 9, 8),  # the nine windows are 195 packets in all
+        with_fig08=(8 + 195 / 9, 8),  # The sum of the nine windows is 195 packets.
         with_fig09=(12.5, 9),
         with_fig11=(11 + 195 / 9, 11),
-        without_fig05=(17, 10),  # twice as much
+        without_fig05=(17, 10),  # twice the value with the bottleneck
         without_fig06=(19, 12),
         without_fig07=(21, 14),
         without_fig08=(16 + 390 / 9, 16),
@@ -305,7 +306,7 @@ def test_figure_4_has_the_mean_rate_of_each_phase():
 
 
 def two(first: Pair, other: Pair, first_share: Pair, other_share: Pair) -> Run:
-    """Return a run of station 1 and another station; goodputs in Mb/s."""
+    """Return a run of station 1 and another station, with goodputs in Mb/s."""
     stations = {
         name: {"goodput_bps": [1e6 * value for value in goodput], "goodput_share": share}
         for name, goodput, share in (
@@ -344,8 +345,8 @@ def test_figures_13_and_14_have_ratios_of_air_times_flows_and_directions():
         "flow": run((4e6, 8e6), (2e6, 1e6), (7, 8)),
         "direction": run((1e6, 1e6), (1e6, 1e6), (0.9, 1.1)),
     }
-    # Air times: preamble 192 us, 1536 B, SIFS 10 us and a MAC ACK of 192 + 56 us; then half as much
-    # with a TCP ACK of 76 B. [us]
+    # The air time of an exchange is a preamble of 192 us, 1536 B, SIFS of 10 us and a MAC ACK of
+    # 192 + 56 us. Half of an exchange with a TCP ACK of 76 B is added. [us]
     slow = 192 + 8 * 1536 / 2 + 10 + 248 + (192 + 8 * 76 / 2 + 10 + 248) / 2
     fast = 192 + 8 * 1536 / 11 + 10 + 248 + (192 + 8 * 76 / 11 + 10 + 248) / 2
     expect(
@@ -399,7 +400,7 @@ TESTBED = (
     udp.STUDY,
     beta.STUDY,
 )
-"""All studies of the paper."""
+"""All studies of paper 002."""
 
 BUFFERS = {
     "lossless": 600,
@@ -407,9 +408,9 @@ BUFFERS = {
     "short-with": 5,
     **{f"random-{window}": 600 for window in (6, 12, 16, 20)},
 }
-"""Points with another buffer of the access point, which isolates a cause. [packets]"""
+"""Buffers of the access point, in runs that isolate a cause. [packets]"""
 PROMPT = {"prompt": 7}
-"""Points with another window of the other stations. [packets]"""
+"""CWmin of the stations other than station 1, in runs that isolate a cause. [slots]"""
 
 
 @pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
@@ -419,13 +420,14 @@ def test_every_scenario_has_the_test_bed_of_the_paper(study):
         assert tree["cell"]["phy"] == "802.11b"
         # "a Cisco Aironet 1200 Access Point (having 75 packets of buffer space)" (164)
         assert tree["cell"]["ap"]["queue_packets"] == BUFFERS.get(point, 75), point
-        # the same recipe for the paper's beta of 1.2: here the access point's window, below the
-        # stations' window
+        # The AP's CWmin of 34 gives the paper's beta of 1.2 together with the CWmin of the
+        # stations.
         assert tree["cell"]["ap"]["cwmin"] == 34
-        # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (164): no effect
+        # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (164) is simulated
+        # without a rate limit.
         loss = 0.004 if point.startswith("random-") else 0.0
         assert only(tree["wire"], "rate_bps", "loss") == {"rate_bps": None, "loss": loss}
-        assert {settings["congestion"] for settings in tcp(tree)} <= {"reno"}  # a3 (321)
+        assert {settings["congestion"] for settings in tcp(tree)} <= {"reno"}  # assumption a3 (321)
         assert {settings["handshake"] for settings in tcp(tree)} <= {False}
 
 
@@ -452,7 +454,9 @@ def test_every_connection_has_the_window_and_the_delayed_acks_of_the_paper(study
 
 
 def window_of_station_1(study: str, point: str) -> int | None:
-    """Figures 8 and 11: "from 6 packets (i.e., about 8 kbytes) to 42 packets" (208)."""
+    """Return the receive window of station 1. Figures 8 and 11 vary it "from 6 packets (i.e., about
+    8 kbytes) to 42 packets" (208).
+    """
     if point.startswith("still-"):
         return 6
     if point in ("still", "prompt", "agreed", "lossless", "patient"):
@@ -466,7 +470,7 @@ def window_of_station_1(study: str, point: str) -> int | None:
 
 
 def counts(tree) -> dict[tuple[str, str], int]:
-    """Return the number of connections by group of stations and direction."""
+    """Return the number of connections, by group of stations and direction."""
     numbers: dict[tuple[str, str], int] = {}
     for flow in tree["flows"]:
         key = flow["class"], flow["direction"]
@@ -643,7 +647,7 @@ def test_figure_12_has_four_connections_from_60_s_on_and_a_bottleneck_from_165_s
         # "The STA without the accelerator starts the download at time 0s, with ... 60s" (237)
         starts = [(flow["station"], flow["direction"], flow["start_s"]) for flow in tree["flows"]]
         assert sorted(starts) == [*[("first", "down", 60)] * 4, ("others-1", "down", 0)]
-        assert every(tree["stations"], "rate_bps") == {11e6}  # caption (373)
+        assert every(tree["stations"], "rate_bps") == {11e6}  # caption of the figure (373)
         assert tree["wire"]["delay_s"] == 0.02
         period = (75, 165) if point == "before" else (175, 285)
         assert (tree["warmup_s"], tree["duration_s"]) == period
@@ -712,7 +716,8 @@ def test_points_that_isolate_a_cause_differ_only_in_it():
     for point in ("lossless", "short-without", "short-with"):
         assert counts(trees[point]) == {("first", "down"): 6, ("others", "down"): 4}
         assert (trees[point]["vsb"] is not None) == (point == "short-with")
-    # figure 11: variants without lost ACKs, with fast stations, and without discarded frames
+    # Figure 11 has additional runs without lost ACKs, with a small CWmin of the stations, and
+    # without discarded frames.
     trees = normalised(windows.FIG11)
     for point in ("lossless", "prompt", "patient"):
         assert counts(trees[point]) == {("first", "up"): 1, ("others", "up"): 4}
@@ -721,8 +726,8 @@ def test_points_that_isolate_a_cause_differ_only_in_it():
         nodes = [trees[point]["cell"]["ap"], *trees[point]["stations"]]
         assert every(nodes[1:], "cwmin") == {cwmin}
         assert every(nodes, "attempts_short") == {attempts}
-    # footnote 9: variants with a rate without a queue, with an estimator with a lower limit, and
-    # with the other estimator
+    # Footnote 9 has additional runs with a fixed rate without a queue, with a lower threshold of
+    # the estimator, and with the other estimator.
     trees = normalised(footnote_9.STUDY)
     assert trees["still"]["vsb"]["rate_bps"] == 4.5e6
     assert trees["prompt"]["vsb"]["wce"]["threshold_s"] == 0.01
