@@ -100,8 +100,8 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "whatif": {*SIMULATED, "batch"},
     "tuning": {*SIMULATED, "batch", "models"},
     "explanation": {*SIMULATED, "batch", "display", "models", "tuning"},
-    # These rooms make scenarios from facts about real networks. They run nothing and use no model,
-    # except for `comparison`.
+    # The rooms `init`, `importing` and `measured` read facts about real networks. They run nothing
+    # and use no model.
     "init": {"errors", "scenario"},
     "importing": {"_core", "errors", "extras", "progress", "scenario", "tuning"},
     "measured": {"answers", "errors", "scenario"},

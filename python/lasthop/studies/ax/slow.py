@@ -8,7 +8,7 @@ from lasthop.studies.study import Quantity, Runs, Study, about, mean_reading, re
 from lasthop.studies.sweep import Sweep
 
 MCSS = (0, 1, 2, 4, 7)
-"""MCS of the slow station. [-]"""
+"""MCS of the slow station, which has one spatial stream. [-]"""
 
 LOADS: dict[str, dict[str, Any]] = {"udp": {"udp_down": "300 Mbps"}, "tcp": {"download": 1}}
 """Traffic of each station: UDP at a rate above its share, or a TCP download."""

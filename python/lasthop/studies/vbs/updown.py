@@ -34,8 +34,8 @@ ERRORS = cell.ERRORS[1:]
 def _scenario(algorithm: str, error: float, buffer: int, attempts: int) -> dict[str, object]:
     """Return the cell with one queue of the access point.
 
-    The algorithms share the service and not the places in the queue, because packets of uploads in
-    the queue are ACKs.
+    Except for the partition, the algorithms share the service and not the places in the queue,
+    because packets of uploads in the queue are ACKs.
     """
     station = {"count": 5, "error": error, "ack_error": 0.0}
     queue: object = buffer
@@ -105,8 +105,8 @@ def lossless(runs: Runs) -> None:
 
 
 def finding_errors(runs: Runs) -> str:
-    """Return a text on the goodput ratio for both numbers of attempts, and on the error of
-    Algorithm 1.
+    """Return a text on the goodput ratio for both numbers of attempts, and on why Algorithm 1 does
+    not make goodputs equal.
     """
     plain = BY_ERROR.at(algorithm="plain")
     held = BY_ERROR.at(algorithm="regulated", attempts="eight", error=ERRORS)
