@@ -343,7 +343,7 @@ class Study:
 
     @property
     def subject(self) -> str:
-        """Subject of the paper."""
+        """Subject of the study's paper, such as ``hotspot``."""
         return self.key.partition("-")[0]
 
     @property

@@ -51,9 +51,11 @@ BEST = {
 SETS = {
     # From line 303 of the paper's text.
     "a": ("", "1", "2", "3", "4", "13", "14"),
-    # "link 1 starves and links 2, 3 and 4 obtain the whole portion of channel access" (694)
+    # Paper, line 694: "link 1 starves and links 2, 3 and 4 obtain the whole portion of channel
+    # access"
     "b": ("", "1", "2", "3", "4", "23", "24", "34", "234"),
-    # "links 2 and 3 starve, link 1 and link 4 get the half of the channel bandwidth" (694)
+    # Paper, line 694: "links 2 and 3 starve, link 1 and link 4 get the half of the channel
+    # bandwidth"
     "c": ("", "1", "2", "3", "4", "14"),
 }
 """Sets of links that can send simultaneously, by topology."""

@@ -17,7 +17,7 @@ STUDIES = {
     for subject in SUBJECTS_STUDIED
     for study in import_module(f"lasthop.studies.{subject}").STUDIES
 }
-"""All studies by key."""
+"""All studies, by the key of the study."""
 
 
 @cache

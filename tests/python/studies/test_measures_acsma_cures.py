@@ -53,8 +53,8 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
         }
         gaps: dict[str, Pair] = {
             "lcsma": (worth - 15 / factor, worth - 30 / factor),
-            "hack": (worth - 14, worth - 12),  # 2 + 4 + 4 + 4, 2 + 2 + 4 + 4
-            "nack": (worth - 18, worth - 14),  # 4 + 2 + 4 + 8, 2 + 4 + 4 + 4
+            "hack": (worth - 14, worth - 12),  # by hand: 2 + 4 + 4 + 4, 2 + 2 + 4 + 4
+            "nack": (worth - 18, worth - 14),  # by hand: 4 + 2 + 4 + 8, 2 + 4 + 4 + 4
         }
         for scheme, gap in gaps.items():
             assert measured.pop(f"gap_{scheme}_{topology}").samples == pytest.approx(gap, abs=1e-3)
@@ -87,8 +87,8 @@ def test_figure_6_3_has_drift_of_r_and_numbers_of_connections():
     }
     expect(
         measure("fig6_3", runs),
-        drift_hack=(0.1, 0.25),  # 2.75 / 2.5, 1.5 / 2
-        drift_nack=(0.25, 0.5),  # 3 / 4, 1.5 / 1
+        drift_hack=(0.1, 0.25),  # by hand: 2.75 / 2.5, 1.5 / 2
+        drift_nack=(0.25, 0.5),  # by hand: 3 / 4, 1.5 / 1
         **users("connections_hack", counts),
         connections_nack_1=(10, 12),
         connections_nack_2=(40, 42),
@@ -138,7 +138,7 @@ def test_figure_6_5_has_totals_by_units_and_the_queues_back_over_those_forward()
         total_packets=(1020, 510),
         total_bytes=(510, 255),
         queue_ratio=(15, 0.5),
-        queue_ratio_packets=(0.5, 0.25),  # 2 / 4, 2 / 8
+        queue_ratio_packets=(0.5, 0.25),  # by hand: 2 / 4, 2 / 8
         r_ratio=(2, 0.5),  # The reverse links have the means 0.2 and 0.3.
         connections=(100, 90),
         **users("rtt_bytes", waits),

@@ -193,7 +193,7 @@ def test_figure_7_has_throughput_by_limits_and_the_gain_of_the_stations_limit():
     expect(
         fig07.STUDY.measure(runs),
         **{f"{order}_{ap}_{sta}": pair for (order, ap, sta), pair in goodputs.items()},
-        fifo_gain_station_at_ap_1=(1.4 / 1.1, 1.5),  # 1.8 / 1.2
+        fifo_gain_station_at_ap_1=(1.4 / 1.1, 1.5),  # by hand: 1.8 / 1.2
         mixed_gain_station_at_ap_1=(2.4 / 2.1, 2.8 / 2.2),
         fifo_gain_station_at_ap_2=(2.4 / 2.1, 2.8 / 2.2),
         mixed_gain_station_at_ap_2=(4.4 / 4.1, 4.8 / 4.2),
@@ -215,14 +215,14 @@ def test_figure_8_has_the_best_windows_and_collisions_at_the_top_of_a_parabola()
         down_7=(0.07, 0.035),
         down_15=(0.15, 0.075),
         down_31=(4.91, 5),  # 5 - 0.3^2, and the maximum
-        down_63=(4.51, 4),  # 5 - 0.7^2, 5 - 1
+        down_63=(4.51, 4),  # by hand: 5 - 0.7^2, 5 - 1
         down_127=(1.27, 0.635),
         down_255=(2.55, 1.275),
         **{f"up_{cwmin}": (cwmin / 150, cwmin / 300) for cwmin in CWMINS},
         best_down=(4.91, 5),
-        best_up=(1.7, 0.85),  # 255 / 150, 255 / 300
+        best_up=(1.7, 0.85),  # by hand: 255 / 150, 255 / 300
         cwmin_at_best=(2**5.3 - 1, 31),  # at the exponents 5.3 and 5
-        collision_at_best=(0.53, 0.25),  # 5.3 / 10, 5 / 20
+        collision_at_best=(0.53, 0.25),  # by hand: 5.3 / 10, 5 / 20
     )
 
 
@@ -343,7 +343,7 @@ def test_throughput_is_relative_to_that_of_seven_stations():
     runs |= {f"up-{count}": a_cell((pair[0] + 1, 4)) for count, pair in goodputs.items()}
     expect(
         stations.STUDY.measure(runs),
-        ratio_down_1=(0.5, 0.625),  # 3 / 6, 5 / 8
+        ratio_down_1=(0.5, 0.625),  # by hand: 3 / 6, 5 / 8
         ratio_down_2=(0.75, 0.6),
         ratio_down_4=(5 / 6, 0.5),
         ratio_down_7=(1, 1),
@@ -483,7 +483,7 @@ def test_every_connection_is_of_new_reno_with_immediate_acks(name):
             point
         )  # line 380 of the paper
         count = int(point.partition("-")[2]) if name == "stations" else 7
-        assert len(tree["stations"]) == count  # "seven stations" (380)
+        assert len(tree["stations"]) == count  # line 380: "seven stations"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -541,7 +541,7 @@ def test_figure_6_has_every_pair_of_windows(name, lead):
 
 
 def test_figure_7_has_limits_at_window_31_and_both_orders_of_the_queue():
-    """ "CWmin is set to 31 for both the AP and stations" (447)."""
+    """Paper, line 447: "CWmin is set to 31 for both the AP and stations"."""
     trees = scenarios("fig07")
     for order in ("fifo", "mixed"):
         for ap in AP_TXOPS:
@@ -563,7 +563,7 @@ def test_figure_8_has_pifs_access_and_windows_around_the_optimum():
 
 
 def test_figure_9_has_pifs_access_with_limits():
-    """ "the AP uses PIFS Access, stations use CWmin = 31" (462)."""
+    """Paper, line 462: "the AP uses PIFS Access, stations use CWmin = 31"."""
     trees = scenarios("fig09")
     for way in WAYS:
         for ap in PIFS_AP_TXOPS:
@@ -580,7 +580,7 @@ def test_figure_9_has_pifs_access_with_limits():
 
 
 def test_other_windows_have_the_access_of_the_figures():
-    """ "the 12-packet ... window ... other receive window sizes" (413)."""
+    """Paper, line 413: "the 12-packet ... window ... other receive window sizes"."""
     trees = scenarios("windows")
     for w in RECEIVE_WINDOWS:
         for cwmin in CWMINS:
@@ -613,7 +613,7 @@ def test_figure_10_has_delays_up_to_a_millisecond():
 
 
 def test_figure_12_has_half_of_the_round_trip_in_each_direction_and_the_loss_of_the_wire():
-    """ "wireline delay (from 0 to 200 ms) and ... loss rate (from 0.1% to 5%)" (495)."""
+    """Paper, line 495: "wireline delay (from 0 to 200 ms) and ... loss rate (from 0.1% to 5%)"."""
     trees = scenarios("fig12")
     for window in (4, 12):
         for loss in LOSSES:
@@ -629,7 +629,7 @@ def test_figure_12_has_half_of_the_round_trip_in_each_direction_and_the_loss_of_
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "fig12"])
 def test_the_wire_has_no_effect_in_other_figures(name):
-    """ "no packet loss, and no wireline delay" (382)."""
+    """Paper, line 382: "no packet loss, and no wireline delay"."""
     for tree in scenarios(name).values():
         assert only(tree["wire"], "rate_bps", "delay_s", "loss") == {
             "rate_bps": None,

@@ -41,16 +41,16 @@ QUEUE: dict[int, Pair] = {
 }
 """Packets in the queue of station 1 by number of its connections. [packets]"""
 SHAPE: dict[str, Pair] = {
-    "queue_step_2": (2, 3),  # 3 - 1, 5 - 2
-    "queue_step_3": (27, 36),  # 30 - 3, 41 - 5
-    "queue_step_4": (40, 39),  # 70 - 30, 80 - 41
-    "queue_step_5": (45, 41),  # 115 - 70, 121 - 80
-    "queue_step_6": (35, 43),  # 150 - 115, 164 - 121
-    "queue_growth": (40, 41),  # (150 - 30) / 3, (164 - 41) / 3
+    "queue_step_2": (2, 3),  # by hand: 3 - 1, 5 - 2
+    "queue_step_3": (27, 36),  # by hand: 30 - 3, 41 - 5
+    "queue_step_4": (40, 39),  # by hand: 70 - 30, 80 - 41
+    "queue_step_5": (45, 41),  # by hand: 115 - 70, 121 - 80
+    "queue_step_6": (35, 43),  # by hand: 150 - 115, 164 - 121
+    "queue_growth": (40, 41),  # by hand: (150 - 30) / 3, (164 - 41) / 3
     "queue_straightness": (
         185 / 180,
         201 / 205,
-    ),  # (70 + 115) / (30 + 150), (80 + 121) / (41 + 164)
+    ),  # by hand: (70 + 115) / (30 + 150), (80 + 121) / (41 + 164)
 }
 OTHERS = (0.05, 0.1, 0.15, 0.1)
 """Goodput shares of the four other stations, 0.1 on average. [-]"""
@@ -109,7 +109,7 @@ def test_figure_2_has_the_four_levels_and_goodputs_with_and_without_the_slow_sta
         eta_down_down=(6, 5),
         eta_up_up=(2.5, 2.4),
         eta_multirate=(3, 10),
-        eta_multirate_over_single=(0.5, 2),  # 3 / 6, 10 / 5
+        eta_multirate_over_single=(0.5, 2),  # by hand: 3 / 6, 10 / 5
         **{
             f"goodput_{case}_{station}": pair
             for case in ("down_down", "multirate")
@@ -138,8 +138,8 @@ def test_figure_5_has_levels_and_queue_of_station_1_and_how_they_grow():
         fig05.STUDY.measure(by_connections()),
         **{f"eta_{x}": ETA[x] for x in CONNECTIONS},
         **{f"queue_{x}": QUEUE[x] for x in CONNECTIONS},
-        rise_1_3=(4, 5),  # 6 - 2, 8 - 3
-        rise_4_6=(1.5, 2),  # 9.5 - 8, 11 - 9
+        rise_1_3=(4, 5),  # by hand: 6 - 2, 8 - 3
+        rise_4_6=(1.5, 2),  # by hand: 9.5 - 8, 11 - 9
         **SHAPE,
     )
 
@@ -165,11 +165,11 @@ def test_figures_7_and_10_compare_the_slow_station_with_the_same_at_full_rate(st
     expect(
         study.measure(runs),
         **{f"eta_{x}": ETA[x] for x in CONNECTIONS},
-        eta_ratio_1=(0.5, 1.5),  # 2 / 4, 3 / 2
-        eta_ratio_2=(1, 1.25),  # 4 / 4, 5 / 4
+        eta_ratio_1=(0.5, 1.5),  # by hand: 2 / 4, 3 / 2
+        eta_ratio_2=(1, 1.25),  # by hand: 4 / 4, 5 / 4
         eta_ratio_3=(1.5, 8 / 6),
         eta_ratio_4=(2, 9 / 8),
-        eta_ratio_5=(2.25, 1),  # 9 / 4, 10 / 10
+        eta_ratio_5=(2.25, 1),  # by hand: 9 / 4, 10 / 10
         eta_ratio_6=(2.375, 11 / 12),
     )
 
@@ -188,8 +188,8 @@ def test_figure_8_has_levels_by_window_and_the_largest_error_of_the_model():
     expect(
         windows.FIG08.measure({str(w): predicted(a_cell(pair), 2) for w, pair in levels.items()}),
         **{f"eta_{w}": pair for w, pair in levels.items()},
-        error_16_24=(0.3, 0.1),  # (2 - 1.4) / 2, (2 - 1.8) / 2
-        error_elsewhere=(0.1, 0.2),  # (2.2 - 2) / 2, (2.4 - 2) / 2
+        error_16_24=(0.3, 0.1),  # by hand: (2 - 1.4) / 2, (2 - 1.8) / 2
+        error_elsewhere=(0.1, 0.2),  # by hand: (2.2 - 2) / 2, (2.4 - 2) / 2
     )
 
 
@@ -326,7 +326,7 @@ def test_figure_12_has_goodputs_before_and_the_level_after():
         fig12.STUDY.measure(runs),
         goodput_four_before=(4, 3.8),
         goodput_one_before=(1, 1.2),
-        eta_after=(0.8, 1.5),  # 0.4 / 0.5, 0.6 / 0.4
+        eta_after=(0.8, 1.5),  # by hand: 0.4 / 0.5, 0.6 / 0.4
     )
 
 
@@ -352,8 +352,8 @@ def test_figures_13_and_14_have_ratios_of_air_times_flows_and_directions():
     expect(
         fig13.STUDY.measure(runs),
         airtime_ratio=(0.5 * slow / fast, 1.5 * slow / fast),  # goodputs 1 / 2, 3 / 2
-        airtime_ratio_by_rates=(7 * slow / fast, 7 * slow / fast),  # 7 / 1
-        flow_ratio=(0.5, 2),  # (4 / 4) / 2, (8 / 4) / 1
+        airtime_ratio_by_rates=(7 * slow / fast, 7 * slow / fast),  # by hand: 7 / 1
+        flow_ratio=(0.5, 2),  # by hand: (4 / 4) / 2, (8 / 4) / 1
         updown_ratio=(0.9, 1.1),
     )
 
@@ -374,9 +374,9 @@ def test_with_datagrams_goodput_is_that_of_both_tcp_stations():
     }
     expect(
         udp.STUDY.measure(runs),
-        tcp_goodput_estimated=(3, 2),  # 1 + 2, 1.2 + 0.8
-        tcp_goodput_plain=(0.4, 0.7),  # 0.1 + 0.3, 0.2 + 0.5
-        eta=(0.5, 1.5),  # 1 / 2, 1.2 / 0.8
+        tcp_goodput_estimated=(3, 2),  # by hand: 1 + 2, 1.2 + 0.8
+        tcp_goodput_plain=(0.4, 0.7),  # by hand: 0.1 + 0.3, 0.2 + 0.5
+        eta=(0.5, 1.5),  # by hand: 1 / 2, 1.2 / 0.8
     )
 
 
@@ -418,7 +418,7 @@ def test_every_scenario_has_the_test_bed_of_the_paper(study):
     for point, tree in normalised(study).items():
         # "The 802.11 transmission mode is 802.11b" (line 164 of the text)
         assert tree["cell"]["phy"] == "802.11b"
-        # "a Cisco Aironet 1200 Access Point (having 75 packets of buffer space)" (164)
+        # Paper, line 164: "a Cisco Aironet 1200 Access Point (having 75 packets of buffer space)"
         assert tree["cell"]["ap"]["queue_packets"] == BUFFERS.get(point, 75), point
         # The AP's CWmin of 34 gives the paper's beta of 1.2 together with the CWmin of the
         # stations.
@@ -441,7 +441,8 @@ def test_every_connection_has_the_window_and_the_delayed_acks_of_the_paper(study
         for flow in tree["flows"]:
             if "tcp" not in flow:
                 continue
-            # "the TCP receiver window of all connections is equal to 42 packets" (180, 198, 208)
+            # Paper, lines 180, 198, 208: "the TCP receiver window of all connections is equal to 42
+            # packets"
             own = flow["station"] == "first" and window_of_station_1(study.name, point)
             # "on STA n 2,3,4,5 with a receiver window of 6 packets" (footnote 9, 225)
             usual = 6 if study is footnote_9.STUDY else 42
@@ -502,7 +503,7 @@ def counts(tree) -> dict[tuple[str, str], int]:
 def test_station_1_has_1_to_6_connections_and_each_other_station_has_one(
     study, prefix, first, others
 ):
-    """ "varying from 1 to 6; the other stations have only one" (180)."""
+    """Paper, line 180: "varying from 1 to 6; the other stations have only one"."""
     trees = normalised(study)
     for x in CONNECTIONS:
         tree = trees[f"{prefix}{x}"]
@@ -512,7 +513,7 @@ def test_station_1_has_1_to_6_connections_and_each_other_station_has_one(
             *(f"others-{k}" for k in (1, 2, 3, 4)),
         ]
         slow = prefix.startswith("slow") or prefix[-6:-1] in ("fig07", "fig10")
-        # "STA 1 has a physical transmission rate of 2 Mbit/sec; the other four 11" (204)
+        # Paper, line 204: "STA 1 has a physical transmission rate of 2 Mbit/sec; the other four 11"
         assert tree["stations"][0]["rate_bps"] == (2e6 if slow else 11e6)
         assert every(tree["stations"][1:], "rate_bps") == {11e6}
         assert every(tree["stations"], "cwmin") == {29}
@@ -546,7 +547,7 @@ LENGTHS = {"fig04": None, "fig12": None}
 
 @pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
 def test_runs_take_three_minutes_and_are_ten_times_as_many_as_in_the_paper(study):
-    """ "Each measurement lasts three minutes and is repeated ten times" (174)."""
+    """Paper, line 174: "Each measurement lasts three minutes and is repeated ten times"."""
     few = {"vsb": 20, "footnote_9": 20, "fig13": 20, "udp": 20, "fig04": 20, "fig12": 20}
     for point, tree in normalised(study).items():
         if study.name not in LENGTHS:
@@ -583,7 +584,7 @@ def test_figure_2_has_the_four_cases():
 def test_the_introduction_has_two_stations_with_one_and_two_downloads():
     [tree] = normalised(two_stations.STUDY).values()
     assert counts(tree) == {("first", "down"): 2, ("others", "down"): 1}
-    assert len(tree["stations"]) == 2  # "two stations both operating at 11 Mbit/sec" (19)
+    assert len(tree["stations"]) == 2  # line 19: "two stations both operating at 11 Mbit/sec"
     assert every(tree["stations"], "rate_bps") == {11e6}
 
 
@@ -599,13 +600,13 @@ def test_the_bottleneck_is_that_of_section_4():
         for point, tree in normalised(study).items():
             if tree["vsb"] is None or tree["vsb"]["rate_bps"] is not None:
                 continue
-            # "a FIFO queue of size 200 packets for each station" (146)
+            # Paper, line 146: "a FIFO queue of size 200 packets for each station"
             assert tree["vsb"]["queue_packets"] == 200
-            # "its maximum possible value (set equal to 6 Mbit/sec)" (160)
+            # Paper, line 160: "its maximum possible value (set equal to 6 Mbit/sec)"
             assert tree["vsb"]["wce"]["max_bps"] == 6e6
             rule = "agreement" if point.startswith("agreed") else "paper"
             assert tree["vsb"]["wce"]["rule"] == rule, point
-            # "uplink UDP packets must not be sent to the VSB" (611)
+            # Paper, line 611: "uplink UDP packets must not be sent to the VSB"
             assert tree["vsb"]["udp"] == "down"
 
 
@@ -621,14 +622,14 @@ def test_figure_4_begins_at_25_and_57_seconds():
             tree = trees[f"{prefix}{phase}"]
             assert (tree["warmup_s"], round(tree["duration_s"])) == (begin, end)
             fast, *slow = tree["flows"]
-            # "At the 25 seconds time instant, a station ... of 11 Mbit/sec" (160)
+            # Paper, line 160: "At the 25 seconds time instant, a station ... of 11 Mbit/sec"
             assert only(fast, "station", "direction", "start_s", "stop_s") == {
                 "station": "first",
                 "direction": "down",
                 "start_s": 25,
                 "stop_s": None,
             }
-            # "At time instant 57 s, another station ... 2 Mbit/sec" (160)
+            # Paper, line 160: "At time instant 57 s, another station ... 2 Mbit/sec"
             starts = [
                 (station["station"], station["start_s"], station["stop_s"]) for station in slow
             ]
@@ -644,14 +645,15 @@ def test_figure_12_has_four_connections_from_60_s_on_and_a_bottleneck_from_165_s
     trees = normalised(fig12.STUDY)
     assert set(trees) == {"before", "after", "agreed-after"}
     for point, tree in trees.items():
-        # "The STA without the accelerator starts the download at time 0s, with ... 60s" (237)
+        # Paper, line 237: "The STA without the accelerator starts the download at time 0s, with ...
+        # 60s"
         starts = [(flow["station"], flow["direction"], flow["start_s"]) for flow in tree["flows"]]
         assert sorted(starts) == [*[("first", "down", 60)] * 4, ("others-1", "down", 0)]
         assert every(tree["stations"], "rate_bps") == {11e6}  # caption of the figure (373)
         assert tree["wire"]["delay_s"] == 0.02
         period = (75, 165) if point == "before" else (175, 285)
         assert (tree["warmup_s"], tree["duration_s"]) == period
-        # "after 165 seconds the VSB becomes active" (237)
+        # Paper, line 237: "after 165 seconds the VSB becomes active"
         begins = None if tree["vsb"] is None else tree["vsb"]["start_s"]
         assert begins == (None if point == "before" else 165)
 
@@ -690,7 +692,9 @@ def test_three_stations_send_datagrams_next_to_stations_with_four_downloads_and_
 
 
 def test_beta_is_measured_with_greedy_datagrams_in_both_directions():
-    """ "a greedy downstream UDP connection and a greedy upstream UDP connection" (174)."""
+    """Paper, line 174: "a greedy downstream UDP connection and a greedy upstream UDP
+    connection".
+    """
     trees = normalised(beta.STUDY)
     assert list(trees) == [str(cwmin) for cwmin in range(24, 36)]
     for point, tree in trees.items():

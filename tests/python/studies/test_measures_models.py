@@ -217,7 +217,7 @@ def test_figure_20_has_the_minimum_along_the_curves_and_over_alpha(monkeypatch):
             "mu2": 7,
             "beta2": -3,
             "mu2_min": 4,  # 5 at the threshold 50 on the first curve, 4 at 150 on the second
-            "mu2_at_papers_delay_by_alpha": 0.674,  # 2 - 1.326
+            "mu2_at_papers_delay_by_alpha": 0.674,  # by hand: 2 - 1.326
             "mu2_at_papers_delay_by_capacity": 35.06,
             "mu2_min_alpha": 0.674,
         }

@@ -209,8 +209,8 @@ def test_figures_9_and_13_have_amplitude_and_periodicity_of_queues(name):
         measure(name, runs),
         oscillation_8_15=(3, 4),
         oscillation_100_200=(30, 35),
-        relative_oscillation_8_15=(0.5, 0.25),  # 3 / 6, 4 / 16
-        relative_oscillation_100_200=(0.25, 0.25),  # 30 / 120, 35 / 140
+        relative_oscillation_8_15=(0.5, 0.25),  # by hand: 3 / 6, 4 / 16
+        relative_oscillation_100_200=(0.25, 0.25),  # by hand: 30 / 120, 35 / 140
         utilisation_8_15=(0.91, 0.92),
         utilisation_100_200=(0.99, 0.98),
         utilisation_min_8_15=(0.81, 0.82),
@@ -244,7 +244,7 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
         **worked,
         queue_max_red=(40, 60),
         queue_max_threshold=(15, 14),
-        queue_mean_threshold_10=(0.5, 0.25),  # 10 / 20, 10 / 40
+        queue_mean_threshold_10=(0.5, 0.25),  # by hand: 10 / 20, 10 / 40
         queue_mean_threshold_200=(10, 5),
         queue_mean_red_10=(10, 31),
         queue_mean_red_200=(200, 31),
@@ -381,10 +381,10 @@ def test_figure_17_has_the_longest_of_both_queues_at_both_ends_and_their_mean_at
         measure("fig17", runs),
         queue_max_red=(35, 45),
         queue_max_threshold=(15, 13),
-        queue_mean_threshold_10=(6, 6.5),  # (4 + 8) / 2, (6 + 7) / 2
+        queue_mean_threshold_10=(6, 6.5),  # by hand: (4 + 8) / 2, (6 + 7) / 2
         equal_queue_max_red=(90, 91),
         equal_queue_max_threshold=(14, 15),
-        equal_queue_mean_threshold_10=(4, 7),  # (3 + 5) / 2, (5 + 9) / 2
+        equal_queue_mean_threshold_10=(4, 7),  # by hand: (3 + 5) / 2, (5 + 9) / 2
     )
 
 
@@ -413,9 +413,9 @@ def test_figure_18_has_delay_loss_and_completion_and_ratios_and_gain_of_the_thre
             f"loss_threshold_{rtt}": (0.02, 0.04),
             f"completion_red_{rtt}": (3000 + rtt, 3500),  # mean of two flows that differ by 5 s
             f"completion_threshold_{rtt}": (2700, 3000 + rtt),
-            f"throughput_ratio_{rtt}": (0.5, 2),  # 0.4 / 0.8, 1 / 0.5
+            f"throughput_ratio_{rtt}": (0.5, 2),  # by hand: 0.4 / 0.8, 1 / 0.5
             f"goodput_ratio_{rtt}": (0.75, 0.5),  # all four classes: 60 / 80, half of 40 + rtt
-            f"loss_ratio_{rtt}": (2 / 3, 4),  # 0.02 / 0.03, 0.04 / 0.01
+            f"loss_ratio_{rtt}": (2 / 3, 4),  # by hand: 0.02 / 0.03, 0.04 / 0.01
             # The paper gains five minutes with transfers of 500 MB. Other sizes are not compared
             # with it.
             f"completion_gain_{rtt}": (300 + rtt, 500 - rtt) if name == "fig18" else NONE,
@@ -442,8 +442,8 @@ def test_figure_19_has_delay_and_loss_over_both_queues(name):
                 1.1 * rtt,
                 3,
             ),  # 0.1 and 1 ms per millisecond of RTT; 1 + 2 ms
-            f"delay_threshold_{rtt}": (5, 5),  # 4 + 1, 3 + 2
-            f"loss_red_{rtt}": (0.28, 0.6),  # 1 - 0.9 * 0.8, 1 - 0.8 * 0.5
+            f"delay_threshold_{rtt}": (5, 5),  # by hand: 4 + 1, 3 + 2
+            f"loss_red_{rtt}": (0.28, 0.6),  # by hand: 1 - 0.9 * 0.8, 1 - 0.8 * 0.5
             f"loss_threshold_{rtt}": (0.3, 0.1),
             f"completion_red_{rtt}": (300 + rtt, 350),
             f"completion_threshold_{rtt}": (270, 300 + rtt),
@@ -506,7 +506,7 @@ def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
         locked = point.startswith("equal") and not is_lot(name)
         ends = (2e6, 2e6) if locked else (1.99e6, 2.01e6)
         assert (min(rates), max(rates)) == ends, point
-        # "started at a random time instant within the first 10 seconds" (501)
+        # Paper, line 501: "started at a random time instant within the first 10 seconds"
         assert every(tree["flows"], "start_spread_s") == {10}
 
 
@@ -518,7 +518,8 @@ def test_flows_are_those_of_sections_5_and_6(name):
         )
         if is_lot(name) and is_mixed(name):
             wanted = {
-                # "13 Compound TCP and 14 CUBIC ..., 8 UDP and ... HTTP", "14 ... and 14" (678)
+                # Paper, line 678: "13 Compound TCP and 14 CUBIC ..., 8 UDP and ... HTTP", "14 ...
+                # and 14"
                 "through-compound": 13,
                 "through-cubic": 14,
                 "through-udp": 8,
@@ -560,7 +561,7 @@ def test_connections_are_compound_unless_their_class_is_cubic_or_tahoe(name):
                 "delayed_ack": False,
                 "handshake": False,
             }
-            # "packet size is 1500 bytes" (676)
+            # Paper, line 676: "packet size is 1500 bytes"
             assert flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"] == 1500
             finite = "finite" in point and "web" not in flow["class"]
             # Flows of 500 MB, or of 50 MB, in segments of 1460 B.
@@ -658,7 +659,7 @@ def replications(name: str, point: str) -> int:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_take_500_s_and_the_last_25_s_are_read(name):
-    """ "the last 25 seconds of each simulation" (660)."""
+    """Paper, line 660: "the last 25 seconds of each simulation"."""
     for point, tree in scenarios(name).items():
         length = tree["warmup_s"], tree["duration_s"]
         if "seed" in point and name != "average":

@@ -164,7 +164,7 @@ def test_figure_9_has_the_growth_of_failures_of_class_2_and_their_ratio_in_class
         # Without errors, the failure rate of all frames is 0.1. The ratios are 0.3 / 0.15 and 0.2 /
         # 0.1.
         growth_ratio_2=(2, 2),
-        ratio_1=(0.8, 0.5),  # 0.08 / 0.1, 0.1 / 0.2
+        ratio_1=(0.8, 0.5),  # by hand: 0.08 / 0.1, 0.1 / 0.2
     )
 
 
@@ -179,8 +179,8 @@ def test_figure_10_has_discards_of_both_classes_their_changes_and_the_stated_att
         discard_2_0_3=(0.055, 0.05),
         discard_1_0=(0.01, 0.02),  # of all frames of the access point
         discard_1_0_3=(0.008, 0.01),
-        change_1=(-0.002, -0.01),  # 0.008 - 0.01, 0.01 - 0.02
-        change_2=(0.045, 0.03),  # 0.055 - 0.01, 0.05 - 0.02
+        change_1=(-0.002, -0.01),  # by hand: 0.008 - 0.01, 0.01 - 0.02
+        change_2=(0.045, 0.03),  # by hand: 0.055 - 0.01, 0.05 - 0.02
         stated_discard_2_0_1=(0.001, 0.002),
         stated_discard_2_0_2=(0.002, 0.004),
         stated_discard_2_0_3=(0.003, 0.006),
@@ -308,7 +308,7 @@ def test_figure_15_has_ratio_fair_rate_jains_index_and_the_ratio_of_totals():
         ratio_stated_0_2=RATIO["0_2"],
         ratio_partition_0_3=RATIO["0_3"],
         ratio_stated_partition_0_1=RATIO["0_1"],
-        aggregate_ratio_0_1=(0.5, 1.25),  # 5 / 10, 10 / 8
+        aggregate_ratio_0_1=(0.5, 1.25),  # by hand: 5 / 10, 10 / 8
         aggregate_ratio_stated_0_1=(1, 1.25),
         aggregate_ratio_partition_0_1=(0.6, 1.25),
         fair_rate_0_1=(0.5, 1),  # a tenth of the total, for ten stations
@@ -348,11 +348,11 @@ def test_figure_16_has_goodputs_without_shares_and_the_gap_with_shares():
         up_four_0=(4, 5),
         up_eight_0_3=(9, 10),
         down_four_0_2=(3, 5),
-        updown_four_0_1=(2.5, 2),  # 5 / 2, 6 / 3
-        updown_eight_0_3=(2.25, 10 / 7),  # 9 / 4, 10 / 7
-        ratio_vbs_four_0_1=(1.5, 1),  # 3 / 2, 4 / 4
+        updown_four_0_1=(2.5, 2),  # by hand: 5 / 2, 6 / 3
+        updown_eight_0_3=(2.25, 10 / 7),  # by hand: 9 / 4, 10 / 7
+        ratio_vbs_four_0_1=(1.5, 1),  # by hand: 3 / 2, 4 / 4
         gap_vbs_four_0_1=(0.5, 0),
-        gap_vbs_eight_0_3=(0.5, 1),  # 3 / 2, 8 / 4
+        gap_vbs_eight_0_3=(0.5, 1),  # by hand: 3 / 2, 8 / 4
     )
     dropping = {
         **runs,
@@ -376,8 +376,8 @@ def test_losses_at_the_buffer_and_on_the_channel_are_read_as_up_over_down():
     some = ("updown_four_0_50", "updown_eight_0_2_450")
     expect(
         {name: values[name] for name in some},
-        updown_four_0_50=(0.5, 3),  # 0.5 / 1, 6 / 2
-        updown_eight_0_2_450=(2.25, 3),  # 4.5 / 2, 6 / 2
+        updown_four_0_50=(0.5, 3),  # by hand: 0.5 / 1, 6 / 2
+        updown_eight_0_2_450=(2.25, 3),  # by hand: 4.5 / 2, 6 / 2
     )
     with pytest.raises(OutsideRegimeError, match="50 packets are enough"):
         STUDY["opposite"].values({**runs, "four-0-50": runs["four-0-450"]})
@@ -400,10 +400,10 @@ def test_figure_17_has_losses_by_buffer_and_totals_relative_to_100_packets():
         down_50=(2, 3),
         down_100=(2, 3),
         down_150=(2, 3),
-        ratio_vbs_50=(1.5, 3),  # 3 / 2, 6 / 2
+        ratio_vbs_50=(1.5, 3),  # by hand: 3 / 2, 6 / 2
         ratio_vbs_100=(1.5, 1.5),
         ratio_vbs_150=(1.5, 1),
-        total_ratio_50=(0.5, 2),  # 1 / 2, 4 / 2
+        total_ratio_50=(0.5, 2),  # by hand: 1 / 2, 4 / 2
         total_ratio_100=(1, 1),
         total_ratio_150=(1.5, 2 / 3),
     )
@@ -493,7 +493,7 @@ def test_every_scenario_is_of_table_ii(name):
         for node in (tree["cell"]["ap"], *tree["stations"]):
             assert only(node, "cwmin", "cwmax", "aifsn") == {"cwmin": 31, "cwmax": 1023, "aifsn": 2}
         far = name == "fig08" or point.endswith("70ms")
-        # "the minimum round-trip propagation delay for all connections was 70 ms" (line 404)
+        # Paper, line 404: "the minimum round-trip propagation delay for all connections was 70 ms"
         assert tree["wire"]["delay_s"] == (0.035 if far else 0), point
         assert tree["cell"]["rate_control"] == ("arf" if "arf" in point else "fixed")
 
@@ -517,7 +517,7 @@ def test_every_connection_is_compound_with_immediate_acks_and_a_window_of_45(nam
         settings = [flow["tcp"] for flow in tree["flows"] if "tcp" in flow]
         assert every(settings, "congestion") == {"compound"}
         assert every(settings, "delayed_ack") == {False}
-        # "maximum advertised window to W_max = 45 packets" (400)
+        # Paper, line 400: "maximum advertised window to W_max = 45 packets"
         wanted = 20 if point.startswith("window-") else 45
         assert every(settings, "window_packets") == {wanted}, point
         short = point.startswith(("equal", "dense"))
@@ -528,7 +528,7 @@ def test_every_connection_is_compound_with_immediate_acks_and_a_window_of_45(nam
 
 
 def room(name: str, point: str) -> int:
-    """ "B_ap = 100 packets (unless otherwise specified)" (437)."""
+    """Paper, line 437: "B_ap = 100 packets (unless otherwise specified)"."""
     if name in ("fig17", "opposite"):
         return int(point.rpartition("-")[2])
     return 450 if name == "fig16" else 100
@@ -584,7 +584,7 @@ def test_tolerances_are_those_of_figure_7():
         point: tree["cell"]["ap"]["queue"]["tol_packets2"]
         for point, tree in scenarios("fig07").items()
     }
-    # "which implies tol = 1/B_ap^2" (375)
+    # Paper, line 375: "which implies tol = 1/B_ap^2"
     tols = {"printed": 1e-4, "small": 1, "medium": 25, "large": 225}
     tols |= {f"partition-{size}": tol for size, tol in tols.items()}
     assert tolerances == pytest.approx(tols)
@@ -607,7 +607,9 @@ def error_of(point: str) -> float:
 
 @pytest.mark.parametrize("name", ["fig02", "fig03", "fig04"])
 def test_two_of_four_stations_are_far(name):
-    """ "two of the devices have excellent wireless channel quality, while two ..." (50)."""
+    """Paper, line 50: "two of the devices have excellent wireless channel quality, while two
+    ...".
+    """
     for point, tree in scenarios(name).items():
         known = {"trace": 0.3, "trace-0": 0, "gentle": 0.3, "trace-70ms": 0.3, "70ms": 0.3}
         error = known[point] if point in known else error_of(point)
@@ -617,7 +619,7 @@ def test_two_of_four_stations_are_far(name):
 
 @pytest.mark.parametrize("name", ["fig09", "fig10", "fig11", "fig12", "fig13", "fig15"])
 def test_one_of_two_classes_of_five_has_errors(name):
-    """ "SNR class 1 has p_w = 0, ... Each class has five IoT devices" (437)."""
+    """Paper, line 437: "SNR class 1 has p_w = 0, ... Each class has five IoT devices"."""
     for point, tree in scenarios(name).items():
         if point.startswith("snr"):
             by_group = groups(tree)
@@ -637,7 +639,7 @@ def test_one_of_two_classes_of_five_has_errors(name):
 
 @pytest.mark.parametrize("name", ["fig16", "fig17", "opposite"])
 def test_five_uploads_and_five_downloads_all_have_errors(name):
-    """ "both suffering from error probability p_w" (472, 475)."""
+    """Paper, lines 472, 475: "both suffering from error probability p_w"."""
     for point, tree in scenarios(name).items():
         error = 0.2 if name == "fig17" else error_of(point)
         if name == "opposite":

@@ -50,12 +50,12 @@ def one_connection(name: str, point: str) -> bool:
 def test_packets_are_of_1000_bytes_over_links_without_errors(name):
     for point, tree in scenarios(name).items():
         flows, links = tree["csma"]["flows"], tree["csma"]["links"]
-        # "packet payload is 1000 bytes" (296, 319, 857)
+        # Paper, lines 296, 319, 857: "packet payload is 1000 bytes"
         kind, wanted = ("udp", 1040) if name == "capacity" else ("tcp", 1000)
         sizes = every([flow[kind] for flow in flows], PAYLOAD[kind])
         assert sizes == {wanted}, point
         assert every([flow[kind] for flow in flows], "header_bytes") == {40}
-        # "zero channel losses" (690)
+        # Paper, line 690: "zero channel losses"
         assert every(links, "error") == {0}
         assert every(links, "r") == {None}
         # Quoted from the paper: "All topologies consist of four links, with each link carrying a
@@ -66,7 +66,7 @@ def test_packets_are_of_1000_bytes_over_links_without_errors(name):
 
 @pytest.mark.parametrize("name", [name for name in SIMULATED if name != "capacity"])
 def test_connections_are_of_reno(name):
-    """ "TCP Reno over Adaptive CSMA" (3)."""
+    """Paper, line 3: "TCP Reno over Adaptive CSMA"."""
     for point, tree in STUDY[name].points.items():
         kind = variant_of(point)
         assert tree["tcp"] == {
@@ -84,10 +84,10 @@ def test_k_is_10_unless_it_is_swept(name):
     for point, tree in scenarios(name).items():
         csma = tree["csma"]
         if one_connection(name, point):
-            # "Each link carries a single TCP Reno session" (319)
+            # Paper, line 319: "Each link carries a single TCP Reno session"
             assert only(csma, "connections", "k_per_s") == {"connections": "one", "k_per_s": None}
             continue
-        # "By default, 1) k ... is 10" (690); "k = 10, k = 15, and k = 20" (813)
+        # Paper, line 813: "By default, 1) k ... is 10" (690); "k = 10, k = 15, and k = 20"
         wanted = KS[point] if name == "fig6_10" else 10
         if name == "fig6_12":
             wanted = float(point.partition("-")[0])
@@ -95,7 +95,7 @@ def test_k_is_10_unless_it_is_swept(name):
             # The mean window of Reno is 1.31 / sqrt(p), and not sqrt(2 / p) as in the model.
             wanted = 10 * sqrt(2) / 1.31
         assert csma["k_per_s"] == pytest.approx(wanted), point
-        # "we update the connection number every 5 seconds" (690)
+        # Paper, line 690: "we update the connection number every 5 seconds"
         assert csma["connections"] == "rtt"
         assert csma["connections_interval_s"] == 5
         # The number of connections n_s is not smoothed, except in runs that examine smoothing.
@@ -135,7 +135,7 @@ def stated_beta(name: str, point: str) -> float:
     if name == "fig6_10":
         return BETAS[point]
     if name == "figb_1":
-        # "The simulation topology and setup are the same as that in Fig. 4.1" (945)
+        # Paper, line 945: "The simulation topology and setup are the same as that in Fig. 4.1"
         return float(point) if point.isdigit() else 800
     return 200  # lines 690 and 804 of the paper
 
@@ -163,7 +163,7 @@ def test_r_is_read_every_second_and_every_two_in_chapter_4(name):
         assert csma["access"] == "adaptive", point
         assert csma["r_interval_s"] == (2 if name in CHAPTER_4 else 1), point
         assert csma["r_per_packet"] == (6e-5 if point == "double" else 3e-5), point
-        # "we set the upper bound for r to be r_max = 0.01" (321)
+        # Paper, line 321: "we set the upper bound for r to be r_max = 0.01"
         assert csma["r_max"] == (0.01 if name in ("fig4_2", "fig4_3") else None), point
         # "Discards tail packet with probability min(r, 1)" (521) applies from chapter 5 on.
         assert csma["aqm"] is (name not in ("fig4_2", "fig4_3", "capacity")), point
@@ -276,7 +276,7 @@ def test_links_that_can_send_simultaneously_are_those_of_the_topology(name):
 
 
 def test_topology_d_has_six_links_and_three_flows_of_two_hops():
-    """ "a nine-node wireless network with six links", "three user flows" (866)."""
+    """Paper, line 866: "a nine-node wireless network with six links", "three user flows"."""
     for tree in scenarios("fig6_14").values():
         assert [flow["name"] for flow in tree["csma"]["links"]] == ["1", "2", "3", "4", "5", "6"]
         routes = {link["name"]: link["route"] for link in tree["csma"]["flows"]}
@@ -291,18 +291,18 @@ def test_topology_d_has_six_links_and_three_flows_of_two_hops():
 
 def test_topology_e_has_two_access_points_and_a_wire_of_2_mbps():
     for tree in scenarios("fig6_15").values():
-        # "paths are from node a to node g, node b to node c and node i to g" (878)
+        # Paper, line 878: "paths are from node a to node g, node b to node c and node i to g"
         ends = [
             (route[0].partition("-")[0], route[-1].partition("-")[2])
             for route in (link["route"] for link in tree["csma"]["flows"])
         ]
         assert ends == [("a", "g"), ("b", "c"), ("i", "g")]
-        # "a, b and c are associated with AP d while ... i is associated with AP h" (878)
+        # Paper, line 878: "a, b and c are associated with AP d while ... i is associated with AP h"
         assert [link["name"] for link in tree["csma"]["links"]] == ["a-d", "b-d", "d-c", "i-h"]
         assert conflicts_of(tree) == {
             frozenset(pair) for pair in combinations(("a-d", "b-d", "d-c"), 2)
         }
-        # "f-to-g has the link capacity of 2Mb and other wired links ... 20 Mb" (878)
+        # Paper, line 878: "f-to-g has the link capacity of 2Mb and other wired links ... 20 Mb"
         wires = {
             flow["name"]: flow["rate_bps"] for flow in tree["links"] if "/" not in flow["name"]
         }

@@ -31,7 +31,7 @@ from lasthop.scenario.scenario import Scenario
 HERE = Path(__file__).parent
 
 FRESH = [("seed", 987_654), ("replications", 20)]
-"""Settings of the simulations that determine the truth."""
+"""Settings of the simulations that determine the correct cause."""
 
 
 def judged(file: str, objective: str) -> dict[str, Any]:
