@@ -30,8 +30,8 @@ from cpu_bounds import (  # noqa: F401
 )
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401
 
-# Must be set before numpy is imported. Matrices in these tests are small, and on a busy machine
-# threads would wait for each other.
+# The variable must be set before numpy is imported. The matrices in these tests are small. On a
+# busy machine, several threads of OpenBLAS would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # A shell starts background processes with SIGINT ignored. Some tests require that Ctrl-C (SIGINT)

@@ -167,7 +167,8 @@ def test_the_lyapunov_function_falls_at_least_as_fast_as_printed():
 
     def height(states):
         x, r = states[:, :4], states[:, 4:]
-        # Eq. (5.23) with f(x) = x^2 / 2n, without the superfluous positive part.
+        # The expected function is Eq. (5.23) with f(x) = x^2 / 2n, without the superfluous positive
+        # part.
         rates = 2.0 * n * (np.log(x / x_best) + x_best / x - 1.0)
         return np.sum(rates + (r - r_best) ** 2 / (2.0 * PER_PACKET), axis=1)
 

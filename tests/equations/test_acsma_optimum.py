@@ -60,14 +60,14 @@ class ByDerivative:
             before = slope
 
     def value(self, rate):
-        """Return :math:`U(x) - U(1)`."""
+        """Return the utility relative to that of rate 1, :math:`U(x) - U(1)`."""
         # The integral is over the logarithm of the rate, in which derivatives such as 1/x^2 are
         # smooth.
         area, _ = quad(lambda u: self._derivative(np.exp(u)) * np.exp(u), 0.0, np.log(rate))
         return float(area)
 
     def derivative(self, rate):
-        """Return :math:`U'(x)`."""
+        """Return the derivative of the utility, :math:`U'(x)`."""
         return float(self._derivative(rate))
 
     def rate(self, price):
@@ -83,7 +83,7 @@ class ByDerivative:
         return float(np.exp(log_rate))
 
     def rate_slope(self, price):
-        """Return the derivative of `rate`, from prices on both sides."""
+        """Return the derivative of `rate`, by a finite difference of two prices."""
         step = 1e-4
         return (self.rate(price * (1 + step)) - self.rate(price * (1 - step))) / (2 * step * price)
 
@@ -319,7 +319,7 @@ def test_a_flow_over_wires_only_fills_them():
         from_edges("1", []), (Flow("x", ("w",), RENO), Flow("y", ("1",), RENO)), 600.0, {"w": 100.0}
     )
     solution = optimum(network)
-    # x = C/(1-p) and p = 2 k^2 / x^2.
+    # The rate is x = C/(1-p) at capacity C and loss p, and the price is p = 2 k^2 / x^2.
     p = solution.wired_loss[0]
     assert solution.rates_pps[0] == pytest.approx(100.0 / (1.0 - p))
     assert p == pytest.approx(200.0 / solution.rates_pps[0] ** 2)

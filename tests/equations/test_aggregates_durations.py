@@ -171,6 +171,6 @@ def test_a_single_station_sends_at_the_closed_rate(row):
 
 
 def test_a_symbol_has_as_many_bits_as_fit_at_any_rate() -> None:
-    assert ofdm_ns(14, 7.5) == 20_000 + 4000 * 5  # 134 bits, 30 per symbol
+    assert ofdm_ns(14, 7.5) == 20_000 + 4000 * 5  # 134 bits in symbols of 30 bits
     assert ofdm_ns(14, 1e-6) == 20_000 + 4000 * 134 * 250_000
     assert ofdm_ns(14, 1e5) == 20_000 + 4000

@@ -21,8 +21,8 @@ UNLIMITED = Options(attempts="unlimited")
 
 @pytest.mark.equation("edca", 1)
 def test_aifs_is_sifs_and_aifsn_slots(cell):
-    assert cell().aifs_s(Access(aifsn=2)) == pytest.approx(50e-6)  # Table 2
-    assert cell().aifs_s(Access(aifsn=1)) == pytest.approx(30e-6)  # PIFS
+    assert cell().aifs_s(Access(aifsn=2)) == pytest.approx(50e-6)  # AIFS of table 2
+    assert cell().aifs_s(Access(aifsn=1)) == pytest.approx(30e-6)  # PIFS, one slot shorter
 
 
 def test_windows_double_up_to_cwmax():

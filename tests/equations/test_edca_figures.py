@@ -25,7 +25,7 @@ def test_figure_5a_download_is_446_at_31_and_best_with_456_at_15(cell):
     goodput = {cwmin: mbps(solve(cell(7, 4, cwmin, cwmin))) for cwmin in CWMIN}
     assert goodput[31] == pytest.approx(4.46, abs=0.005)  # number in the text of the paper
     assert max(goodput, key=goodput.__getitem__) == 15
-    assert goodput[15] == pytest.approx(4.56, abs=0.01)  # "about 4.56"
+    assert goodput[15] == pytest.approx(4.56, abs=0.01)  # "about 4.56" in the text of the paper
 
 
 def test_figure_5a_upload_falls_faster_towards_small_windows(cell):

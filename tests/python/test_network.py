@@ -144,7 +144,7 @@ def test_possible_phase_effects_cause_a_warning() -> None:
         {"dumbbell.jitter": "packet"},  # the recommended setting
         {"queue": {"red": {"min_th": 5, "max_th": 15}}},  # RED drops at random
         {"queue": 10_000, "warmup": "3 s"},  # a queue that drops nothing
-        {"flow.far.rtt": "20 ms"},  # one round-trip time
+        {"flow.far.rtt": "20 ms"},  # only one round-trip time
     ]
     for each in settings:
         assert lh.simulate(TWO_RTTS, settings=each).warnings == [], each

@@ -1,4 +1,4 @@
-"""A checked scenario as typed values."""
+"""The typed values of a checked scenario."""
 
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, fields, replace

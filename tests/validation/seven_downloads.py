@@ -66,7 +66,7 @@ with EIFS. [s]
 
 
 class Run(NamedTuple):
-    """Results of one run."""
+    """Results of one simulation."""
 
     goodputs_bps: list[float]
     """Payload received by each station, divided by the time. [bit/s]"""
@@ -178,7 +178,7 @@ T_OF_FIVE = 2.776
 
 
 def mean_and_ci95(five: list[float]) -> tuple[float, float]:
-    """Return the mean of five replications, and the half width of its 95 % interval."""
+    """Return the mean of five values, and the half width of its 95 % interval."""
     if len(five) != 5:
         raise ValueError("the quantile is that of five replications")
     return mean(five), T_OF_FIVE * stdev(five) / 5**0.5

@@ -98,7 +98,7 @@ def monte_carlo() -> list[dict[str, float]]:
 
 
 def ratio(values: list[float]) -> tuple[float, float]:
-    """Return the mean and the half width of the 95 % interval."""
+    """Return the mean of some goodput ratios, and the half width of its 95 % interval."""
     estimate = Estimate.of(values)
     assert estimate.ci95 is not None
     assert estimate.ci95 < 0.03 * estimate.mean
@@ -141,5 +141,5 @@ def test_the_window_that_a_loss_halves_makes_a_tenth_of_the_gap(
 
 
 def mean_of(runs: list[dict[str, float]], name: str) -> float:
-    """Return the mean over runs."""
+    """Return the mean of a value over the runs of the Monte Carlo."""
     return fmean(run[name] for run in runs)

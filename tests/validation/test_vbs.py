@@ -1,4 +1,6 @@
-"""Virtual buffer sharing in the cell of paper 000: two classes of five downloads, 200 s."""
+"""Virtual buffer sharing in the cell of paper 000: two classes of five downloads, in runs of 200
+s.
+"""
 
 from functools import cache
 from pathlib import Path

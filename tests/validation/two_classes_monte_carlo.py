@@ -32,7 +32,7 @@ AP = 0
 
 @dataclass(frozen=True)
 class Cell:
-    """The cell of paper 000, table II."""
+    """Settings of the cell of paper 000, table II."""
 
     stations_per_class: int = 5
     error: float = 0.3
@@ -79,7 +79,7 @@ class Cell:
 
 @dataclass
 class Node:
-    """A node of the cell."""
+    """State of a node: the access point or a station."""
 
     queue: deque[Segment] = field(default_factory=deque)
     counter: int | None = None
@@ -93,7 +93,7 @@ class Node:
 
 
 class Run:
-    """One run of the cell."""
+    """State of one simulation of the cell."""
 
     def __init__(self, cell: Cell, rules: Rules, seed: int) -> None:
         self.cell = cell
@@ -113,7 +113,7 @@ class Run:
         self.measured_s = 0.0
 
     def errors(self, flow: int) -> float:
-        """Return the probability that an attempt at a data frame of a flow fails."""
+        """Return the probability that a transmission of a flow's data frame fails."""
         return self.cell.error if flow >= self.cell.stations_per_class else 0.0
 
     # -- queues -------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class Run:
         self.arm(ack.flow)
 
     def is_queued(self, flow: int, number: int) -> bool:
-        """Return whether a segment waits at the access point."""
+        """Return whether this segment is in the access point's queue."""
         return any(
             packet.flow == flow and packet.number == number for packet in self.nodes[AP].queue
         )

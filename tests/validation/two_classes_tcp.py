@@ -37,7 +37,9 @@ class Rules:
     it.
     """
     timer_at_partial: Literal["first", "every"] = "first"
-    """Partial ACKs that restart the timer: RFC 6582's impatient or slow-but-steady variant."""
+    """Partial ACKs that restart the retransmission timer. "first" and "every" are the variants
+    Impatient and Slow-but-Steady of RFC 6582.
+    """
     whole_segments: bool = False
     """Whether windows are whole segments, as in Linux. Such windows grow by one after as many ACKs
     as they have segments, and halves are rounded down. Real-valued windows grow by their inverse
@@ -100,7 +102,7 @@ class Counts:
     spurious: int = 0
     """Number of timeouts whose segment had already arrived, or was still in flight."""
     windows: float = 0.0
-    """Sum of the windows over samples."""
+    """Sum of the windows over all samples, for the mean."""
     samples: int = 0
 
 
@@ -116,7 +118,7 @@ class Receiver:
         """Time at which the last segment in order was sent, which ACKs echo (RFC 7323, 4.3)."""
 
     def take(self, segment: Segment) -> Segment:
-        """Receive a segment; return its ACK."""
+        """Process a segment, and return its ACK."""
         if segment.number == self.next:
             self.recent_s = segment.sent_s
             self.next += 1
@@ -324,7 +326,7 @@ class Sender:
     # -- ACKs ---------------------------------------------------------------------------------
 
     def take(self, ack: Segment, now_s: float, out: list[Segment]) -> None:
-        """Process an ACK."""
+        """Process an ACK: of new data, or a duplicate ACK."""
         if self.rules.rack:
             self.find_lost_again(ack)
         if ack.sacked:

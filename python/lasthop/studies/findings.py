@@ -48,7 +48,7 @@ class Finding:
 
 
 class _Watched(Mapping[str, Run]):
-    """Mapping of runs that records which runs were read, in order."""
+    """Mapping of runs that records the names of the runs that were read, in order."""
 
     def __init__(self, runs: Mapping[str, Run]) -> None:
         self._runs = runs

@@ -70,7 +70,7 @@ class Difference:
     reason: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``."""
+        """Return the difference in the form in which ``reproduce --json`` prints it."""
         return {**vars(self), "checks": list(self.checks)}
 
 
@@ -103,7 +103,7 @@ class ClaimResult:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``."""
+        """Return the claim in the form in which ``reproduce --json`` prints it."""
         return {
             "id": self.claim.id,
             "kind": self.claim.kind,
@@ -145,7 +145,7 @@ class Check:
     bound: bool = False
 
     def studies(self) -> set[str]:
-        """Return the names of the studies that measure the values."""
+        """Return the names of the studies that measure the values of this check."""
         return {key.split(".")[0] for key in self.rule.reads()}
 
     def result(self, values: Values, rules: Rules, quick: bool) -> CheckResult:

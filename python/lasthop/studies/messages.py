@@ -113,12 +113,14 @@ class Message:
     by_model: bool = False
 
     def studies(self) -> set[str]:
-        """Return the names of the studies that measure its values."""
+        """Return the names of the studies that measure the values of this message."""
         read = {key for shape in self.holds for key in shape.reads()} | set(self.agrees)
         return {key.split(".")[0] for key in read}
 
     def to_json(self, values: Values, rules: Rules, *, quick: bool = False) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``: the message, and whether it holds."""
+        """Return the message, and whether it holds, in the form in which ``reproduce --json``
+        prints it.
+        """
         judge = Judge(values, model=self.by_model, quick=quick, rules=rules)
         every: list[Shape | Number] = [*self.holds]
         every += [Number(value, None, about=True) for value in self.agrees]
@@ -137,7 +139,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Count:
-    """A number of items out of a total."""
+    """Number of items that agree, out of a total."""
 
     count: int
     total: int

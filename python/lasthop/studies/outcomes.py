@@ -32,7 +32,7 @@ class CheckResult:
     verdict_with_margin: Verdict
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``."""
+        """Return the check in the form in which ``reproduce --json`` prints it."""
         names = ("what", "paper", "predicted", "simulated", "ci95", "rule")
         more = ("detail", "unit", "words", "softer", "reading", "series")
         return {
@@ -48,7 +48,7 @@ class CheckResult:
 
 
 class Mark(Enum):
-    """Status of a claim."""
+    """Status of a claim: whether its orders, shapes and numbers are reproduced."""
 
     HOLDS = "holds"
     NUMBER_OFF = "number off"
@@ -79,7 +79,7 @@ class RelatedResult:
     checks: tuple[CheckResult, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``."""
+        """Return the additional checks in the form in which ``reproduce --json`` prints them."""
         return {
             "title": self.title,
             "because": self.because,

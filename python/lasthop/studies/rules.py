@@ -102,7 +102,9 @@ class Judge:
 
     @property
     def margin(self) -> float:
-        """Factor by which every interval is widened. [-]"""
+        """Factor by which the half width of a confidence interval is multiplied. The factor is
+        larger than 1 in a quick run. [-]
+        """
         return self.rules.quick_margin if self.quick and not self.model else 1.0
 
     def estimate(self, key: str) -> Weighed | None:
@@ -121,7 +123,7 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 
 
 def is_key(text: str) -> bool:
-    """Return whether `text` names a value, ``STUDY.NAME``."""
+    """Return whether `text` is the name of a value, ``STUDY.NAME``, and not a number."""
     return _KEY.fullmatch(text) is not None
 
 

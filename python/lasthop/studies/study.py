@@ -183,7 +183,7 @@ class Run:
         return Quantity(samples, predicted)
 
     def has(self, list_name: str, item: str, quantity: str) -> bool:
-        """Return whether an item has a quantity."""
+        """Return whether the run has this quantity of an item."""
         return quantity in self.samples[list_name][item]
 
     def items(self, list_name: str) -> list[str]:
@@ -207,7 +207,7 @@ class Run:
 Runs = Mapping[str, Run]
 
 Read = Callable[[Run], Quantity]
-"""Function that reads a quantity of one run."""
+"""Type of a function that reads a quantity of one run."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ class Reading(Arithmetic):
     function: Callable[[Run], Quantity]
 
     def __call__(self, run: Run) -> Quantity:
-        """Return the quantity of a run."""
+        """Read the quantity of a run."""
         return self.function(run)
 
     def combined(self, other: "Reading | float", operation: np.ufunc) -> "Reading":

@@ -1,4 +1,6 @@
-"""A sweep: one scenario for every combination of settings, and readings along the sweep."""
+"""A sweep has one scenario for every combination of settings, and reads quantities of their
+runs.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +21,7 @@ class Point:
     scenario: Mapping[str, Any]
 
     def points(self) -> dict[str, Mapping[str, Any]]:
-        """Return a mapping from the name to the scenario."""
+        """Return a mapping from the name of the point to its scenario."""
         return {self.name: self.scenario}
 
     def run(self, runs: Runs) -> Run:
@@ -77,7 +79,7 @@ class Sweep:
         return _filled(self.name, place)
 
     def points(self) -> dict[str, Mapping[str, Any]]:
-        """Return all scenarios by name."""
+        """Return the scenarios of all points, by the name of the point."""
         return {self.point(place): self.scenario(**place) for place in self.places()}
 
     def run(self, runs: Runs, **place: Any) -> Run:

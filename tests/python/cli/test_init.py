@@ -1,4 +1,4 @@
-"""`lasthop init`: six questions, and the file that is written from the answers."""
+"""`lasthop init` asks six questions, and writes a file from the answers."""
 
 import shlex
 import signal

@@ -1,4 +1,4 @@
-"""Equilibria and linearisations of every model."""
+"""Equilibria and linearisations of all stability models."""
 
 import numpy as np
 import pytest

@@ -454,7 +454,7 @@ def test_every_scenario_is_of_table_2(name):
             "mac_header_bytes": 30,  # line 394 of the paper
         }
         assert tree["cell"]["llc_bytes"] == 8  # SNAP header (396)
-        assert tree["cell"]["ap"]["control_rate_bps"] == 2e6  # ACK rate (391)
+        assert tree["cell"]["ap"]["control_rate_bps"] == 2e6  # rate of MAC ACKs (391)
         assert every(tree["stations"], "rate_bps") == {11e6}
         assert every(tree["stations"], "control_rate_bps") == {2e6}
         # Assumption A1: "large enough to avoid buffer overflow" (90). 28 stations have 4 packets

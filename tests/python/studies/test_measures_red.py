@@ -273,7 +273,7 @@ def test_with_sack_figure_18_has_the_utilisation_at_both_ends():
 
 def test_new_data_uses_the_rest_of_100_mbps_without_headers():
     part = costs.new_part(a_router(goodput_mbps=(73, 97 + 1 / 3)))
-    assert part.samples == pytest.approx([0.75, 1])  # 1460 of 1500 bytes
+    assert part.samples == pytest.approx([0.75, 1])  # the payload is 1460 of 1500 bytes
 
 
 def test_the_average_of_red_weighs_the_queue_by_the_arrivals_of_each_interval():

@@ -1,4 +1,4 @@
-"""`lasthop reproduce` on the command line."""
+"""The command `lasthop reproduce`: its output, files and errors."""
 
 import json
 import sys

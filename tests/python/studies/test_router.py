@@ -1,4 +1,4 @@
-"""The packet-level studies of paper 004: measures, figures and routers."""
+"""The packet-level studies of paper 004: their measured values, figures and scenarios."""
 
 import dataclasses
 

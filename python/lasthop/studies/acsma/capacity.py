@@ -1,4 +1,4 @@
-"""Theorem 1: queues under arrivals just inside the capacity region of topology a."""
+"""Theorem 1: queues under arrivals just inside the border of topology a's capacity region."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -37,8 +37,9 @@ PACKET_BITS = 8_000
 """Payload of a packet. [bit]"""
 
 C_PPS = 544.0
-"""Packet rate of a link without contention. Each packet and its TCP ACK are sent after DIFS. This
-rate is the unit of utilities, and the capacity of 1 in problem MP. [packets/s]
+"""Packet rate of a link without contention. Each packet and its TCP ACK are sent after DIFS.
+Utilities are computed with rates in units of this rate. Problem MP has a capacity of 1 in these
+units. [packets/s]
 """
 
 HACK_PPS = 559.0
@@ -71,7 +72,7 @@ PACKET_BYTES, ACK_BYTES = 1040, 40
 
 DATA_MS = 1e3 / SERVICE_PPS
 ACK_PART = (OVERHEAD_MS + (DATA_MS - OVERHEAD_MS) * ACK_BYTES / PACKET_BYTES) / DATA_MS
-"""Ratio of the time of a TCP ACK's exchange to that of a data packet's exchange. [-]"""
+"""Duration of the exchange of a TCP ACK, divided by that of a data packet. [-]"""
 
 EIFS = "364 us"
 """Idle time after a frame that a station senses but cannot decode, for 802.11b at 1 Mb/s."""
@@ -247,7 +248,9 @@ def flows_of(topology: str) -> list[str]:
 
 NACK = Point("nack", scenario("topology a, n-ACK", **SCHEMES["nack"]))
 LIGHT = Point("light", scenario("topology a, n-ACK, short ACKs", **LIGHT_ACKS))
-"""Topology a with n-ACK, and with short ACKs."""
+"""Scenario of topology a with n-ACK, in which ACKs have an air time proportional to their
+length.
+"""
 
 
 @cache
@@ -324,7 +327,7 @@ def gap(run: Run, topology: str = "a") -> Quantity:
 
 
 def link(run: Run, name: str | int, what: str) -> Quantity:
-    """Return a quantity of a link."""
+    """Return a quantity of a link in one run, given by the number or name of the link."""
     return quantity(run, "links", str(name), what)
 
 

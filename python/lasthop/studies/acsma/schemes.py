@@ -153,7 +153,7 @@ def _farthest(runs: Runs, topology: str) -> Quantity:
 
 
 def _starving(runs: Runs, kind: str) -> str:
-    """Return the smallest rate in each topology as text. [packets/s]"""
+    """Return as text the smallest rate of any user in each topology. [packets/s]"""
     every = [network.rates(runs[f"{kind}-{topology}"]) for topology in TOPOLOGIES]
     return listed(min(rates, key=lambda rate: float(rate.samples.mean())) for rates in every)
 

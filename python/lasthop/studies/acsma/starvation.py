@@ -177,7 +177,7 @@ def _over_b6(run: Run, user: int) -> Quantity:
 
 
 def _waiting(run: Run, user: int) -> Quantity:
-    """Return the mean queue of a user's link. [packets]"""
+    """Return the mean queue of the link of a user. [packets]"""
     return run.quantity("queues", f"{user}", "occupancy_packets")
 
 

@@ -30,7 +30,7 @@ BOTH = ("ax", "ac")
 """PHYs for which a statement must hold."""
 
 PHY_WORDS = {"ax": "802.11ax", "ac": "802.11ac", "ax20": "802.11ax, 20 MHz"}
-"""Labels of the cells."""
+"""Labels of the cells in figures, by the name of the PHY."""
 
 ROOM = 1000
 """Default limit of the access point's FIFO. [packets]"""
@@ -58,7 +58,7 @@ def scenario(
     cell: Tree | None = None,
     more: Tree | None = None,
 ) -> dict[str, Any]:
-    """Return a cell with these stations.
+    """Return a scenario of one cell with these stations.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class Points:
         return cls(line, tuple(zip(map(abscissa.places, line.x), values, strict=True)))
 
     def model(self) -> tuple[list[float], list[float]]:
-        """Return positions and values of the predictions."""
+        """Return the positions and values of the model's predictions."""
         some = [(x, item.predicted) for x, item in self.measured if item.predicted is not None]
         return [x for x, _ in some], [y for _, y in some]
 

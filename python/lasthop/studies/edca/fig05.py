@@ -120,7 +120,7 @@ def findings(runs: Runs) -> dict[str, str]:
 
 
 def lines(reading: Read, variant: str = "") -> list[Line]:
-    """Return the lines of both directions over CWmin."""
+    """Return lines over CWmin, one for downloads and one for uploads."""
     return SWEEP.lines("{way}load", "cwmin", reading, variant)
 
 

@@ -12,7 +12,7 @@ DELAYS = (
     *(0, 50, 100, 150, 200, 250, 280, 300, 304, 306, 307, 308, 309, 310, 312, 316, 320, 325),
     *(330, 340, 350, 360, 380, 400, 450, 500, 550, 600, 650, 700, 800, 900, 1000),
 )
-"""Times from the last bit of a segment to its ACK at the MAC. [us]"""
+"""Processing times: from the last bit of a segment until its TCP ACK is at the MAC. [us]"""
 
 EXCHANGE = 308
 """Duration A of SIFS, MAC ACK and AIFS, after which the medium may be idle for a TCP ACK. [us]"""

@@ -16,7 +16,7 @@ LOSSES = (1, 10, 50)
 """Loss probabilities of segments on the wire. [per mille]"""
 
 WINDOWS = (4, 12)
-"""Receive windows. [packets]"""
+"""Receive windows of the TCP connections. [packets]"""
 
 FLAT = 20
 """Round-trip time of the wire at which every curve is still flat. [ms]"""
@@ -86,7 +86,7 @@ def knee(throughput: NDArray[np.float64]) -> float:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the effect of the minimum RTO, which the paper does not give."""
+    """Return a text on the effect of the minimum RTO, which the paper does not state."""
     start = SWEEP.at(loss=LOSSES[-1], delay=0)
     levels = [start.at(window=window).read(runs, cell.throughput) for window in WINDOWS]
     each = "; ".join(

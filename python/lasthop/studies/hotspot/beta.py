@@ -32,8 +32,8 @@ SWEEP = Sweep("{cwmin}", scenario, {"cwmin": CWMINS})
 
 
 def beta(run: Run) -> Quantity:
-    """Return the ratio of uplink to downlink goodput, with the prediction of the two-node chain.
-    [-]
+    """Return beta, the ratio of uplink to downlink goodput. The prediction is that of the Markov
+    chain of two nodes. [-]
     """
     up, down = (
         run.quantity("flows", f"first/udp-{direction}/1", "goodput_bps")

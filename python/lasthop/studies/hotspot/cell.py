@@ -167,12 +167,14 @@ def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
 
 
 def lossless_run(runs: Runs) -> Run:
-    """Return the run of the point ``lossless``."""
+    """Return the run named ``lossless``, in which the access point's buffer is so large that no
+    packet is lost.
+    """
     return runs["lossless"]
 
 
 def lossless(runs: Runs) -> None:
-    """Require that the access point drops no packets in the run ``lossless``."""
+    """Raise an error if the access point drops packets in the run ``lossless``."""
     lost = float(ap_loss(lossless_run(runs)).samples.max())
     require(lost == 0.0, f"run lossless: the access point drops {lost:.2g} of the packets")
 

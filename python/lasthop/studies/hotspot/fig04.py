@@ -34,7 +34,7 @@ def scenario(phase: str) -> dict[str, Any]:
         stations["others"]["download"] = slow
     tree = cell.scenario(f"figure 4, {phase}", {}, {}, stagger="0 s")
     return tree | {
-        "duration": f"{end}.001 s",  # A flow must start before the end.
+        "duration": f"{end}.001 s",  # the end is after the start of every flow
         "warmup": f"{begin} s",
         "replications": 20,
         "station": stations,

@@ -171,7 +171,7 @@ def queue_finding(runs: Runs) -> str:
 
 
 def panel(direction: str) -> Panel:
-    """Return the fairness level over the window of station 1."""
+    """Return the panel of the fairness level over the receive window of station 1."""
     return Panel(
         "fairness level η₁₂",
         (DOWNLOADS if direction == "download" else UPLOADS).lines("", "x", cell.fairness),

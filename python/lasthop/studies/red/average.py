@@ -15,7 +15,7 @@ from lasthop.studies.study import Quantity, Run, Runs
 from lasthop.studies.sweep import Sweep
 
 THRESHOLDS = (50, 100)
-"""Thresholds of RED. [packets]"""
+"""Lower and upper threshold of RED. [packets]"""
 
 RTTS = (10, 200)
 """Shortest and longest round-trip time of figure 6. [ms]"""
@@ -32,7 +32,7 @@ that ns-2 assumes. [s]
 """
 
 STEP_S = 0.01
-"""Interval of the samples. [s]"""
+"""Interval between the samples of the queue. [s]"""
 
 SETTLE_S = 25
 """Time before the measured interval, in which the computed average forgets its initial value.
@@ -40,7 +40,7 @@ SETTLE_S = 25
 """
 
 PACKETS_PER_S = router.BOTTLENECK_MBPS * 1e6 / (8 * 1500)
-"""Rate of the link. [packets/s]"""
+"""Rate of the bottleneck link. [packets/s]"""
 
 
 def average(queue: NDArray[np.float64], arrivals_per_s: float) -> NDArray[np.float64]:

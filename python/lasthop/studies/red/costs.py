@@ -23,7 +23,7 @@ SHORT_RTTS, LONG_RTTS = [10, 25], [150, 200]
 """
 
 DATA_PART = 1460 / 1500
-"""Fraction of a packet that is data. [-]"""
+"""Payload of a packet as a fraction of its length. [-]"""
 
 PAPERS_MEGABYTES = 500
 """Volume of each flow in the paper. Only runs with this volume are compared with the paper's gain.
@@ -39,7 +39,7 @@ class Costs(Policies):
 
     @property
     def name(self) -> str:
-        """Name of the study."""
+        """Name of the study, such as ``fig18_mixed``."""
         return f"fig{19 if self.is_parking_lot else 18}" + ("_mixed" if self.mixed else "")
 
     @property
@@ -51,7 +51,7 @@ class Costs(Policies):
 
     @property
     def megabytes(self) -> int:
-        """Size of a flow's transfer. [MB]"""
+        """Volume of each finite flow. [MB]"""
         effort = self.effort
         return effort.megabytes if self.is_parking_lot or self.mixed else effort.megabytes_long
 
@@ -81,7 +81,7 @@ class Costs(Policies):
         return place(rtt, POLICIES[policy], megabytes=self.megabytes, **more)
 
     def equal_transfer(self, policy: str, rtt: int) -> dict[str, Any]:
-        """Return the scenario with finite flows in a parking lot with equal rates."""
+        """Return the scenario with finite flows in a parking lot whose links have equal rates."""
         return self.transfer(policy, rtt, rate_spread=0.0)
 
     @property

@@ -53,13 +53,13 @@ class Experiment(ABC):
         return {}
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return texts on the causes that the runs isolate."""
+        """Return texts on the causes of results, by claim."""
         del runs
         return {}
 
     @abstractmethod
     def picture(self) -> Picture:
-        """Return the picture."""
+        """Return the picture of the figure."""
 
     def dumbbell(self, rtt_ms: float | Sequence[float], queue: Tree, **more: Any) -> dict[str, Any]:
         """Return the scenario of one bottleneck, with the lengths, replications and traffic of the

@@ -8,7 +8,7 @@ from lasthop.stability import Case, Trajectory, integrate
 from lasthop.studies.study import Figure, Quantity, Runs, Study, about, theory
 
 DELAY = 0.171
-"""Round-trip time. [s]"""
+"""Round-trip time of figure 3. [s]"""
 
 GAMMAS = (0.032, 0.028)
 """Gains gamma of RED's average on both sides of the Hopf point. [-]"""

@@ -127,7 +127,7 @@ class Queues(Policies):
         }
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return the utilisations over the round-trip time, and the longest queues."""
+        """Return the utilisation at every round-trip time, and the longest queues."""
         table: dict[str, Read] = {
             "utilisation_{policy}_{rtt}": router.utilisation,
             "utilisation_min_{policy}_{rtt}": router.least_utilisation,

@@ -310,17 +310,17 @@ def _words(queue: Tree) -> str:
 
 
 def utilisation(run: Run, link: str = BOTTLENECK) -> Quantity:
-    """Return the fraction of time in which the link sends. [-]"""
+    """Return the fraction of time in which a link sends. [-]"""
     return run.quantity("links", link, "utilisation")
 
 
 def queue_mean(run: Run, link: str = BOTTLENECK) -> Quantity:
-    """Return the mean queue. [packets]"""
+    """Return the mean queue of a link. [packets]"""
     return run.quantity("queues", link, "occupancy_packets")
 
 
 def queue_max(run: Run, link: str = BOTTLENECK) -> Quantity:
-    """Return the longest queue. [packets]"""
+    """Return the longest queue of a link. [packets]"""
     return run.quantity("queues", link, "occupancy_max_packets")
 
 
@@ -361,12 +361,12 @@ def bulk(run: Run) -> list[str]:
 
 
 def throughput(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
-    """Return the throughput summed over the links. [Mb/s]"""
+    """Return the sum of the throughputs of the links. [Mb/s]"""
     return mean_of([utilisation(run, link) for link in links]) * (BOTTLENECK_MBPS * len(links))
 
 
 def goodput(run: Run) -> Quantity:
-    """Return the goodput of all classes. [Mb/s]"""
+    """Return the sum of the goodputs of all classes. [Mb/s]"""
     each = [run.quantity("classes", name, "goodput_bps") for name in run.items("classes")]
     return mean_of(each) * (len(each) / 1e6)
 
@@ -402,7 +402,7 @@ def over_bulk(quantity: str) -> Reading:
 
 
 window = over_bulk("cwnd_packets")
-"""Mean window of the long-lived flows, with the same weight for each class. [packets]"""
+"""Mean window of the long-lived TCP flows. Each class has the same weight. [packets]"""
 
 synchrony = over_bulk("synchronisation")
 """Correlation of the windows within a class, averaged over classes. [-]"""
@@ -421,6 +421,6 @@ def completion(run: Run, start: str = "") -> Quantity:
 
 
 def starved(run: Run) -> Quantity:
-    """Return the number of starved flows. [flows]"""
+    """Return the number of starved long-lived TCP flows. [flows]"""
     each = [run.quantity("classes", name, "starved_flows") for name in bulk(run)]
     return mean_of(each) * float(len(each))

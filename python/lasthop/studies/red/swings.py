@@ -81,7 +81,7 @@ class Swings(Experiment):
 
     @property
     def name(self) -> str:
-        """Name of the study."""
+        """Name of the study, which is that of the figure."""
         return f"fig{self.numbers[self.mixed]:02d}"
 
     @property
@@ -93,7 +93,7 @@ class Swings(Experiment):
     @property
     @abstractmethod
     def sweep(self) -> Sweep:
-        """Scenarios of the figure's curves."""
+        """Runs that give the curves of the figure."""
 
     def points(self) -> dict[str, router.Tree]:
         """Return the scenarios of all runs, by name."""

@@ -21,10 +21,10 @@ FLOW_COUNTS = (30, 60, 120)
 """Numbers of flows. The paper uses 60 flows."""
 
 RTTS = (10, 200)
-"""Round-trip times. [ms]"""
+"""Round-trip times of the runs. [ms]"""
 
 THRESHOLDS = (50, 100)
-"""Thresholds of RED for 60 flows. [packets]"""
+"""Lower and upper threshold of RED for 60 flows. [packets]"""
 
 RATIOS: dict[str, Read] = {
     "window": router.window,

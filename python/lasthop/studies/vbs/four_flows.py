@@ -50,7 +50,7 @@ def finding_occupancy(runs: Runs) -> str:
 
 
 def draw_occupancy(runs: Runs) -> Figure:
-    """Draw the queue over time, with and without errors."""
+    """Draw the access point's queue over time, with and without channel errors."""
     from lasthop.plot.traces import traces_figure
 
     traces = {"p_w 0": TRACE_0, "p_w 0.3 of two stations": TRACE}

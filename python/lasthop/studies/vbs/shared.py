@@ -233,7 +233,9 @@ def _partition(size: str) -> dict[str, Any]:
 PARTITION_TOL = Sweep("partition-{size}", _partition, {"size": tuple(TOLS)})
 
 TIME_AND_ACCURACY = {"time_{size}_tol": SETTLING_S, "error_{size}_tol": OFF_TARGET}
-"""Time until the queue first reaches its target, and distance from the target. [s, packets]"""
+"""Readings for each tolerance: time until the queue is first within the tolerance [s], and distance
+from the target [packets].
+"""
 
 
 def finding_tolerance(runs: Runs) -> str:

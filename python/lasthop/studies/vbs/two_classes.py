@@ -101,7 +101,7 @@ classes according to the paper.
 
 
 def failure(prefix: str) -> Reading:
-    """Return the reading of the failure probability of the access point's attempts to a class.
+    """Return the reading of the failure probability of the access point's transmissions to a class.
     [-]
     """
     return _per_class(prefix, "downlink_failure_rate", "frame_failure_rate")
@@ -218,7 +218,7 @@ class Predicted:
 
 
 def _predicted(scenario: Mapping[str, Any], options: "Options") -> Predicted:
-    """Return the prediction of the model with these options."""
+    """Return the prediction of the model for a scenario, with these options of the model."""
     from lasthop.models.vbs import predict
     from lasthop.scenario.scenario import Scenario
 
@@ -229,7 +229,7 @@ def _predicted(scenario: Mapping[str, Any], options: "Options") -> Predicted:
 
 
 def _ratio_by(options: "Options") -> float:
-    """Return the ratio of the classes at p_w = 0.3, predicted with these options. [-]"""
+    """Return the predicted goodput ratio of the classes at the error probability p_w = 0.3. [-]"""
     predicted = _predicted(SWEEP.scenario(error=0.3), options)
     return predicted.goodput_mbps("high") / predicted.goodput_mbps("low")
 
