@@ -218,7 +218,9 @@ def test_uplink_udp_is_exempt_only_if_all_access_points_exempt_it() -> None:
 
 
 def test_lists_of_filters_at_the_ifb_have_an_order() -> None:
-    """The order is: filters of echoes, stations, MAC addresses, IP addresses, group addresses."""
+    """Filters of echoes come before those of stations. Filters by MAC address come before those by
+    IP address. Filters of group addresses come last.
+    """
     lines = plan(gateway('station.a.address = "10.0.0.1"'), by_mac=False)
     at_ifb = [line for line in lines if "tc filter add dev lh-eth1 " in line]
     protocols = {tuple(line.split(" protocol ")[1].split()[:3:2]) for line in at_ifb}
