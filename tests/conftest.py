@@ -30,18 +30,20 @@ from cpu_bounds import (  # noqa: F401
 )
 from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401
 
-# Must be set before numpy is imported. Matrices in these tests are small, and on a busy machine
-# threads would wait for each other.
+# The variable must be set before numpy is imported. The matrices in these tests are small. On a
+# busy machine, several threads of OpenBLAS would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# A shell starts background processes with SIGINT ignored. The tests need Ctrl-C to work.
+# A shell starts background processes with SIGINT ignored. Some tests require that Ctrl-C (SIGINT)
+# works.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[object]:
-    """Exempt modules and collected tests from garbage collection, since they exist until the end.
+    """Exclude modules and collected tests from garbage collection, because they exist until the
+    end.
 
     Repeated scans of these hundreds of thousands of objects would cost seconds.
     """
@@ -54,7 +56,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all but the first parameters of a test with `smoke(count)` as slow."""
+    """Mark all but the first `count` parameters of a test with `smoke(count)` as slow."""
     seen: Counter[str] = Counter()
     for item in items:
         smoke = item.get_closest_marker("smoke")
@@ -68,9 +70,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def built_page() -> Path:
-    """Folder of the workbench's page, built if Node and Rust's target for WebAssembly are present.
+    """Return the folder of the workbench's page, which is built if Node and Rust's target for
+    WebAssembly are present.
 
-    If one is missing, the test is skipped with a reason.
+    If Node or the target is missing, the test is skipped with a reason.
     """
     root = Path(__file__).parents[1]
     (root / "target").mkdir(exist_ok=True)
@@ -87,7 +90,7 @@ def built_page() -> Path:
 
 @pytest.fixture(scope="session")
 def debian_program() -> Callable[[str, str], str]:
-    """Return a function for the path of a program.
+    """Return a function that returns the path of a program.
 
     The function installs the program's Debian package if it runs as root. It skips the test if the
     program is missing.
@@ -107,7 +110,7 @@ def debian_program() -> Callable[[str, str], str]:
 
 
 def pytest_runtest_teardown() -> None:
-    """Check that no test replaced /dev/null by a file, which root can do: all later programs would
-    fail.
+    """Check that no test replaced /dev/null by a file, which a test run by root can do. All later
+    programs would fail.
     """
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode), f"{os.devnull} is no device any more"

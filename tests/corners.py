@@ -1,7 +1,7 @@
-"""Extreme values of scenarios: the ends of every key's range, as given by the schema.
+"""Extreme values of scenarios: the smallest and largest value of every key, as given by the schema.
 
-`Corners` lists the keys of a scenario's tables. Each key has the ends of its range, all its words,
-or both truth values. A new key of the schema is included automatically.
+`Corners` lists the keys of a scenario's tables. The values of a key are its smallest and largest
+number, all its words, or both truth values. A new key of the schema is included automatically.
 """
 
 import re
@@ -19,19 +19,23 @@ ENDS = {
     "dB": ["-20 dB", "60 dB"],
     "km": ["1 mm", "100 km"],
 }
-"""Ends of ranges that the documentation of a key does not state, by a unit in its pattern."""
+"""Smallest and largest value of keys whose documentation does not state the range. The index is a
+unit in the key's pattern.
+"""
 AMOUNT = r"-?\d+(?:\.\d+)?(?: (?:ns|us|ms|s|bps|kbps|Mbps|Gbps|B|kB|dB|mm|m|km)\b)?"
 RANGE = re.compile(rf"from ({AMOUNT}) to ({AMOUNT})|above 0 and up to ({AMOUNT})")
 TABLES = ("station", "link", "flow", "node", "class")
-"""Tables that contain named tables. Only the names in the scenario are used."""
+"""Names of the tables that contain named tables. Only the names in the scenario are used."""
 LEFT = ("name", "seed", "replications", "record", "gateway", "interface", "program", "from", "to")
-"""Keys that do not describe the network, or that are names in it."""
+"""Keys that are not varied, because they do not describe the network or are names in the
+network.
+"""
 NEARLY = 1.0 - 1e-9
 """The largest tested number below 1. [-]"""
 
 
 class Corners:
-    """Keys of a scenario with the ends of their ranges.
+    """Keys of a scenario with their extreme values.
 
     Parameters
     ----------
@@ -43,11 +47,11 @@ class Corners:
         self._schema = schema
 
     def of(self, scenario: Mapping[str, Any]) -> dict[str, list[object]]:
-        """Return the keys of a scenario's tables by path, each with its corners."""
+        """Return the keys of a scenario's tables by path, each with its extreme values."""
         return dict(self._table(self._schema["properties"], scenario, ""))
 
     def draw(self, scenario: Mapping[str, Any], draws: Random, most: int = 3) -> list[Setting]:
-        """Return a few keys of a scenario, each with one of its corners."""
+        """Return a few keys of a scenario, each with one of its extreme values."""
         keys = self.of(scenario)
         chosen = draws.sample(sorted(keys), draws.randint(1, min(most, len(keys))))
         return [(key, draws.choice(keys[key])) for key in chosen]
@@ -76,7 +80,7 @@ class Corners:
                 yield path, corners
 
     def _kinds(self, schema: Schema) -> list[Schema]:
-        """Return the schemas of the kinds of values that a key accepts."""
+        """Return the schemas of the alternative types of values that a key accepts."""
         kinds = []
         for kind in schema.get("oneOf", [schema]):
             name = kind.get("$ref", "").removeprefix("#/$defs/")
@@ -85,7 +89,7 @@ class Corners:
 
 
 def ends(schema: Schema, documentation: str) -> list[object]:
-    """Return the ends of a range, the accepted words, or both truth values."""
+    """Return the smallest and largest value, the accepted words, or both truth values."""
     if "enum" in schema:
         return list(schema["enum"])
     if schema.get("type") == "boolean":
@@ -99,7 +103,7 @@ def ends(schema: Schema, documentation: str) -> list[object]:
 
 
 def numbers(schema: Schema) -> list[object]:
-    """Return the ends of a range of numbers."""
+    """Return the smallest and largest number of a range."""
     low, high = schema.get("minimum"), schema.get("maximum")
     if "exclusiveMaximum" in schema:
         high = NEARLY * schema["exclusiveMaximum"]
@@ -107,7 +111,9 @@ def numbers(schema: Schema) -> list[object]:
 
 
 def amounts(pattern: str, documentation: str) -> list[object]:
-    """Return the ends of a range of amounts with units, or all amounts if they are listed."""
+    """Return the smallest and largest amount of a range with units, or all amounts if the schema
+    lists them.
+    """
     unit = next((unit for unit in ENDS if unit in pattern), None)
     if unit is None:
         return []

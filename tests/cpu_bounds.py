@@ -11,9 +11,10 @@ import pytest
 
 MAX_CPU_S = 2.0
 MAX_KERNEL_CPU_S = 5.0
-"""Bounds of the CPU time of a test or a fixture that is not marked `slow` or `measured`.
-`MAX_KERNEL_CPU_S` is for tests/linux. If the processor needs more than `STEPS_S` for a million
-steps of a loop, the bounds are scaled. [s]
+"""Limits of the CPU time of a test or a fixture that is not marked `slow` or `measured`. [s]
+
+`MAX_KERNEL_CPU_S` is the limit in tests/linux. On a processor that takes longer than `STEPS_S` for
+a million steps of a loop, the limits are larger in proportion.
 """
 
 STEPS_S = 0.069
@@ -21,7 +22,7 @@ STEPS_S = 0.069
 
 FAILS_ABOVE = 1.5
 """Multiple of the bound above which a test fails. Between the bound and this multiple, the test is
-listed. [-]
+only listed. [-]
 """
 
 
@@ -49,7 +50,9 @@ OVER_BOUND = "over the bound"
 
 
 def note_bound(item: pytest.Item, name: str, began_s: float) -> None:
-    """List a test or fixture above its bound, and fail it above `FAILS_ABOVE` times the bound."""
+    """List a test or fixture whose CPU time is above its bound, and fail it above `FAILS_ABOVE`
+    times the bound.
+    """
     spent_s = cpu_s() - began_s
     bound_s = MAX_KERNEL_CPU_S if item.path.parent.name == "linux" else MAX_CPU_S
     if spent_s <= bound_s or any(map(item.get_closest_marker, ("slow", "measured"))):
@@ -86,7 +89,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
 ) -> Iterator[None]:
-    """Limit the CPU time of each fixture, whatever its scope."""
+    """Limit the CPU time of each fixture of any scope."""
     began_s = cpu_s()
     value = yield
     note_bound(request._pyfuncitem, f"the fixture {fixturedef.argname}", began_s)

@@ -66,7 +66,9 @@ def missing(before: Iterable[str], after: Iterable[str]) -> list[str]:
 
 
 def reason_for(test: str, reasons: dict[str, str]) -> str | None:
-    """Return the reason of the first pattern that matches; brackets are literal."""
+    """Return the reason of the first pattern that matches the test. Brackets in patterns are
+    literal.
+    """
     for pattern, reason in reasons.items():
         if fnmatch.fnmatchcase(test, pattern.replace("[", "[[]")):
             return reason
@@ -89,7 +91,7 @@ def compare(before: Path, after: Path) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Run one of the two commands."""
+    """Run the command `list` or `compare`."""
     match arguments:
         case ["list"]:
             print(

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 SKIPS = Path(__file__).with_name("skips.toml")
-"""Tests that may be skipped with CI=true, each with its reason."""
+"""File with the tests that may be skipped with CI=true, each with its reason."""
 
 
 def allowed_skips() -> dict[str, str]:
-    """Return patterns of test identifiers that may be skipped, and the reasons."""
+    """Return the patterns of tests that may be skipped, each with its reason."""
     skips: dict[str, str] = tomllib.loads(SKIPS.read_text("utf-8"))["skips"]
     return skips
 
@@ -24,7 +24,7 @@ def allowed_skips() -> dict[str, str]:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """With CI=true, fail a skipped test that the list does not allow."""
+    """With CI=true, fail a skipped test that skips.toml does not list."""
     report = yield
     refuse_skip(report)
     return report
@@ -32,7 +32,7 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """With CI=true, fail a skipped file that the list does not allow."""
+    """With CI=true, fail a skipped file that skips.toml does not list."""
     report = yield
     refuse_skip(report)
     return report

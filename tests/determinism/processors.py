@@ -1,6 +1,6 @@
-"""Processor types that the libraries below Python can be made to assume.
+"""Processor types that OpenBLAS, numpy and the C library can be made to assume.
 
-OpenBLAS, numpy and the C library choose their loops by the features of the processor. Results
+These libraries choose their loops by the features of the processor, and results of different loops
 differ in the last bits. Each library reads a separate environment variable when it is loaded.
 """
 
@@ -12,7 +12,9 @@ __all__ = ["PROCESSORS", "dressed_as"]
 CPUINFO = Path("/proc/cpuinfo")
 
 NUMPY = ["X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR"]
-"""Optional loops of numpy; each needs more processor features than the loop before."""
+"""Names of numpy's optional loops. Each loop requires more processor features than the loop before
+it in the list.
+"""
 
 LIBC = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F"
 
@@ -28,8 +30,8 @@ NEEDS = {
 
 
 def flags() -> set[str]:
-    """Return the features of this processor, by their names in /proc/cpuinfo; empty if it is not
-    x86-64.
+    """Return the features of this processor by their names in /proc/cpuinfo, or an empty set if the
+    processor is not x86-64.
     """
     if platform.machine() != "x86_64" or not CPUINFO.exists():
         return set()
@@ -38,11 +40,13 @@ def flags() -> set[str]:
 
 
 PROCESSORS = [core for core, needed in NEEDS.items() if needed <= flags()] or ["native"]
-"""Core types that can run here, the one with most features first."""
+"""Core types of OpenBLAS that can run on this processor. The core type with the most features is
+first.
+"""
 
 
 def dressed_as(core: str) -> dict[str, str]:
-    """Return the environment in which the libraries assume this core type."""
+    """Return the environment variables with which the libraries assume this core type."""
     if core == "native":
         return {}
     environment = {"OPENBLAS_CORETYPE": core}
@@ -55,7 +59,9 @@ def dressed_as(core: str) -> dict[str, str]:
 
 
 def switchable() -> list[str]:
-    """Return the loops that this numpy can disable; it would warn about other names."""
+    """Return the names of the loops that this numpy can disable. numpy would warn about other
+    names.
+    """
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
     return [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]

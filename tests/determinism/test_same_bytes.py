@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-#: Poisson gaps and channel errors, so that floating point and every kind of stream take part.
+#: The scenario has Poisson arrivals and channel errors, so that it uses floating point and random
+#: streams of all kinds.
 SCENARIO = """
 name = "a bit of everything"
 duration = "20 s"
@@ -34,7 +35,9 @@ udp_down = { rate = "200 kbps", arrivals = "poisson", packet = "160 B" }
 
 
 def _build(profile: str = "debug") -> Path:
-    """Return the `summary` example of this profile; the debug build was made with the tests."""
+    """Return the `summary` example of this build profile. The debug build was made with the
+    tests.
+    """
     flags = {"release": ["--release", "--package", "lasthop-engine"], "debug": ["--workspace"]}
     command = ["cargo", "build", "--quiet", "--example", "summary", *flags[profile]]
     subprocess.run(command, cwd=ROOT, check=True)
@@ -74,7 +77,9 @@ def test_the_release_build_gives_the_expected_bytes(scenario: Path, expected: by
 
 
 def test_another_machine(scenario: Path, expected: bytes, built_page: Path) -> None:
-    """WebAssembly, optimised for size: 32 bits, no fused or wide arithmetic."""
+    """The page's engine is WebAssembly, a machine with 32 bits and without fused or wide
+    arithmetic.
+    """
     node = ["node", str(ROOT / "workbench/node/simulate.mjs"), str(built_page / "engine.wasm")]
     assert _run(node, scenario) == expected
 

@@ -1,4 +1,4 @@
-"""The digits that a page shows are the same on every processor."""
+"""The digits in a page of the documentation are the same on every processor."""
 
 import os
 import subprocess
@@ -20,7 +20,9 @@ DELICATE = [path for path in refresh.guides() if refresh.rests_on_linear_algebra
 
 
 def printed(program: Path, path: Path, core: str) -> str:
-    """Return the page with the outputs that its commands print on the given processor."""
+    """Return a page of the documentation with the outputs that its commands print on a processor
+    type.
+    """
     run = subprocess.run(
         [sys.executable, program, path],
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1"} | dressed_as(core),

@@ -68,7 +68,7 @@ def _flow(station: str, direction: str, number: int) -> Scenario:
 
 @pytest.fixture
 def hotspot() -> Callable[..., Scenario]:
-    """Return a builder of a normalised 802.11b hot-spot from (uploads, downloads) of each
+    """Return a function that builds a normalised 802.11b hot-spot from (uploads, downloads) of each
     station.
     """
 
@@ -131,8 +131,8 @@ def hotspot() -> Callable[..., Scenario]:
 
 @pytest.fixture
 def refused() -> Callable[[Scenario, str, str], None]:
-    """Return a check that the hot-spot model refuses a scenario for this assumption, with these
-    words.
+    """Return a function that checks that the hot-spot model refuses a scenario, with this
+    assumption and message.
     """
 
     def check(scenario: Scenario, assumption: str, words: str) -> None:
@@ -143,15 +143,16 @@ def refused() -> Callable[[Scenario, str, str], None]:
     return check
 
 
-# Section 6 of the 802.11e paper: Table 2 with 192 us of preamble per frame and MAC ACKs at 2 Mb/s.
+# Packets of the 802.11e paper, section 6 and table 2: 192 us of preamble per frame, and MAC ACKs at
+# 2 Mb/s.
 DATA = Packet(192e-6 + 8 * 1538 / 11e6, 450e-6 + 8 * 1538 / 11e6, 1460)
 ACK = Packet(192e-6 + 8 * 78 / 11e6, 450e-6 + 8 * 78 / 11e6, 0)
 
 
 @pytest.fixture
 def cell() -> Callable[..., Cell]:
-    """Return a builder of the 802.11e paper's cell: (stations, window, CWmin of AP and of stations,
-    ...).
+    """Return a function that builds the 802.11e paper's cell from stations, window, CWmin of AP and
+    of stations.
     """
 
     def build(
@@ -184,8 +185,9 @@ def cell() -> Callable[..., Cell]:
 
 @pytest.fixture
 def seven(hotspot: Callable[..., Scenario]) -> Callable[..., Scenario]:
-    """Return a builder of the 802.11e paper's cell as a normalised scenario, from (uploads,
-    downloads) per station.
+    """Return a function that builds the 802.11e paper's cell as a normalised scenario.
+
+    The arguments are (uploads, downloads) of each station.
     """
 
     def build(*connections: tuple[int, int]) -> Scenario:
@@ -218,7 +220,8 @@ def _from_positions(
     links : mapping of str to (str, str)
         Transmitter and receiver of each link.
     transmission_range_m, sensing_range_m : float
-        Largest distance at which a frame is received, and at which it is sensed. [m]
+        Largest distance at which a frame is received, and largest distance at which a frame is
+        sensed. [m]
 
     Raises
     ------
@@ -254,5 +257,7 @@ def _from_positions(
 
 @pytest.fixture
 def from_positions() -> Callable[..., ConflictGraph]:
-    """Return a builder of conflict graphs from positions; `csma.node` must give the same graphs."""
+    """Return a function that builds conflict graphs from positions. `csma.node` must give the same
+    graphs.
+    """
     return _from_positions

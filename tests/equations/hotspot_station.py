@@ -1,4 +1,4 @@
-"""Stations of the hot-spot model in the paper's notation."""
+"""Stations of the hot-spot model with the symbols of the paper."""
 
 from lasthop.models.hotspot.station import Connections, StationLoad
 
@@ -6,7 +6,7 @@ from lasthop.models.hotspot.station import Connections, StationLoad
 def station(
     uploads: int = 0, downloads: int = 0, window: float = 42.0, beta: float = 1.0
 ) -> StationLoad:
-    r"""Return a station in the paper's notation: :math:`N^{up}_i, N^{dw}_i, W_i, \beta_i`.
+    r"""Return a station from the symbols of the paper: :math:`N^{up}_i, N^{dw}_i, W_i, \beta_i`.
 
     Parameters
     ----------

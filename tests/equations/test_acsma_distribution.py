@@ -22,7 +22,9 @@ def random_graph(links, chance, random):
 
 
 def geometric(links, degree, seed):
-    """Return links as points in a square that conflict if their distance is at most 1."""
+    """Return a graph of links that are random points in a square. Links conflict if their distance
+    is at most 1.
+    """
     side = np.sqrt(links * np.pi / degree)
     points = np.random.default_rng(seed).random((links, 2)) * side
     near = np.sum((points[:, None] - points[None]) ** 2, axis=2) <= 1.0
@@ -33,7 +35,7 @@ def geometric(links, degree, seed):
 
 
 def brute_force(graph, z):
-    """Return airtimes by enumeration of every subset of links."""
+    """Return airtimes by enumeration of all subsets of links."""
     total, active = 0.0, np.zeros(len(graph))
     for state in product((0, 1), repeat=len(graph)):
         if not any(state[a] and state[b] for a, b in graph.edges):
@@ -46,7 +48,8 @@ def brute_force(graph, z):
 @pytest.mark.equation("acsma", "3.2")
 @pytest.mark.equation("acsma", "5.4")
 def test_enumeration_is_the_product_form_by_hand():
-    # Two conflicting links: weight 1 if both are silent, e^a for the first, e^b for the second.
+    # Two conflicting links: the weight is 1 if both are silent, e^a if the first sends, and e^b if
+    # the second sends.
     enumeration = Enumeration(from_edges("12", [("1", "2")]))
     prob = enumeration.probabilities(np.array([0.3, -0.7]))
     weights = np.array([1.0, exp(0.3), exp(-0.7)])
@@ -112,7 +115,7 @@ def test_a_chain_has_width_one_and_a_complete_graph_all_its_links():
     cell = from_edges(names, [(a, b) for a in names for b in names if a < b])
     tree = JunctionTree(cell)
     assert tree.width == 99
-    # At most one of n links that all sense each other is active: e^z / (1 + n e^z).
+    # If n links all sense each other, at most one is active. Its air time is e^z / (1 + n e^z).
     np.testing.assert_allclose(tree.airtime(np.full(100, 1.0)), exp(1) / (1 + 100 * exp(1)))
 
 
@@ -134,7 +137,8 @@ def test_two_thousand_links_of_a_sparse_graph_are_exact():
     z = np.random.default_rng(2).normal(1.0, 1.0, 2000)
     answer = stationary_airtime(graph, z)
     assert (answer.method, answer.error) == ("junction tree", 1e-12)
-    # Components are independent: the small ones can be enumerated separately.
+    # The components of the graph are independent. The small components can be enumerated
+    # separately.
     small = [group for group in graph.components if len(group) <= 12]
     assert len(small) > 50
     for group in small:
@@ -143,7 +147,9 @@ def test_two_thousand_links_of_a_sparse_graph_are_exact():
 
 
 def test_sampling_is_within_its_stated_error():
-    """In nearly all of 20 graphs, the error for all links together (95 %) must hold."""
+    """In nearly all of 20 graphs, the stated error (95 % for all links together) is not
+    exceeded.
+    """
     random = np.random.default_rng(11)
     held, own = 0, []
     for seed in range(20):
@@ -154,7 +160,8 @@ def test_sampling_is_within_its_stated_error():
         assert sample.error <= 0.02
         held += bool(np.all(off <= sample.error))
         own.extend(off <= sample.ci95)
-    # Binomial(20, 0.95) is below 17 with probability 1/60; links of a graph are not independent.
+    # A binomial number with n = 20 and p = 0.95 is below 17 with probability 1/60. The errors of
+    # the links of a graph are not independent.
     assert held >= 17
     assert np.mean(own) > 0.88
 
@@ -162,7 +169,7 @@ def test_sampling_is_within_its_stated_error():
 def test_chains_that_are_stuck_are_refused(monkeypatch):
     monkeypatch.setattr(sampling, "MOST_SWEEPS", 1024)
     # In a complete bipartite graph the active side changes only when all links are silent. The
-    # weight of a whole side is e^(20 * 6).
+    # weight of a whole active side is e^(20 * 6).
     names = [f"{side}{k}" for side in "ab" for k in range(6)]
     graph = from_edges(names, [(a, b) for a in names for b in names if a[0] != b[0]])
     with pytest.raises(ConvergenceError, match="12 links: error"):
@@ -197,7 +204,7 @@ def test_log_fugacities_that_do_not_fit_are_refused():
 def test_link_two_of_topology_a_has_a_ninth_under_legacy_csma():
     answer = legacy_airtime(topology("a").graph)
     assert answer.airtime[1] == pytest.approx(middle_of_topology_a(2.24), rel=1e-12)
-    assert answer.airtime[1] == pytest.approx(0.11, abs=0.005)  # As printed.
+    assert answer.airtime[1] == pytest.approx(0.11, abs=0.005)  # The paper prints 0.11.
 
 
 @pytest.mark.equation("acsma", "4.1")
@@ -205,7 +212,8 @@ def test_legacy_csma_starves_link_1_of_b_and_links_2_and_3_of_c():
     b = legacy_airtime(topology("b").graph).airtime
     c = legacy_airtime(topology("c").graph).airtime
     rho = 2.24
-    # By hand: b is a star; c has the four links without edge 1-4.
+    # By hand: the graph of topology b is a star; that of topology c has the four links without edge
+    # 1-4.
     np.testing.assert_allclose(b[0], rho / (rho + (1 + rho) ** 3), rtol=1e-12)
     np.testing.assert_allclose(c[1:3], rho / (1 + 4 * rho + rho**2), rtol=1e-12)
     assert b[0] < 0.1 * b[1:].min()

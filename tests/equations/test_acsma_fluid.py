@@ -49,7 +49,8 @@ def test_a_speed_does_not_take_a_value_below_zero():
 
 @pytest.mark.equation("acsma", "3.6")
 def test_the_equilibrium_of_a_connection_is_the_square_root_of_two_over_the_loss():
-    # x = sqrt(2/p)/T: a loss of 2 % and 100 ms give 100 packets/s.
+    # The rate x is sqrt(2/p)/T. A loss probability p of 2 % and a round-trip time T of 100 ms give
+    # 100 packets/s.
     assert rate_speed(100.0, 0.1, 0.02) == pytest.approx(0.0)
     assert rate_speed(50.0, 0.1, 0.02) == pytest.approx(100.0 - 25.0)
 
@@ -149,7 +150,8 @@ def test_with_queues_counted_in_packets_the_equilibrium_is_an_optimum_in_bytes()
 
 @pytest.mark.equation("acsma", "5.43")
 def test_the_mean_packet_of_a_link_is_bytes_over_packets():
-    # 1000 bytes/s in packets of 1000 and 40 bytes/s in packets of 40: 1040 bytes in 2 packets.
+    # Packets of 1000 bytes at 1000 bytes/s and packets of 40 bytes at 40 bytes/s: 1040 bytes in 2
+    # packets.
     both = mean_packet(np.ones((1, 2)), np.array([1000.0, 40.0]), np.array([1000.0, 40.0]))
     assert both[0] == pytest.approx(520.0)
 
@@ -165,12 +167,13 @@ def test_the_lyapunov_function_falls_at_least_as_fast_as_printed():
 
     def height(states):
         x, r = states[:, :4], states[:, 4:]
-        # Eq. (5.23) with f(x) = x^2 / 2n, without the superfluous positive part.
+        # The expected function is Eq. (5.23) with f(x) = x^2 / 2n, without the superfluous positive
+        # part.
         rates = 2.0 * n * (np.log(x / x_best) + x_best / x - 1.0)
         return np.sum(rates + (r - r_best) ** 2 / (2.0 * PER_PACKET), axis=1)
 
     times = np.linspace(0.0, 60.0, 601)
-    # Close enough to the equilibrium that no r reaches zero.
+    # The initial state is so near the equilibrium that no aggressiveness r reaches zero.
     states = follow(system, np.concatenate([0.9 * x_best, 1.1 * r_best]), times)
     falls = np.diff(height(states)) / np.diff(times)
     x = (states[:-1, :4] + states[1:, :4]) / 2.0
@@ -182,7 +185,8 @@ def test_the_lyapunov_function_falls_at_least_as_fast_as_printed():
 @pytest.mark.equation("acsma", "3.4")
 def test_adaptive_csma_settles_inside_the_capacity_region_and_serves_what_arrives():
     of = problem("a", beta=1.0)
-    # 0.9 of a boundary point: half of the time each for {2} and {1, 3}, and a little for {1, 4}.
+    # The arrivals are 0.9 times a point on the border. There the link sets {2} and {1, 3} each have
+    # half of the time, and {1, 4} a little.
     arrivals = 600.0 * 0.9 * np.array([0.6, 0.4, 0.4, 0.2])
     system = AdaptiveCsma(of, arrivals, PER_PACKET)
     r = settle(system, np.zeros(4)).state
@@ -205,8 +209,9 @@ def test_without_aqm_the_aggressiveness_of_every_link_grows_without_bound():
     of = problem("a", beta=800.0)
     states = follow(SingleConnection(of, PER_PACKET), start(of), [0.0, 1e3, 2e3, 4e3])
     x, r = states[:, :4], states[:, 4:]
-    # The equilibrium needs a loss of p = 2/(T x)^2, for which x - y = 2/(T^2 x). r then grows at
-    # this rate of packets indefinitely, and no rate exceeds 600 packets/s by much.
+    # At rate x and round-trip time T, the equilibrium requires a loss of p = 2/(T x)^2, so that x -
+    # y = 2/(T^2 x) packets are lost per second. Then r grows indefinitely in proportion to this
+    # loss rate, and no rate x exceeds 600 packets/s by much.
     least = PER_PACKET * 2.0 / 601.0
     assert np.all(np.diff(r[1:], axis=0) >= 0.999 * least * np.diff([1e3, 2e3, 4e3])[:, None])
     np.testing.assert_allclose(np.diff(r[1:], axis=0)[1], PER_PACKET * 2.0 / x[3] * 2e3, rtol=0.05)

@@ -38,7 +38,8 @@ def test_every_topology_has_routes_over_its_links():
 
 @pytest.mark.equation("acsma", "3.1")
 def test_capacity_region_of_a_chain_by_hand():
-    # Links 1-2-3 in a row: either 1 and 3 together, or 2. Therefore y1, y3 <= 1 - y2.
+    # Links 1, 2 and 3 are in a row. Either links 1 and 3 send simultaneously, or link 2. Therefore
+    # the air times satisfy y1, y3 <= 1 - y2.
     graph = from_edges("123", [("1", "2"), ("2", "3")])
     assert capacity(graph, [0.3, 0.2, 0.4]).stretch == pytest.approx(1 / 0.6)
     assert capacity(graph, [0.6, 0.4, 0.1]).stretch == pytest.approx(1.0)
@@ -75,7 +76,7 @@ def test_positions_give_conflicts_within_sensing_range_and_at_shared_nodes(from_
     nodes = {name: (100.0 * k, 0.0) for k, name in enumerate("abcdef")}
     links = {"1": ("a", "b"), "2": ("c", "d"), "3": ("e", "f"), "4": ("f", "e")}
     graph = from_positions(nodes, links, 150.0, 250.0)
-    # Transmitters at 0, 200, 400 and 500 m.
+    # The transmitters are at 0, 200, 400 and 500 m.
     assert graph.edges == {(0, 1), (1, 2), (2, 3)}
     shared = from_positions(nodes, {"1": ("a", "b"), "2": ("b", "c")}, 150.0, 1.0)
     assert shared.edges == {(0, 1)}

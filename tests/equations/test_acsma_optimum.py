@@ -12,8 +12,8 @@ from lasthop.models.acsma.topologies import topology
 from lasthop.models.acsma.utility import AlphaFair, ByPoints
 
 LEAST_RATE, MOST_RATE = 1e-9, 1e12
-"""Range in which the rate for a price is searched, and in which concavity is checked.
-[packets/s]
+"""Smallest and largest rate between which the rate for a price is searched and concavity is
+checked. [packets/s]
 """
 
 CHECKED = 400
@@ -21,14 +21,14 @@ CHECKED = 400
 
 
 class ByDerivative:
-    r"""Any concave utility, given by its derivative.
+    r"""A concave utility, defined by its derivative.
 
     Parameters
     ----------
     derivative : callable
         :math:`U'(x)` of a rate above zero.
     least, most : float
-        Range of rates in which the utility is used. [packets/s]
+        Smallest and largest rate for which the utility is used. [packets/s]
 
     Raises
     ------
@@ -60,13 +60,14 @@ class ByDerivative:
             before = slope
 
     def value(self, rate):
-        """Return :math:`U(x) - U(1)`."""
-        # Integral over the logarithm of the rate, in which derivatives like 1/x^2 are smooth.
+        """Return the utility relative to that of rate 1, :math:`U(x) - U(1)`."""
+        # The integral is over the logarithm of the rate, in which derivatives such as 1/x^2 are
+        # smooth.
         area, _ = quad(lambda u: self._derivative(np.exp(u)) * np.exp(u), 0.0, np.log(rate))
         return float(area)
 
     def derivative(self, rate):
-        """Return :math:`U'(x)`."""
+        """Return the derivative of the utility, :math:`U'(x)`."""
         return float(self._derivative(rate))
 
     def rate(self, price):
@@ -82,13 +83,15 @@ class ByDerivative:
         return float(np.exp(log_rate))
 
     def rate_slope(self, price):
-        """Return the derivative of `rate`, from prices on both sides."""
+        """Return the derivative of `rate`, by a finite difference of two prices."""
         step = 1e-4
         return (self.rate(price * (1 + step)) - self.rate(price * (1 - step))) / (2 * step * price)
 
 
 def primal(network, k, beta):
-    """Solve MP or EP as printed, in rates and fractions of time, by a general solver."""
+    """Solve problem MP or EP as printed in the paper, over rates and fractions of time, by a
+    general solver.
+    """
     graph, flows = network.graph, network.flows
     sets = independent_sets(graph).astype(float)
     routes, c = network.incidence, network.service_rate_pps
@@ -144,7 +147,7 @@ def test_ep_as_printed_has_the_same_solution_for_a_general_solver():
     solution = optimum(network, k=10.0, beta=200.0)
     rates, _ = primal(network, 10.0, 200.0)
     np.testing.assert_allclose(solution.rates_pps, rates, rtol=2e-4)
-    # The wire f-g carries 250 packets/s and is the only wire with losses.
+    # The wire f-g has a capacity of 250 packets/s and is the only wire with losses.
     load = solution.rates_pps[0] + solution.rates_pps[2]
     assert solution.wired_loss[:3] == pytest.approx(0.0, abs=1e-9)
     assert solution.wired_loss[3] == pytest.approx((load - 250.0) / load, rel=1e-6)
@@ -163,8 +166,8 @@ def test_there_is_no_duality_gap():
 
 
 def test_without_entropy_the_rates_of_topology_a_are_those_found_by_hand():
-    # Fraction of time t for link 2, the rest for 1 with 3 or 4, half each: 1/(1-t)^2 + 4/(1-t)^2 =
-    # 1/t^2.
+    # Link 2 has a fraction t of the time. The other time is equally divided between links 1 and 3
+    # and links 1 and 4: 1/(1-t)^2 + 4/(1-t)^2 = 1/t^2.
     t = 1.0 / (1.0 + np.sqrt(5.0))
     by_hand = np.array([1 - t, t, (1 - t) / 2, (1 - t) / 2])
     solution = optimum(topology("a"), k=10.0, beta=200.0)
@@ -172,18 +175,19 @@ def test_without_entropy_the_rates_of_topology_a_are_those_found_by_hand():
 
 
 def test_without_entropy_the_middle_of_topology_d_gets_a_fifth():
-    # Two hops share the time of each flow: 4/t^2 = 2/(1-t)^2, with t the fraction of time of the
-    # outer flow.
+    # The two hops of a flow share its time. If t is the fraction of time of the outer flow, 4/t^2 =
+    # 2/(1-t)^2.
     t = np.sqrt(2.0) / (1.0 + np.sqrt(2.0))
     solution = optimum(topology("d"), k=10.0, beta=200.0)
     np.testing.assert_allclose(solution.rates_pps, [t / 2, (1 - t) / 2, t / 2], atol=1e-6)
-    # For a service rate of 546 packets/s, 86 packets/s are within 24 % of the solution.
+    # The paper's 86 packets/s are within 24 % of the solution at a service rate of 546 packets/s.
     assert 86.0 / 0.76 / solution.rates_pps[1] == pytest.approx(546.0, abs=1.0)
 
 
 def test_the_prices_of_topology_a_are_those_of_figures_6_3_and_6_13():
     solution = optimum(topology("a", 600.0, RENO), k=10.0, beta=200.0)
-    # h-ACK: about 0.005 to 0.01; the averages of section 6.1.7 are 3.7, 9.4, 4.5 and 4.9 e-3.
+    # Aggressiveness r under h-ACK is about 0.005 to 0.01. The averages of section 6.1.7 are 3.7,
+    # 9.4, 4.5 and 4.9 e-3.
     assert solution.aggressiveness.argmax() == 1
     np.testing.assert_allclose(solution.aggressiveness, [2.5e-3, 9e-3, 5.4e-3, 5.4e-3], rtol=0.02)
 
@@ -222,8 +226,8 @@ def test_any_concave_utility_given_by_its_derivative():
 
     by_derivative = optimum(network(ByDerivative(lambda x: 2.0 / x**2)))
     np.testing.assert_allclose(by_derivative.rates_pps, optimum(network(RENO)).rates_pps, rtol=1e-8)
-    # A utility without a formula above: each link is full at a price that equals the marginal
-    # utility.
+    # This utility is not one of the formulas above. Each link is fully used at the price that
+    # equals the marginal utility.
     solution = optimum(network(ByDerivative(lambda x: 1.0 / (x * (1.0 + np.sqrt(x))))))
     x = solution.rates_pps
     np.testing.assert_allclose(solution.aggressiveness, 100.0 / (x * (1.0 + np.sqrt(x))), rtol=1e-6)
@@ -252,7 +256,8 @@ def test_points_have_the_value_and_the_rates_of_their_derivative():
         assert points.rate(points.derivative(rate)) == pytest.approx(rate)
     for rate, marginal in ((1.0, 8.0), (4.0, 4.0), (8.0, 2.0), (16.0, 1.0)):
         assert points.derivative(rate) == pytest.approx(marginal)
-    # The derivative is x^-1/2 up to 4 and 16 / x above: areas 16 (2 - sqrt(1)) and 16 log 4.
+    # The derivative is x^-1/2 up to x = 4 and 16 / x above. Its integrals are 16 (2 - sqrt(1)) and
+    # 16 log 4.
     assert points.value(16.0) == pytest.approx(16.0 + 16.0 * np.log(4.0))
 
 
@@ -296,8 +301,8 @@ def test_links_that_carry_nothing_are_silent():
 
 
 def test_a_link_with_time_to_spare_has_no_price():
-    # Two hops, of which only the first is contended: the second is idle for half of the time at r =
-    # 0.
+    # A flow has two hops, and only the first hop has contention. The second hop is idle for half of
+    # the time if its aggressiveness r is 0.
     network = Network(
         from_edges("1234", [("1", "2"), ("1", "3")]),
         (Flow("x", ("1", "4"), RENO), Flow("y", ("2",), RENO), Flow("z", ("3",), RENO)),
@@ -314,7 +319,7 @@ def test_a_flow_over_wires_only_fills_them():
         from_edges("1", []), (Flow("x", ("w",), RENO), Flow("y", ("1",), RENO)), 600.0, {"w": 100.0}
     )
     solution = optimum(network)
-    # x = C/(1-p) and p = 2 k^2 / x^2.
+    # The rate is x = C/(1-p) at capacity C and loss p, and the price is p = 2 k^2 / x^2.
     p = solution.wired_loss[0]
     assert solution.rates_pps[0] == pytest.approx(100.0 / (1.0 - p))
     assert p == pytest.approx(200.0 / solution.rates_pps[0] ** 2)

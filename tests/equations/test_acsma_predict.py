@@ -22,7 +22,7 @@ def means(answer, name, quantity):
 
 
 def scenario(routes, **csma):
-    """Return links 1 to 4 of topology a with flows on these routes."""
+    """Return a scenario with links 1 to 4 of topology a, and flows on these routes."""
     links = {"1": {"conflicts": ["2"]}, "2": {"conflicts": ["3", "4"]}, "3": {"conflicts": ["4"]}}
     return {
         "duration": "10 s",
@@ -63,18 +63,19 @@ def test_the_example_with_wires_is_the_optimum_of_topology_e():
     answer = predict(WIRES)
     network = network_of(Scenario(WIRES).typed)
     assert network.graph.edges == topology("e").graph.edges
-    # 1000 bytes with headers of 40 bytes: 240.4 packets/s over the wire f-g.
+    # A packet of 1000 bytes has headers of 40 bytes: 240.4 packets/s over the wire f-g.
     assert network.wired_pps["f-g"] == pytest.approx(2e6 / 8320.0)
     best = optimum(network)
     np.testing.assert_allclose(means(answer, "flows", "goodput_bps"), 8000.0 * best.rates_pps)
-    # Flow i-to-g has its wireless link to itself, and waits in the full queue of 50 packets at f-g.
+    # No other flow uses the wireless link of flow i-to-g. The flow waits in the full queue of 50
+    # packets at f-g.
     assert means(answer, "flows", "rtt_s")[2] == pytest.approx(50.0 / (2e6 / 8320.0))
 
 
 def test_positions_mean_the_same_to_the_engine_and_to_the_model(from_positions):
     random = np.random.default_rng(4)
     transmitters = random.integers(150, 900, (12, 2))
-    receivers = transmitters + random.integers(-150, 151, (12, 2))  # in range
+    receivers = transmitters + random.integers(-150, 151, (12, 2))  # within range
     places = np.stack([transmitters, receivers], axis=1).reshape(24, 2)
     nodes = {f"n{k}": tuple(map(float, place)) for k, place in enumerate(places)}
     links = {f"l{k}": (f"n{2 * k}", f"n{2 * k + 1}") for k in range(12)}
@@ -109,7 +110,8 @@ def test_one_connection_makes_all_links_equally_aggressive():
         FOUR, settings={"csma.connections": "one", "csma.aqm": False, "csma.r_max": 0.01}
     )
     np.testing.assert_allclose(means(without, "links", "aggressiveness"), 0.01)
-    # Equal r is legacy CSMA: in both cases, link 2 has by far the least air time.
+    # If r is equal on all links, access is legacy CSMA. Both with and without AQM, link 2 then has
+    # by far the least air time.
     cured = means(predict(FOUR), "links", "airtime_fraction")[1]
     for answer in (with_aqm, without):
         assert means(answer, "links", "airtime_fraction")[1] < 0.6 * cured
@@ -235,7 +237,8 @@ def test_dummy_packets_of_an_empty_queue_are_reported():
     airtime = means(answer, "links", "airtime_fraction")
     rates = means(answer, "flows", "goodput_bps") / (8.0 * 1460.0)
     dummy = means(answer, "links", "dummy_fraction")
-    # link 1 has no neighbour and an empty queue: it is on the air for half of the time
+    # Link 1 has no neighbour and an empty queue, so its transmissions are on the air for half of
+    # the time.
     np.testing.assert_allclose(airtime[0], 0.5, atol=1e-9)
     np.testing.assert_allclose(dummy, airtime - rates[[0, 0, 1]] / 600.0, atol=1e-9)
     [line] = [line for line in answer.warnings if "dummy packets" in line]
@@ -249,8 +252,8 @@ def test_dummy_packets_of_an_empty_queue_are_reported():
 
 
 def test_connections_by_marks_send_as_much_as_without_errors():
-    """n windows of sqrt(2 / (r + e)) per round trip, an extension of the paper's (5.1) and
-    (3.6).
+    """A flow sends n windows of sqrt(2 / (r + e)) packets per round trip, where r is the
+    aggressiveness and e the error rate. This extends (5.1) and (3.6) of the paper.
     """
     tree = scenario(EACH, connections="marks", attempts=2) | {"tcp": {"ecn": True}}
     clean = predict(scenario(EACH))

@@ -1,4 +1,4 @@
-"""Queues of links whose r is set at fixed intervals."""
+"""Queues of links whose aggressiveness r is updated at fixed intervals."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from lasthop.models.acsma.sampled import queue_modes
 
 def test_two_links_of_one_route_by_hand() -> None:
     pair = Network(from_edges("ab", [("a", "b")]), (Flow("f", ("a", "b")),))
-    y = 0.4  # of each link; the covariances are y (1 - y) and -y y
+    y = 0.4  # air time of each link; the covariances are y (1 - y) and -y y
     z = np.log(y / (1 - 2 * y))
     modes = queue_modes(pair, np.array([y]), np.array([z, z]) / 50.0, 50.0)
     motion = 50.0 * np.array([[-y * (1 - y), y * y], [y * (1 - y) + y * y, -y * y - y * (1 - y)]])
@@ -29,7 +29,7 @@ def test_a_link_with_an_empty_queue_forwards_all_arrivals() -> None:
 
 
 def test_routes_without_links_in_conflict_have_no_warning() -> None:
-    # simulated round-trip times of topology a are equal at 0.2, 1 and 2 s
+    # The simulated round-trip times in topology a are equal if r is updated every 0.2, 1 or 2 s.
     links = {"1": {"conflicts": ["2"]}, "2": {"conflicts": ["3", "4"]}, "3": {"conflicts": ["4"]}}
     network = {"link": {**links, "4": {}}, "r_interval": "2 s"}
     flows = {f"f{k}": {"route": [k]} for k in "1234"}
@@ -45,6 +45,7 @@ ROUTE = {
 
 @pytest.mark.parametrize(("interval", "swings"), [("1 s", True), ("0.8 s", True), ("0.5 s", False)])
 def test_a_warning_says_where_queues_oscillate(interval: str, swings: bool) -> None:
-    # four simulations of 300 s: round-trip times of 1150, 830 and 530 ms; the prediction is 589 ms
+    # Four simulations of 300 s gave round-trip times of 1150, 830 and 530 ms. The prediction is 589
+    # ms.
     warnings = predict(ROUTE, settings={"csma.r_interval": interval}).warnings
     assert ["`csma.r_interval`" in line for line in warnings] == [True] * swings

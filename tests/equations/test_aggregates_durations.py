@@ -24,7 +24,7 @@ TABLE = list(
 )
 NS3 = "ns-3"
 OFDM_RATES_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
-"""IEEE 802.11-2016, table 17-4."""
+"""Rates from IEEE 802.11-2016, table 17-4."""
 
 
 def duration_ns(row: dict[str, str]) -> int:
@@ -67,7 +67,7 @@ def test_a_second_implementation_has_the_same_durations():
     ],
 )
 def test_ns3_publishes_these_of_1536_bytes(standard, width, mcs, duration_us):
-    # src/wifi/test/tx-duration-test.cc, with a guard interval of 0.8 us.
+    # Durations from ns-3, src/wifi/test/tx-duration-test.cc, with a guard interval of 0.8 us.
     assert Ppdu(standard, width, mcs, rules=NS3).duration_ns(1536) == 1000 * duration_us
 
 
@@ -90,8 +90,8 @@ def test_the_band_of_2400_mhz_adds_its_signal_extension():
 
 
 def test_encoders_are_those_of_the_tables_of_vht():
-    # Values of tables 21-30 to 21-61 that differ from the rule ceil(N_DBPS / 2160), each with a
-    # neighbour.
+    # These values of tables 21-30 to 21-61 differ from the rule ceil(N_DBPS / 2160). A neighbouring
+    # value that follows the rule is next to each of them.
     encoders = {
         (width, streams, mcs): Ppdu("vht", width, mcs, streams).encoders
         for width, streams, mcs in (
@@ -111,8 +111,8 @@ def test_encoders_are_those_of_the_tables_of_vht():
 
 
 def test_ht_has_a_second_encoder_above_300_megabits():
-    # 1296 bits per symbol: 16 + 8 * 1617 + 6 bits fill ten symbols; six more tail bits need an 11th
-    # symbol.
+    # A symbol has 1296 bits, so that 16 + 8 * 1617 + 6 bits fill ten symbols. Six more tail bits
+    # require an 11th symbol.
     fast = Ppdu("ht", 40, 5, 3)
     assert fast.encoders == 2
     assert fast.duration_ns(1617) == 1000 * (20 + 8 + 4 + 4 * 4 + 4 * 11)
@@ -120,7 +120,8 @@ def test_ht_has_a_second_encoder_above_300_megabits():
 
 @pytest.mark.parametrize(
     ("mcs", "streams", "psdu_bytes", "duration_us"),
-    # Many punctured bits with few shortened bits; punctured bits above 30 %.
+    # The values have many punctured bits with few shortened bits, or more than 30 % of punctured
+    # bits.
     [(1, 2, 262, 124), (0, 1, 18, 68)],
 )
 def test_ldpc_adds_a_symbol_if_too_many_bits_are_punctured(mcs, streams, psdu_bytes, duration_us):
@@ -129,7 +130,7 @@ def test_ldpc_adds_a_symbol_if_too_many_bits_are_punctured(mcs, streams, psdu_by
 
 
 def test_an_aggregate_has_delimiters_and_padding_but_the_last():
-    # 1538 + 4 = 1542, padded to 1544.
+    # 1538 + 4 = 1542 bytes are padded to 1544.
     assert aggregate_bytes("vht", 1538, 1) == 1542
     assert aggregate_bytes("vht", 1538, 64) == 63 * 1544 + 1542
     assert aggregate_bytes("ht", 1538, 1) == 1538
@@ -142,7 +143,8 @@ def test_schemes_that_do_not_exist_are_refused():
 
 
 ALONE = [
-    # standard, MCS, streams, width, GI, MPDUs, more, goodput with 1472 bytes per MPDU [Mb/s]
+    # Columns: standard, width, MCS, streams, guard interval, MPDUs, more settings, goodput with
+    # 1472 bytes per MPDU [Mb/s]
     ("ht", 20, 7, 2, 400, 42, {"rules": NS3}, 130.45),
     ("vht", 80, 9, 1, 800, 64, {"rules": NS3}, 339.11),
     ("he", 80, 11, 2, 800, 64, {"rules": NS3}, 859.46),
@@ -150,7 +152,8 @@ ALONE = [
     ("ht", 20, 7, 2, 400, 42, {}, 130.34),
     ("vht", 80, 9, 1, 800, 64, {}, 338.50),
     ("he", 80, 11, 2, 800, 64, {"coding": "ldpc"}, 861.03),
-    # The nominal packet padding of 16 us becomes 8 us after this PPDU: a = 2 (27.3.12.5).
+    # The nominal packet padding of 16 us becomes 8 us after this PPDU, because its factor a is 2
+    # (27.3.12.5).
     ("he", 80, 11, 2, 800, 64, {"coding": "ldpc", "padding_us": 16}, 853.24),
 ]
 
@@ -160,13 +163,14 @@ def test_a_single_station_sends_at_the_closed_rate(row):
     standard, width, mcs, streams, gi, mpdus, more, expected = row
     ppdu = Ppdu(standard, width, mcs, streams, gi, **more)
     response = "block_ack_256" if mpdus > 64 else "block_ack_64"
-    # AIFS of three slots, 7.5 slots of backoff, the PPDU, SIFS, the BlockAck at 24 Mb/s.
+    # The cycle consists of AIFS of three slots, 7.5 slots of backoff, the PPDU, SIFS, and the
+    # BlockAck at 24 Mb/s.
     cycle_ns = 43_000 + 7.5 * 9000 + 16_000 + control_ns(response, 24)
     cycle_ns += ppdu.duration_ns(aggregate_bytes(standard, 1538, mpdus))
     assert 1e3 * mpdus * 8 * 1472 / cycle_ns == pytest.approx(expected, abs=0.006)
 
 
 def test_a_symbol_has_as_many_bits_as_fit_at_any_rate() -> None:
-    assert ofdm_ns(14, 7.5) == 20_000 + 4000 * 5  # 134 bits, 30 per symbol
+    assert ofdm_ns(14, 7.5) == 20_000 + 4000 * 5  # 134 bits in symbols of 30 bits
     assert ofdm_ns(14, 1e-6) == 20_000 + 4000 * 134 * 250_000
     assert ofdm_ns(14, 1e5) == 20_000 + 4000

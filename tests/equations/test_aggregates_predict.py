@@ -1,4 +1,6 @@
-"""Predictions for scenarios with a cell that aggregates, and refusals."""
+"""Predictions for scenarios with an aggregating cell, and messages about scenarios that are not
+supported.
+"""
 
 import pytest
 
@@ -55,7 +57,8 @@ HT = {"phy": "802.11n", "width": "20 MHz", **SHORT}
     ],
 )
 def test_closed_forms_of_one_station(cell, mpdus, mbps) -> None:
-    # AIFS, 7.5 slots, PPDU, SIFS, BlockAck; 1472 bytes of payload in MPDUs of 1538
+    # The cycle consists of AIFS, 7.5 slots, the PPDU, SIFS and the BlockAck. Each MPDU of 1538
+    # bytes has 1472 bytes of payload.
     assert cell_bps(scenario(cell=cell, aggregation={"mpdus": mpdus})) == pytest.approx(
         mbps * 1e6, rel=1e-3
     )
@@ -69,7 +72,7 @@ def test_ppdus_end_at_limits_of_mpdus_bytes_and_time() -> None:
     sender = sending(scenario(aggregation={"time": "0.2 ms"}))
     count = sender.first.count
     assert sender.ppdu_ns(count * 1544 - 2) <= 200_000 < sender.ppdu_ns((count + 1) * 1544 - 2)
-    # an opportunity that is too short for a single MPDU still carries one
+    # A TXOP that is too short for a single MPDU still contains one MPDU.
     sender = sending(scenario(cell={"txop_limit": "100 us"}))
     assert sender.mpdus(50_000, opens=True).count == 1
     assert sender.mpdus(50_000, opens=False).count == 0
@@ -77,10 +80,10 @@ def test_ppdus_end_at_limits_of_mpdus_bytes_and_time() -> None:
 
 def test_amsdus_are_filled_packet_by_packet() -> None:
     sender = sending(scenario(aggregation={"mpdus": 3, "amsdu": "3100 B"}))
-    # subframes of 14 + 8 + 1500 bytes, the first one padded to 1524
+    # The subframes have 14 + 8 + 1500 bytes. The first subframe is padded to 1524 bytes.
     assert sender.packets_per_mpdu == 2
     assert sender.first == Mpdus(3, 6, 2 * 3080 + 4 + 30 + 1524 + 1522)
-    # the last MPDU has room for one packet
+    # The last MPDU has room for only one packet.
     cut = sending(scenario(aggregation={"mpdus": 3, "amsdu": "3100 B", "bytes": "8000 B"}))
     assert cut.first == Mpdus(3, 5, 2 * 3080 + 4 + 1538)
 
@@ -159,8 +162,8 @@ def test_losses_need_room_for_the_window(aggregation, message) -> None:
 
 
 def test_failures_in_a_row_of_a_single_sender_depend_on_each_other() -> None:
-    # A lost PPDU of one MPDU is followed by the same PPDU. With independent failures the goodput
-    # would be 92.87 Mb/s; the simulated goodput is 87.42 +- 0.37.
+    # A PPDU of one MPDU that is lost is followed by a PPDU with the same MPDU. If failures were
+    # independent, the goodput would be 92.87 Mb/s; the simulated goodput is 87.42 +- 0.37.
     lossy = scenario({"error": 0.5}, {"packet_padding": "16 us"}, {"mpdus": 8})
     assert cell_bps(lossy) == pytest.approx(87.42e6, rel=0.005)
 
@@ -202,7 +205,8 @@ def test_too_many_senders_are_refused_with_the_estimate() -> None:
 
 
 def test_stations_that_are_alike_are_one_kind() -> None:
-    # as separate kinds they would take far longer than the limit
+    # If the 400 stations were solved as different contenders, the solution would take far longer
+    # than the limit.
     crowd = scenario({"udp_up": "greedy"}, station_count=400)
     assert 0 < cell_bps(crowd) < cell_bps(scenario())
 
@@ -216,8 +220,8 @@ def test_a_rate_just_above_what_fits_is_doubted() -> None:
 
 @pytest.mark.parametrize("table", [{}, {"aggregation": {"mpdus": 64}}])
 def test_a_category_is_predicted_with_its_own_aggregates(table) -> None:
-    """Voice has no aggregates unless its table sets them; with the same parameters it equals best
-    effort.
+    """Voice frames are not aggregated unless the table of voice says so. With the parameters of
+    best effort, the prediction equals that of best effort.
     """
     access = {"aifsn": 2, "cwmin": 3, "cwmax": 7}
     voice = {"udp_down": {"rate": "greedy", "category": "voice"}}

@@ -1,4 +1,6 @@
-"""Saturated cells with aggregation: special cases, two contenders state by state, closed forms."""
+"""Saturated cells with aggregation: special cases, an enumeration of two contenders' states, and
+closed forms.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +52,11 @@ def test_without_covariances_contention_is_that_of_cells_without_aggregates(rule
 
 
 def two_by_two(windows, countdown):
-    """Return the fraction of attempts that collide for two contenders, from all states after busy
+    """Return the fraction of two contenders' attempts that collide, from all states after busy
     periods.
 
-    A state has the stage of the contender that has just drawn, the stage of the other contender,
-    and its remaining backoff. After a collision both have just drawn.
+    A state has the backoff stages of both contenders, and the remaining backoff of the contender
+    that did not send last. After a collision both contenders have just drawn their backoffs.
     """
     seen = 1 if countdown == "edca" else 0
     stages, widest = range(len(windows)), max(windows)
@@ -64,7 +66,8 @@ def two_by_two(windows, countdown):
     for _ in range(4000):
         after, after_both = np.zeros_like(prob), np.zeros_like(both)
         collided = attempts = 0.0
-        # If both have just drawn, one has just drawn and the other has a uniform remaining backoff.
+        # If both contenders have just drawn, the state equals that of one contender that has just
+        # drawn and another with a uniform remaining backoff.
         spread = prob.copy()
         for j, k in product(stages, stages):
             spread[j, k, : windows[k]] += both[j, k] / windows[k]
@@ -97,14 +100,15 @@ def test_two_contenders_collide_nearly_as_often_as_all_their_states_say(rule):
     exact = two_by_two(contender.windows(), rule)
     collision_prob = contention.solve([contender] * 2, rule).accesses[0].collision_prob
     apart = contention.solve([contender] * 2, rule, correlated=False).accesses[0].collision_prob
-    # Independent attempts give a value that is 6 to 7 % too small.
+    # Attempts that are assumed to be independent give a value that is 6 to 7 % too small.
     assert abs(apart - exact) > 0.05 * exact
     assert collision_prob == pytest.approx(exact, rel=0.02)
 
 
 @pytest.mark.parametrize("seen", [True, False])
 def test_covariances_of_alike_contenders_have_a_closed_form(seen):
-    # Sum of n equal processes d_i = e_i + h w (sum of the others), and their differences.
+    # The sum of n equal processes d_i = e_i + h w (sum of the others) and their differences have
+    # closed forms.
     count = 6
     failure = np.array([0.4, 0.35, 0.45])
     stages = Stages(np.array([8, 16, 32]), seen, failure, 0.1 * failure)
@@ -117,7 +121,7 @@ def test_covariances_of_alike_contenders_have_a_closed_form(seen):
     expected = ((together - differing) / count).real.mean()
     covariance = covariances([own], [count])
     assert covariance.sum() == pytest.approx(expected, rel=1e-9)
-    # Two groups of the same kind equal one group.
+    # Two groups of equal contenders give the result of one group.
     split = covariances([own, own], [2, 4])
     assert split == pytest.approx(np.broadcast_to(covariance, (2, 2, 3)), rel=1e-9)
 
@@ -132,7 +136,8 @@ def test_covariances_are_symmetric():
 
 
 def test_attempts_in_a_row_have_the_spectrum_of_their_renewals():
-    # Without failures: the squared modulus of the transform of a renewal process, in closed form.
+    # Without failures the result is the squared modulus of the transform of a renewal process, in
+    # closed form.
     stages = Stages(np.array([8]), True, np.zeros(1), np.zeros(1))
     turn = np.exp(-1j * np.pi * (np.arange(FREQUENCIES) + 0.5) / FREQUENCIES)
     apart = sum(turn**slots for slots in range(1, 9)) / 8
@@ -151,7 +156,7 @@ def test_a_single_contender_sends_at_the_closed_rate(rule):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_cell_of_single_frames_is_the_cell_without_aggregates(rule):
-    # With 31 slots the covariance is negligible; the air times are the same.
+    # With CWmin 31 the covariance of attempts is negligible. The air times are equal.
     single = replace(ONE, mpdus=1, cwmin=31)
     model = {"edca": bianchi, "dcf": freezing}[rule]
     frame = exchange(1)
@@ -180,7 +185,7 @@ def test_ppdus_given_up_are_as_many_as_collisions_in_a_row():
     assert solution.request_share[0] == pytest.approx(
         solution.given_up[0] / (1 + solution.given_up[0]), rel=1e-9
     )
-    # A PPDU that is given up costs no more time than the BlockAckReq that reports it.
+    # A PPDU whose MPDUs are given up takes no more time than the BlockAckReq that follows.
     unlimited_bps = solve([ONE] * 10).goodput_bps[0]
     assert unlimited_bps * (1 - solution.given_up[0]) < solution.goodput_bps[0] < unlimited_bps
 
@@ -207,18 +212,20 @@ def test_losses_and_collisions_add_up_where_nothing_is_given_up():
     assert lossy.collision_prob == pytest.approx(plain.collision_prob, rel=0.01)
     assert lossy.failure_prob[0] > lossy.collision_prob[0]
     assert lossy.goodput_bps[0] < 0.9 * plain.goodput_bps[0]
-    # A limit that is never reached has no effect.
+    # A limit of attempts that is never reached has no effect.
     limited = solve([replace(contender, loss=0.1, attempts=20)] * 3)
     assert limited.goodput_bps == pytest.approx(lossy.goodput_bps, rel=1e-4)
 
 
 @pytest.mark.slow
 def test_mpdus_that_are_given_up_move_the_window_on():
-    # With a limit, more MPDUs are received per PPDU than without a limit, except for BlockAckReqs.
+    # With a limit of attempts, more MPDUs are received per PPDU than without a limit. BlockAckReqs
+    # reduce this gain.
     lossy = [replace(ONE, loss=0.3, attempts=attempts) for attempts in (None, 7)]
     unlimited, limited = (solve([contender] * 5) for contender in lossy)
     assert 0.005 < limited.given_up[0] < 0.01
-    # BlockAckReqs take 3 % of the time; 0.7 % of the MPDUs are lost; 3 % more MPDUs are sent.
+    # BlockAckReqs take 3 % of the time, 0.7 % of the MPDUs are lost, and 3 % more MPDUs are sent
+    # per PPDU.
     assert limited.goodput_bps[0] == pytest.approx(0.99 * unlimited.goodput_bps[0], rel=0.01)
 
 

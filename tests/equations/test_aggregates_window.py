@@ -16,9 +16,11 @@ SETTLED = -1
 
 
 class Listed:
-    """All states of a small window: for each MPDU the number of attempts, or that it is settled.
+    """All states of a small window. A state has the number of attempts of each MPDU, or marks the
+    MPDU as settled.
 
-    Every round is evaluated with every set of lost MPDUs, by the rules only.
+    For every state, the round is evaluated with every set of lost MPDUs, by the BlockAck rules
+    only.
     """
 
     def __init__(self, width: int, loss: float, attempts: int | None) -> None:
@@ -43,7 +45,9 @@ class Listed:
         self.prob = {state: prob[place[state]] for state in names}
 
     def play(self, state):
-        """Return outcomes of a round: probability, next state, MPDUs received, given up, passed."""
+        """Return the outcomes of a round. An outcome has probability, next state, and numbers of
+        MPDUs received, given up and passed.
+        """
         sent = [i for i, tried in enumerate(state) if tried != SETTLED]
         outcomes = []
         for lost in product((False, True), repeat=len(sent)):
@@ -60,7 +64,7 @@ class Listed:
         return outcomes
 
     def mean(self, value) -> float:
-        """Return the mean over rounds of a function of state and outcome."""
+        """Return the mean over rounds of a function of the state and the outcome."""
         return sum(
             self.prob[state] * outcome[0] * value(state, *outcome[1:])
             for state, outcomes in self.rounds.items()
@@ -79,7 +83,7 @@ SMALL = [(2, 0.3, None), (5, 0.1, None), (8, 0.3, None), (4, 0.3, 3), (5, 0.1, 2
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_all_states_of_a_small_window_give_the_same_solution(case):
-    # Without a limit, levels end where the loss probability falls below one in a million.
+    # Without a limit of attempts, the states end where their probability is below one in a million.
     listed, solution = Listed(*case), window.solve(*case)
     assert solution.sizes == pytest.approx(listed.sizes(), abs=3e-6)
     assert solution.delivered == pytest.approx(
@@ -112,7 +116,7 @@ def test_packets_held_for_a_request_are_those_of_all_states(case):
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_failures_in_a_row_are_those_of_all_states(case):
     listed, solution = Listed(*case), window.solve(*case)
-    # One failed round before: nothing was received in it, and no MPDU was given up.
+    # In a failed round, nothing was received and no MPDU was given up.
     once = listed.mean(lambda _s, _a, received, holes, _m: received == 0 and not holes)
     assert sum(map(sum, solution.rows[1:])) == pytest.approx(once, abs=3e-6)
     last = listed.mean(lambda _s, _a, received, holes, _m: received == 0 and bool(holes))
@@ -121,7 +125,8 @@ def test_failures_in_a_row_are_those_of_all_states(case):
 
 
 def test_a_window_of_two_by_hand():
-    # P(x > 0) = c with c (2 - p / (1 + p)) = 1; the mean is 1 / (1 - p) where x is not 0.
+    # x is the number of rounds for which an MPDU holds the window. It is positive with probability
+    # c, where c (2 - p / (1 + p)) = 1. The mean of the positive values is 1 / (1 - p).
     loss = 0.3
     solution = window.solve(2, loss)
     often = (1 + loss) / (2 + loss)
@@ -150,7 +155,8 @@ def test_blocks_continued_to_one_mpdu_are_the_full_window(monkeypatch, loss):
     ids=str,
 )
 def test_held_packets_are_waiting_packets(case):
-    # Little's law in rounds: W - E[k] MPDUs are held before each PPDU.
+    # Little's law over rounds: the receiver stores W - E[k] MPDUs before each PPDU, where W is the
+    # window and k the number of MPDUs in a PPDU.
     solution = window.solve(*case)
     waits = np.arange(len(solution.waits)) @ solution.waits
     held = (solution.window - solution.mpdus) / (solution.delivered / (1 - solution.given_up))
@@ -167,8 +173,8 @@ def test_a_row_of_failures_in_blocks_is_as_likely_as_in_the_window():
 
 
 def test_collisions_take_attempts():
-    # Two attempts: an MPDU is unsettled after a round if it was lost and no collision came before
-    # or after.
+    # With two attempts, an MPDU is unsettled after a round if it was lost and there was no
+    # collision before or after the round.
     probs = blocks.unsettled_probs(0.2, 2, 0.5)
     assert probs == pytest.approx([1.0, 0.2 * 0.25 / 0.75, 0.0])
 
@@ -212,7 +218,7 @@ def test_a_single_sender_without_losses_has_the_closed_rate():
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_reordering_takes_as_long_as_in_all_states(case):
-    # Frames have equal spacing after failures and successes, so that only the states matter.
+    # The gap after a frame is the same for failures and successes, so that only the states matter.
     even = replace(TIMES, cwmin=0, cwmax=0, wait_s=48e-6, response_s=lambda _mpdus: 32e-6)
     between_s = 16e-6 + 32e-6 + 43e-6
     listed, solution = Listed(*case), window.solve(*case)
@@ -236,8 +242,9 @@ def test_backoff_doubles_and_restarts_at_the_limit():
 
 
 def test_one_mpdu_at_a_time_is_a_plain_retransmission():
-    # Loss probability 1/2 and two attempts, then a BlockAckReq. By hand, per MPDU: a first attempt,
-    # with probability 1/2 a second attempt, with probability 1/4 a BlockAckReq.
+    # The loss probability is 1/2, and a BlockAckReq follows after two attempts. By hand, per MPDU:
+    # a first attempt, with probability 1/2 a second attempt, and with probability 1/4 a
+    # BlockAckReq.
     solution = window.solve(1, 0.5, 2)
     assert solution.delivered == pytest.approx(0.5)
     assert solution.requests.per_round == pytest.approx(1 / 6)

@@ -1,4 +1,6 @@
-"""Predictions for stations that share one queue, refusals, and values taken from a run."""
+"""Predictions for stations that share one queue, messages about scenarios that are not supported,
+and values taken from a run.
+"""
 
 import pytest
 
@@ -40,7 +42,7 @@ def behind_mac80211(**keys: object) -> lh.Scenario:
 
 
 def shares(answer) -> list[float]:
-    """Return the fraction of the air time of all PPDUs for each station."""
+    """Return, for each station, the fraction of the air time of all PPDUs."""
     fractions = [station["airtime_fraction"]["mean"] for station in answer["stations"]]
     return [each / sum(fractions) for each in fractions]
 
@@ -52,7 +54,8 @@ def test_the_airtime_model_is_chosen_for_downlink_cells_and_mac80211() -> None:
     assert choose(upload.typed) == "aggregates"
     down = scenario({"udp_down": None, "download": 1})
     assert choose(down.typed) == "aggregates"
-    # no other model supports mac80211: this model reports in one line what it does not support
+    # No other model supports mac80211. The message therefore states in one line what this model
+    # does not support.
     own = {"udp_down": None, "download": 1}
     tcp = scenario(own, {"ap_queue": {"mac80211": {}}}, near=own).typed
     assert choose(tcp) == "airtime"
@@ -71,13 +74,13 @@ def test_the_queue_of_the_scenario_decides() -> None:
     assert (rounds["order"], predict(fair, "airtime")["order"]) == ("rounds", "airtime")
     with pytest.raises(ModelError, match="`airtime_fairness`: what the device holds"):
         predict(behind_mac80211(airtime_fairness=False).typed, "airtime")
-    # one aggregate per turn: air time is proportional to the duration of exchanges, throughput to
-    # their contents
+    # Each turn of a station is one aggregate. Air time is proportional to the duration of the
+    # exchanges, and throughput to the number of their packets.
     mpdus = [row["downlink_mpdus_per_ppdu"]["mean"] for row in rounds["stations"]]
     goodputs = [row["goodput_bps"]["mean"] for row in rounds["stations"]]
     assert goodputs[0] / goodputs[2] == pytest.approx(mpdus[0] / mpdus[2])
     assert mpdus == [42, 42, 3]
-    # an option replaces a setting that the scenario lacks
+    # The option replaces the queue of the scenario, which has no mac80211.
     other = predict(scenario().typed, "airtime", {"queue": "airtime"})
     assert shares(other) == pytest.approx([1 / 3] * 3, abs=1e-3)
     assert other["options"] == {"queue": "airtime", "aggregates": None}
@@ -89,7 +92,7 @@ def test_a_fifo_gives_all_stations_the_same_and_the_slow_station_the_air() -> No
     assert goodputs == pytest.approx([goodputs[0]] * 3)
     assert shares(answer)[2] > 0.85
     assert sum(row["airtime_fraction"]["mean"] for row in answer["stations"]) < 1
-    # twice the load, twice the throughput
+    # twice the load gives twice the throughput
     twice = scenario({"udp_down": "8 Mbps"}, near={"udp_down": "16 Mbps"})
     got = [row["goodput_bps"]["mean"] for row in predict(twice.typed, "airtime")["stations"]]
     assert got[0] == pytest.approx(2 * got[2])
@@ -114,7 +117,8 @@ def test_aggregates_of_a_run_replace_those_of_the_model() -> None:
     assert taken == [20, 20.5, 2]
     again = predict(scenario().typed, "airtime", {"aggregates": answer["options"]["aggregates"]})
     assert again == answer
-    # losses are supported if aggregates are given: one in twenty packets is retransmitted
+    # Channel errors are supported if the aggregate sizes are given. One in twenty packets is
+    # retransmitted.
     lossy = predict(scenario({"error": 0.05}).typed, "airtime", {**text, "queue": "airtime"})
     clean = predict(scenario().typed, "airtime", {**text, "queue": "airtime"})
     got, without = (row["stations"][2]["goodput_bps"]["mean"] for row in (lossy, clean))
@@ -138,7 +142,9 @@ def test_members_of_a_group_have_its_aggregates_unless_they_set_their_own() -> N
     [("fifo", [5, 5, 90]), ("rounds", [10, 11, 79]), ("airtime", [33, 33, 33])],
 )
 def test_the_shares_that_are_quoted_are_those_of_turns(queue, percent) -> None:
-    """Aggregates as quoted from Hoiland-Jorgensen et al. (2017), at second hand."""
+    """The aggregate sizes are those of Hoiland-Jorgensen et al. (2017), as quoted in another
+    source.
+    """
     sizes = {"near-1": 4.47, "near-2": 5.08, "far": 1.92}
     answer = predict(scenario().typed, "airtime", {"queue": queue, "aggregates": sizes})
     assert [100 * share for share in shares(answer)] == pytest.approx(percent, abs=0.5)
@@ -217,8 +223,8 @@ def test_invalid_options_are_refused(given, message) -> None:
 
 @pytest.mark.parametrize("table", [{}, {"aggregation": {"mpdus": 32}}])
 def test_a_category_is_predicted_with_its_own_aggregates(table) -> None:
-    """Voice has no aggregates unless its table sets them; with the same parameters it equals best
-    effort.
+    """Voice frames are not aggregated unless the table of voice says so. With the parameters of
+    best effort, the prediction equals that of best effort.
     """
     access = {"aifsn": 2, "cwmin": 3, "cwmax": 7}
     source = {"rate": "greedy", "category": "voice"}

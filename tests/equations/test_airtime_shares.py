@@ -1,4 +1,6 @@
-"""Stations that share one queue: exchange times, orders and shares, by hand and by Monte Carlo."""
+"""Stations that share one queue: exchange times, service orders and shares, by hand and by Monte
+Carlo.
+"""
 
 import math
 import random
@@ -51,8 +53,8 @@ def receivers(known) -> list[Receiver]:
 
 
 def exchange_by_hand_us(mpdus: int, bits_per_symbol: int, streams: int, response_mbps: int) -> int:
-    """Return the duration of an HT-mixed PPDU at 5 GHz with symbols of 3.6 us, SIFS, and ACK or
-    BlockAck.
+    """Return the duration of an HT-mixed PPDU at 5 GHz with symbols of 3.6 us, of SIFS, and of the
+    ACK or BlockAck.
     """
     mpdu = 26 + 8 + 1500 + 4
     psdu = mpdu if mpdus == 1 else (mpdus - 1) * 4 * math.ceil((mpdu + 4) / 4) + mpdu + 4
@@ -71,7 +73,7 @@ def test_exchange_times_by_hand() -> None:
         assert near.frames.opening_ns[packets - 1] == 1000 * by_hand
     for packets in (1, 2):
         assert far.frames.opening_ns[packets - 1] == 1000 * exchange_by_hand_us(packets, 26, 1, 6)
-    # limits: 65,535 bytes at 144 Mb/s, 5.484 ms at 7.2 Mb/s
+    # The PPDUs are limited by 65,535 bytes at 144 Mb/s, and by 5.484 ms at 7.2 Mb/s.
     assert (len(near.frames.ppdus), len(far.frames.ppdus)) == (42, 3)
 
 
@@ -84,14 +86,14 @@ def test_between_whole_packets_an_exchange_is_linear() -> None:
 
 
 def test_shares_by_hand() -> None:
-    # 10 packets in PPDUs of 1 ms and 2 packets in PPDUs of 4 ms, with equal loads
+    # With equal loads, PPDUs of 10 packets last 1 ms and PPDUs of 2 packets last 4 ms.
     packets, ppdu_s = [10.0, 2.0], [1e-3, 4e-3]
     fifo = exchange_shares("fifo", [1, 1], packets, ppdu_s)
     assert fifo == pytest.approx([1 / 6, 5 / 6])
     rounds = exchange_shares("rounds", [1, 1], packets, ppdu_s)
     fair = exchange_shares("airtime", [1, 1], packets, ppdu_s)
     assert (rounds, fair) == ([0.5, 0.5], pytest.approx([0.8, 0.2]))
-    # exchanges of 1.1 and 4.1 ms, and 0.2 ms of contention
+    # The exchanges last 1.1 and 4.1 ms, and contention takes 0.2 ms.
     period = period_s(rounds, [1.1e-3, 4.1e-3], 2e-4)
     assert period == pytest.approx(2.8e-3)
     assert airtime_fractions(rounds, ppdu_s, period) == pytest.approx([5 / 28, 20 / 28])
@@ -102,7 +104,9 @@ def test_shares_by_hand() -> None:
 
 
 def test_a_fifo_of_six_by_hand() -> None:
-    """Two stations, order a b a b a b; an exchange holds three packets of a, or one packet of b."""
+    """The packets of stations a and b alternate in the FIFO. An exchange contains three packets of
+    a, or one packet of b.
+    """
     fifo = Fifo(6, cycle([0, 1]), float("inf"))
     sent = []
     for _ in range(8):
@@ -111,8 +115,8 @@ def test_a_fifo_of_six_by_hand() -> None:
         sent.append("ab"[station] * packets)
         fifo.take(station, packets, 0)
         fifo.settle()
-    # b b b + a b a: three exchanges of b come before the first a, which takes all packets that have
-    # arrived since
+    # Three exchanges of b follow before the first packet of a, whose exchange contains all packets
+    # of a that have arrived since.
     assert sent == ["aaa", "b", "b", "b", "aaa", "b", "b", "b"]
 
 
@@ -135,8 +139,8 @@ def test_the_closed_form_is_what_the_order_sends() -> None:
 def test_an_opportunity_continues_with_the_next_station() -> None:
     own = receivers(scenario(cell={"txop_limit": "2.528 ms"}))
     tally = serve(own, Rounds(3), 110.5e-6, 3000)
-    # 26 packets to a near station fill an opportunity. One packet to the far station takes 1.8 ms,
-    # after which a few packets to the next near station fit.
+    # 26 packets to a near station fill a TXOP. One packet to the far station takes 1.8 ms, and then
+    # a few packets to the next near station fit into the TXOP.
     assert tally.accesses < sum(tally.exchanges)
     longest = own[0].most_packets(2_528_000, opens=True)
     assert tally.packets[0] / tally.exchanges[0] < longest
@@ -144,8 +148,10 @@ def test_an_opportunity_continues_with_the_next_station() -> None:
 
 
 def fifo_monte_carlo(rate_pps: float, exchanges: int) -> tuple[Counters, float]:
-    """Simulate one FIFO event by event: Poisson arrivals, drawn backoffs, times by hand. It shares
-    no code with the model.
+    """Simulate one FIFO event by event: Poisson arrivals, random backoffs, durations computed by
+    hand.
+
+    The simulation shares no code with the model.
     """
     draws = random.Random(7)
     queue: deque[int] = deque()
@@ -191,14 +197,15 @@ def test_a_fifo_agrees_with_a_monte_carlo() -> None:
     answer = predict(known, "airtime")
     tally, time_s = fifo_monte_carlo(20e6 / 8 / PAYLOAD, 6000)
     for number, station in enumerate(answer["stations"]):
-        # SIFS and BlockAck are not part of the station's air time
+        # SIFS and the BlockAck are not part of the station's air time.
         answers_ns = tally.exchanges[number] * (48_000 if number < 2 else 84_000)
         drawn = 1e-9 * (tally.exchange_ns[number] - answers_ns) / time_s
         assert station["airtime_fraction"]["mean"] == pytest.approx(drawn, abs=0.01)
         bps = 8 * PAYLOAD * tally.packets[number] / time_s
         assert station["goodput_bps"]["mean"] == pytest.approx(bps, rel=0.03)
         mpdus = tally.packets[number] / tally.exchanges[number]
-        # because of the draws, a queue has more or fewer packets of a station than its share
+        # Arrivals are random, so that the number of a station's packets in the queue differs from
+        # its share.
         assert station["downlink_mpdus_per_ppdu"]["mean"] == pytest.approx(mpdus, rel=0.05)
     shares = [row["goodput_share"]["mean"] for row in answer["stations"]]
     assert shares == pytest.approx([1 / 3] * 3)

@@ -1,4 +1,4 @@
-"""Shares of a bottleneck, compared with a second computation that raises all rates together."""
+"""Shares of a bottleneck, compared with a second algorithm that raises all rates together."""
 
 from math import inf
 
@@ -13,8 +13,8 @@ STEPS = 2_000
 
 
 def raised(capacity_bps: float, demands: list[float], weights: list[float]) -> list[float]:
-    """Return shares by small steps: rates below their demands grow in proportion to their
-    weights.
+    """Return shares by small steps. In each step, rates below their demands grow in proportion to
+    their weights.
     """
     got = [0.0] * len(demands)
     step = capacity_bps / STEPS

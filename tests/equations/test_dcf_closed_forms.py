@@ -1,5 +1,5 @@
-"""Anomaly, airtime and drop-tail formulas, compared with hand-computed numbers and small
-simulations.
+"""Closed forms for the performance anomaly, for airtime and for drop-tail queues, compared with
+numbers computed by hand and small simulations.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CELL_G_LONG = replace(CELL_B, phy="802.11g-long", eifs_rate_bps=2e6)
 
 
 def test_airtimes_are_paper_003s():
-    # Table 2 read with 192 us per frame: 1538 and 78 bytes at 11 Mb/s, 14 bytes at 2 Mb/s.
+    # Table 2 is read with 192 us per frame: 1538 and 78 bytes at 11 Mb/s, and 14 bytes at 2 Mb/s.
     assert airtime.frame_s(CELL_B, 1538, 11e6) == pytest.approx(1310.545e-6, abs=1e-9)
     assert airtime.frame_s(CELL_B, 78, 11e6) == pytest.approx(248.727e-6, abs=1e-9)
     assert airtime.frame_s(CELL_B, 14, 2e6) == pytest.approx(248e-6)
@@ -51,10 +51,11 @@ def test_eifs_of_the_presets(cell, eifs_us):
 
 
 def test_ofdm_frame_is_a_whole_number_of_symbols():
-    # 22 + 8 * 14 = 134 bits: 2 symbols of 96 bits at 24 Mb/s, 6 of 24 bits at 6 Mb/s.
+    # 22 + 8 * 14 = 134 bits are 2 symbols of 96 bits at 24 Mb/s, and 6 symbols of 24 bits at 6
+    # Mb/s.
     assert airtime.frame_s(CELL_G, 14, 24e6) == pytest.approx(34e-6)
     assert airtime.frame_s(CELL_G, 14, 6e6) == pytest.approx(50e-6)
-    # 1538 B: 12326 bits in 57.06 symbols of 216 bits.
+    # 1538 bytes are 12326 bits in 57.06 symbols of 216 bits.
     assert airtime.frame_s(CELL_G, 1538, 54e6) == pytest.approx(258e-6)
 
 
@@ -90,15 +91,16 @@ def test_anomaly_of_one_slow_station_halves_the_fast_one():
 
 
 def test_md1k_with_one_place_is_erlang_loss():
-    # The loss does not depend on the service distribution: rho / (1 + rho).
+    # With room for one packet, the loss is rho / (1 + rho) for any distribution of the service
+    # time.
     state = drop_tail.md1k(arrival_rate=30.0, service_s=0.02, limit=1)
     assert state.loss_prob == pytest.approx(0.6 / 1.6)
     assert state.sojourn_s == pytest.approx(0.02)
 
 
 def test_md1k_with_two_places_worked_by_hand():
-    # pi_0 = a_0 = exp(-rho): a departure leaves no packet if and only if no packet arrived during
-    # its service.
+    # A departure leaves an empty queue if and only if no packet arrived during its service: pi_0 =
+    # a_0 = exp(-rho).
     rho = 0.8
     state = drop_tail.md1k(rho, 1.0, 2)
     assert state.loss_prob == pytest.approx(1 - 1 / (math.exp(-rho) + rho))
@@ -135,8 +137,8 @@ def test_md1k_against_a_small_simulation():
         departures.append(max(now, departures[-1] if departures else now) + 1.0)
         waited += departures[-1] - now
     state = drop_tail.md1k(load, 1.0, limit)
-    # Half widths at 95 % for these lengths: 0.0015 for the loss (bursty drops), 0.5 % for the
-    # sojourn time.
+    # For these simulation lengths, the half widths of 95 % intervals are 0.0015 for the loss, whose
+    # drops are bursty, and 0.5 % for the sojourn time.
     assert dropped / packets == pytest.approx(state.loss_prob, abs=0.002)
     assert waited / (packets - dropped) == pytest.approx(state.sojourn_s, rel=0.005)
 

@@ -1,4 +1,6 @@
-"""Saturated UDP in cells of 802.11a, b and g: predictions for scenarios, and refusals."""
+"""Saturated UDP in cells of 802.11a, b and g: predictions for scenarios, and messages about
+scenarios that are not supported.
+"""
 
 import time
 from dataclasses import replace
@@ -39,7 +41,7 @@ def means(items: list[dict[str, Any]], quantity: str) -> list[float]:
 @pytest.mark.parametrize("p", [0.05, 0.3, 0.6])
 @pytest.mark.parametrize("doublings", [3, 5])
 def test_attempt_probability_is_bianchis_closed_form(p: float, doublings: int) -> None:
-    """Eq. (7) of the paper for W = 32, without an attempt limit."""
+    """The closed form is Eq. (7) of Bianchi's paper for W = 32 slots, without an attempt limit."""
     window = 32
     node = replace(NODE, cwmin=window - 1, cwmax=window * 2**doublings - 1, attempts=255)
     closed = 2 * (1 - 2 * p)
@@ -48,10 +50,10 @@ def test_attempt_probability_is_bianchis_closed_form(p: float, doublings: int) -
 
 
 def test_losses_after_rts_are_counted_apart() -> None:
-    """Two channel losses discard a packet, or seven collisions, in any order."""
+    """A packet is discarded after two channel losses or after seven collisions, in any order."""
     collides, loses = 0.2, 0.3 * 0.8
     passes = 1 - collides - loses
-    # at most one loss and six collisions, in any order, then a success
+    # A packet is delivered after at most one loss and six collisions, in any order.
     delivered = sum(
         (1 + lost * collided) * collides**collided * loses**lost * passes
         for lost in range(2)
@@ -62,8 +64,8 @@ def test_losses_after_rts_are_counted_apart() -> None:
 
 
 def test_one_station_with_rts_by_hand() -> None:
-    """No collisions: each attempt is lost with probability 0.3 and takes EIFS; two losses discard a
-    packet.
+    """A single station has no collisions. An attempt is lost with probability 0.3 and is followed
+    by EIFS. Two losses discard a packet.
     """
     backoff_s = SLOT_S * (15.5 + 0.3 * 31.5)
     lost_s = RTS.first_frame_s + RTS.lost_s + EIFS_S
@@ -81,7 +83,7 @@ def test_one_station_with_rts_by_hand() -> None:
 
 @pytest.mark.parametrize("solve", [freezing.solve, bianchi.solve])
 def test_nodes_that_are_alike_are_solved_once(solve: Any) -> None:
-    """The rates equal those of a cell in which all nodes differ by almost nothing."""
+    """The rates equal those of a cell whose nodes all differ by a negligible amount."""
     nodes = [NODE] * 3 + [replace(NODE, cwmin=15)] * 2
     apart = [replace(node, error_prob=1e-13 * number) for number, node in enumerate(nodes)]
     solution = solve(nodes, SLOT_S, EIFS_S)

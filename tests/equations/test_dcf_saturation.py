@@ -12,19 +12,21 @@ from lasthop.models.dcf.saturation import Contender, fixed_point
 from lasthop.models.errors import ConvergenceError
 
 SLOT_B, SLOT_G = 20e-6, 9e-6
-# 1472 B of UDP payload at 11 Mb/s: 1536 B on the air; MAC ACK at 2 Mb/s, DIFS 50 us, EIFS 364 us.
+# Frame with 1472 B of UDP payload at 11 Mb/s: 1536 B on the air. The MAC ACK has 2 Mb/s, DIFS is 50
+# us, and EIFS is 364 us.
 FRAME_B = 192e-6 + 1536 * 8 / 11e6
 NODE_B = Contender(31, 1023, 7, FRAME_B, FRAME_B + 10e-6 + 248e-6 + 50e-6, 1472)
 EIFS_B = 364e-6
-# The packet at 54 Mb/s: 57 symbols; MAC ACK at 24 Mb/s, DIFS 28 us, EIFS 88 us.
+# Frame with the same payload at 54 Mb/s: 57 symbols. The MAC ACK has 24 Mb/s, DIFS is 28 us, and
+# EIFS is 88 us.
 FRAME_G = 20e-6 + 57 * 4e-6 + 6e-6
 NODE_G = Contender(15, 1023, 7, FRAME_G, FRAME_G + 10e-6 + 34e-6 + 28e-6, 1472)
 EIFS_G = 88e-6
 
 
 def monte_carlo(nodes, slot_s, failed_after_s, busy_periods, seed, freeze):
-    """Simulate the slot process with counters; return delivered packets per second and failures per
-    attempt.
+    """Simulate the slot process with backoff counters; return delivered packets per second and
+    failures per attempt.
     """
     rng = np.random.default_rng(seed)
     windows = [node.windows() for node in nodes]
@@ -37,7 +39,7 @@ def monte_carlo(nodes, slot_s, failed_after_s, busy_periods, seed, freeze):
     for _ in range(busy_periods):
         idle = counter.min()
         senders = np.flatnonzero(counter == idle)
-        # Bianchi's counters fall in the busy slot too; frozen counters do not.
+        # Bianchi's backoff counters also count the busy slot; frozen counters do not.
         counter -= idle + (0 if freeze else 1)
         time_s += idle * slot_s
         lone = senders[0]
@@ -77,8 +79,8 @@ CELLS = {
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("model", [bianchi, freezing])
 def test_fixed_point_is_within_one_per_cent_of_its_slot_process(cell, model):
-    # 60,000 busy periods leave a noise of 0.2 to 0.4 % in the total. The rest of the tolerance is
-    # for the independence assumption of the fixed point.
+    # 60,000 busy periods leave random variations of 0.2 to 0.4 % in the total rate. The other part
+    # of the tolerance is for the independence assumption of the fixed point.
     nodes, slot_s, eifs_s = CELLS[cell]
     rates, failure = monte_carlo(nodes, slot_s, eifs_s, 60_000, 2, freeze=model is freezing)
     solved = model.solve(nodes, slot_s, eifs_s)
@@ -98,7 +100,7 @@ def test_a_narrower_window_wins_more_often_by_the_ratio_of_the_model(model):
 
 
 def test_a_single_station_never_fails():
-    # Mean backoff 15.5 slots of 20 us, then the exchange.
+    # A packet takes a mean backoff of 15.5 slots of 20 us, then the exchange.
     for model in (bianchi, freezing):
         solved = model.solve([NODE_B], SLOT_B, EIFS_B)
         assert solved.failure_prob == (0.0,)
@@ -109,9 +111,9 @@ def test_a_single_station_never_fails():
     ("cell", "ratio"), [("g-5", 0.986), ("g-50", 1.009), ("g-10-narrow", 1.09)]
 )
 def test_effect_of_the_freezing_rule(cell, ratio):
-    # Winners may send again without contention, but counters do not fall in busy slots. The ratios
-    # are those of the Monte Carlo with and without the rule, 100,000 busy periods each, accurate to
-    # 0.5 %.
+    # With freezing, a winner may send again without contention, but backoff counters do not count
+    # busy slots. The expected ratios come from the Monte Carlo with and without freezing, with
+    # 100,000 busy periods each. They are accurate to 0.5 %.
     nodes, slot_s, eifs_s = CELLS[cell]
     with_rule = sum(freezing.solve(nodes, slot_s, eifs_s).packet_rate)
     without = sum(bianchi.solve(nodes, slot_s, eifs_s).packet_rate)

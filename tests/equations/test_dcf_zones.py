@@ -1,4 +1,6 @@
-"""Saturated cell of 802.11e: special cases, small cells by hand, and a separate Monte Carlo."""
+"""Saturated cell of 802.11e: special cases, small cells computed by hand, and a separate Monte
+Carlo.
+"""
 
 import random
 from dataclasses import replace
@@ -38,7 +40,7 @@ def test_a_later_aifs_of_all_costs_slots_only():
     cells = [solve([category("a", aifsn=n), category("b", aifsn=n)]) for n in (2, 4, 7)]
     assert cells[0].attempt_prob == cells[1].attempt_prob == cells[2].attempt_prob
     per_bit = [1 / solution.goodput_bps[0] for solution in cells]
-    # Two and five additional slots for each transmission on the air.
+    # Compared with AIFSN 2, each transmission is preceded by two and by five additional slots.
     assert (per_bit[2] - per_bit[0]) / (per_bit[1] - per_bit[0]) == pytest.approx(2.5)
 
 
@@ -52,7 +54,7 @@ def test_opportunities_carry_packets_without_changing_contention():
 
 
 def outcomes(categories, taus):
-    """Yield all outcomes of an idle period: probability, slot, senders; up to 60 slots."""
+    """Yield all outcomes of an idle period of up to 60 slots: probability, slot, and senders."""
     first = min(member.aifsn for member in categories)
     reached = 1.0
     for slot in range(60):
@@ -83,13 +85,13 @@ def test_the_higher_category_of_a_node_does_not_fail_in_an_internal_collision():
     cell = [category("ap", 7, priority=2), category("ap", 15), category("sta", 15)]
     taus = [0.3, 0.15, 0.2]
     high, low, sta = zones.failure_probs(cell, taus)
-    assert high == pytest.approx(0.2)  # by the station only
+    assert high == pytest.approx(0.2)  # sent by the station only
     assert low == pytest.approx(1 - 0.7 * 0.8)
     assert sta == pytest.approx(1 - 0.7 * 0.85)
 
 
 def monte_carlo(categories, seed, transmissions=80_000):
-    """Return the goodput of nodes with real counters that fall in every slot that the node may use.
+    """Return the goodput of nodes whose backoff counters count every slot that the node may use.
     [bit/s]
     """
     rng = random.Random(seed)
@@ -122,7 +124,7 @@ def monte_carlo(categories, seed, transmissions=80_000):
                 else:
                     stage[k] += 1
                 counter[k] = rng.randint(0, windows[k][stage[k]])
-            elif now >= late:  # the slot in which other nodes begin to send counts too
+            elif now >= late:  # The slot in which other nodes begin to send is counted too.
                 counter[k] -= now - late + 1
     return [8 * 1500 * count / clock for count in sent]
 

@@ -26,7 +26,7 @@ def contention(stations, ap=31, station=31):
 
 
 def matrix(counts, chain):
-    """Return the chain's transition matrix, using powers of the AP's one-packet matrix (eqs.
+    """Return the chain's transition matrix, from powers of the AP's matrix for one packet (eqs.
     23-25).
     """
     one_packet, down = chain.one_packet.toarray(), chain.station_burst.toarray()
@@ -40,14 +40,16 @@ def matrix(counts, chain):
 
 
 def stationary(steps):
-    """Solve the balance equations by least squares."""
+    """Return the stationary distribution, by solving the balance equations with least squares."""
     size = len(steps)
     system = np.vstack([steps.T - np.eye(size), np.ones(size)])
     return np.linalg.lstsq(system, np.append(np.zeros(size), 1.0), rcond=None)[0]
 
 
 def spread(solution):
-    """Return the probability by (active stations, their packets), without states below 1e-15."""
+    """Return the probability of each pair (active stations, their packets), without states below
+    1e-15.
+    """
     triples = zip(
         solution.active.tolist(), solution.at_stations.tolist(), solution.prob, strict=True
     )
@@ -81,9 +83,10 @@ def test_transitions_around_state_two_of_figure_three():
     assert leads_to == pytest.approx(
         {
             (6, 1, 0, 0, 0): 1 - ap,  # a station has sent its only packet
-            # to one of five inactive stations, with four packets each
+            # The AP sends to one of five inactive stations, each with four packets in the AP's
+            # queue.
             (4, 3, 0, 0, 0): ap * 5 * 4 / 26,
-            # to one of two active stations, with three packets each
+            # The AP sends to one of two active stations, each with three packets in the AP's queue.
             (5, 1, 1, 0, 0): ap * 2 * 3 / 26,
         }
     )
@@ -92,7 +95,8 @@ def test_transitions_around_state_two_of_figure_three():
 @pytest.mark.equation("edca", 23)
 @pytest.mark.equation("edca", 25)
 def test_two_paths_of_a_burst_add_up():
-    # Two packets from state 1 to state 5: first to the active station, or first to another station.
+    # The AP sends two packets between the states. The first packet is for the active station, or
+    # for another station.
     counts = states(7, 4)
     numbered = {tuple(state): k for k, state in enumerate(counts.tolist())}
     chain = build(counts, contention(7), 2, 1)[0]
@@ -107,9 +111,9 @@ def test_a_station_sends_up_to_its_limit():
     numbered = {tuple(state): k for k, state in enumerate(counts.tolist())}
     chain = build(counts, contention(3), 1, 2)[0]
     row = chain.station_burst.toarray()[numbered[0, 1, 0, 1, 1]]
-    assert row[numbered[1, 0, 0, 1, 1]] == pytest.approx(1 / 3)  # 1 of 1
-    assert row[numbered[0, 2, 0, 0, 1]] == pytest.approx(1 / 3)  # 2 of 3
-    assert row[numbered[0, 1, 1, 1, 0]] == pytest.approx(1 / 3)  # 2 of 4
+    assert row[numbered[1, 0, 0, 1, 1]] == pytest.approx(1 / 3)  # the one packet of the station
+    assert row[numbered[0, 2, 0, 0, 1]] == pytest.approx(1 / 3)  # two of its three packets
+    assert row[numbered[0, 1, 1, 1, 0]] == pytest.approx(1 / 3)  # two of its four packets
 
 
 @pytest.mark.parametrize(("ap_txop", "station_txop"), [(1, 1), (2, 1), (1, 2), (3, 2), (9, 9)])
@@ -130,7 +134,8 @@ def test_one_station_with_window_one_alternates():
 
 
 def test_one_station_with_window_two_by_hand():
-    # States of 0, 1 and 2 packets; from 1 the AP wins with probability r / (r + 1).
+    # The states have 0, 1 and 2 packets at the stations. In state 1 the AP wins with probability r
+    # / (r + 1).
     r = contention(1, 7).odds[0]
     probs = spread(solve_full(1, 2, contention(1, 7)))
     assert probs[0, 0] == pytest.approx(0.5 / (r + 1))
@@ -148,7 +153,7 @@ def test_product_form_is_the_full_chain_for_equal_parameters(stations, window, c
 
 
 def test_product_form_for_any_constant_odds():
-    # A chain with given odds, not from a backoff.
+    # The chain has given odds, which do not come from a backoff.
     at = contention(4)
     r = 2.7
     wins = np.append(r / (r + at.active[:-1]), 0.0)
@@ -218,7 +223,8 @@ def test_arrangements_beyond_the_range_of_floating_point():
     assert table[200, 8400] == pytest.approx(0.0, abs=1e-9)
     assert table[200, 200] == pytest.approx(-200 * sum(np.log(np.arange(1, 42))), rel=1e-12)
     assert table[200, 200] < -20_000
-    # Two packets missing beyond one each: both at one station, or at two stations.
+    # Each station lacks one packet, and two more packets are missing: both at one station, or at
+    # two stations.
     at_one, at_two = -sum(np.log(np.arange(1, 40))), -sum(np.log(np.arange(1, 41)))
     first = -sum(np.log(np.arange(1, 42)))
     terms = [
@@ -255,7 +261,7 @@ def test_balancing_level_by_level_against_elimination(monkeypatch, bursts, small
 
 
 def test_a_few_hundred_states_need_no_rounds(monkeypatch):
-    """A search predicts a hundred such cells."""
+    """A search predicts a hundred cells of this size, so that the solver must be fast."""
     rounds = []
     settle = levels.stationary
     monkeypatch.setattr(full, "stationary", lambda *asked: rounds.append(asked) or settle(*asked))

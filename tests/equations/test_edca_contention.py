@@ -21,8 +21,8 @@ UNLIMITED = Options(attempts="unlimited")
 
 @pytest.mark.equation("edca", 1)
 def test_aifs_is_sifs_and_aifsn_slots(cell):
-    assert cell().aifs_s(Access(aifsn=2)) == pytest.approx(50e-6)  # Table 2
-    assert cell().aifs_s(Access(aifsn=1)) == pytest.approx(30e-6)  # PIFS
+    assert cell().aifs_s(Access(aifsn=2)) == pytest.approx(50e-6)  # AIFS of table 2
+    assert cell().aifs_s(Access(aifsn=1)) == pytest.approx(30e-6)  # PIFS, one slot shorter
 
 
 def test_windows_double_up_to_cwmax():
@@ -60,7 +60,7 @@ def test_attempt_probability_is_bianchis_with_finite_attempts():
 
 
 def busy_periods(tau_ap, tau, active, early):
-    """Yield every outcome of an idle period with its probability, slot by slot and node by node."""
+    """Yield every outcome of an idle period with its probability, for all slots and all nodes."""
     still, slot, outcomes = 1.0, 0, []
     while still > 1e-17:
         nodes = [tau_ap if slot >= -early else 0.0]
@@ -121,7 +121,7 @@ def test_attempt_probabilities_are_a_joint_fixed_point():
 @pytest.mark.parametrize("stations", [7, 50, 200])
 @pytest.mark.parametrize("ap_aifsn", [1, 2, 5])
 def test_windows_too_small_for_the_iteration_have_a_fixed_point(stations, ap_aifsn):
-    """Without an attempt limit, and with CWmin 1, the iteration does not converge."""
+    """With CWmin 1 and without an attempt limit, the fixed-point iteration does not converge."""
     station, ap = Access(1), Access(31, aifsn=ap_aifsn)
     at = contend(stations, station, ap, UNLIMITED)
     again = attempt_prob(station, station_collision_prob(at), UNLIMITED)
@@ -173,7 +173,7 @@ def test_unknown_readings_are_refused():
 
 
 def test_limits_of_opportunities_do_not_matter_to_attempts():
-    """A search over TXOP limits computes the fixed point only once."""
+    """A search over TXOP limits computes the fixed point of the attempt probabilities only once."""
     single = contend(5, Access(31), Access(15), Options())
     assert contend(5, Access(31, txop_packets=4), Access(15, txop_packets=8), Options()) is single
     assert contend(5, Access(31), Access(7), Options()) is not single

@@ -1,4 +1,4 @@
-"""Curves of the paper's figures 5 to 9, as far as its text describes them."""
+"""Curves of the paper's figures 5 to 9, compared with the statements of its text."""
 
 from functools import cache
 from itertools import pairwise
@@ -14,7 +14,7 @@ CWMIN = [3, 7, 15, 31, 63, 127, 255]
 PIFS = Access(0, 0, aifsn=1)
 MIXED = Options(ap_queue="mixed")
 solve = cache(solve_afresh)
-"""The curves have points in common."""
+"""Curves share cells, so that solutions are cached."""
 
 
 def mbps(solution):
@@ -23,9 +23,9 @@ def mbps(solution):
 
 def test_figure_5a_download_is_446_at_31_and_best_with_456_at_15(cell):
     goodput = {cwmin: mbps(solve(cell(7, 4, cwmin, cwmin))) for cwmin in CWMIN}
-    assert goodput[31] == pytest.approx(4.46, abs=0.005)  # the number in the text
+    assert goodput[31] == pytest.approx(4.46, abs=0.005)  # number in the text of the paper
     assert max(goodput, key=goodput.__getitem__) == 15
-    assert goodput[15] == pytest.approx(4.56, abs=0.01)  # "about 4.56"
+    assert goodput[15] == pytest.approx(4.56, abs=0.01)  # "about 4.56" in the text of the paper
 
 
 def test_figure_5a_upload_falls_faster_towards_small_windows(cell):
@@ -71,7 +71,9 @@ def test_figure_6c_ap_window_below_the_stations_saturates_them(cell):
 
 
 def turns(values):
-    """Return the directions of a curve, with equal neighbours joined: +1 rising, -1 falling."""
+    """Return the directions of a curve: +1 for rising, -1 for falling. Successive equal directions
+    are joined.
+    """
     steps = [1 if b > a else -1 for a, b in pairwise(values)]
     return [steps[0], *(b for a, b in pairwise(steps) if a != b)]
 
@@ -106,7 +108,8 @@ def test_figure_7_txop_limits(cell):
     for fixed in limits:
         assert all(goodput(a, fixed) < goodput(b, fixed) for a, b in pairwise(limits))
         assert all(goodput(fixed, a) < goodput(fixed, b) for a, b in pairwise(limits))
-    # With a small AP limit the stations' limit has almost no effect; with a large AP limit it has.
+    # With a small TXOP limit of the AP, the limit of the stations has almost no effect. With a
+    # large limit of the AP, it has an effect.
     assert goodput(1, 4) / goodput(1, 1) == pytest.approx(1.007, abs=1e-3)
     assert goodput(8, 4) / goodput(8, 1) == pytest.approx(1.066, abs=1e-3)
 

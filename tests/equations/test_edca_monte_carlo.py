@@ -1,4 +1,6 @@
-"""The chain, compared with a simulation of the process that it describes, station by station."""
+"""The Markov chain, compared with a simulation of the process that it describes, with separate
+stations.
+"""
 
 from collections import deque
 
@@ -13,19 +15,21 @@ from lasthop.models.edca.solve import solve
 SUCCESSES = 20_000
 BATCHES = 50
 WARM_UP = 1_000
-"""Successes before the first batch; the slowest cell here needs a few hundred."""
+"""Number of successes before the first batch. The slowest cell in this file takes a few hundred."""
 
 
 class Process:
-    """p-persistent nodes with a TCP window of packets for each station, slot by slot."""
+    """A slotted simulation of p-persistent nodes, where each station has a TCP window of
+    packets.
+    """
 
     def __init__(self, cell, options, seed):
         self.cell, self.options = cell, options
         self.at = contend(cell.size, cell.station_access, cell.ap_access, options)
         self.rng = np.random.default_rng(seed)
         self.at_station = [0] * cell.size
-        # In runs, as bursts of a station leave the queue: other initial orders converge to this,
-        # but slowly.
+        # The packets of a station are adjacent, because bursts leave the queue together. From other
+        # initial orders the queue reaches this order only slowly.
         self.ap_queue = deque(s for s in range(cell.size) for _ in range(cell.window))
 
     def taken_from_ap(self):
@@ -41,7 +45,7 @@ class Process:
         return getattr(kind, way)
 
     def success(self):
-        """Run to the end of the next success; return time, packets delivered by the AP, and
+        """Simulate up to the end of the next success; return time, packets delivered by the AP, and
         attempts.
         """
         cell, at, rng = self.cell, self.at, self.rng
@@ -50,7 +54,7 @@ class Process:
         k = len(waiting) if contends else cell.size + 1
         ap, tau = at.ap_attempt_prob[k], at.station_attempt_prob[k]
         self.tally = {"time": 0.0, "down": 0, "ap": 0, "ap_lost": 0, "sta": 0, "sta_lost": 0}
-        # The AP's first packet stays the same through all collisions.
+        # The first packet of the AP remains the same during all collisions.
         first = self.taken_from_ap() if contends else None
         ap_packet = self.packet(first, "down") if contends else None
         first_aifs = min(cell.ap_access.aifsn, cell.station_access.aifsn)
@@ -102,7 +106,7 @@ class Process:
         self.tally["time"] += (count - 1) * self.cell.sifs_s
 
     def run(self, successes=SUCCESSES):
-        """Return mean and standard error of each quantity, by batches."""
+        """Return the mean and the standard error of each quantity, from batches."""
         rows = []
         for number in range(WARM_UP + successes):
             active = sum(n > 0 for n in self.at_station)
@@ -124,7 +128,7 @@ class Process:
 
 
 def ratio(part, total):
-    """Return the ratio of two sums and its standard error (delta method over the batches)."""
+    """Return the ratio of two sums and its standard error, by the delta method over the batches."""
     value = part.sum() / total.sum()
     residual = part - value * total
     return value, residual.std(ddof=1) / np.sqrt(BATCHES) / total.mean()
@@ -134,7 +138,7 @@ def assert_within_three_standard_errors(cell, options=None):
     options = options or Options()
     solution = solve(cell, options)
     for name, (value, error) in Process(cell, options, seed=3).run().items():
-        # The absolute tolerance is for collision rates of exactly 0.
+        # The absolute tolerance is only for collision rates of exactly 0.
         assert abs(getattr(solution, name) - value) <= 3.0 * error + 1e-12, name
 
 

@@ -103,7 +103,7 @@ def test_pifs_access_is_aifsn_one_and_no_window(seven):
     result = predict(scenario)
     assert result["solver"] == "pifs"
     assert mean(result, "aps", "ap", "collision_rate") == 0.0
-    # The winner's packet returns before any station contends.
+    # With PIFS access, the packet of the winning station returns before any station contends.
     assert mean(result, "cells", "cell", "active_stations") == pytest.approx(7.0)
     assert result["warnings"] == []
 
@@ -117,7 +117,8 @@ def test_unequal_aifsn_of_ap_and_stations_is_modelled(seven):
 
 
 def test_txop_limits_in_time_are_turned_into_packets(seven):
-    # A station's ACK exchange takes 506.7 us, and the AP's data exchange 1568.5 us; SIFS is 10 us.
+    # The ACK exchange of a station takes 506.7 us, and the data exchange of the AP 1568.5 us. SIFS
+    # is 10 us.
     def limited(ap_s, station_s):
         scenario = seven()
         for node, limit in ((scenario["cell"]["ap"], ap_s), (scenario["stations"][0], station_s)):
@@ -347,8 +348,8 @@ def flagged(scenario, *words):
 
 
 def test_wire_and_ack_processing_break_an_assumption_together(seven):
-    # Each delay holds 8 packets; the AP's queue has 26.6. One delay holds less than half of these,
-    # both hold more.
+    # Each of the two delays stores 8 packets, and the AP's queue has 26.6. One delay stores less
+    # than half of the queue, and both together store more.
     for delay_s, processing_s, held in ((0.01, 0.02, 2), (0.01, 0.0, 1), (0.0, 0.02, 1)):
         scenario = seven()
         scenario["wire"]["delay_s"] = delay_s
@@ -441,5 +442,5 @@ def test_txop_in_a_large_cell_is_flagged(seven):
     set_all(scenario, window_packets=12)
     scenario["cell"]["ap"]["txop_packets"] = 3
     assert flagged(scenario, "section 4.1", "0.6 % in goodput")
-    scenario["cell"]["ap"]["txop_packets"] = 100  # more than half of all packets
+    scenario["cell"]["ap"]["txop_packets"] = 100  # The TXOP limit exceeds half of all packets.
     assert flagged(scenario, "section 4.1", "1.6 % in goodput")

@@ -23,8 +23,8 @@ def test_collisions_and_idle_time_as_printed(cell, uploads):
     here = cell(7, 4, 15, 31, uploads=uploads)
     at = contention(here)
     data, ack = 1310.545e-6, 248.727e-6
-    # In a collision without the AP only stations' frames collide; a collision with the AP has a
-    # data frame.
+    # In a collision without the AP all frames are those of stations. A collision with the AP
+    # contains a data frame.
     t_ack, t_data = (ack, data) if uploads == 0 else (data, data)
     lead = here.eifs_lead_s
     success = at.success
@@ -41,10 +41,10 @@ def test_collisions_and_idle_time_as_printed(cell, uploads):
 def test_printed_number_of_ap_collisions_is_no_distribution(cell):
     at = contention(cell(7, 4, 3, 3))
     exact = at.ap_collision / at.success
-    # As printed, P(j) = (P_AP,col)^j P_succ, whose mean is lower.
+    # The printed formula is P(j) = (P_AP,col)^j P_succ, whose mean is smaller.
     printed = at.success * at.ap_collision / (1 - at.ap_collision) ** 2
     low = 1 - printed[1:8] / exact[1:8]
-    assert np.all(np.diff(low) > 0.0)  # lower with more contenders
+    assert np.all(np.diff(low) > 0.0)  # The mean decreases with more contenders.
     assert low[[0, 1, 6]] == pytest.approx([0.0, 0.155, 0.484], abs=1e-3)
 
 
@@ -75,7 +75,7 @@ def packet(exposed):
 @pytest.mark.parametrize("to_active", [False, True])
 @pytest.mark.parametrize("early", [0, 1, -1])
 def test_collisions_of_unlike_stations_against_listing_all_sets(to_active, early):
-    """Four different stations with two rates, each equally likely to be active."""
+    """Four stations have two different rates. Each station is active with the same probability."""
     stations = tuple(
         StationTraffic(
             (Connection(3, packet(up), packet(down)), Connection(1, packet(2.2), packet(0.9)))
@@ -107,8 +107,8 @@ def test_collisions_of_unlike_stations_against_listing_all_sets(to_active, early
 
 
 def collided_s(cell, at, k, active, to, early):
-    """Return the mean longest frame of a collision over senders and packets; a success counts as
-    0.
+    """Return the mean duration of the longest frame in a collision, over all senders and packets. A
+    success counts as 0.
     """
     ap, tau, reach = at.ap_attempt_prob[k], at.station_attempt_prob[k], at.reach[k]
     kinds = [
@@ -118,8 +118,8 @@ def collided_s(cell, at, k, active, to, early):
     down = [(c.down.exposed_s, cell.stations[to].share(c)) for c in cell.stations[to].connections]
 
     def longest(nodes):
-        """Return the mean longest frame of two or more senders, and the probability that any node
-        sends.
+        """Return the mean duration of the longest frame of two or more senders, and the probability
+        that any node sends.
         """
         outcomes = [(0, 0.0, 1.0)]
         for prob, lengths in nodes:

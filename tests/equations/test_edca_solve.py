@@ -20,7 +20,8 @@ PIFS = Access(0, 0, aifsn=1)
 @pytest.mark.equation("edca", 21)
 @pytest.mark.equation("edca", 22)
 def test_one_station_with_window_one_by_hand(cell):
-    # AP and station send in turn, each after half of its window, and never contend with each other.
+    # The AP and the station send alternately, each after half of its window on average. They never
+    # contend with each other.
     solution = solve(cell(1, 1, 15, 31))
     down = 50e-6 + 20e-6 * 7.5 + DATA + EXCHANGE
     up = 50e-6 + 20e-6 * 15.5 + ACK + EXCHANGE
@@ -58,8 +59,8 @@ def test_solvers_agree_for_equal_parameters(cell, uploads):
 
 @pytest.mark.parametrize("stations", [2, 7])
 def test_the_state_at_a_success_is_no_time_average(cell, stations):
-    """The statement holds for every CWmin. By hand for windows of one packet: n active stations
-    have n packets.
+    """The statement holds for every CWmin. The expected mean is computed by hand for windows of one
+    packet, where n active stations have n packets.
     """
     alike = [solve(cell(stations, 1, cwmin, cwmin)) for cwmin in (7, 31, 255)]
     weights = [
@@ -69,7 +70,7 @@ def test_the_state_at_a_success_is_no_time_average(cell, stations):
     mean = sum(n * weight for n, weight in enumerate(weights)) / sum(weights)
     for solution in alike:
         assert solution.active_at_success == pytest.approx(mean)
-        # the AP's data frames last longer, and are sent when fewer stations are active
+        # Data frames of the AP last longer, and are sent when fewer stations are active.
         assert solution.active_stations < 0.95 * mean
     assert alike[0].active_stations > alike[-1].active_stations
 
@@ -101,20 +102,23 @@ def test_lumped_chain_with_txop_is_accurate_to_half_a_per_cent(cell, ap, station
 def test_lumped_chain_with_bursts_of_all_packets(
     cell, stations, window, ap, station, ap_txop, station_txop
 ):
-    """Most states are almost never reached; without this step, elimination was wrong by up to 22
-    %.
+    """Most states are almost never reached, and the solver omits them. With these states,
+    elimination was wrong by up to 22 %.
     """
     here = cell(stations, window, ap, station, ap_txop=ap_txop, station_txop=station_txop)
     full = solve(here, Options(solver="full", ap_queue="mixed"))
     lumped = solve(here, Options(solver="lumped", ap_queue="mixed"))
-    # Sending a station's whole queue in one burst is exact; sending only a fraction of it is not.
+    # The lumped chain is exact if a burst contains the whole queue of a station, and approximate if
+    # it contains a part.
     accuracy = 1e-8 if station_txop >= window else 1.6e-2
     assert lumped.goodput_bps == pytest.approx(full.goodput_bps, rel=accuracy)
 
 
 @pytest.mark.parametrize(("ap", "station"), [(1, 63), (1, 1023), (3, 255), (15, 31)])
 def test_levels_left_out_at_either_end_do_not_matter(cell, ap, station):
-    """Saturated stations hold nearly all packets, so that few levels of the chain are needed."""
+    """Saturated stations have nearly all packets, so that only few values of the number of active
+    stations are likely.
+    """
     here = cell(9, 8, ap, station)
     everything = solve(here, Options(solver="full"))
     solution = solve(here, Options(solver="lumped"))
@@ -123,12 +127,13 @@ def test_levels_left_out_at_either_end_do_not_matter(cell, ap, station):
 
 
 def test_lumped_chain_keeps_all_states_that_bursts_reach(cell):
-    """Bursts of the whole window leave few stations with full queues, which is unlikely without
-    TXOP.
+    """If bursts contain the whole window, few stations have full queues. Without TXOP such states
+    are unlikely.
     """
     here = cell(60, 4, ap_txop=240, station_txop=4)
     lumped = solve(here, Options(solver="lumped", ap_queue="mixed"))
-    # All packets of a station always move together: a window of one super-packet.
+    # All packets of a station are always sent together, so that its window is equivalent to one
+    # large packet.
     single = solve(here, Options(solver="full", ap_queue="fifo"))
     assert single.states == 61
     assert lumped.goodput_bps == pytest.approx(single.goodput_bps, rel=1e-8)
@@ -138,7 +143,8 @@ def test_lumped_chain_keeps_all_states_that_bursts_reach(cell):
 def test_where_packets_are_does_not_depend_on_an_equal_cwmin(cell):
     small, large = (solve(cell(7, 4, cwmin, cwmin)) for cwmin in (7, 255))
     assert small.goodput_bps > 1.5 * large.goodput_bps
-    # Time averages differ because of the lengths of collisions; the chain itself does not differ.
+    # Time averages differ because the durations of collisions differ. The Markov chain itself does
+    # not differ.
     assert small.states == large.states
 
 
@@ -164,7 +170,7 @@ def test_pifs_access_is_a_saturated_cell_whose_exchanges_are_longer(cell, cwmin,
 def test_pifs_access_with_txop_as_printed(cell, ap_txop, station_txop):
     ap = replace(PIFS, txop_packets=ap_txop)
     station = Access(31, txop_packets=station_txop)
-    # The virtual slot of the full state, from the same cell without TXOP (eq. 34).
+    # The duration of the full state is that of a cell without TXOP (eq. 34).
     saturated = solve(cell(7, 4, PIFS, 31))
     packet_s = 8 * 1460 / saturated.goodput_bps
     full_state = packet_s - (30e-6 + DATA + EXCHANGE)
@@ -181,7 +187,7 @@ def test_pifs_access_with_txop_as_printed(cell, ap_txop, station_txop):
 @pytest.mark.equation("edca", 33)
 @pytest.mark.parametrize("uploads", [0, 2])
 def test_one_station_with_txop_of_its_window_by_hand(cell, uploads):
-    # All W packets move together, and no node contends with another node.
+    # All W packets of a window are sent together, and no node contends with another node.
     solution = solve(cell(1, 3, 15, 31, uploads=min(uploads, 1), ap_txop=3, station_txop=3))
     down = 50e-6 + 20e-6 * 7.5 + 3 * (DATA + 20e-6 + 248e-6) - 10e-6
     up = 50e-6 + 20e-6 * 15.5 + 3 * (ACK + 20e-6 + 248e-6) - 10e-6
@@ -197,7 +203,7 @@ def test_fifo_bursts_are_super_packets(cell):
     mixed = solve(cell(7, 4, ap_txop=2, station_txop=2), Options(ap_queue="mixed"))
     assert not mixed.fifo
     assert mixed.active_stations > bursts.active_stations
-    # Two packets at a time, with the occupancy of a window of two.
+    # If packets are always sent in pairs, the occupancy is that of a window of two packets.
     half = solve(cell(7, 2))
     assert bursts.active_stations == pytest.approx(half.active_stations, rel=0.15)
     assert solve(cell(7, 4, ap_txop=4, station_txop=2)).fifo
@@ -250,7 +256,7 @@ def test_two_hundred_stations_with_windows_of_42_in_under_a_second(
     cell, ap, station, uploads, solver
 ):
     here = cell(200, 42, ap, station, uploads=uploads)
-    solve(cell(2, 2, ap, station))  # imports
+    solve(cell(2, 2, ap, station))  # loads the imported modules before the time is measured
     start = process_time()
     solution = solve(here)
     assert process_time() - start < 1.0
@@ -305,7 +311,7 @@ def test_no_backoff_at_all_is_refused(cell):
 
 
 def test_readings_move_the_result_as_documented(cell):
-    """Aggregate download goodput at CWmin 15 and 31. [Mb/s]"""
+    """The values are aggregate download goodputs at CWmin 15 and 31. [Mb/s]"""
     expected = {
         Options(): (4.5681, 4.4590),
         PAPER: (4.5682, 4.4590),

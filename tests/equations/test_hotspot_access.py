@@ -7,7 +7,9 @@ from lasthop.models.hotspot.access import beta_from_access
 
 
 def contend(station, ap, rounds, seed):
-    """Simulate `rounds` transmissions; return the frames delivered by station and AP."""
+    """Simulate `rounds` transmissions; return the number of frames delivered by the station and by
+    the AP.
+    """
     rng, nodes = Random(seed), (station, ap)
     stage, wins = [0, 0], [0, 0]
     left = [rng.randint(0, node.cwmin) for node in nodes]
@@ -17,7 +19,7 @@ def contend(station, ap, rounds, seed):
         now = min(due)
         sending = [k for k in (0, 1) if due[k] == now]
         for k in (0, 1):
-            if k not in sending:  # frozen after the slots that it has counted
+            if k not in sending:  # The counter is frozen after the slots that it has counted.
                 left[k] -= max(0, now - wait[k])
             elif len(sending) == 1:
                 wins[k] += 1
@@ -44,17 +46,17 @@ def contend(station, ap, rounds, seed):
     ],
 )
 def test_ratio_matches_two_contending_nodes(station, ap):
-    # With 200,000 transmissions the standard error is below 0.7 % of the ratio in every case.
+    # With 200,000 transmissions the standard error is below 0.7 % of the ratio for all parameters.
     simulated = contend(station, ap, 200_000, f"{station} {ap}")
     assert beta_from_access(station, ap) == pytest.approx(simulated, rel=0.02)
 
 
 def test_two_windows_worked_by_hand():
-    # CW 1 (a) against CW 2 (b), one attempt. With fresh draws that do not collide, a wins with
-    # probability 3/4 and leaves b 1, 2 or 1 slots; b wins with 1/4 and leaves a 1 slot. If b waits
-    # with 1 slot, a wins once on average, then they collide. With 2 slots, a wins twice more before
-    # this. If a waits with 1 slot, b wins 1/2 on average. Then they collide or, equally often, a
-    # wins and b waits with 1 slot.
+    # Node a has CW 1, node b has CW 2, and the limit is one attempt. With new backoffs that do not
+    # collide, a wins with probability 3/4 and leaves b 1, 2 or 1 slots; b wins with 1/4 and leaves
+    # a 1 slot. If b waits with 1 slot, a wins once on average, then they collide. With 2 slots, a
+    # wins twice more before this collision. If a waits with 1 slot, b wins 1/2 times on average.
+    # Then they collide or, equally often, a wins and b waits with 1 slot.
     a = 3 / 4 + 2 / 4 * 1 + 1 / 4 * 3 + 1 / 4 * (1 / 2 + 1 / 2 * 1)
     b = 1 / 4 + 1 / 4 * 1 / 2
     ratio = beta_from_access(Access(1, 1, attempts=1), Access(2, 2, attempts=1))
@@ -75,7 +77,7 @@ def test_exchanging_the_nodes_inverts_the_ratio():
 
 
 def test_an_access_is_worth_as_many_frames_as_the_txop_limit():
-    """Beyond the paper; the chain itself does not include TXOP limits."""
+    """TXOP limits extend the paper. The Markov chain itself does not include them."""
     plain = beta_from_access(Access(cwmin=29), Access(cwmin=34))
     limited = beta_from_access(Access(cwmin=29, txop_packets=3), Access(cwmin=34, txop_packets=2))
     assert limited == pytest.approx(1.5 * plain)
@@ -95,7 +97,7 @@ def test_a_narrower_window_has_priority():
 
 
 def test_a_node_that_hardly_ever_wins_is_followed():
-    # CW 1 keeps the medium; the other node wins only after a collision.
+    # The node with CW 1 nearly always wins. The other node wins only after a collision.
     assert beta_from_access(Access(1), Access(7)) == pytest.approx(1728.5, rel=1e-3)
 
 

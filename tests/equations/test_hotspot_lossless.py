@@ -39,7 +39,8 @@ mixed = st.builds(
 
 @pytest.mark.equation("hotspot", 12)
 def test_station_queues_as_printed():
-    # Nup = 3, Ndw = 2, W = 20, beta = 1.2, Qap = 10
+    # Station with Nup = 3 uploads, Ndw = 2 downloads, window W = 20, beta = 1.2, and AP queue Qap =
+    # 10
     up, down = station_queues(station(3, 2, 20, 1.2), 10.0)
     assert up == pytest.approx(60 - 3 / 4 * 12, rel=1e-14)
     assert down == pytest.approx(20 - 2 / 8 * 12, rel=1e-14)
@@ -90,9 +91,8 @@ def test_no_greater_root(stations):
 
 @given(some_stations(betas))
 def test_every_window_is_somewhere(stations):
-    # Segments of uploads wait as segments at the station, and as one ACK per two segments at the
-    # AP. Segments of downloads wait as segments at the AP, and as one ACK per two segments at the
-    # station.
+    # Segments of uploads wait at the station, and their ACKs, one per two segments, at the AP.
+    # Segments of downloads wait at the AP, and their ACKs, one per two segments, at the station.
     at = solve_lossless(stations)
     assume(at is not None)
     total = sum(c.segments for s in stations for c in s.uploads + s.downloads)
@@ -129,9 +129,9 @@ def test_closed_form_agrees_at_beta_1(stations):
 
 @pytest.mark.equation("hotspot", 16)
 def test_closed_form_worked_by_hand():
-    # Station 1: 6 uploads with windows of 10; station 2: one download with a window of 10. gamma =
-    # 20, Q1 = 60 - 20 = 40: the other 20 segments are 10 ACKs at the AP, with 10 segments of
-    # station 2.
+    # Station 1 has 6 uploads and station 2 has one download, all with windows of 10. The sum gamma
+    # is 20, and Q1 = 60 - 20 = 40. The other 20 segments of station 1 are 10 ACKs at the AP, where
+    # 10 segments of station 2 wait as well.
     stations = [station(6, 0, 10), station(0, 1, 10)]
     at = solve_lossless(stations)
     assert is_backlogged(stations, 0)
@@ -156,7 +156,8 @@ def test_only_an_empty_ap_balances_uploads_that_the_stations_hold_back(stations)
 
 @pytest.mark.equation("hotspot", "footnote 18")
 def test_void_rounds_of_a_lone_upload_worked_by_hand():
-    # Q = (beta Q + 1) / 2 with beta = 1: one ACK at the AP, for two segments.
+    # The AP queue Q satisfies Q = (beta Q + 1) / 2 with beta = 1. One ACK, for two segments, is at
+    # the AP.
     at = solve_void_rounds([station(1, 0, 42)])
     assert at.ap_queue == pytest.approx(1.0)
     assert at.station_queues == pytest.approx((40.0,))
@@ -188,7 +189,7 @@ def test_a_lone_download_waits_at_the_ap():
 
 @given(st.lists(mixed, min_size=1, max_size=5))
 def test_mixed_connections_balance_too(stations):
-    # Beyond the paper: unequal windows, and both kinds of ACK at a station.
+    # Unequal windows, and ACKs of uploads and of downloads at one station, extend the paper.
     at = solve_lossless(stations)
     assume(at is not None)
     assert ap_queue(stations, at.ap_queue) == pytest.approx(at.ap_queue, rel=1e-9)

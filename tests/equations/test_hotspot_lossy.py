@@ -28,7 +28,8 @@ cells = st.lists(
 
 @pytest.mark.equation("hotspot", 23)
 def test_station_queue_as_printed():
-    # Nup = 3, Ndw = 2, W = 42, beta = 1.2, B = 75
+    # Station with Nup = 3 uploads, Ndw = 2 downloads, window W = 42 and beta = 1.2. The AP buffer
+    # is B = 75.
     nsr = sent_per_rtt(0.02, 42)
     expected = 3 * 42 + 0.5 * 2 * nsr * 0.98 - 1.2 * 75
     assert station_queue(station(3, 2, 42, 1.2), 0.02, 75) == pytest.approx(expected, rel=1e-14)

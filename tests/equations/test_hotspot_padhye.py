@@ -20,17 +20,18 @@ windows = st.integers(1, 1000).map(float)
 
 
 def test_mean_window_worked_by_hand():
-    # p = 4/19: (1 - p) / p = 15/4, so W = 2/3 + sqrt(5 + 4/9) = 3
+    # For the loss p = 4/19, (1 - p) / p = 15/4, so the mean window is W = 2/3 + sqrt(5 + 4/9) = 3.
     assert mean_window(4 / 19) == pytest.approx(3.0, rel=1e-14)
 
 
 def test_mean_window_of_immediate_acks_worked_by_hand():
-    # b = 1, p = 1/4: W = 1 + sqrt(8 + 1) = 4
+    # For b = 1 segment per ACK and the loss p = 1/4, the mean window is W = 1 + sqrt(8 + 1) = 4.
     assert mean_window(0.25, segments_per_ack=1) == pytest.approx(4.0, rel=1e-14)
 
 
 def test_backoff_factor_sums_the_doubled_timeouts():
-    # A run of n timeouts lasts 2^n - 1 times T0 up to n = 6, then 64 more for each further timeout.
+    # A sequence of n timeouts lasts 2^n - 1 times T0 for n up to 6. Each further timeout lasts 64
+    # times T0.
     p = 0.3
     runs = sum(
         p ** (n - 1) * (1 - p) * (2**n - 1 if n <= 6 else 63 + 64 * (n - 6)) for n in range(1, 400)
@@ -39,8 +40,8 @@ def test_backoff_factor_sums_the_doubled_timeouts():
 
 
 def test_timeout_probability_counts_the_ways_to_lose_duplicate_acks():
-    # The first loss is segment k + 1 of w. It ends in a timeout if fewer than three of the k
-    # segments sent in the next round arrive in a row.
+    # The first loss is segment k + 1 of the window w. It ends in a timeout if the next round, which
+    # has k segments, delivers fewer than three segments before its first loss.
     p, w = 0.1, 8
     reach = [(1 - p) ** k * p / (1 - (1 - p) ** w) for k in range(w)]
     few = [1.0 if k < 3 else 1 - (1 - p) ** 3 for k in range(w)]
@@ -56,14 +57,15 @@ def test_three_segments_never_give_three_duplicate_acks():
 
 @pytest.mark.equation("padhye", 32)
 def test_send_rate_of_an_unlimited_window_worked_by_hand():
-    # p = 4/19, W = 3, Q = 1: B = (15/4 + 3 + 19/15) / (RTT (3 + 1) + T0 f 19/15)
+    # For p = 4/19, the window is W = 3 and the timeout probability Q = 1: B = (15/4 + 3 + 19/15) /
+    # (RTT (3 + 1) + T0 f 19/15)
     expected = (15 / 4 + 3 + 19 / 15) / (0.1 * 4 + 0.5 * backoff_factor(4 / 19) * 19 / 15)
     assert send_rate(4 / 19, 100, 0.1, 0.5) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.equation("padhye", 32)
 def test_send_rate_of_a_limited_window_worked_by_hand():
-    # p = 1/101, Wm = 4 < W(p): Q(p, 4) from its definition
+    # For p = 1/101, the limit Wm = 4 is below W(p). Q(p, 4) is computed from its definition.
     p, wm = 1 / 101, 4.0
     q = timeout_probability(p, wm)
     numerator = 100 + 4 + q * 101 / 100
@@ -79,15 +81,15 @@ def test_receive_rate_worked_by_hand():
 
 @pytest.mark.parametrize("rate", [send_rate, receive_rate])
 def test_branches_meet_where_the_window_limit_begins_to_bind(rate):
-    # W(p) = 8 at (1 - p) / p = 3 W^2 / 4 - W = 40
+    # The window W(p) is 8 if (1 - p) / p = 3 W^2 / 4 - W = 40.
     p = 1 / 41
     below, above = rate(p, 8.0 - 1e-9, 1.0, 1.0), rate(p, 8.0 + 1e-9, 1.0, 1.0)
     assert below == pytest.approx(above, rel=1e-8)
 
 
 def test_immediate_acks_leave_a_stated_step_between_the_branches():
-    # b = 1: W(p) = 8 at (1 - p) / p = 3 / 8 (W^2 - 2 W) = 18. Without timeouts the step is 0.25 RTT
-    # in a period of W / 2 + 1.25.
+    # For b = 1, the window W(p) is 8 if (1 - p) / p = 3 / 8 (W^2 - 2 W) = 18. Without timeouts the
+    # step is 0.25 RTT in a period of W / 2 + 1.25.
     p = 1 / 19
     below = send_rate(p, 8.0 - 1e-9, 1.0, 1e-9, 1)
     above = send_rate(p, 8.0 + 1e-9, 1.0, 1e-9, 1)
@@ -129,8 +131,8 @@ def test_impossible_arguments_are_refused(loss, window):
 def window_process(p, window_limit, b, periods, rng):
     """Return segments sent and received per RTT in Padhye's round process, with T0 = RTT.
 
-    A loss also loses the rest of its round. As in the derivation, the window is also halved after a
-    timeout (no slow start).
+    After a lost segment, all later segments of its round are lost, too. As in the derivation, the
+    window is also halved after a timeout (no slow start).
     """
 
     def before_loss():
@@ -168,9 +170,9 @@ def window_process(p, window_limit, b, periods, rng):
 @pytest.mark.parametrize("window", [8, 42])
 @pytest.mark.parametrize("p", [0.01, 0.1, 0.001, 0.003, 0.03, 0.2])
 def test_rates_match_the_round_process(p, window):
-    # The formulas replace the mean of a ratio by a ratio of means, and round windows. The measured
-    # send rate is within 8 %. The formulas count data that arrive after the first loss as half of
-    # the window, which is too much at 3 % of loss and more: 12 %.
+    # The formulas replace the mean of a ratio by a ratio of means, and windows are not whole
+    # numbers. The measured send rate is within 8 %. The formulas count data that arrive after the
+    # first loss as half of the window. This is too much at a loss of 3 % and more: 12 %.
     sent, received = window_process(p, window, 2, 20_000, Random(f"{p} {window}"))
     assert sent_per_rtt(p, window) == pytest.approx(sent, rel=0.08)
     assert received_per_rtt(p, window) == pytest.approx(received, rel=0.13)
@@ -179,6 +181,7 @@ def test_rates_match_the_round_process(p, window):
 @pytest.mark.parametrize("p", [0.001, 0.01, 0.03])
 def test_rates_of_immediate_acks_match_the_round_process(p):
     sent, received = window_process(p, 42, 1, 20_000, Random(str(p)))
-    # With growth by a whole segment per round, the rounding of windows has a larger effect: 10 %.
+    # If windows grow by a whole segment per round, the rounding of windows has a larger effect of
+    # 10 %.
     assert sent_per_rtt(p, 42, 1) == pytest.approx(sent, rel=0.1)
     assert received_per_rtt(p, 42, 1) == pytest.approx(received, rel=0.1)

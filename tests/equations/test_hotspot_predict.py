@@ -109,7 +109,7 @@ def test_access_parameters_set_the_priority(hotspot):
 
 
 def test_a_measured_priority_replaces_the_computed_priority(hotspot):
-    """Section 5 has 1.2; equal access parameters have 1."""
+    """Section 5 measures beta = 1.2. With equal access parameters, the computed beta is 1."""
     scenario = hotspot((6, 0), (1, 0), (1, 0), (1, 0), (1, 0))
     result = predict(scenario, options={"beta": 1.2})
     assert mean(result["stations"], "sta-2", "fairness_level") == pytest.approx(2.143, abs=0.002)
@@ -122,7 +122,7 @@ def test_unequal_connections_of_a_station_add_up(hotspot):
     scenario["flows"][0]["tcp"]["window_packets"] = 10
     scenario["flows"][1]["tcp"]["window_packets"] = 20
     scenario["flows"][2]["tcp"]["window_packets"] = 15
-    result = predict(scenario)  # 45 segments fit into the AP's queue
+    result = predict(scenario)  # The 45 segments fit into the AP's queue.
     assert mean(result["stations"], "sta-2", "fairness_level") == pytest.approx(2.0)
     assert mean(result["aps"], "ap", "queue_packets") == pytest.approx(45.0)
     shares = [flow["goodput_share"]["mean"] for flow in result["flows"]]
@@ -181,7 +181,7 @@ def is_answered_or_refused(hotspot, data):
     assert min(flows) > 0.0
     assert sum(flows) == pytest.approx(1.0)
     used = sum(share > 0.0 for share in shares)
-    if used > 1:  # Jain's index of a single station is undefined
+    if used > 1:  # Jain's index of a single station is not defined.
         assert 1 / used - 1e-9 <= mean(result["cells"], "cell", "jain") <= 1 + 1e-9
     if result["queues"]:
         assert 0.0 <= mean(result["queues"], "ap", "drop_probability") < 1.0

@@ -27,7 +27,7 @@ def test_pipe_is_the_wired_round_trip_in_ap_service_times(hotspot):
 
 
 def test_service_time_of_downloads_worked_by_hand(hotspot):
-    # For each segment that the AP sends, a station sends half an ACK.
+    # A station sends half an ACK for each segment that the AP sends.
     scenario = read(hotspot((0, 1), (0, 1)))
     spot, cell = hot_spot(scenario), scenario.cell
     passing = traffic(spot, solve(spot.stations, 75))
@@ -41,7 +41,8 @@ def test_service_time_of_downloads_worked_by_hand(hotspot):
 
 
 def test_service_time_counts_one_packet_of_the_ap(hotspot):
-    # In every equilibrium, ACKs and segments that the AP delivers add up to one.
+    # In every equilibrium, the ACKs and segments that the AP delivers per service time add up to
+    # one packet.
     for connections in [((3, 0), (0, 1)), ((2, 2), (1, 0)), ((0, 3), (0, 1))]:
         scenario = hotspot(*connections)
         for flow in scenario["flows"]:

@@ -1,4 +1,4 @@
-"""Properties of all models: the choice of a model, and the common format of the answers."""
+"""Properties of all models: selection of a model, and the common format of the predictions."""
 
 from pathlib import Path
 

@@ -1,4 +1,6 @@
-"""Conversion of a router's scenario to the fluid: every parameter by hand, and refusals."""
+"""Conversion of a router's scenario to the fluid model: all parameters by hand, and scenarios that
+are not supported.
+"""
 
 from math import expm1
 from sys import modules
@@ -43,8 +45,8 @@ def test_capacity_is_per_flow_and_in_packets() -> None:
 
 
 def test_round_trip_is_propagation_and_transmission() -> None:
-    """Data over the access link and, since RED counts the packets after it, over the bottleneck;
-    ACKs on the way back.
+    """Segments are sent over the access link and the bottleneck, and ACKs in the reverse direction.
+    RED counts packets after the access link.
     """
     data = 8 * 1500 * (1 / 50e6 + 1 / 30e6)
     acks = 8 * 40 * (1 / 50e6 + 1 / 30e6)
@@ -54,7 +56,9 @@ def test_round_trip_is_propagation_and_transmission() -> None:
 
 
 def test_gain_is_flows_times_the_weight_of_an_arrival() -> None:
-    """ns-2's automatic weight is for packets of 500 bytes, RED's own mean length."""
+    """The automatic weight of ns-2 is that for packets of 500 bytes, the default mean length of
+    RED.
+    """
     translated = fluid(scenario())
     weight = -expm1(-1.0 / (30e6 / (8 * 500)))
     assert translated.case.values["queue_weight"] == pytest.approx(weight, rel=1e-12)
@@ -73,7 +77,7 @@ def test_thresholds_count_all_flows() -> None:
     numbers = values()
     assert (numbers["min_th"], numbers["max_th"], numbers["flows"]) == (50.0, 500.0, 20.0)
     assert numbers["queue"] == "total"
-    # The limit includes the packet in service; RED here does not.
+    # The limit of the queue includes the packet in service, but RED's queue length here does not.
     assert numbers["buffer"] == 299.0
 
 
@@ -81,7 +85,9 @@ def test_thresholds_count_all_flows() -> None:
 def test_part_dropped_is_the_inverse_of_the_mean_distance(
     wait: bool, least: float, most: float
 ) -> None:
-    """Distances are uniform on the whole numbers up to 1/p_b, or from 1/p_b to 2/p_b."""
+    """Distances between drops are uniform over the whole numbers up to 1/p_b, or, with `wait`, from
+    1/p_b to 2/p_b. Here p_b is the base probability of RED.
+    """
     base = 0.02
     distances = [n for n in range(1, 101) if least < n * base <= most + 1e-9]
     if wait:
@@ -131,8 +137,8 @@ def test_proportional_drops_are_the_line_from_zero() -> None:
 
 
 def test_pi_becomes_its_fluid_with_the_packet_in_service() -> None:
-    """The queue of PI includes the packet in service, so that the bottleneck's transmission time is
-    not part of the rtt.
+    """PI's queue length includes the packet in service. Therefore the rtt of the model does not
+    include the bottleneck's transmission time.
     """
     translated = fluid(scenario(queue="{ limit = 400, pi = { target = 90, update = '4 ms' } }"))
     p = translated.case.values
@@ -155,8 +161,8 @@ def test_rules_are_those_of_the_senders() -> None:
     assert fluid(scenario()).case.values["tcp"].name == "compound-reno"
     assert fluid(scenario(tcp__congestion="newreno")).case.values["tcp"].name == "reno"
     p = {"alpha": 0.125, "k": 0.75, "beta": 0.5}
-    # At 256 packets Compound grows by 8 packets per round trip. One of them is Reno's, which
-    # delayed ACKs halve. At 10 packets Compound equals Reno.
+    # At 256 packets Compound grows by 8 packets per round trip. One of these packets is the growth
+    # of Reno, which delayed ACKs halve. At 10 packets Compound equals Reno.
     assert delayed_compound().increase(256.0, p) * 256.0 == pytest.approx(7.5)
     assert delayed_compound().increase(10.0, p) == pytest.approx(delayed_reno().increase(10.0, p))
     assert delayed_reno().increase(10.0, p) == pytest.approx(0.05)
@@ -335,8 +341,8 @@ def test_windows_too_small_for_congestion_avoidance_are_refused(
 
 
 def test_reno_that_fills_the_link_is_padhyes() -> None:
-    """At the resulting loss, with RED's queue and round-trip time at this loss, the link is
-    full.
+    """At the computed loss, with the queue and the round-trip time that follow from this loss, the
+    link is fully used.
     """
     tree = scenario(
         dumbbell__rtt="10 ms",
@@ -362,7 +368,7 @@ def test_losses_are_doubted_where_timeouts_count_and_not_elsewhere() -> None:
 
     small = {"dumbbell__rtt": "10 ms", "dumbbell__flows": 30, "queue__red__max_th": 100}
     assert doubted(**small)
-    assert not doubted(dumbbell__rtt="300 ms")  # Compound, with a window above 16 packets.
+    assert not doubted(dumbbell__rtt="300 ms")  # Compound has a window above 16 packets.
     assert not doubted(**small, queue__red__ecn=True, tcp__ecn=True)
     assert doubted(queue="{ limit = 15 }", dumbbell__rtt="60 ms")
 

@@ -1,4 +1,6 @@
-"""Eqs. (5) to (16): by hand, and compared with a slot process with queues and backoff counters."""
+"""Eqs. (5) to (16) of paper 000 for contention, by hand and compared with a slotted simulation of
+queues and backoff counters.
+"""
 
 import math
 from dataclasses import replace
@@ -24,14 +26,15 @@ from lasthop.models.vbs.contention import (
 )
 from lasthop.models.vbs.window import Law
 
-# Table II, 192 us of preamble and header, 1500 B, 40 B of IP and 28 B of MAC; DIFS included.
+# Data frame of table II: 192 us of preamble and header, 1500 B, 40 B of IP and 28 B of MAC. DIFS is
+# included.
 DATA = Frame(839.556e-6, 839.556e-6)
 ACK = Frame(515.111e-6, 515.111e-6)
 LAW = Law(45, alpha=0.125, kappa=0.75, beta=0.5, gamma=30.0, segments_per_ack=1)
 
 
 def cell(errors=(0.0, 0.3), attempts=4, **changes):
-    """Return two classes of five downloads, whose frames from the AP have channel errors."""
+    """Return two classes of five downloads. Frames from the AP have channel errors."""
     access = Access(31, 1023, attempts=attempts)
     stations = tuple(StationKind(5, access) for _ in errors)
     classes = tuple(
@@ -43,7 +46,7 @@ def cell(errors=(0.0, 0.3), attempts=4, **changes):
 
 @pytest.mark.equation("vbs", 10)
 def test_attempt_probability_by_hand():
-    """Backoffs of 3.5 and 7.5 slots, each plus a slot for the attempt; half of all attempts
+    """The backoffs are 3.5 and 7.5 slots, each plus a slot for the attempt. Half of all attempts
     fail.
     """
     assert attempt_prob(0.5, Access(7, 15, attempts=2)) == pytest.approx(1.5 / (4.5 + 0.5 * 8.5))
@@ -80,7 +83,8 @@ def test_slots_by_hand_differ_from_eq_8_as_printed():
     silent = 0.99**2 * 0.98**3
     assert (idle, acks) == pytest.approx((0.94 * silent, 0.94 * (1 - silent)))
     assert data == pytest.approx(0.06)
-    # with the factor (1 - p_w) inside, 30 % of all slots would be both idle and slots of an ACK
+    # With the factor (1 - p_w) inside, 30 % of all slots would be both idle slots and slots of an
+    # ACK.
     assert 1 - idle - 0.94 * (1 - 0.7 * silent) < 0.0
 
 
@@ -97,7 +101,9 @@ def test_discards_by_hand():
 
 @pytest.mark.equation("vbs", 15)
 def test_eq_15_as_printed_gives_0_38_for_two_equal_classes_without_errors():
-    """No failure probability gives an attempt probability of half of the AP's attempts."""
+    """With the failure probability 0.38 and not the actual 0.058, the attempt probability is half
+    of the AP's.
+    """
     solution = solve(cell((0.0, 0.0), attempts=8), np.full(2, 0.5), np.ones(2), PAPER)
     attempts_prob = attempt_prob(float(solution.ap_failure), EIGHT_ATTEMPTS)
     assert failure_prob_of(attempts_prob, EIGHT_ATTEMPTS) == pytest.approx(solution.ap_failure)
@@ -108,13 +114,13 @@ def test_eq_15_as_printed_gives_0_38_for_two_equal_classes_without_errors():
 @pytest.mark.equation("vbs", 11)
 @pytest.mark.equation("vbs", 12)
 def test_eq_12_balances_departures_of_the_queues():
-    """Solution with the two numbers of (5) kept separate: data delivered and ACKs sent, in the same
-    time.
+    """The solution treats the two numbers of Eq. (5) separately: data delivered, and ACKs sent in
+    the same time.
     """
     shares, errors, attempts = np.array([0.6, 0.4]), np.array([0.0, 0.3]), 4
     replies = np.array([1.0, 1.0 - 0.31**4])
     solution = solve(cell(errors, attempts), shares, replies, PAPER)
-    # by hand: attempts at a packet and their backoffs, at the computed collision probability
+    # By hand: attempts per packet and their backoffs, at the computed collision probability.
     silent = 1 - solution.ap_collision
     fails = 1 - (1 - errors) * silent
     assert solution.ap_failures == pytest.approx(fails)
@@ -133,8 +139,8 @@ def test_eq_12_balances_departures_of_the_queues():
 
 @pytest.mark.equation("vbs", 5)
 def test_throughput_counts_acks_or_data_alike():
-    """Theta_i = beta_i (1 - f_i)/E[X]: the ACKs of the stations equal the packets that the AP
-    delivered.
+    """The throughput is Theta_i = beta_i (1 - f_i)/E[X]. The ACKs of the stations equal the packets
+    that the AP delivered.
     """
     shares = np.array([0.5, 0.5])
     solution = solve(cell((0.1, 0.1), attempts=8), shares, np.ones(2), PAPER)
@@ -145,7 +151,7 @@ def test_throughput_counts_acks_or_data_alike():
         attempt_prob(solution.ap_failure, EIGHT_ATTEMPTS), np.full(1, attempts), np.full(1, 10)
     )
     slot_s = mean_slot_s(probs, 20e-6, ACK.success_s, DATA.success_s)
-    # ACKs are given up once in 10^8 packets.
+    # ACKs are given up for one in 10^8 packets.
     assert 10 * attempts * (1 - hit) / slot_s == pytest.approx(solution.service_rate, rel=1e-6)
 
 
@@ -159,8 +165,8 @@ def test_delayed_acks_leave_the_ap_more_of_the_air():
 
 
 def test_rate_heterogeneity_lengthens_the_mean_slot():
-    """Remark IV.1: half of all packets take 700 us longer; data and ACKs take 350 us longer on
-    average.
+    """Remark IV.1: half of all packets take 700 us longer, so that data and ACKs take 350 us longer
+    on average.
     """
     slow = cell((0.0, 0.0))
     second = replace(slow.classes[1], down=Frame(839.556e-6 + 700e-6, 839.556e-6 + 700e-6))
@@ -174,7 +180,9 @@ def test_rate_heterogeneity_lengthens_the_mean_slot():
 
 
 class SlotProcess:
-    """AP with unlimited packets and stations that answer each packet; counters freeze or not."""
+    """A slotted simulation of an AP with unlimited packets, and stations that answer each packet.
+    Backoff counters are frozen in busy slots, or are not.
+    """
 
     def __init__(self, errors, attempts, frozen, seed):
         self.rng = np.random.default_rng(seed)
@@ -187,8 +195,8 @@ class SlotProcess:
         self.seen = dict.fromkeys(("attempts", "collided", "delivered", "discarded"), 0)
         self.by_attempt = np.zeros((attempts, 2))
         self.time_s = 0.0
-        self.forgetful = False  # whether all counters are drawn again after each exchange
-        self.at_ends = []  # number of stations with a packet at the ends of exchanges
+        self.forgetful = False  # whether all backoff counters are drawn again after each exchange
+        self.at_ends = []  # numbers of stations with a packet at the end of each exchange
 
     def draw(self, node):
         self.counter[node] = self.rng.integers(0, self.windows[self.stage[node]] + 1)
@@ -269,20 +277,21 @@ def test_mac_layer_against_the_slot_process(errors, frozen, packets):
     solution = solve(lossy, np.full(2, 0.5), np.array([1.0, 0.99]), Options())
     packets = seen["delivered"] + seen["discarded"]
     assert solution.service_rate == pytest.approx(packets / process.time_s, rel=0.01)
-    # The model takes contending stations as Poisson, and as independent of the AP's backoff. This
-    # gives 9 % too few collisions at p_w = 0.3. A count of 2700 collisions has a standard error of
-    # 2 %.
+    # The model assumes that the number of contending stations is Poisson, and independent of the
+    # AP's backoff. Therefore it has 9 % too few collisions at p_w = 0.3. The measured number of
+    # 2700 collisions has a standard error of 2 %.
     collided = seen["collided"]
     share = collided / seen["attempts"]
     assert solution.ap_collision == pytest.approx(share, rel=0.1 + 2.0 / math.sqrt(collided))
-    # The rate is 4.6e-3 of the packets at p_w = 0.3, a count of 230: 95 % are within 13 %.
+    # At p_w = 0.3, 4.6e-3 of the packets are discarded, which are 230 packets. The 95 % interval is
+    # 13 %.
     assert solution.ap_discard == pytest.approx(seen["discarded"] / packets, rel=0.13, abs=1e-4)
 
 
 @pytest.mark.slow
 def test_later_attempts_at_a_packet_collide_less():
-    """Before later attempts, the stations have sent their ACKs. Equal collisions would discard a
-    fifth more packets.
+    """Before later attempts, the stations have sent their ACKs. With equal collision probabilities
+    for all attempts, a fifth more packets would be discarded.
     """
     process = SlotProcess((0.3, 0.3), attempts=4, frozen=True, seed=2).run(40_000)
     by_attempt = process.by_attempt[:, 1] / process.by_attempt[:, 0]
@@ -299,8 +308,8 @@ def test_later_attempts_at_a_packet_collide_less():
 
 @pytest.mark.equation("vbs", 12)
 def test_eq_12_as_printed_overstates_goodput():
-    """Classes have a common mean failure probability, and packets that are given up are answered
-    too.
+    """As printed, all classes have the mean failure probability, and stations answer packets that
+    were given up.
     """
     shares, rates = np.array([0.5, 0.5]), {}
     for balance in ("served", "printed"):
@@ -323,7 +332,9 @@ def test_eq_12_as_printed_overstates_goodput():
     ],
 )
 def test_the_ap_attempts_at_the_rate_of_its_failures(balance, errors):
-    """For any classes, averages are weighted by shares as printed; otherwise classes are equal."""
+    """Averages are weighted by the shares of the classes, as printed. Therefore the test has
+    classes with different shares.
+    """
     shares = np.array([0.7, 0.3])
     options = replace(PAPER, ack_balance=balance)
     solution = solve(cell(errors, attempts=8), shares, np.array([1.0, 0.9]), options)
@@ -340,10 +351,10 @@ def test_a_layer_that_does_not_settle_is_an_error(monkeypatch):
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize("classes", [1, 2, 4])
 def test_one_and_a_half_stations_contend_if_counters_are_forgotten(classes):
-    """Claim vbs-18: 1.5 stations at the ends of exchanges, except for collisions, for any number of
-    stations.
+    """Claim vbs-18: at the end of an exchange 1.5 stations contend, for any number of stations, if
+    collisions are ignored.
 
-    A counter that continues where it stopped ends before the AP's new draw, so that fewer stations
+    A frozen counter that continues is shorter than a new backoff of the AP, so that fewer stations
     contend.
     """
     forgetful, real = (SlotProcess((0.0,) * classes, 8, True, seed=1) for _ in range(2))

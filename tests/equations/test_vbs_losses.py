@@ -1,4 +1,4 @@
-"""Bursts of losses, and a flow over its loss events: by hand and by simulation."""
+"""Bursts of losses, and the loss events of a flow: by hand and by simulation."""
 
 import math
 
@@ -18,8 +18,8 @@ COUNTS = np.arange(MOST_LOST + 1)
 
 
 def test_losses_in_an_episode_by_hand():
-    """The additional packet is lost with probability 0.4; other losses are Poisson with mean
-    0.5.
+    """In an episode, the additional packet is lost with probability 0.4. The number of other losses
+    is Poisson with mean 0.5.
     """
     probs = losses_in_episode(np.array([0.4]), np.array([0.5]))[:, 0]
     assert probs[0] == pytest.approx(0.6 * math.exp(-0.5))
@@ -35,27 +35,29 @@ def test_losses_in_an_episode_have_the_mean_of_the_parameters(own):
 
 
 def test_hazard_in_episodes_by_hand():
-    """Window 10, a tenth of an episode per round trip: 0.1 q / 10 per packet, plus the discards."""
+    """A window of 10 packets has a tenth of an episode per round trip. If q is the probability of a
+    loss in an episode, each packet is lost with probability 0.1 q / 10, or by a discard.
+    """
     hazard = in_episodes(np.array([10.0]), np.ones(1), 0.002, Episodes(0.1, 0.4, 0.05))
     hit = 1 - 0.6 * math.exp(-0.5)
     assert hazard.loss[0] == pytest.approx(0.002 + 0.01 * hit)
     assert hazard.overflow[0] == pytest.approx(0.01 * hit / hazard.loss[0])
     assert hazard.lost.sum() == pytest.approx(1.0)
-    # an event of the buffer loses (0.4 + 0.5)/q packets
+    # A loss event at the buffer loses (0.4 + 0.5)/q packets on average.
     assert hazard.overflow_losses[0] == pytest.approx(hazard.overflow[0] * 0.9 / hit)
 
 
 @pytest.mark.equation("vbs", 19)
 def test_independent_losses_by_hand():
     hazard = independent(np.array([10.0]), 0.01, 0.02)
-    assert hazard.loss[0] == pytest.approx(0.02 + 0.98 * 0.01)  # p_m of (19)
+    assert hazard.loss[0] == pytest.approx(0.02 + 0.98 * 0.01)  # p_m of eq. (19)
     mean = (np.arange(MOST_LOST) + 1) @ hazard.lost[:, 0]
     assert mean == pytest.approx(1 + 10 * hazard.loss[0])
 
 
 def test_timeouts_in_a_row_double_six_times():
     assert Timer(1.5, 0.0).timeout() == 1.5
-    p = 0.5  # sum over k timeouts in a row; timeout k has length 2^(k-1), at most 64
+    p = 0.5  # sum over k successive timeouts; timeout k lasts 2^(k-1), at most 64
     rows = range(1, 200)
     waits = [sum(min(2**j, 64) for j in range(k)) for k in rows]
     mean = sum(p ** (k - 1) * (1 - p) * wait for k, wait in zip(rows, waits, strict=True))
@@ -64,8 +66,8 @@ def test_timeouts_in_a_row_double_six_times():
 
 @pytest.mark.parametrize(("rto", "holes"), [(1.3, 2), (2.4, 3), (6.3, 7)])
 def test_the_first_partial_ack_restarts_the_timer_once(rto, holes):
-    """After the first partial ACK the timer runs for rto round trips, and each further hole needs
-    one round trip.
+    """After the first partial ACK the timer runs for `rto` round trips. The recovery of each
+    further hole takes one round trip.
     """
     assert Timer(rto, 0.0).in_time(np.array([holes, holes + 1.0])) == pytest.approx([1.0, 0.0])
     assert Timer(holes - 1.0, 0.0).in_time(np.array([float(holes)])) == pytest.approx([0.5])
@@ -79,7 +81,7 @@ def test_without_losses_the_window_is_the_receivers():
 
 
 def walk(limit, loss, rto, events, seed):
-    """Simulate one flow packet by packet: growth, detection, recovery of each loss, and
+    """Simulate one flow packet by packet: growth, loss detection, recovery of each loss, and
     timeouts.
     """
     rng = np.random.default_rng(seed)
@@ -88,7 +90,7 @@ def walk(limit, loss, rto, events, seed):
     for _ in range(events):
         while not again:
             needed = window + 0.5
-            # packets until a loss; a step may need half a packet
+            # Number of packets until a loss. The first step may take half a packet more.
             first = rng.geometric(loss) if rng.random() > (1 - loss) ** needed else math.inf
             while needed + 1 <= first < math.inf:
                 first = rng.geometric(loss)
@@ -141,13 +143,13 @@ def test_a_flow_against_a_walk_through_its_losses(loss, limit):
     sent, growing, _, timeouts, lost = walk(limit, loss, 1.3, 30_000, seed=3)
     assert response.sent == pytest.approx(sent, rel=0.03)
     assert response.growing == pytest.approx(growing, rel=0.03)
-    # at least 700 timeouts: 95 % are within 8 %
+    # There are at least 700 timeouts, so that the 95 % interval is within 8 %.
     assert response.timeouts == pytest.approx(timeouts, rel=0.09)
     assert response.losses_per_event == pytest.approx(lost, rel=0.02)
 
 
 def test_delayed_acks_halve_the_growth_and_cost_a_third_of_the_window():
-    """The square-root law: W decreases like 1/sqrt(b)."""
+    """By the square-root law, the window W is proportional to 1/sqrt(b) with b segments per ACK."""
     hazard = independent(np.arange(1.0, 46.0), 0.01, 0.0)
     every, delayed = (
         respond(np.full(45, 1 / b), 0.5, hazard, Timer(1.3, 0.01)).sent for b in (1, 2)

@@ -1,4 +1,6 @@
-"""The paper's page names existing functions, and tests that check its statements."""
+"""The documentation page of the paper names existing functions, and tests that check its
+statements.
+"""
 
 import re
 from functools import reduce

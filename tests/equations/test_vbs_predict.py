@@ -1,4 +1,6 @@
-"""The model as a whole: fixed points, options, refusals."""
+"""The complete model of paper 000: fixed points, options, and messages about scenarios that are not
+supported.
+"""
 
 import json
 import re
@@ -32,7 +34,9 @@ def predicted_with(changes=None, options=None):
 
 @cache
 def predicted(changes, options):
-    """Return the prediction for the example with changes, as JSON. Callers must not modify it."""
+    """Return the prediction for the example with changes, as JSON. The object is cached, so callers
+    must not modify it.
+    """
     return predict(tree(json.loads(changes)), options)
 
 
@@ -71,8 +75,8 @@ def shared(changes=None, classes=None, **queue):
 @pytest.mark.equation("vbs", 5)
 @pytest.mark.parametrize("changes", [{}, UPLOADS])
 def test_theta_counts_acks_that_return(changes):
-    """Packets that the station gives up do not count; packets of uploads that the AP loses do not
-    count either.
+    """Packets that the station gives up are not counted. Packets of uploads that the AP drops are
+    not counted either.
     """
     errors = {} if changes else {"station.low.error_up": 0.5}
     segments = predicted_with(errors | changes)
@@ -87,8 +91,8 @@ def test_theta_counts_acks_that_return(changes):
 
 
 def two_classes(changes, share=0.5, **queue):
-    """Return the scenario with this share for the stations `high`, however many, and the rest for
-    `low`.
+    """Return a scenario in which the stations `high` together have this share, and the stations
+    `low` the remaining share.
     """
     flows = tree(changes)["flows"]
     shares = {"high": share, "low": 1.0 - share}
@@ -119,7 +123,7 @@ def test_parts_and_total_agree():
     assert goodput(result, "high-3") == goodput(result, "high-1")
     level = mean(result, "stations", "low-1", "fairness_level")
     assert level == pytest.approx(goodput(result, "high-1") / goodput(result))
-    # Little's law at the AP's queue
+    # Little's law at the AP's queue holds.
     flow = [mean(result, "flows", name, "rtt_s") for name in ("high-1/down/1", "low-1/down/1")]
     sojourn = mean(result, "queues", "ap", "sojourn_s")
     assert min(flow) > sojourn > 0.97 * max(flow)
@@ -152,7 +156,7 @@ def test_shares_are_those_of_the_arrivals():
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize(("attempts", "error"), [(4, 0.1), (4, 0.3), (8, 0.0), (8, 0.3)])
 def test_every_starting_point_leads_to_the_same_solution(attempts, error):
-    """Claim vbs-17, for the corrected system."""
+    """This is claim vbs-17 for the corrected equations."""
     changes = {"cell.attempts_short": attempts, "station.low.error_down": error}
     for options in (Options(), PAPER):
         assert predicted_with(changes, options)["solutions"] == 1
@@ -175,8 +179,8 @@ def test_several_solutions_are_reported(monkeypatch):
 
 @pytest.mark.slow
 def test_classes_differ_by_discards_only():
-    """With eight attempts almost no packet is given up, and the classes have almost equal
-    goodput.
+    """With eight attempts almost no packet is discarded, and the goodputs of the classes are almost
+    equal.
     """
     eight = predicted_with({"cell.attempts_short": 8})
     assert 0.98 < goodput(eight) / goodput(eight, "high-1") < 1.0
@@ -187,7 +191,7 @@ def test_classes_differ_by_discards_only():
 
 @pytest.mark.slow
 def test_buffer_loss_falls_as_errors_grow():
-    """Claim vbs-8."""
+    """This is claim vbs-8."""
     drops = [
         mean(predicted_with({"station.low.error_down": error}), "queues", "ap", "drop_probability")
         for error in (0.0, 0.1, 0.2, 0.3)
@@ -197,7 +201,9 @@ def test_buffer_loss_falls_as_errors_grow():
 
 
 def test_the_paper_reproduces_its_chain():
-    """E[W] is 10 packets at B = 100 for ten connections, with p_b = 0.0171."""
+    """The mean window E[W] is 10 packets, because ten connections share a buffer of B = 100
+    packets. The loss p_b is 0.0171.
+    """
     result = predicted_with({"station.low.error_down": 0}, PAPER)
     assert mean(result, "flows", "low-1/down/1", "cwnd_packets") == pytest.approx(10.0, abs=1e-4)
     assert mean(result, "queues", "ap", "drop_probability") == pytest.approx(0.0171, abs=2e-4)
@@ -207,7 +213,7 @@ def test_windows_that_fit_the_buffer_lose_nothing():
     result = predicted_with({"cell.ap_queue": 600, "station.low.error_down": 0})
     assert mean(result, "queues", "ap", "drop_probability") == 0.0
     assert mean(result, "flows", "low-1/down/1", "cwnd_packets") == pytest.approx(45.0, rel=1e-3)
-    # 450 packets, of which a few are at the stations
+    # The windows are 450 packets in total, of which a few are at the stations.
     assert 440 < mean(result, "queues", "ap", "occupancy_packets") < 450
 
 
@@ -220,7 +226,9 @@ def test_uploads_starve_downloads_at_a_full_buffer():
 
 @pytest.mark.slow
 def test_uploads_that_starve_downloads_at_a_short_queue_settle():
-    """Half steps oscillate here: the uploads alternately have 0.12, 0.98 and 0.99 of the queue."""
+    """An iteration with half steps oscillates for this cell. The uploads alternately have 0.12,
+    0.98 and 0.99 of the queue.
+    """
     errors = {
         f"station.{name}.{key}": value
         for name in ("high", "low")
@@ -232,14 +240,14 @@ def test_uploads_that_starve_downloads_at_a_short_queue_settle():
 
 
 def test_losses_that_hardly_count_are_an_answer_or_a_clear_refusal():
-    """A loss reduces the window by an eighth: loss events may follow each other indefinitely."""
+    """If a loss hardly reduces the window, loss events may follow each other indefinitely."""
     with pytest.raises(ConvergenceError, match="no loss rate brings the offered load down"):
         predicted_with({"tcp.compound.beta": 0.01})
 
 
 @pytest.mark.slow
 def test_uploads_with_channel_errors_leave_downloads_more():
-    """Lost frames reduce the windows of uploads; lost ACKs do not."""
+    """Lost frames of uploads reduce their windows, but lost ACKs do not."""
     ratios = [
         mean(
             predicted_with({**UPLOADS, "station.low.error": error, "station.high.error": error}),
@@ -257,21 +265,21 @@ def test_virtual_buffer_sharing_gives_the_classes_their_shares():
     result = predict(shared())
     high, low = result["classes"]
     assert low["queue_share"]["mean"] == pytest.approx(0.5)
-    # Algorithm 1 fills cB = 60 packets like a drop-tail buffer; a regulator keeps 60 packets on
-    # average
+    # Algorithm 1 fills cB = 60 packets like a drop-tail buffer. A regulator keeps the mean at 60
+    # packets.
     assert 45 < mean(result, "queues", "ap", "occupancy_packets") < 58
     regulated = predict(shared(algorithm="regulated"))
     assert mean(regulated, "queues", "ap", "occupancy_packets") == pytest.approx(60.0)
     assert regulated["classes"][0]["occupancy_packets"]["mean"] == pytest.approx(30.0)
-    # the class that loses packets on the air loses fewer packets at the queue
+    # The class with losses on the air loses fewer packets at the queue.
     assert low["drop_probability"]["mean"] < high["drop_probability"]["mean"]
-    # packets that the MAC gives up are not part of the goodput
+    # The goodput does not include packets that the MAC gives up.
     ratio = low["goodput_bps"]["mean"] / high["goodput_bps"]["mean"]
     assert ratio == pytest.approx(0.9905, abs=2e-3)
 
 
 def test_h_of_0_526_is_a_ratio_of_1_11():
-    """Table I."""
+    """The values are those of table I."""
     names = [flow["name"] for flow in tree()["flows"]]
     classes = [
         {"name": "low", "share": 0.526, "flows": names[5:]},
@@ -285,12 +293,12 @@ def test_h_of_0_526_is_a_ratio_of_1_11():
 def test_it_is_chosen_where_no_other_model_can_answer():
     assert choose(tree()) == "vbs"
     assert choose(shared()) == "vbs"
-    # the model then reports why it does not support the scenario
+    # The model `vbs` then reports why it does not support the scenario.
     assert choose(shared(algorithm="printed")) == "vbs"
     reno = {"tcp.congestion": "newreno", "station.low.error_down": 0}
     assert choose(tree(reno)) == "hotspot"
     assert choose(tree(reno | {"station.low.error": 0.1})) == "vbs"
-    # the model then reports that it does not support the scenario either
+    # The model `hotspot` then reports that it does not support the scenario either.
     assert choose(tree({"tcp.sack": True})) == "hotspot"
 
 
@@ -336,7 +344,7 @@ def test_the_chain_of_eq_3_has_no_uploads():
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize("error", [0.1, 0.3])
 def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
-    """Each class's share of the queue is its share of the held packets; each class loses as many
+    """The queue share of a class is its fraction of all queued packets. Each class loses as many
     packets as its windows grow.
     """
     changes = {"station.low.error_down": error}
@@ -346,8 +354,7 @@ def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
     assert all(20 < packets < 30 for packets in held)
     assert mean(result, "queues", "ap", "occupancy_packets") == pytest.approx(sum(held), rel=1e-6)
     assert low["queue_share"]["mean"] == pytest.approx(held[1] / sum(held), rel=1e-3)
-    # the class that loses packets on the air has a smaller window, and loses fewer packets at its
-    # buffer
+    # The class with losses on the air has a smaller window, and loses fewer packets at its buffer.
     assert low["drop_probability"]["mean"] < high["drop_probability"]["mean"]
 
 
@@ -393,7 +400,7 @@ def test_a_single_class_in_a_partition_is_a_drop_tail_queue():
 
 
 def test_a_partition_that_a_class_does_not_fill_blocks_only_the_other():
-    """Five windows of 5 packets fill 25 of 30 places."""
+    """The five windows of 5 packets fill 25 of the 30 places of the class."""
     changes = {"station.low.tcp.window": 5}
     result = two_classes(changes, algorithm="partition")
     high, low = result["classes"]
@@ -409,15 +416,17 @@ def test_shares_that_a_class_does_not_fill_are_refused():
 
 
 def test_a_class_that_the_channel_keeps_small_is_refused_with_that_reason():
-    """Two connections that lose 1 % on the air hold 24 of 30 packets, also in the simulation."""
+    """Two connections that lose 1 % on the air have 24 packets in a buffer of 30, also in the
+    simulation.
+    """
     changes = {"station.high.count": 8, "station.low.count": 2}
     with pytest.raises(ModelError, match=r"the channel loses 0\.9. % of their packets for good"):
         two_classes(changes, algorithm="regulated")
 
 
 def test_classes_that_fill_their_shares_late_in_the_iteration_are_solved():
-    """Three and seven connections at p_w = 0.4: in the simulation 1.29 and 1.96 % of the packets
-    are blocked.
+    """The classes have three and seven connections at p_w = 0.4. In the simulation 1.29 and 1.96 %
+    of their packets are blocked.
     """
     changes = {"station.high.count": 3, "station.low.count": 7, "station.low.error_down": 0.4}
     result = two_classes(changes, algorithm="regulated")
@@ -442,8 +451,8 @@ def test_a_solver_that_gives_up_names_the_class_and_another_algorithm(changes, s
 
 @pytest.mark.slow
 def test_growth_of_other_classes_meets_the_classes_above_their_share():
-    """Two simulations of 400 s each: blocked 4.36 and 4.33 %, and 6.40 and 1.48 %; queue 55.5 and
-    55.6 packets.
+    """The expected values are from two simulations of 400 s each. The blocked packets are 4.36 and
+    4.33 %, and 6.40 and 1.48 %. The queues have 55.5 and 55.6 packets.
     """
     even = predict(shared({"station.low.error_down": 0.0, "cell.attempts_short": 8}))
     assert [row["drop_probability"]["mean"] for row in even["classes"]] == pytest.approx(
@@ -509,8 +518,8 @@ def test_options_are_checked(name):
 
 
 def in_one_class(changes=None):
-    """Return the prediction with all connections in one class, which equals sharing by direction
-    with downloads only.
+    """Return the prediction with all connections in one class, which equals sharing by direction if
+    all flows are downloads.
     """
     names = [flow["name"] for flow in tree()["flows"]]
     return predict(shared(changes, [{"name": "down", "share": 1.0, "flows": names}]))
@@ -524,7 +533,7 @@ def test_a_single_class_that_fills_its_part_holds_it():
 
 @pytest.mark.slow
 def test_a_single_class_that_cannot_fill_its_part_is_a_drop_tail_queue():
-    # Five simulations of 420 s: 6.109 +- 0.012 Mb/s in total, 0.971 +- 0.006 Mb/s for
+    # Five simulations of 420 s give 6.109 +- 0.012 Mb/s in total, and 0.971 +- 0.006 Mb/s for
     # station high-1.
     result, plain = in_one_class({"cell.ap_queue": 1000}), predicted_with({"cell.ap_queue": 600})
     assert goodput(result) == pytest.approx(goodput(plain), rel=1e-6)

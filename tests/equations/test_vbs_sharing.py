@@ -1,4 +1,4 @@
-"""Eqs. (17) to (20) by hand."""
+"""Eqs. (17) to (20) of paper 000 for buffer sharing, computed by hand."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def test_shares_by_hand():
 
 @pytest.mark.equation("vbs", 17)
 def test_shares_of_throughput_need_one_over_one_less_the_discards():
-    """60 and 40 packets are served, and the MAC gives up 10 % of the second class: 60 and 36 are
+    """Of 60 and 40 served packets, the MAC gives up 10 % of the second class, so that 60 and 36 are
     delivered.
     """
     discards = np.array([0.0, 0.1])
@@ -42,7 +42,9 @@ def test_offered_and_held_by_hand():
 @pytest.mark.equation("vbs", 19)
 @pytest.mark.parametrize("guess", [1e-8, 0.01, 0.3, 100.0])
 def test_the_loss_that_fills_the_buffer_is_found_from_any_guess(guess):
-    """Windows of sqrt(1.5/p) for ten connections and a hundred packets: p = 0.015."""
+    """Ten connections with windows of sqrt(1.5/p) fill a buffer of a hundred packets at the loss p
+    = 0.015.
+    """
     loss = loss_rate(lambda p: 10 * np.sqrt(1.5 / max(p, 1e-12)) - 100.0, guess)
     assert loss == pytest.approx(0.015, rel=1e-6)
 

@@ -1,5 +1,5 @@
-"""Eqs. (1) to (4): growth of the window and its chain, by hand and compared with another
-solution.
+"""Eqs. (1) to (4) of paper 000 for the window and its Markov chain, by hand and compared with
+another solution.
 """
 
 from dataclasses import replace
@@ -20,8 +20,8 @@ LAW = Law(45, alpha=0.125, kappa=0.75, beta=0.5, gamma=30.0, segments_per_ack=1)
 
 
 def loss_for_window(mean, target):
-    """Return the loss probability at which a decreasing function of it has a given value, by
-    bisection. [-]
+    """Return, by bisection, the loss probability at which a decreasing function has the value
+    `mean`. [-]
     """
     low, high = 0.0, 1.0 - 1e-9
     for _ in range(60):
@@ -41,7 +41,7 @@ def test_growth_is_renos_below_sixteen_packets_and_where_gamma_packets_wait():
     assert at(81, "engine") == pytest.approx(0.125 * 27)
     assert at(81, "engine", queued=0.4) == 1.0  # 32.4 packets wait; gamma is 30
     assert at(81, "engine", replace(LAW, alpha=0.0)) == 1.0
-    assert at(81, "compound", replace(LAW, alpha=0.0)) == 1.0  # this is Reno, for every variant
+    assert at(81, "compound", replace(LAW, alpha=0.0)) == 1.0  # Reno's growth, in every variant
 
 
 @pytest.mark.equation("vbs", 2)
@@ -58,15 +58,17 @@ def test_the_window_climbs_if_all_packets_of_the_step_arrive():
 
 @pytest.mark.equation("vbs", 3)
 def test_three_windows_by_hand():
-    """Half of all visits end in a loss. The losses of 3 cross the cut 2|3; the losses of 2 and 3
-    cross the cut 1|2.
+    """Half of all visits of a window end in a loss. Losses at window 3 cross the cut between 2 and
+    3. Losses at windows 2 and 3 cross the cut between 1 and 2.
     """
     grown = visits(np.full(3, 0.5), np.ones(3), np.zeros(3)).grown
     assert grown / grown.sum() == pytest.approx([2 / 4, 1 / 4, 1 / 4])
 
 
 def transition_matrix(up, landing, again):
-    """Return the transition matrix of the states: growth at 1..n, then loss events at 1..n."""
+    """Return the transition matrix over the states: growth at windows 1..n, then loss events at
+    windows 1..n.
+    """
     n = len(up)
     matrix = np.zeros((2 * n, 2 * n))
     for k in range(n):
@@ -103,8 +105,8 @@ def test_visits_survive_windows_that_are_next_to_never_reached():
 
 @pytest.mark.equation("vbs", 4)
 def test_mean_windows_against_a_walk_through_the_chain():
-    """The mean over jumps counts visits; the mean over time weights a window by the round trips
-    that it lasts.
+    """The mean over jumps counts the visits of each window. The mean over time weights a window by
+    the number of round trips that it lasts.
     """
     rng = np.random.default_rng(4)
     loss, limit = 0.03, 20
@@ -115,7 +117,7 @@ def test_mean_windows_against_a_walk_through_the_chain():
         visited.append(window)
         needed = 1 / delta[window - 1]
         survived = rng.random() < (1 - loss) ** needed
-        # packets until the loss, given that it occurs before the step is complete
+        # number of packets until the loss, given that the loss occurs before the step is complete
         lost_at = np.log1p(-rng.random() * (1 - (1 - loss) ** needed)) / np.log1p(-loss)
         sent = needed if survived else lost_at
         packets, rounds = packets + sent, rounds + sent / window
@@ -126,7 +128,9 @@ def test_mean_windows_against_a_walk_through_the_chain():
 
 @pytest.mark.equation("vbs", 4)
 def test_the_mean_over_jumps_is_not_the_mean_over_time():
-    """If ten connections share a hundred packets, the printed mean is 2.7 % too large."""
+    """If ten connections share a hundred packets, the mean of the printed formula is 2.7 % too
+    large.
+    """
     windows = np.arange(1.0, 46.0)
     delta = np.maximum(1.0, 0.125 * windows**0.75) / windows
     jumps, time = (mean_window(0.0171, delta, mean) for mean in ("jumps", "time"))

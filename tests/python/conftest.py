@@ -40,11 +40,11 @@ CALL: dict[str, Any] = {
         "phone": {"udp_up": {"rate": "100 kbps", "packet": "200 B"}},
     },
 }
-"""A call in one direction that shares a queue with an upload."""
+"""A call in the upload direction, which shares a queue with an upload."""
 
 
 class Done(NamedTuple):
-    """Result of a command."""
+    """Exit code and output of a command."""
 
     returncode: int
     stdout: str
@@ -62,7 +62,7 @@ def hotspot() -> Path:
 
 @pytest.fixture
 def blank(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make pictures empty, in tests that check only where they are saved.
+    """Make pictures empty, for tests that check only where pictures are saved.
 
     Drawing takes half a second. Tests of the contents of pictures do not use this fixture.
     """
@@ -70,8 +70,8 @@ def blank(monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(figure: object, renderer: object) -> None:
         """Draw nothing."""
 
-    # Without this attribute matplotlib would give the method `draw` to every subclass imported
-    # during the test.
+    # Without this attribute, matplotlib would wrap the method `draw` of every subclass that is
+    # imported during the test.
     draw._supports_rasterization = True  # type: ignore[attr-defined]
     monkeypatch.setattr("matplotlib.figure.Figure.draw", draw)
 
@@ -86,7 +86,7 @@ def small(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def small_result() -> lh.Result:
-    """Return a result with series and frames."""
+    """Return a result with time series and recorded frames."""
     return lh.simulate(SMALL, series="0.1 s", frames=1000)
 
 
@@ -94,7 +94,7 @@ def small_result() -> lh.Result:
 def lasthop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Lasthop:
-    """Return a function that runs the command line in an empty directory."""
+    """Return a function that runs a lasthop command in an empty directory."""
     monkeypatch.delenv("COLUMNS", raising=False)
     home = tmp_path / "home"
     home.mkdir()
@@ -110,7 +110,9 @@ def lasthop(
 
 @pytest.fixture
 def coarse_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw pictures small and without layout, for tests that only need them to be written."""
+    """Draw pictures small and without layout, for tests that only require that pictures are
+    written.
+    """
     from lasthop.plot.figure import Figure
 
     write = Figure.savefig

@@ -1,4 +1,4 @@
-"""Run the short commands of a page, and keep the outputs of its long commands.
+"""Run the short commands on a page of the documentation, and keep the outputs of its long commands.
 
 Tests marked `slow` run all commands of a page. `python tests/python/pages_in_brief.py PAGE` prints
 the page with the current outputs.
@@ -32,14 +32,16 @@ LONG: dict[str, tuple[str, ...]] = {
     "tuning.md": ("lasthop tune", ">>> "),
     "what-if.md": ("lasthop what-if", ">>> asked"),
 }
-"""Pages above the bound of CPU time, each with parts of the first lines of its long commands."""
+"""Pages whose commands exceed the limit of CPU time. For each page, parts of the first lines of its
+long commands are listed.
+"""
 
 
 def refreshed(path: Path) -> str:
-    """Return the page with the outputs of its short commands as they are now.
+    """Return the page with the present outputs of its short commands.
 
-    A block of Python examples that contains a long command is not run. The blocks after it are not
-    run either, because they may need its names.
+    A block of Python examples that contains a long command is not run. Later blocks are not run
+    either, because they may use names that this block defines.
     """
     long = LONG[path.name]
     command, prompt = transcripts.Reader.command, transcripts.Reader.prompt

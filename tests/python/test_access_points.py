@@ -1,4 +1,4 @@
-"""The table of facts about access points: the same values everywhere and in the engine."""
+"""The table of default settings of access points: lasthop and its engine use the same values."""
 
 import json
 from pathlib import Path
@@ -85,8 +85,8 @@ def test_older_cells_have_the_nearest_queue() -> None:
 
 
 def test_import_openwrt_has_the_cell_of_init(lasthop: Lasthop, tmp_path: Path) -> None:
-    """With one kind of access-point settings near and far stations had 42 and 17 Mb/s, and with the
-    other kind 99 and 5 Mb/s.
+    """The settings matter. With the settings of one access point, near and far stations had 42 and
+    17 Mb/s. With those of another access point, they had 99 and 5 Mb/s.
     """
     lasthop("init", "x.toml", "--yes", "--hop", "ax", "--queue", "openwrt")
     path = tmp_path / "wireless"
@@ -155,7 +155,7 @@ udp_down = {{ rate = "120 Mbps", packet = "1472 B" }}
 def test_check_names_the_setting_behind_the_default_of_ns_3(
     lasthop: Lasthop, tmp_path: Path
 ) -> None:
-    """wifi-aggregation.cc of ns-3 verifies 59 to 60 Mb/s of a single station at HtMcs7."""
+    """The ns-3 example wifi-aggregation.cc expects 59 to 60 Mb/s for a single station at HtMcs7."""
     goodput_mbps = []
     for edca, is_printed in (("", True), ('edca = "hostapd"\n', False)):
         path = tmp_path / "x.toml"

@@ -1,4 +1,6 @@
-"""Aggregates compared with ns-3: the test reads ns-3's output, and every case is a scenario."""
+"""Comparison of aggregates with ns-3: the output of ns-3 is read, and every compared setting gives
+a valid scenario.
+"""
 
 import tomllib
 
@@ -23,11 +25,11 @@ def test_bytes_of_stations_are_summed() -> None:
     assert delivered.segments == 300
     assert delivered.stations == [(1460, 2920), (4380, 0)]
     assert delivered.bytes == 8760
-    assert delivered.jain == 1  # 4380 bytes each
+    assert delivered.jain == 1  # each has 4380 bytes
 
 
 def test_jains_index_is_over_stations() -> None:
-    # one of two stations gets the complete goodput: 1 / 2
+    # One of two stations gets all goodput, so that Jain's index is 1 / 2.
     assert parsed("delivered 9 9\nstation 10 20\nstation 0 0\n").jain == 0.5
 
 
@@ -65,5 +67,6 @@ def test_the_engine_has_the_goodput_of_the_slots(stations: int) -> None:
     longer = {"duration": "63 s", "replications": 1}
     [cell] = simulate(Scenario(FILE, {**case.settings, **longer}), jobs=1).summary["cells"]
     expected_bps = goodput_bps(stations, EXCHANGES["802.11n"], Rules(), 60.0, 1)
-    # 60 s of each: 0.5 % standard deviation; an EIFS that is too short causes 1 %
+    # Runs of 60 s have a standard deviation of 0.5 %. An EIFS that is too short would change the
+    # goodput by 1 %.
     assert cell["goodput_bps"]["mean"] == pytest.approx(expected_bps, rel=0.02)

@@ -1,4 +1,4 @@
-"""Messages have the text of an assumption in addition to its number."""
+"""Messages contain the text of an assumption, not only its number."""
 
 import pickle
 import re
@@ -15,7 +15,7 @@ from lasthop.models.vbs.window import LAWS
 SOURCES = Path(__file__).parents[2] / "python" / "lasthop" / "models"
 
 NUMBER = r'"(a\d|assumption \d+|(?:section|table|remark|eq\.|appendices) [^"]+|cell)"'
-"""The number of an assumption without its text."""
+"""Pattern of the number of an assumption without its text."""
 
 WARNED_OF = {
     "airtime": set(),
@@ -28,7 +28,7 @@ WARNED_OF = {
     "red": {"eq. 2"},
     "acsma": set(),
 }
-"""Numbers of assumptions that only cause warnings."""
+"""Numbers of the assumptions whose violation causes only a warning."""
 
 
 def numbers(model: str) -> set[str]:

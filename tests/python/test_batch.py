@@ -1,4 +1,4 @@
-"""Runs go in chunks to executors. Sealed results are equal and never computed again."""
+"""Runs are sent in chunks to executors. Stored results are equal and are never computed again."""
 
 import errno
 import hashlib
@@ -45,7 +45,7 @@ def test_the_first_chunks_have_one_run_each() -> None:
 
 def test_chunks_have_ten_seconds_of_work_and_fewer_runs_near_the_end() -> None:
     sizes = Sizes(10.0, 2)
-    sizes.learn(simulated_s=100.0, cpu_s=1.0)  # a simulated second costs 10 ms
+    sizes.learn(simulated_s=100.0, cpu_s=1.0)  # A simulated second takes 10 ms.
     assert sizes.next([100.0] * 600, 600) == 10
     assert sizes.next([100.0] * 12, 12) == 2
     assert sizes.next([100.0], 1) == 1
@@ -65,7 +65,7 @@ def tables(directory: Path) -> dict[str, bytes]:
 
 
 def keys(directory: Path) -> set[str]:
-    """Return the sealed runs, and check that no run is in two parts."""
+    """Return the keys of the stored runs, and check that no run is in two parts."""
     sealed = [key for path in directory.glob("parts/*.zip") for key in Part(path).runs()]
     assert len(sealed) == len(set(sealed))
     return set(sealed)
@@ -158,7 +158,8 @@ def test_sealed_runs_are_not_repeated_after_workers_are_killed(
                 os.kill(draw.choice(sorted(children() - before)), signal.SIGKILL)
 
     here = tmp_path / "here"
-    # The cluster starts other workers and finishes. The sweep ends with other executors.
+    # The cluster replaces the killed workers and completes the sweep. With other executors, the
+    # sweep ends with an error.
     with who(tmp_path) as executor, suppress(lh.UserError):
         lh.sweep(LONG, over, directory=here, executor=executor, progress=kill)
     assert killed.is_set()
@@ -314,7 +315,7 @@ def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 class Job:
-    """A job that is done when it is checked for the second time."""
+    """A job that is finished when its state is checked for the second time."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.work, self.looks, self.cancelled = work, 0, False

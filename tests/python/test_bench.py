@@ -1,4 +1,6 @@
-"""The bench without simulators: omissions with reasons, medians, estimates."""
+"""The bench without simulators: missing simulators with reasons, medians, and estimates of
+costs.
+"""
 
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from measure import BenchError, Cost, Run, Stopped, limited, process, slope
 def test_a_missing_htsim_is_skipped_with_the_name_of_its_variable(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Without a folder, with another folder, and with the folder of the source."""
+    """The cases are no folder, another folder, and the folder of the source."""
     monkeypatch.delenv(peers.HTSIM_SOURCE, raising=False)
     assert "LASTHOP_HTSIM names no folder" in (peers.htsim_absent() or "")
 
@@ -26,7 +28,7 @@ def test_a_missing_htsim_is_skipped_with_the_name_of_its_variable(
 
 
 def test_a_cost_is_the_median_of_its_rounds() -> None:
-    """A disturbed round does not change the median: slopes of 2, 1 and 9 us."""
+    """One disturbed round does not change the median. The costs of the rounds are 2, 1 and 9 us."""
     spent_s = iter([1.0, 1.2, 1.0, 1.1, 0.5, 1.4])
 
     def run(duration_s: float) -> Run:
@@ -38,34 +40,38 @@ def test_a_cost_is_the_median_of_its_rounds() -> None:
 
 
 def test_transmissions_are_links_of_a_segment_and_its_ack() -> None:
-    """Six links and 0.2 us per segment make thirty million packets per second."""
+    """With six links and a cost of 0.2 us per segment, thirty million packets are transmitted per
+    second.
+    """
     cost = Cost(1.0, 2.0, 1.0, 0.2, 1e4, 10.0)
     assert cost.transmissions_per_s(6) == pytest.approx(30e6)
 
 
 def entry(simulator: str, size: int, round_s: float, **more: object) -> Entry:
-    """Return a cost of 2 us per segment at a point of the axis of flows."""
+    """Return a measurement with a cost of 2 us per segment, at a number of flows."""
     values = {"axis": "flows", "rounds": 3, "us_per_segment": 2.0, "segments_per_s": 1e4}
     values |= {"peak_rss_mb": 10.0, "size": size, "simulator": simulator, "round_s": round_s}
     return Entry(**(values | more))  # type: ignore[arg-type]
 
 
 def test_the_cost_of_the_next_point_is_extrapolated_from_two_points() -> None:
-    """Ten times the segments take ten times as long, or a hundred times if a segment costs ten
-    times as much. A falling cost of a segment is not extrapolated.
+    """Ten times the segments take ten times as long, or a hundred times if the cost of a segment
+    also grows tenfold. A cost that decreases is not extrapolated.
     """
     first, second = entry("ns-2", 60, 2.0), entry("ns-2", 600, 200.0)
     assert growth.estimate_s([], [1e6], 60) == 0.0
     assert growth.estimate_s([first], [1e6, 1e7], 600) == pytest.approx(20.0)
     assert growth.estimate_s([first, second], [1e6, 1e7, 1e8], 6000) == pytest.approx(20_000.0)
-    # Both points have the same number of segments, and the cell grows.
+    # The runs have the same number of segments, but the cost of a segment grows with the cell.
     assert growth.estimate_s([first, second], [1e6, 1e6, 1e6], 6000) == pytest.approx(20_000.0)
     cheaper = entry("ns-2", 600, 10.0)
     assert growth.estimate_s([first, cheaper], [1e6, 1e7, 1e8], 6000) == pytest.approx(100.0)
 
 
 def test_a_slow_simulator_stops_and_says_how_long_it_would_take() -> None:
-    """A simulator stops beyond ten minutes or after a missed point. lasthop never stops."""
+    """A simulator is not run any more if it would take more than ten minutes, or after an omitted
+    size. lasthop is always run.
+    """
     by_name = {simulator.name: simulator for simulator in growth.SIMULATORS}
     long = [entry("ns-2", 600, 100.0)]
     assert growth.reason(by_name["ns-2"], long, [1e6, 5e6], 6000, growth.BUDGET_S) is None
@@ -79,7 +85,9 @@ def test_a_slow_simulator_stops_and_says_how_long_it_would_take() -> None:
 
 
 def test_commands_contain_the_settings_of_the_point() -> None:
-    """A router grows together with its queue, and not all simulators support a cell."""
+    """The queue of a router grows with its number of flows. Some simulators do not support a
+    cell.
+    """
     wide = next(each for each in growth.POINTS if each.size == 6000)
     assert wide.settings(1.0)["dumbbell.bottleneck"] == "10000000000 bps"
     assert growth.htsim(wide, ["9", "1", "1"])[1:] == [*"911", "6000", "10", "1500", "bare"]  # type: ignore[index]
@@ -89,7 +97,9 @@ def test_commands_contain_the_settings_of_the_point() -> None:
 
 
 def test_a_command_that_takes_too_long_is_stopped() -> None:
-    """The signal of the kernel marks a stopped run. Other failures stay failures."""
+    """A run that the kernel stops by a signal is marked as too long. Other failures are reported as
+    failures.
+    """
     assert limited(["ns"], 600.0, 8.0)[1:3] == ["--cpu=600", f"--as={8 * 2**30}"]
     with pytest.raises(Stopped):
         process(limited(["sh", "-c", "kill -XCPU $$"], 1.0, 1.0))
@@ -98,7 +108,9 @@ def test_a_command_that_takes_too_long_is_stopped() -> None:
 
 
 def test_a_row_has_costs_transmissions_and_reasons() -> None:
-    """Six links at 2 us are three million per second. A throughput that is 10 % off is named."""
+    """With six links, 2 us per segment are three million transmissions per second. The row marks a
+    throughput that differs by 10 %.
+    """
     entries = [
         entry("lasthop", 60, 1.0),
         entry("ns-2", 60, 1.0, segments_per_s=1.1e4),

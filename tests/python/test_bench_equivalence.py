@@ -1,4 +1,6 @@
-"""Comparisons of the benches: equal, different or undecided; losses over complete periods."""
+"""Comparisons of the benches: equal, different or undecided, and losses over complete periods of
+the window.
+"""
 
 from math import isnan
 
@@ -15,10 +17,10 @@ from lasthop.answers.estimates import Estimate
     ("reference", "other", "expected"),
     [
         ((10.0, 0.0), (10.4, 0.05), Agreement.EQUAL),
-        ((10.0, 0.3), (10.4, 0.4), Agreement.UNDECIDED),  # 4 % ± 5 % with a band of 5 %
+        ((10.0, 0.3), (10.4, 0.4), Agreement.UNDECIDED),  # difference of 4 % ± 5 %, band of 5 %
         ((10.0, 0.0), (10.6, 0.05), Agreement.APART),
-        ((10.0, 0.0), (10.6, 0.2), Agreement.UNDECIDED),  # 6 ± 2 %
-        ((10.0, 0.1), (10.0, 2.5), Agreement.UNDECIDED),  # equal means of unknown intervals
+        ((10.0, 0.0), (10.6, 0.2), Agreement.UNDECIDED),  # difference of 6 % ± 2 %
+        ((10.0, 0.1), (10.0, 2.5), Agreement.UNDECIDED),  # equal means with wide intervals
         ((10.0, 0.0), (9.4, 0.05), Agreement.APART),
         ((10.0, None), (10.0, 0.0), Agreement.UNDECIDED),  # a single run
         ((0.0, 0.0), (0.0, 0.0), Agreement.EQUAL),
@@ -46,7 +48,9 @@ def test_halves_of_independent_means_add_in_squares() -> None:
 
 
 def saw(period_s: float, until_s: float, shift_s: float) -> dict[str, list[float]]:
-    """Return a window that grows from 50 to 100 packets in each period, sampled every 0.1 s."""
+    """Return the time series of a window that grows from 50 to 100 packets in each period, sampled
+    every 0.1 s.
+    """
     times_s = [0.1 * k for k in range(round(10 * until_s))]
     windows = [50 + 50 * (((time_s + shift_s) % period_s) / period_s) for time_s in times_s]
     return {"time_s": times_s, "first": windows}
@@ -56,7 +60,8 @@ def saw(period_s: float, until_s: float, shift_s: float) -> dict[str, list[float
 def test_losses_by_period_do_not_depend_on_where_a_run_cuts(shift_s: float) -> None:
     track = saw(11.0, 60.0, shift_s)
     falls = reductions(track["time_s"], track["first"], 10.0, 60.0)
-    # one loss at each fall: four or five in 50 s, at 1000 packets per second
+    # There is one loss at each reduction of the window: four or five in 50 s, at 1000 packets per
+    # second.
     loss = loss_by_period(track, lost_packets=len(falls), sent_pps=1000.0, from_s=10.0, to_s=60.0)
     assert len(falls) in (4, 5)
     assert loss == pytest.approx(1 / 11_000, rel=0.01)
@@ -77,7 +82,7 @@ def test_too_few_periods_are_undecided_and_unequal_periods_are_ignored() -> None
 
 
 def both(engine: list[float], kernel: list[float], by_period: list[float] | None = None) -> Both:
-    """Return a point of the kernel comparison with these losses of the complete run."""
+    """Return a comparison with the kernel that has these loss probabilities of complete runs."""
     [point] = [
         candidate
         for candidate in grid()
@@ -102,7 +107,7 @@ def test_undecided_points_of_the_kernel_comparison_are_not_counted_as_equal() ->
 
 
 def test_losses_of_a_periodic_flow_are_those_of_whole_periods() -> None:
-    first, two = [1.2e-5] * 3, [2.4e-5] * 3  # the run may contain one period more or less
+    first, two = [1.2e-5] * 3, [2.4e-5] * 3  # A run may contain one period more or less.
     assert both(first, two).agreement("loss") is Agreement.APART
     assert both(first, two, [1.5e-5] * 3).agreement("loss") is Agreement.EQUAL
     unknown = both(first, two, [float("nan")] * 3)

@@ -1,4 +1,6 @@
-"""The comparison with Linux's TCP in simulated time: its plan, and how it is resumed."""
+"""The comparison with Linux's TCP in simulated time: its plan, and how an interrupted comparison
+continues.
+"""
 
 import re
 from pathlib import Path
@@ -16,21 +18,21 @@ from lasthop.uml.kernel import Kernel
 
 ONE = "newreno, 1 of 50 ms, drop-tail 1 BDP"
 OTHER = "newreno, 1 of 10 ms, drop-tail 1 BDP"
-"""Name of another point of the grid."""
+"""Name of another comparison in the grid."""
 
 
 def point_named(name: str) -> Point:
-    """Return a point of the grid."""
+    """Return the comparison of the grid with this name."""
     return next(point for point in grid() if point.name == name)
 
 
 def figures(goodput_bps: float, loss: float = 0.01) -> dict[str, float]:
-    """Return the figures of a run."""
+    """Return the measured values of a run."""
     return {"goodput_bps": goodput_bps, "loss": loss, "queue_packets": 9.0, "jain": 1.0}
 
 
 def make_work(tmp_path: Path, store: Store) -> Work:
-    """Return the plan for two programs instead of kernels."""
+    """Return the plan for two programs in place of kernels."""
     kernels = []
     for version in ("6.12", "6.1"):
         program = tmp_path / version
@@ -76,8 +78,8 @@ def test_finished_runs_are_not_repeated_unless_the_kernel_or_the_engine_changes(
     work = make_work(tmp_path, Store(path))
     assert work.todo() == before[1:]
     assert work.cost().startswith("1 runs made, 0.01 CPU hours")
-    # 36 s as measured on the first kernel, six times as much for long runs; the assumed cost on the
-    # second kernel
+    # The first kernel has taken 36 s, and takes six times as long for long runs. The second kernel
+    # has the assumed cost.
     assert set(work.costs_s(before)) == {36.0, 6 * 36.0, 35.0}
     work = make_work(tmp_path, Store(path))
     (tmp_path / "6.12").write_text("another program")
@@ -120,7 +122,7 @@ def test_points_with_losses_of_the_link_are_compared_seed_by_seed() -> None:
 @pytest.mark.parametrize(("loss", "expected"), [(0.0104, False), (0.012, True)])
 def test_simulations_that_vary_much_are_replicated_more(loss: float, expected: bool) -> None:
     engine = {"runs": [figures(1e7), figures(1e7, loss), figures(1e7)], "by_period": []}
-    # half widths of 5.7 and 26.7 % of the mean; half of the band is 7.5 %
+    # The half widths are 5.7 and 26.7 % of the mean. Half of the band is 7.5 %.
     assert needs_more(point_named("newreno, 12 of 50 ms, drop-tail 1 BDP"), engine) is expected
     assert not needs_more(point_named("newreno, 12 of 50 ms, 1 BDP, 1 % lost"), engine)
     unknown = {**engine, "by_period": [float("nan")] * 5}

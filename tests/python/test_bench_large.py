@@ -1,4 +1,4 @@
-"""Long and large runs: verdicts, bounds and extrapolations."""
+"""Long and large runs: verdicts, limits of memory, and extrapolations."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -34,10 +34,10 @@ SLOPES = [
 def test_memory_above_its_bound_or_growing_is_missed() -> None:
     assert RUN.missed() == []
     assert replace(RUN, peak_mb=9.99).missed() == []
-    assert len(replace(RUN, peak_mb=10.01).missed()) == 1  # a megabyte more
+    assert len(replace(RUN, peak_mb=10.01).missed()) == 1  # above the bound
     assert (
         len(replace(RUN, third_mb=800.0, peak_mb=815.0).missed()) == 1
-    )  # above the bound, and constant
+    )  # above the bound, but constant
     assert len(replace(RUN, third_mb=800.0, peak_mb=820.0).missed()) == 2
 
 
@@ -46,17 +46,17 @@ def test_the_allocator_takes_steps_of_16_bytes() -> None:
 
 
 def test_a_bound_grows_by_flows_links_windows_and_values() -> None:
-    """By hand, a flow through a dumbbell has 4 links, 8 steps and 9 values."""
+    """By hand, a flow through a dumbbell has 4 links, 8 window steps and 9 values."""
     network = Network(large.CASES / "campus.toml", "dumbbell.flows", 100)
     per_flow = (engine_bytes(replace(network, size=200), 1.0) - engine_bytes(network, 1.0)) / 100
     by_hand = sum(FLOW) + 4 * sum(LINK) + 8 * (4 + 32) + 42 * PACKET
     by_hand += sum(ITEM) + 9 * sum(QUANTITY)
-    text = 150  # longer only with longer names or numbers
+    text = 150  # more only with longer names or numbers
     assert by_hand < per_flow < by_hand + 9 * text
 
 
 def test_a_run_stays_below_its_bound_from_python() -> None:
-    """A run of two thousand flows needs more memory than the program and its modules."""
+    """A run of two thousand flows needs more memory than the program and its modules alone."""
     network = Network(large.CASES / "campus.toml", "dumbbell.flows", 2_000)
     case = large.Case("small", "", network, 0.3, 0.1)
     most_mb = python_bytes(network, 0.2) / 2**20
@@ -69,7 +69,7 @@ def test_the_cost_of_a_million_is_extrapolated_from_the_last_two() -> None:
     flat = large.million(SLOPES)
     assert flat["us_per_segment"] == pytest.approx(0.5)
     assert flat["cpu_s_per_s"] == pytest.approx(40.0)
-    assert flat["start_s"] == pytest.approx(36.0)  # ten times, and six digits instead of five
+    assert flat["start_s"] == pytest.approx(36.0)  # ten times the flows, 6 digits instead of 5
     assert flat["memory_gb"] == pytest.approx(9.0)
     assert flat["chunks"] * flat["chunk_cpu_s_per_s"] == pytest.approx(32.0)
     dearer = [SLOPES[0], replace(SLOPES[1], us_per_segment=0.5 / (10 / 3) ** 0.5), SLOPES[2]]

@@ -1,4 +1,4 @@
-"""Tests of the bench of short commands that run no command."""
+"""The bench of short commands, tested without running a command."""
 
 import tomllib
 

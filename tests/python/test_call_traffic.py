@@ -1,4 +1,4 @@
-"""Calls in short form: packets, arrivals and counts."""
+"""The short form `call`: numbers of packets, their arrival times, and results."""
 
 import pytest
 
@@ -14,7 +14,7 @@ ENDS = {"from": "home", "to": "net"}
 
 
 def calling(call: object) -> list[dict[str, object]]:
-    """Return the same calls at a station and between wired nodes."""
+    """Return scenarios with the same calls at a station and between wired nodes."""
     return [
         {**CELL, "station": {"phone": {"call": call}}},
         {**WIRED, "flow": {"phone": {**ENDS, "call": call}}},
@@ -23,7 +23,8 @@ def calling(call: object) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("tree", calling(2), ids=["station", "wired"])
 def test_audio_has_64_kbps_and_video_1200_kbps_per_direction(tree: dict[str, object]) -> None:
-    # 50/s * 160 B * 8 = 64 kb/s; 30/s * 5 * 1,000 B * 8 = 1.2 Mb/s, except for one frame in 5 s
+    # Audio has 50/s * 160 B * 8 = 64 kb/s. Video has 30/s * 5 * 1,000 B * 8 = 1.2 Mb/s, except for
+    # one frame in 5 s.
     flows = lh.simulate(tree).flows
     assert len(flows) == 8
     for number in (1, 2):
@@ -35,8 +36,8 @@ def test_audio_has_64_kbps_and_video_1200_kbps_per_direction(tree: dict[str, obj
 
 
 def test_packets_of_a_frame_wait_for_each_other() -> None:
-    # 1,028 B at 10 Mb/s take 822.4 us: packet k of a frame arrives after k times 822.4 us and 20
-    # ms.
+    # A packet of 1,028 B takes 822.4 us at 10 Mb/s. Packet k of a frame arrives after k times 822.4
+    # us and 20 ms.
     flow = {**ENDS, "udp": {"rate": "1200 kbps", "packet": "1000 B", "burst": 5}}
     flows = lh.simulate({**WIRED, "flow": {"video": flow}}).flows
     sent_s = 8 * 1028 / 10e6
@@ -46,7 +47,7 @@ def test_packets_of_a_frame_wait_for_each_other() -> None:
 
 
 def test_a_queue_of_four_packets_loses_the_last_of_each_frame() -> None:
-    # a queue limit counts the packet in service
+    # The limit of a queue includes the packet in service.
     flow = {**ENDS, "udp": {"rate": "1200 kbps", "packet": "1000 B", "burst": 5}}
     line = {**LINE, "queue": 4}
     flows = lh.simulate({**RUN, "link": {"line": line}, "flow": {"video": flow}}).flows
@@ -54,7 +55,8 @@ def test_a_queue_of_four_packets_loses_the_last_of_each_frame() -> None:
 
 
 def test_calls_of_a_group_start_at_different_phases() -> None:
-    # 40 frames of 5 packets meet if all start together: the last packet then waits 164 ms
+    # If all calls started together, 40 frames of 5 packets would arrive together, and the last
+    # packet would wait 164 ms.
     fast = {**LINE, "rate": "100 Mbps", "queue": 1000}
     flow = {**ENDS, "count": 40, "call": 1, "start_spread": "0 s"}
     flows = lh.simulate({**RUN, "link": {"line": fast}, "flow": {"phone": flow}}).flows

@@ -1,4 +1,4 @@
-"""Calls of answers: verdicts, and delays that come first in tables, sweeps and pictures."""
+"""Calls in results: verdicts, and delays that come first in tables, sweeps and pictures."""
 
 from dataclasses import replace
 from typing import Any
@@ -36,7 +36,7 @@ def home() -> lh.Result:
 
 
 def with_values(result: lh.Result, up: dict[str, Any], lost: dict[str, Any]) -> dict[str, Any]:
-    """Return a result whose call has these values in the upload direction."""
+    """Return a result in which the upload direction of the call has these values."""
     changed = {"one_way_delay_p99_s": up, "loss_probability": lost}
     flows = [
         flow | (changed if flow["name"] == "phone/udp-up/1" else {})

@@ -62,7 +62,9 @@ def capture(
 
 @pytest.fixture(scope="module")
 def frames(capture: Path) -> dict[str, list[str]]:
-    """Return the value of each field in every frame, empty if a frame lacks the field."""
+    """Return the value of each field in every frame. The value is empty if a frame lacks the
+    field.
+    """
     named = [argument for field in FIELDS for argument in ("-e", field)]
     rows = [line.split("\t") for line in tshark(capture, "-T", "fields", *named)]
     return dict(zip(FIELDS, map(list, zip(*rows, strict=True)), strict=True))
@@ -80,7 +82,7 @@ def test_no_frame_is_malformed_cut_short_or_an_error(capture: Path) -> None:
 
 
 def test_acknowledgements_refer_to_earlier_segments(capture: Path) -> None:
-    # retransmissions by the MAC are not analysed as TCP
+    # This option excludes retransmissions by the MAC from the TCP analysis.
     first_copies = ["-o", "wlan.retransmitted:FALSE"]
     assert tshark(capture, *first_copies, "-Y", "tcp.analysis.ack_lost_segment") == []
 

@@ -71,7 +71,9 @@ def packets(capture: Path) -> pd.DataFrame:
 
 
 def packets_of(capture: Path) -> pd.DataFrame:
-    """Return the value of each field in every frame as text, empty if a frame lacks the field."""
+    """Return the value of each field in every frame as text. The text is empty if a frame lacks the
+    field.
+    """
     named = [argument for field in FIELDS for argument in ("-e", field)]
     settings = ["-o", "wlan_radio.tsf_at_end:FALSE"]
     lines = tshark(capture, *settings, "-T", "fields", *named)
@@ -81,7 +83,7 @@ def packets_of(capture: Path) -> pd.DataFrame:
 
 
 def ppdus(packets: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the packets by PPDU: packets with a common reference number, or single packets."""
+    """Return the packets of each PPDU. Packets of one PPDU have a common reference number."""
     reference = packets["radiotap.ampdu.reference"]
     is_new = (reference == "") | (reference != reference.shift())
     return [group for _, group in packets.groupby(is_new.cumsum())]
@@ -164,7 +166,7 @@ def test_packets_of_an_amsdu_are_subframes(packets: pd.DataFrame) -> None:
     lengths = packets["wlan_aggregate.a_mdsu.length"]
     several = lengths[lengths.str.contains(",")]
     assert len(several) > 3
-    # a segment of 1500 bytes after LLC and SNAP
+    # A segment has 1500 bytes after the LLC and SNAP headers.
     assert {length for row in several for length in row.split(",")} <= {"1508", "48"}
 
 
@@ -184,11 +186,12 @@ def test_only_lost_mpdus_are_marked_as_lost(packets: pd.DataFrame, rows: pd.Data
 def test_wireshark_computes_the_same_durations(
     tmp_path: Path, debian_program: Callable[[str, str], str]
 ) -> None:
-    """Durations of HT at 20 MHz and of older frames are compared.
+    """Only durations of HT at 20 MHz and of frames before 802.11n are compared.
 
-    Version 4.0 counts 104 data subcarriers of 40 MHz, no VHT-SIG-B and no complete symbols of VHT,
-    and computes no duration of HE. It counts no delimiter before the last MPDU, and mistakes
-    A-MPDUs that begin in the same instant for a single A-MPDU.
+    Other durations of Wireshark 4.0 are wrong. It assumes 104 data subcarriers at 40 MHz, and omits
+    VHT-SIG-B and the rounding to complete symbols in VHT. It computes no durations of HE. It omits
+    the delimiter before the last MPDU. It treats A-MPDUs that begin at the same time as a single
+    A-MPDU.
     """
     debian_program("tshark", "tshark")
     result = busy("802.11n", "8000 B", "20 MHz", frames=6_000)

@@ -1,4 +1,4 @@
-"""Tests of the CPU budget, of the parts of `make test-long` that are due, and of skips."""
+"""The CPU budget, the parts of `make test-long` that must be run, and skipped tests."""
 
 import importlib.util
 import json
@@ -57,7 +57,7 @@ def test_the_unit_is_the_mean_of_loop_and_compile(tmp_path: Path) -> None:
 def test_a_report_fails_with_a_stage_that_failed_or_is_above_its_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Stages of 100 and 200 CPU seconds with limits of 60 units, and a unit of 2 s."""
+    """The stages take 100 and 200 CPU seconds. A unit is 2 s, and the limits are 60 units."""
     (tmp_path / "budget.toml").write_text("[limits]\na = 60\nb = 60\ntotal = 200\n")
     monkeypatch.setattr(budget, "HERE", tmp_path)
     stages = tmp_path / "stages"
@@ -76,7 +76,7 @@ def test_a_report_without_stages_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a repository with a file that belongs to the part `tcp`, and a file that does not."""
+    """Create a repository with a file that belongs to the part `tcp`, and a file that does not."""
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench/kernel_tcp.py").write_text("1")
@@ -150,7 +150,7 @@ def test_a_part_covers_the_files_that_its_tests_read(part: str, file: str) -> No
 
 
 def report_of(outcome: str) -> pytest.TestReport:
-    """Return the report of a test with this outcome."""
+    """Return the report of a test that ended with this outcome."""
     place = ("tests/test_x.py", 3, "Skipped: needs busybox")
     location = ("tests/test_x.py", None, "test_y")
     report = pytest.TestReport("tests/test_x.py::test_y", location, {}, "passed", None, "setup")
@@ -190,7 +190,9 @@ def test_a_missing_test_needs_a_reason(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 WITHOUT_LASTHOP = ("connection_costs.py", "webassembly.py")
-"""Benches that do not run the installed lasthop. Another bench starts those in `*_inside.py`."""
+"""Benches that do not run the installed lasthop. Files named `*_inside.py` are not in the list,
+because other benches start them.
+"""
 
 
 def test_benches_require_a_release_build() -> None:

@@ -47,7 +47,7 @@ def test_a_refused_scenario_is_still_simulated() -> None:
     assert "assumption" in comparison.refusal
     quantities = {row.quantity for row in comparison.rows}
     assert {"goodput_share", "goodput_bps"} <= quantities
-    assert "fairness_level" not in quantities  # the demand is met
+    assert "fairness_level" not in quantities  # the demand of the flow is met
     assert comparison.simulation.replications == 2
 
 

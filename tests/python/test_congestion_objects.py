@@ -1,4 +1,4 @@
-"""The objects of the package are compiled from `crates/bpf`."""
+"""The BPF objects in the package are compiled from `crates/bpf`."""
 
 import hashlib
 import subprocess
@@ -71,7 +71,7 @@ def test_an_object_has_a_section_for_each_operation_and_no_path_of_a_machine(law
         f"struct_ops/{law}_{name}" for name in names if name not in ("name", "flags")
     ]
     flags = built.types().structure(OPERATIONS).place("flags")
-    assert built.section(SECTION)[flags] == 1  # also for users without privileges
+    assert built.section(SECTION)[flags] == 1  # users without privileges may use it
     assert b"/home" not in built.data
     assert str(SOURCES).encode() not in built.data
 
@@ -79,7 +79,7 @@ def test_an_object_has_a_section_for_each_operation_and_no_path_of_a_machine(law
 @pytest.mark.parametrize("law", CONTROLS)
 def test_names_of_a_process_fit_into_the_kernel(law):
     control = CONTROLS[law]
-    most = f"{control.short}_{4_194_304}"  # the largest number of a process (linux/threads.h)
+    most = f"{control.short}_{4_194_304}"  # largest process ID (linux/threads.h)
     assert max(len(most), len(control.kernel_name)) < 16
 
 

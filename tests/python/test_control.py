@@ -1,4 +1,4 @@
-"""The controllers in Python. Tests of crates/engine cover their rules."""
+"""The controllers in Python. Tests of crates/engine cover their algorithms."""
 
 import doctest
 import re
@@ -35,7 +35,8 @@ def test_the_estimator_reports_its_base_thresholds_and_margin() -> None:
     wce = Wce(max_bps=6_000_000)
     assert wce.base_rtt_s is None
     assert wce.thresholds_s == (0.005, 0.04, 0.2)
-    # a longer path, or a queue: the estimator tests this by reducing C, and then restores C
+    # The round-trip time grows because the path is longer or a queue is full. The estimator
+    # distinguishes these by reducing C, and then restores C.
     steps = []
     while wce.last_step != "return":
         wce.step(1 + 0.1 * len(steps), 0.015)
@@ -111,7 +112,7 @@ def test_a_class_with_its_share_of_a_long_queue_is_blocked() -> None:
     vbs = Vbs([0.526, 0.474], occupancy_packets=60)
     assert vbs.step(59, [0.6, 0.4]) == [0.0, 0.0]
     assert vbs.step(61, [0.52, 0.48]) == [0.0, 1.0]
-    # the second class is absent: the first class may use the complete buffer
+    # The second class is absent, so that the first class may use the complete buffer.
     assert vbs.step(61, [0.99, 0.01], present=[True, False]) == [0.0, 0.0]
     assert vbs.blocking == [0.0, 0.0]
 

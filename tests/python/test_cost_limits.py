@@ -1,4 +1,6 @@
-"""The cost of an answer is estimated in advance, and refused above its limit."""
+"""The cost of a computation is estimated before it starts. A computation above the limit is
+refused.
+"""
 
 import re
 import time
@@ -32,11 +34,11 @@ from lasthop.stability.spectrum import roots
 from .conftest import Lasthop
 
 AT_ONCE_S = 1.0
-"""Bound of the time of an estimate. [s]"""
+"""Largest duration of an estimate. [s]"""
 
 
 def refused(question: object, *arguments: object, **more: object) -> TooCostlyError:
-    """Return the refusal of a question, and check that it takes no time."""
+    """Return the error of a refused computation, and check that the refusal takes no time."""
     assert callable(question)
     begun = time.process_time()
     with pytest.raises(TooCostlyError) as caught:
@@ -51,11 +53,11 @@ cell = { phy = "802.11b", cwmin = 1023, ap_queue = 100_000, ap = { cwmin = 15, t
 tcp = { congestion = "reno", window = 42, delayed_ack = false }
 station.a = { count = 500, upload = 1 }
 """
-"""A cell of stations with an upload, and an access point with long bursts."""
+"""A cell whose stations have one upload each, and whose access point sends long bursts."""
 
 
 def chain_of(stations: int) -> lh.Scenario:
-    """Return a smaller chain."""
+    """Return a cell with fewer stations."""
     return lh.Scenario(CHAIN, {"station.a.count": stations})
 
 
@@ -264,8 +266,8 @@ def test_a_comparison_simulates_if_no_model_answers_in_time() -> None:
 
 @pytest.mark.slow
 def test_a_chain_takes_about_its_estimated_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Estimates and measured times, in units of a plain loop, with and without bursts and
-    contention.
+    """Estimated and measured times agree, with and without bursts and contention. Times are in
+    units of a plain loop.
     """
     estimates_s: list[float] = []
     monkeypatch.setattr(cost, "need", lambda _, time_s, memory_bytes: estimates_s.append(time_s))
@@ -277,14 +279,14 @@ def test_a_chain_takes_about_its_estimated_time(monkeypatch: pytest.MonkeyPatch)
         known = lh.Scenario(chain, settings).typed
         loop_s = loop_turn_s()
         begun = time.process_time()
-        with suppress(models.ModelError):  # discarded frames are detected at the end
+        with suppress(models.ModelError):  # The model detects discarded frames at its end.
             models.predict(known, "edca")
         turns = (time.process_time() - begun) / loop_s
         assert 0.8 < estimates_s[-1] / cost.TURN_S / turns < 4.0
 
 
 def loop_turn_s() -> float:
-    """Return the CPU time of one iteration of a plain loop, the minimum of five measurements.
+    """Return the CPU time of one iteration of a plain loop, as the minimum of five measurements.
     [s]
     """
 

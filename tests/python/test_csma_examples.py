@@ -1,4 +1,4 @@
-"""The small networks by conflict graph agree with their comments."""
+"""The example networks with a conflict graph give the results in their comments."""
 
 import lasthop as lh
 
@@ -18,7 +18,7 @@ def test_the_shop_in_the_centre_starves_until_one_side_is_far() -> None:
     assert near["c"] < 0.2 * min(near["w"], near["e"])
     away = {"csma.node.east.x": "1700 m", "csma.node.e.x": "1700 m"}
     far = goodputs("csma-positions.toml", **away)
-    assert abs(far["c"] / far["w"] - 1.0) < 0.1  # a fair pair
+    assert abs(far["c"] / far["w"] - 1.0) < 0.1  # Both links have a fair share.
 
 
 def test_a_hidden_sender_destroys_what_it_does_not_hear() -> None:

@@ -1,4 +1,4 @@
-"""Display of objects: lines at a prompt, tables and a picture in a notebook."""
+"""Display of objects: text at a prompt, tables, and a picture in a notebook."""
 
 import re
 import subprocess
@@ -22,7 +22,7 @@ ALONE = {"meta", "img", "br", "hr"}
 
 
 class Page(HTMLParser):
-    """Contents of a piece of HTML. Tags that do not match are an error."""
+    """Parser of the contents of a piece of HTML. Tags that do not match are an error."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, lh.Result]:
-    """Return results of a cell, a router and a conflict graph."""
+    """Return results of a cell, of a router and of a conflict graph."""
     names = {"cell": "hotspot", "router": "dumbbell", "graph": "csma-hidden"}
     return {
         kind: lh.simulate(EXAMPLES / f"{name}.toml", settings=SHORT, replications=2)
@@ -62,7 +62,7 @@ def results() -> dict[str, lh.Result]:
 
 @pytest.fixture(scope="module")
 def shown(results: dict[str, lh.Result]) -> dict[str, Any]:
-    """Return an object of each kind."""
+    """Return one object of each kind that is displayed."""
     cell = results["cell"]
     comparison = lh.compare(EXAMPLES / "hotspot.toml", settings=SHORT, replications=2)
     tree = {"cell": {"phy": "802.11b", "cwmax": 63}, "station": {"reader": {"download": 1}}}
@@ -174,7 +174,7 @@ def test_an_object_is_a_table_and_a_picture_in_a_notebook(shown: dict[str, Any],
         assert head == "data:image/png;base64"
         assert b64decode(data).startswith(b"\x89PNG")
         assert len(data) < 400_000
-    # only a picture, which is dark on white, may set colours of text or background
+    # Only a picture, which is dark on white, may set the colour of text or background.
     styles = [value for name, value in page.attributes if name == "style"]
     colours = [
         colour for each in styles for colour in re.findall(r"(?:color|background):([^;]+)", each)
@@ -187,7 +187,7 @@ def test_intervals_and_missing_values_are_in_the_table() -> None:
     cells = Page(result._repr_html_()).cells
     assert any(re.fullmatch(r"[\d.]+ ± [\d.]+", cell) for cell in cells)
     alone = lh.compare(SMALL, replications=1)
-    assert "-" in Page(alone._repr_html_()).cells  # a goodput that the model does not give
+    assert "-" in Page(alone._repr_html_()).cells  # the model predicts no goodput
 
 
 def test_the_chosen_setting_of_a_search_stands_out(shown: dict[str, Any]) -> None:
@@ -204,7 +204,7 @@ def test_a_long_table_is_cut_and_says_so() -> None:
 
 
 def names(evil: str) -> Iterator[Any]:
-    """Yield objects about a scenario with this name."""
+    """Yield objects about a scenario whose name is `evil`."""
     scenario = lh.Scenario(SMALL, {"name": evil})
     yield scenario
     yield lh.simulate(scenario, replications=1)

@@ -1,4 +1,4 @@
-"""Docstrings of public verbs: their sections and examples."""
+"""Docstrings of public functions: their sections and examples."""
 
 import doctest
 import inspect
@@ -19,13 +19,13 @@ VERBS = sorted(
 )
 
 CANNOT_FAIL = {"schema"}
-"""Verbs without parameters and errors."""
+"""Functions that have no parameters and raise no errors."""
 
 SKIPPED = {
     "emulate": "Real time needs Linux and root rights",
     "write_report": "This needs the template of reports, which Node builds",
 }
-"""Verbs whose examples are not run, and the reason that the docstring gives."""
+"""Functions whose examples are not run, with the reason in the docstring."""
 
 
 def documented(name: str) -> str:

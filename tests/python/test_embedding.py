@@ -1,4 +1,6 @@
-"""The workbench inside the site: links that contain scenarios, and sites without it."""
+"""The workbench as a part of the documentation site: links that contain scenarios, and sites
+without it.
+"""
 
 import base64
 import json
@@ -27,7 +29,7 @@ GUIDE = (DOCS / "guide" / "workbench.md").read_text("utf-8")
 
 
 def opened(address: str) -> dict[str, object]:
-    """Return the state of the page in a link, as `state/link.ts` reads it."""
+    """Return the page's state that a link contains, as `state/link.ts` reads it."""
     packed = address.partition("#s=")[2]
     unpacked = zlib.decompress(
         base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), wbits=-15

@@ -1,4 +1,4 @@
-"""Counts and messages of an emulation, without a clock and without the kernel."""
+"""Packet numbers and messages of an emulation, tested without a clock and without the kernel."""
 
 import random
 from math import inf
@@ -25,7 +25,8 @@ def test_a_machine_that_is_in_time_says_how_late_it_was():
 
 
 def test_a_machine_that_is_too_slow_says_what_it_could_carry():
-    # the machine is in time if it is busy for at most 0.8 of the time: 14000 * 0.8 / 0.96
+    # The machine is fast enough if it is busy for at most 0.8 of the time. The result is 14400 *
+    # 0.8 / 0.96.
     assert in_time_pps(0.96, 14_400) == pytest.approx(12_000)
     assert lateness(0.0071, 0.96, 14_400) == (
         f"warning: {LATE}: the machine carries about 12,000 packets per second of this "
@@ -41,7 +42,8 @@ def test_a_machine_shared_with_other_programs_is_reported():
 
 
 def test_simultaneous_packets_are_named_if_they_are_the_reason():
-    # 256 packets of 15 us each: the last packet of an aggregate is late by 3.8 ms
+    # There are 256 packets of 15 us each, so that the last packet of an aggregate is late by 3.8
+    # ms.
     assert lateness(0.0071, 0.6, 40_000, 256) == (
         f"warning: {LATE}: up to 256 packets are due simultaneously, and to carry as many takes "
         "3.8 ms"
@@ -79,7 +81,8 @@ def test_web_connections_are_counted_as_in_a_simulation():
 
 
 def test_99th_percentile_is_that_of_a_simulation():
-    # the smallest value that at least 99 % do not exceed: the 198th of 200, the 99th of 100
+    # The percentile is the smallest value that at least 99 % of the values do not exceed: the 198th
+    # of 200, the 99th of 100.
     assert percentile_99(range(200, 0, -1)) == 198
     assert percentile_99(range(1, 101)) == 99
     assert percentile_99([0.3]) == 0.3
@@ -98,7 +101,8 @@ def test_a_class_of_calls_has_the_percentile_of_all_their_datagrams():
 
 
 def test_losses_of_a_program_are_relative_to_packets_with_a_known_fate():
-    # 3 datagrams are sent in the warm-up and lost after it, 1 is sent and arrives after the warm-up
+    # Three datagrams are sent in the warm-up and lost after it. One datagram is sent in the warm-up
+    # and arrives after it.
     assert loss(3, 1) == {"loss_probability": 0.75}
     assert loss(0, 0) == {}
 
@@ -163,7 +167,7 @@ VOICE = {"rate": "greedy", "category": "voice"}
             {"udp_down": "greedy"},
             {"b": {"upload": 1}},
             None,
-        ),  # together with the ACKs of the upload
+        ),  # The queue also has ACKs of the upload.
         ({"udp_down": "greedy"}, {"b": {"udp_down": "64 kbps"}}, None),
         ({"udp_up": "greedy", "download": 1}, {}, None),
         ({"udp_down": "greedy"}, {"vsb": {}}, None),
@@ -177,12 +181,12 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
     table = {"duration": "1 s", "cell": {"phy": "802.11g"}, "station": stations}
     typed = lh.Scenario(table, settings=rest).typed
     greedy = next(flow.name for flow in typed.udp_flows if flow.udp.arrivals == "greedy")
-    # 10 % are lost before the queue, which drops 40 % of the rest
+    # Of the datagrams 10 % are lost before the queue. The queue drops 40 % of the others.
     lists = network_lists(greedy, 0.46, queue or "ap", 0.4)
     result = losses(typed, lists, {}, programs_run=False)
     assert result == {greedy: pytest.approx(0.1) if queue else None}
     assert losses(typed, lists, {}, programs_run=True) == {greedy: None}
-    # the excess of a source that started late is not negative
+    # If a source started late, its excess is not negative.
     lists = network_lists(greedy, 0.4, queue or "ap", 0.4001)
     assert losses(typed, lists, {}, programs_run=False) == {greedy: 0.0 if queue else None}
 
@@ -190,14 +194,14 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
 @pytest.mark.parametrize(
     ("sent", "arrived", "lost", "dropped", "expected"),
     [
-        # 1000 are sent, 200 are dropped, 800 enter the queue: 500 have left the queue, 300 are
-        # still in it
+        # Of 1000 datagrams, 200 are dropped and 800 enter the queue. Of these, 500 have left the
+        # queue and 300 are in it.
         (1000, 500, 200, 0.2, 0.0),
-        # 100 of 1000 are lost before the queue, which drops 180 of the remaining 900
+        # Of 1000 datagrams, 100 are lost before the queue. The queue drops 180 of the other 900.
         (1000, 400, 280, 0.2, 0.1),
-        # 80 of the 800 that enter the queue are lost after it
+        # Of the 800 datagrams that enter the queue, 80 are lost after it.
         (1000, 420, 280, 0.2, 0.1),
-        # the queue has drained: more have arrived than were sent
+        # More datagrams have arrived than were sent, because the queue was not empty at the start.
         (500, 700, 100, 0.2, 0.0),
         (1000, 0, 1000, 0.2, 1.0),
         (0, 0, 1000, 0.2, 1.0),

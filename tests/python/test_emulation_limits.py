@@ -1,4 +1,4 @@
-"""Refusals of the emulator before it changes anything."""
+"""Scenarios that the emulator refuses before it changes anything."""
 
 from pathlib import Path
 
@@ -159,8 +159,8 @@ def test_settings_that_the_kernel_ignores_are_named(tmp_path, tcp, named):
         ('link.l = { from = "n", to = "s", back_rate = "3 Mbps" }\nwire.rate = "1 Mbps"', 3e6),
         ("vsb = {}", 11e6),
         ('vsb.rate = "30 Mbps"', 30e6),
-        # The excess compensates for losses before the queue of a link. The air, with the rate of
-        # frames, needs no compensation.
+        # A greedy source sends more than the rate of the link, to compensate for losses before its
+        # queue. In the air the source sends at the rate of frames and needs no compensation.
         ('wire = { rate = "5 Mbps", loss = 0.1 }', 5e6 * 1.1 / 0.9),
         ("wire = { rate = { trace = [12, 24] }, loss = 0.2 }", 2e6 * 1.2 / 0.8),
         ("wire.loss = 0.1", 11e6 / 0.9),
@@ -190,7 +190,7 @@ def test_a_greedy_downlink_is_sent_at_the_rate_of_the_first_link_on_its_path(
 @pytest.mark.parametrize(
     ("source", "wire", "time_s"),
     [
-        # 100 packets of 1500 B at 5 Mb/s
+        # 100 packets of 1500 B take 0.24 s at 5 Mb/s.
         ("greedy", {"rate": "5 Mbps", "queue": 100, "loss": 0.01}, 0.24),
         ("greedy", {"rate": {"trace": [2]}, "queue": 100}, 0.0),
         ("greedy", {}, 0.0),
@@ -220,7 +220,7 @@ def test_users_of_a_conflict_graph_are_flows_with_their_own_settings():
 
 
 def test_emulated_and_simulated_users_have_the_same_demand():
-    """Numbers of connections and lengths of responses equal those of a simulation."""
+    """The numbers of connections and the lengths of responses equal those of a simulation."""
     flow = {"stop": "7 s", "web": {"connections": 30, "response": "2 kB"}}
     scenario = lh.Scenario({**WIRED, "warmup": "0 s", "seed": 5, "flow": {"f": flow}})
     asked = list(_core.Transactions(scenario.checked, 0))
@@ -230,7 +230,7 @@ def test_emulated_and_simulated_users_have_the_same_demand():
     assert starts_s == sorted(starts_s)
     assert starts_s[-1] < 7
     assert {each[3] for each in asked} == {2000}
-    assert len({each[1] for each in asked}) > 10  # requests are drawn
+    assert len({each[1] for each in asked}) > 10  # the lengths of requests are random
     with pytest.raises(ValueError, match="flow: 1 is no web source"):
         _core.Transactions(scenario.checked, 1)
 

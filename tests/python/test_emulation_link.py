@@ -1,4 +1,6 @@
-"""A link instead of a scenario: its settings, and its place on the command line."""
+"""Emulation of a link instead of a scenario: settings of the link, and its position on the command
+line.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Several emulations combined into one answer."""
+"""Results of several emulations, combined into one result."""
 
 from typing import Any
 

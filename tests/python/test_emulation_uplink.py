@@ -1,4 +1,4 @@
-"""The uplink of an emulation, without privileges."""
+"""The uplink of an emulation, tested without privileges."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Explanations: objectives, the search by pairs of runs, and the command."""
+"""`explain`: objectives, the search by paired runs, and the command."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Commands without the packages of extras, and messages about missing packages."""
+"""Commands in an environment without optional packages, and messages about missing packages."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ sys.meta_path.insert(0, Absent())
 from lasthop.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-"""The command line in an environment without the packages."""
+"""Program that runs the command line without the optional packages."""
 
 
 def bare(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
@@ -49,11 +49,11 @@ for folder, args in json.loads(sys.argv[1]):
 print(json.dumps(outcomes))
 """
 )
-"""Program that runs commands one after another without the packages, each in its own folder."""
+"""Program that runs several commands without the optional packages, each in its own folder."""
 
 
 class Outcome(NamedTuple):
-    """Result of a command."""
+    """Exit code and output of a command."""
 
     returncode: int
     stdout: str
@@ -63,7 +63,9 @@ class Outcome(NamedTuple):
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], Outcome]:
-    """Return the outcome of each command of `NO_EXTRA` and `NEEDING` without the packages."""
+    """Return the outcome of each command in `NO_EXTRA` and `NEEDING`, run without the optional
+    packages.
+    """
     commands = [*NO_EXTRA, *(args for args, _ in NEEDING)]
     given = json.dumps([[str(tmp_path_factory.mktemp("bare")), args] for args in commands])
     program = IN_TURN.format(names=set(EXTRAS))

@@ -1,4 +1,4 @@
-"""The same definition of fairness in every kind of answer: over flows with unmet demand."""
+"""Fairness has the same definition in all results: it is computed over flows with unmet demand."""
 
 import socket
 from dataclasses import replace
@@ -36,8 +36,8 @@ udp_down = "greedy"
         (1000, 990, 10, 0, 0.0, True),
         (1000, 989, 11, 0, 0.0, False),
         (10, 9, 1, 0, 0.0, False),
-        (1000, 900, 0, 100, 100.0, True),  # all datagrams arrived, by their delay
-        (1000, 900, 0, 100, 50.0, False),  # the queue grows
+        (1000, 900, 0, 100, 100.0, True),  # Datagrams in flight are explained by their delay.
+        (1000, 900, 0, 100, 50.0, False),  # Datagrams accumulate in a queue.
         (1000, 992, 0, 8, 0.2, True),
         (10, 0, 0, 10, 0.0, False),
         (0, 0, 0, 0, 0.0, True),
@@ -66,7 +66,7 @@ def test_packets_in_flight_are_not_missing() -> None:
     assert rows.fairness_level.isna()["c"]
     early = {"station.c.udp_down.start": "0 s", "station.c.udp_down.stop": "10 s"}
     lossy = {"wire.loss": 0.1, "wire.delay": "1 s"}
-    # a tenth is lost; datagrams of the warm-up do not compensate for the loss
+    # A tenth of the datagrams is lost. Datagrams of the warm-up do not compensate for this loss.
     rows = lh.simulate(lh.Scenario(LATE), settings={**early, **lossy}).stations
     assert not rows.fairness_level.isna()["c"]
 
@@ -94,7 +94,7 @@ def test_a_station_that_competes_only_in_some_replications_is_reported() -> None
     assert judged(stations) == ["a", "b"]
     [warning] = mixed_demands(stations)
     assert warning.startswith("station b: gets 99 % of its demand in 1 of 3")
-    stations["b"]["goodput_bps"] = [1e6, 0.0, 1e6]  # without goodput there is no level
+    stations["b"]["goodput_bps"] = [1e6, 0.0, 1e6]  # no fairness level without goodput
     assert mixed_demands(stations) == []
 
 

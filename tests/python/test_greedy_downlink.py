@@ -1,4 +1,4 @@
-"""A greedy downlink fills the first queue with a rate on its path; the delays are computed by
+"""A greedy downlink fills the first queue on its path that has a rate. The delays are computed by
 hand.
 """
 
@@ -34,8 +34,8 @@ ALONE = simulate()
 @pytest.mark.parametrize(
     ("source", "path", "wait_s"),
     [
-        # a datagram enters when one of ten places becomes free, and leaves after ten services of 12
-        # ms
+        # A datagram enters the queue when one of its ten places becomes free, and leaves it after
+        # ten services of 12 ms.
         ("greedy", {"wire.rate": "1 Mbps", "wire.queue": 10}, 0.12),
         (
             "greedy",
@@ -56,7 +56,7 @@ ALONE = simulate()
 def test_goodput_and_delay_are_those_of_the_slowest_link_on_the_path(source, path, wait_s):
     result = simulate(source, **path)
     assert flow(result, "goodput_bps") == pytest.approx(1e6 * PAYLOAD / PACKET, rel=0.01)
-    # the additional time on the air is less than two milliseconds
+    # In addition, the time on the air is less than two milliseconds.
     assert 0 < flow(result, "one_way_delay_s") - wait_s < 0.002
 
 
@@ -88,13 +88,13 @@ def test_the_first_datagram_comes_after_the_delay_and_the_last_as_long_after_the
     assert between("1.1 s", "1.4 s") == 0
     assert between("1.4 s", "1.5 s") == pytest.approx(full_bps, rel=0.02)
     assert between("2.3 s", "2.4 s") == pytest.approx(full_bps, rel=0.02)
-    assert between("2.43 s", "2.5 s") == 0  # the queue of the access point delays by 16 ms
+    assert between("2.43 s", "2.5 s") == 0  # The queue of the access point has a delay of 16 ms.
 
 
 @pytest.mark.parametrize("path", [{"wire.rate": "2 Mbps"}, {"vsb.rate": "2 Mbps"}])
 def test_datagrams_left_in_the_queue_of_a_link_drain_after_the_stop(path):
     source = {"rate": "greedy", "stop": "1.5 s"}
-    queue = {f"{next(iter(path)).partition('.')[0]}.queue": 50}  # 0.3 s
+    queue = {f"{next(iter(path)).partition('.')[0]}.queue": 50}  # 50 packets take 0.3 s
     drains = simulate(source, warmup="1.5 s", **path, **queue)
     drained_bps = 50 * 8 * PAYLOAD / 1.5
     assert flow(drains, "goodput_bps") == pytest.approx(drained_bps, rel=0.05)
@@ -104,7 +104,7 @@ def test_a_download_gets_its_part_of_the_shared_bottleneck():
     result = simulate(other={"download": 1}, **{"vsb.rate": "5 Mbps"})
     assert flow(result, "goodput_bps") == pytest.approx(2.5e6 * PAYLOAD / PACKET, rel=0.01)
     assert flow(result, "goodput_bps", "b/down/1") == pytest.approx(2.5e6 * 0.96, rel=0.02)
-    # until the bottleneck begins, the access point's queue is full
+    # Until the bottleneck begins, the queue of the access point is full.
     begins = simulate(other={"download": 1}, **{"vsb.rate": "5 Mbps", "vsb.start": "2 s"})
     assert 10e6 < flow(begins, "goodput_bps") < flow(ALONE, "goodput_bps")
 

@@ -1,8 +1,8 @@
-"""Imports have no cycles, and follow the order of the rooms.
+"""Imports have no cycles, and follow the order of the rooms, which are the top-level packages.
 
-Every ``import`` of the Python package is read, and every ``crate::`` and ``super::`` path of the
-engine, by rooms (top-level packages) and by files. `docs/architecture.md` gives the reasons for the
-order of the rooms.
+The tests read every ``import`` of the Python package, and every ``crate::`` and ``super::`` path of
+the engine. They check the imports between rooms and between files. `docs/architecture.md` gives the
+reasons for the order of the rooms.
 """
 
 import ast
@@ -25,7 +25,9 @@ Graph = Mapping[str, Set[str]]
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """Return sets of more than one node in which each node leads to all others (Tarjan)."""
+    """Return the sets of several nodes in which each node is reachable from all others (Tarjan's
+    algorithm).
+    """
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
     stack: list[str] = []
@@ -62,13 +64,15 @@ def test_circles_are_found() -> None:
 # -- Python ------------------------------------------------------------------------------------
 
 FOUNDATIONS = {"_core", "errors", "extras", "progress", "references", "scenario"}
-"""Rooms that most other rooms may import: errors, progress of long steps, the checked scenario."""
+"""Rooms (top-level packages) that most other rooms may import: errors, progress of long steps, the
+checked scenario.
+"""
 
 SIMULATED = {*FOUNDATIONS, "answers", "simulation"}
-"""Rooms for code that simulates, and reads the results."""
+"""Rooms that a room may import if it simulates and reads the results."""
 
 DOORS = ("cli", "__main__")
-"""Rooms that may import all other rooms, and that no other room imports."""
+"""Rooms that may import all other rooms. No other room may import them."""
 
 MAY_IMPORT: Mapping[str, Set[str]] = {
     "errors": set(),
@@ -78,15 +82,16 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "scenario": {"_core", "errors", "references"},
     "channel": {"_core"},
     "control": {"_core"},
-    # Models use scenarios as typed values. They never run anything.
+    # Models read typed values of scenarios, and never run anything.
     "stability": {"errors", "progress"},
     "answers": FOUNDATIONS,
     "models": {"answers", "errors", "progress", "scenario", "stability"},
     "warnings": {"_core", "answers", "channel", "errors", "models", "scenario"},
-    # Rooms that show answers import them. Answers use these rooms only by reference.
+    # Only `display` and `plot` show answers. They import `answers`, which refers to them only by
+    # name.
     "display": {"answers", "errors", "scenario"},
     "plot": {"_core", "answers", "display", "errors", "models", "scenario", "stability", "tuning"},
-    # The room simulation calls the engine, and calls no model.
+    # The room `simulation` calls the engine, and calls no model.
     "simulation": {"_core", "answers", "errors", "progress", "scenario", "warnings"},
     "prediction": {*SIMULATED, "models", "warnings"},
     "learning": SIMULATED,
@@ -95,7 +100,8 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "whatif": {*SIMULATED, "batch"},
     "tuning": {*SIMULATED, "batch", "models"},
     "explanation": {*SIMULATED, "batch", "display", "models", "tuning"},
-    # Facts about real networks become scenarios. Nothing is run, and no model is used.
+    # The rooms `init`, `importing` and `measured` read facts about real networks. They run nothing
+    # and use no model.
     "init": {"errors", "scenario"},
     "importing": {"_core", "errors", "extras", "progress", "scenario", "tuning"},
     "measured": {"answers", "errors", "scenario"},
@@ -111,7 +117,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "studies": {*SIMULATED, "batch", "comparison", "models", "plot", "prediction", "stability"},
     "workbench": {"_core", "errors", "scenario"},
     "report": {*SIMULATED, "comparison", "display", "plot", "sweep", "workbench"},
-    # The kernel of Linux.
+    # `linux` has interfaces to the kernel of Linux.
     "linux": {"errors"},
     "daemon": {"errors", "linux", "scenario"},
     "uml": {"_core", "errors", "progress"},
@@ -137,11 +143,13 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
         "whatif",
     },
 }
-"""Rooms that a room may import; the command line may import all."""
+"""Rooms that each room may import. The command line is not listed, because it may import all
+rooms.
+"""
 
 
 def modules() -> dict[str, Path]:
-    """Return the files of the package by the name of their module."""
+    """Return the files of the package, by module name."""
     files = {}
     for path in PACKAGE.rglob("*.py"):
         inside = path.relative_to(PACKAGE.parent).with_suffix("")
@@ -150,9 +158,11 @@ def modules() -> dict[str, Path]:
 
 
 def imported(node: ast.AST, *, has_calls: bool, has_types: bool) -> Iterator[str]:
-    """Yield imported names, also inside functions; with `has_types` also those for types only.
+    """Yield imported names, including imports inside functions. If `has_types`, include imports
+    that are used only for types.
 
-    Expressions, most of a tree, are searched only if `has_calls`, for calls of `import_module`.
+    If `has_calls`, expressions are searched for calls of `import_module`. This takes long, because
+    most of a tree is expressions.
     """
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr) and not has_calls:
@@ -172,12 +182,12 @@ def imported(node: ast.AST, *, has_calls: bool, has_types: bool) -> Iterator[str
 
 
 def is_ours(module: str) -> bool:
-    """Return whether a module is in this package."""
+    """Return whether a module is in the package lasthop."""
     return module.split(".")[0] == "lasthop"
 
 
 def imports(*, has_types: bool) -> dict[str, set[str]]:
-    """Return the modules of the package, and the modules that each imports."""
+    """Return, for each module of the package, the modules that it imports."""
     known = modules()
     graph: dict[str, set[str]] = {}
     for name, path in known.items():
@@ -194,7 +204,7 @@ def imports(*, has_types: bool) -> dict[str, set[str]]:
 
 @pytest.fixture(scope="module")
 def python() -> Graph:
-    """Modules of the package, and the modules that each imports at run time."""
+    """Return, for each module of the package, the modules that it imports at run time."""
     graph = imports(has_types=False)
     lazily = {*lasthop.PACKAGES.values(), *lasthop.MODULES.values()}
     graph["lasthop"] |= {f"lasthop.{module}" for module in lazily}
@@ -202,7 +212,9 @@ def python() -> Graph:
 
 
 def room_of(module: str) -> str:
-    """Return the package or file directly below `lasthop`; `enforce` has a room per package."""
+    """Return the package or file directly below `lasthop` that contains a module. In `enforce`,
+    each package is a room.
+    """
     names = module.split(".")
     return ".".join(names[1:3] if names[1:2] == ["enforce"] else names[1:2]) or module
 
@@ -213,7 +225,7 @@ def test_python_has_no_import_circle(python: Graph) -> None:
 
 def test_python_has_no_circle_of_types() -> None:
     graph = imports(has_types=True)
-    del graph["lasthop"]  # The package itself imports the types of all public names.
+    del graph["lasthop"]  # The package `lasthop` imports all public types.
     assert circles(graph) == []
 
 
@@ -237,11 +249,13 @@ def test_a_table_of_rooms_that_may_import_has_no_circle() -> None:
 
 
 REFERENCE = re.compile(r"[a-z_]+(\.[a-z_]+)+:[A-Za-z_]+")
-"""A reference to an object of the package, which `lasthop.references` imports."""
+"""Pattern of a reference to an object of the package. `lasthop.references` imports such objects by
+name.
+"""
 
 
 def references() -> Iterator[tuple[str, str]]:
-    """Yield the references in the package, each with its module."""
+    """Yield each reference in the package, with the module that contains it."""
     for module, path in modules().items():
         text = path.read_text()
         if "references import" in text or module == "lasthop.answers.kinds":
@@ -279,11 +293,15 @@ ORDER = (
     {"replication", "live", "pcapng", "result"},
     {"run", "session"},
 )
-"""Rooms of the engine by level. No room imports a room above it. [level]"""
+"""Rooms of the engine in layers, from the lowest to the highest. No room imports a room of a higher
+layer.
+"""
 
 
 def rooms_of_engine() -> dict[str, set[str]]:
-    """Return the rooms of the engine and the rooms that each names, without tests and comments."""
+    """Return, for each room of the engine, the rooms that its code names, without tests and
+    comments.
+    """
     graph: dict[str, set[str]] = {}
     for path in ENGINE.rglob("*.rs"):
         inside = path.relative_to(ENGINE).with_suffix("").parts
@@ -295,7 +313,9 @@ def rooms_of_engine() -> dict[str, set[str]]:
 
 
 def rooms_named(text: str, module: tuple[str, ...]) -> Iterator[str]:
-    """Return first names after `crate::`, and after the `super::` that lead to the crate."""
+    """Return the first names after `crate::`, and after as many `super::` as lead to the crate
+    root.
+    """
     code = re.sub(r"//.*", "", text.partition("#[cfg(test)]\nmod ")[0])
     for supers, names in re.findall(r"\b(crate|super(?:::super)*)::(\w+|\{[^;]*\})", code):
         up = supers.count("super")
@@ -304,7 +324,7 @@ def rooms_named(text: str, module: tuple[str, ...]) -> Iterator[str]:
 
 
 def first_names(names: str) -> Iterator[str]:
-    """Return first names of the paths in a list `{a::b, c::{d, e}}`, or the name itself."""
+    """Return the first names of the paths in a list `{a::b, c::{d, e}}`, or of a single path."""
     if not names.startswith("{"):
         yield names
         return
@@ -319,7 +339,7 @@ def first_names(names: str) -> Iterator[str]:
 
 
 def going_up(graph: Mapping[str, Iterable[str]]) -> set[str]:
-    """Return imports of a room from a higher level."""
+    """Return the imports from a room of a higher layer."""
     level = {room: at for at, rooms in enumerate(ORDER) for room in rooms}
     return {
         f"{room} -> {other}"
@@ -357,14 +377,14 @@ def test_rooms_of_the_engine_have_no_circle() -> None:
 # -- files of the engine -----------------------------------------------------------------------
 
 Module = tuple[str, ...]
-"""The names of a module below the crate; the crate itself is empty."""
+"""Names of a module below the crate root, from the outermost. The crate root is an empty tuple."""
 
 USE = re.compile(r"\b(pub\s+)?use\s+([^;]+);")
 NAMED = re.compile(r"\b(?:crate|self|super)(?:::\w+)+")
 
 
 def paths_of(tree: str) -> Iterator[str]:
-    """Yield the paths of a use tree such as `a::{b, c::{d as e}}`; a renamed path has its original
+    """Yield the paths of a use tree such as `a::{b, c::{d as e}}`. A renamed path has its original
     name.
     """
     head, brace, rest = tree.partition("{")
@@ -383,7 +403,7 @@ def paths_of(tree: str) -> Iterator[str]:
 
 
 class EngineFiles:
-    """The files of a crate by their modules, and the files that each uses."""
+    """The files of a crate by module, and the files that each file uses."""
 
     def __init__(self, texts: Mapping[Module, str]) -> None:
         self.uses: dict[Module, list[Module]] = {}
@@ -406,7 +426,7 @@ class EngineFiles:
 
     @staticmethod
     def absolute(module: Module, path: str, texts: Iterable[Module]) -> Module | None:
-        """Return a path from the crate root on, or None if it belongs to another crate."""
+        """Return a path from the crate root, or None if the path belongs to another crate."""
         names = path.removesuffix("::self").split("::")
         if names[0] == "crate":
             return tuple(names[1:])
@@ -417,7 +437,7 @@ class EngineFiles:
         return (*module, *names)
 
     def file_of(self, path: Module, followed: Set[Module] = frozenset()) -> Module:
-        """Return the file that defines an item; re-exported names are followed."""
+        """Return the file that defines an item. Re-exports are followed."""
         size = next(size for size in range(len(path), -1, -1) if path[:size] in self.uses)
         module, item = path[:size], path[size : size + 1]
         target = self.exports[module].get(item[0]) if item else None
@@ -426,7 +446,7 @@ class EngineFiles:
         return self.file_of((*target, *path[size + 1 :]), {*followed, target})
 
     def graph(self) -> dict[str, set[str]]:
-        """Return the files that each file uses."""
+        """Return, for each file, the files that it uses."""
         return {
             "/".join(module): {"/".join(self.file_of(path)) for path in paths} - {"/".join(module)}
             for module, paths in self.uses.items()
@@ -434,7 +454,7 @@ class EngineFiles:
 
 
 def files_of_engine() -> dict[str, set[str]]:
-    """Return the files of the engine and the files that each uses; tests are left out."""
+    """Return, for each file of the engine, the files that it uses. Tests are excluded."""
     texts = {}
     for path in ENGINE.rglob("*.rs"):
         names = path.relative_to(ENGINE).with_suffix("").parts

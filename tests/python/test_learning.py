@@ -1,4 +1,4 @@
-"""A simulation as an environment of Gymnasium."""
+"""A simulation as an environment of Gymnasium, the interface for reinforcement learning."""
 
 import importlib
 import runpy

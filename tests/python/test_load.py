@@ -1,4 +1,4 @@
-"""Saved and printed answers are read again, and other files are refused in one line."""
+"""Saved and printed results are read again. Other files are refused with one line."""
 
 import json
 import os
@@ -81,7 +81,7 @@ def test_a_summary_without_samples_has_tables_and_names_the_missing_parts(
     assert isinstance(alone, lh.Result)
     assert alone.stations.equals(small_result.stations)
     assert alone.to_json() == small_result.to_json()
-    assert alone != small_result  # the small result also has samples
+    assert alone != small_result  # The small result also has samples.
     assert alone == lh.load(path)
     assert alone._repr_html_()
     assert alone.plot.goodput()
@@ -141,7 +141,7 @@ def test_predictions_emulations_and_comparisons_are_loaded_from_json(tmp_path: P
     assert alone.warnings == both.prediction.warnings
     with pytest.raises(lh.UserError, match="has no scenario"):
         _ = alone.scenario
-    assert lh.load(tmp_path / "1.json").intervals  # two replications
+    assert lh.load(tmp_path / "1.json").intervals  # the file has two replications
 
 
 def test_a_sweep_is_loaded_from_json_and_from_its_directory(
@@ -279,7 +279,7 @@ def test_places_without_an_answer_are_refused(tmp_path: Path) -> None:
 
 
 def damaged(record: dict[str, Any], part: str, value: Any) -> str:
-    """Return a record with another value in a part, or without the part if the value is `...`."""
+    """Return a record in which a part has another value, or is missing if the value is `...`."""
     changed = {key: each for key, each in record.items() if key != part}
     return json.dumps(changed if value is ... else changed | {part: value})
 

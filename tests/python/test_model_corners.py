@@ -1,4 +1,6 @@
-"""Models at the ends of all ranges: an answer or a refusal within time and memory."""
+"""Models with extreme values of all settings: each gives a prediction or a refusal, within limits
+of time and memory.
+"""
 
 import json
 import os
@@ -21,16 +23,18 @@ from lasthop.models import MODELS
 
 ROOT = Path(__file__).parents[2]
 SEED = int(os.environ.get("SEED", "0")) or randrange(1, 2**31)
-"""Seed of the drawn settings, printed if a test fails."""
+"""Seed of the random settings. The seed is printed if a test fails."""
 
 MAX_TIME_S = 4.0
-"""Time limit of an answer in the long test. [s]"""
+"""Largest time of a prediction in the long test. [s]"""
 GRACE = 2.0
-"""Multiple of its limit after which an answer is stopped. [-]"""
+"""Multiple of its time limit after which a prediction is stopped. [-]"""
 LATE_S = 2.0
 """Time between two checks of the clock. [s]"""
 MANY = 1000
-"""Number of stations, connections or flows at which a scenario takes too long to read here."""
+"""Number of stations, connections or flows from which on a scenario takes too long to read in these
+tests.
+"""
 
 ROUTER: dict[str, Any] = {
     "duration": "4 s",
@@ -103,7 +107,7 @@ EXAMPLES = {
 
 
 def scenarios() -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return scenarios that models answer, by name, each with its model."""
+    """Return scenarios that models support, by name. Each scenario has its model."""
     by_name = dict(OWN)
     for name, model in EXAMPLES.items():
         by_name[f"{name}.toml"] = (
@@ -115,7 +119,7 @@ def scenarios() -> dict[str, tuple[str, dict[str, Any]]]:
 
 @pytest.fixture(scope="module")
 def corners() -> Corners:
-    """Return keys of scenarios with their corners, from the schema."""
+    """Return the keys of scenarios with their extreme values, from the schema."""
     return Corners(lh.schema())
 
 
@@ -124,7 +128,7 @@ def test_every_model_has_a_scenario() -> None:
 
 
 def impossible(tree: Any, path: str = "") -> Iterator[str]:
-    """Yield impossible values of an answer."""
+    """Yield values of a prediction that are impossible."""
     if isinstance(tree, list):
         for item in tree:
             yield from impossible(item, path)
@@ -139,7 +143,9 @@ def impossible(tree: Any, path: str = "") -> Iterator[str]:
 
 
 def answer(name: str, settings: list[Setting], max_time_s: float) -> bool | None:
-    """Return whether a scenario has an answer with these settings, None if it is invalid."""
+    """Return whether a scenario has a prediction with these settings, or None if the scenario is
+    invalid.
+    """
     model, base = scenarios()[name]
     options = {"beta": 1.3} if name.endswith("aggregates") and model == "hotspot" else {}
     what = f"SEED={SEED}: {name} with {settings}"
@@ -161,21 +167,21 @@ def answer(name: str, settings: list[Setting], max_time_s: float) -> bool | None
 
 
 def is_small(setting: Setting) -> bool:
-    """Return whether a setting leaves a scenario with few stations, connections and flows."""
+    """Return whether a scenario with this setting has few stations, connections and flows."""
     key, value = setting
     many = key.rpartition(".")[2] in ("count", "upload", "download", "flows")
     return not (many and isinstance(value, int) and value > MANY)
 
 
 def drawn(corners: Corners, draws: Random, most: int) -> tuple[str, list[Setting]]:
-    """Return a scenario and a few of its keys at a corner."""
+    """Return a scenario, and a few of its keys with extreme values."""
     name = draws.choice(sorted(scenarios()))
     settings = corners.draw(scenarios()[name][1], draws, most)
     return name, list(filter(is_small, settings))
 
 
 def test_a_sample_of_corners_has_an_answer_or_a_refusal(corners: Corners) -> None:
-    """The test draws corners for one second."""
+    """The test draws random extreme values for one second."""
     draws, begun = Random(SEED), time.process_time()
     while time.process_time() - begun < 1.0:
         answer(*drawn(corners, draws, 1), max_time_s=0.2)
@@ -217,7 +223,7 @@ COSTLY = {
     "opportunities": {"cell.txop_limit": "10 s"},
     "long queue": {"cell.ap_queue": 1_000_000},
 }
-"""Settings that make models of cells that aggregate costly."""
+"""Settings with which the models of aggregating cells are costly."""
 
 MEASURE = """
 import json, resource, sys, time
@@ -250,7 +256,7 @@ print(json.dumps(estimate))
 """
 
 MACHINE = 3.0
-"""Limit of the ratio of an answer's time to its estimate for an idle machine. [-]"""
+"""Largest ratio of a prediction's time to its estimate, which is for an idle machine. [-]"""
 LITTLE_S, LITTLE_BYTES = 2.0, 2e8
 """Time and memory that estimates do not include. [s, bytes]"""
 

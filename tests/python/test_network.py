@@ -1,4 +1,4 @@
-"""Wired networks from the outside: results, comparison, sweep, pictures."""
+"""Wired networks seen by a user: results, comparisons, sweeps and pictures."""
 
 from pathlib import Path
 
@@ -124,7 +124,7 @@ def test_web_connections_appear_as_a_class_only() -> None:
     assert "site" not in result.flows.index
     classes = result.table("classes")
     site_row = classes.loc["site"]
-    # 80 connections in 4 s; PackMime's arrivals come in waves
+    # 80 connections are expected in 4 s. PackMime's arrivals come in bursts.
     assert 20 < site_row["connections_finished"] < 240
     assert site_row["connections_refused"] == 0
     assert 0.02 < site_row["completion_s"] < site_row["completion_p95_s"] < 6
@@ -141,10 +141,10 @@ def test_possible_phase_effects_cause_a_warning() -> None:
         in warning
     )
     settings = [
-        {"dumbbell.jitter": "packet"},  # the remedy
+        {"dumbbell.jitter": "packet"},  # the recommended setting
         {"queue": {"red": {"min_th": 5, "max_th": 15}}},  # RED drops at random
-        {"queue": 10_000, "warmup": "3 s"},  # this queue drops nothing
-        {"flow.far.rtt": "20 ms"},  # one round-trip time
+        {"queue": 10_000, "warmup": "3 s"},  # a queue that drops nothing
+        {"flow.far.rtt": "20 ms"},  # only one round-trip time
     ]
     for each in settings:
         assert lh.simulate(TWO_RTTS, settings=each).warnings == [], each

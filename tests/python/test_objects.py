@@ -1,4 +1,4 @@
-"""Answers and scenarios are pickled, copied and compared."""
+"""Results and scenarios can be pickled, copied and compared."""
 
 import copy
 import pickle
@@ -33,7 +33,7 @@ def result(request: pytest.FixtureRequest) -> lh.Result:
 
 @pytest.fixture(scope="module")
 def everything(result: lh.Result) -> list[Any]:
-    """Return an object of each class, about the same scenario if possible."""
+    """Return one object of each class, about the same scenario if possible."""
     scenario = result.scenario
     over = {"seed": [1, 2]}
     bare = lh.check(EXAMPLES / Path(scenario.source).name)
@@ -126,7 +126,7 @@ def test_scenarios_with_the_same_meaning_are_equal_and_a_single_element_of_a_set
 
 @pytest.fixture(scope="module")
 def tuning() -> lh.Tuning:
-    """Return a search whose progress cannot be pickled."""
+    """Return the result of a search whose progress cannot be pickled."""
     seen: list[TuneProgress] = []
     return lh.tune(
         {

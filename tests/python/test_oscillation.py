@@ -1,4 +1,4 @@
-"""The prediction of a fluid model, drawn with the trace of a simulated queue."""
+"""The prediction of a fluid model, drawn together with the trace of a simulated queue."""
 
 import json
 from dataclasses import replace
@@ -32,8 +32,8 @@ def test_trace_is_the_simulated_queue_after_the_warm_up(comparison: lh.Compariso
     assert swing is not None
     assert swing.times_s[0] > 6.0
     assert swing.times_s[-1] == pytest.approx(30.0)
-    # The mean of samples equals the mean of the first replication, except for the spacing of the
-    # samples.
+    # The mean of the trace equals that of the first replication, except for the effect of the
+    # sampling interval.
     mean = comparison.simulation.samples.query(
         "list == 'queues' and name == 'bottleneck' and quantity == 'occupancy_packets' "
         "and replication == 0"
@@ -68,7 +68,7 @@ def test_rows_have_the_period_and_json_the_prediction(comparison: lh.Comparison)
     assert (row.name, row.quantity) == ("bottleneck", "period_s")
     assert comparison.swing is not None
     assert comparison.swing.cycle is not None
-    # Compare with the cycle of the model, not with the first oscillation from the equilibrium.
+    # The compared period is that of the model's limit cycle, not that of the first oscillation.
     assert row.predicted == comparison.swing.cycle_s
     assert row.predicted == pytest.approx(sum(comparison.swing.cycle[0][[1, -1]]))
     tree = json.loads(comparison.to_json())
@@ -90,7 +90,7 @@ def test_samples_that_the_scenario_requests_stay() -> None:
 
 
 def test_the_period_is_reported_without_a_fluid_model() -> None:
-    """CUBIC through the same RED has no model, but the trace of its queue is shown."""
+    """No model supports CUBIC with this RED, but the trace of the queue is shown."""
     comparison = lh.compare(ROUTER, settings={"tcp.congestion": "cubic", "replications": 1})
     assert comparison.refusal is not None
     assert comparison.swing is not None
@@ -130,7 +130,7 @@ def test_a_trace_without_a_period_names_the_longest_period_searched(
     assert comparison.swing is not None
     assert period_text(comparison.swing).startswith("time [s]\nsimulation: period ")
     without = replace(comparison.swing, period_s=None, cycle_s=None)
-    to = plain(without.longest_s)  # as in the table: "none to 2.999"
+    to = plain(without.longest_s)  # as in the table, "none to 2.999"
     expected = f"time [s]\nsimulation: no steady period up to {to} s, 1/8 of the trace"
     assert period_text(without) == expected
     assert period_text(replace(without, cycle_s=2.0)) == f"{expected}\nfluid model: cycle 2.000 s"
@@ -147,8 +147,8 @@ def test_period_of_a_noisy_wave_is_found(period: float) -> None:
 
 
 def test_packets_that_return_after_a_round_trip_are_not_an_oscillation() -> None:
-    """A trace that repeats only with the round-trip time has no period; a slow wave has a
-    period.
+    """A trace that repeats only after a round-trip time has no period. A trace with a slow wave has
+    a period.
     """
     rng = np.random.default_rng(3)
     bursts = np.tile(rng.normal(0.0, 5.0, 20), 300) + rng.normal(0.0, 1.0, 6000)
@@ -157,7 +157,8 @@ def test_packets_that_return_after_a_round_trip_are_not_an_oscillation() -> None
     assert period_of(TIMES, echo, [0.2]) is None
     swing = echo + 8.0 * np.sin(2.0 * np.pi * TIMES / 1.5)
     assert period_of(TIMES, swing, [0.2]) == pytest.approx(1.5, rel=0.03)
-    # The wave is too small compared with the bursts to be an oscillation of the queue.
+    # The amplitude of the wave is too small, compared with the bursts, for an oscillation of the
+    # queue.
     small = echo + 1.0 * np.sin(2.0 * np.pi * TIMES / 1.5)
     assert period_of(TIMES, small, [0.2]) is None
 

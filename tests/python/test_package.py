@@ -67,7 +67,7 @@ LIGHT = (
     + [["import", "hostapd", f"{ROOT}/tests/samples/hostapd/balena-open-ap.conf"]]
     + [["import", "openwrt", f"{ROOT}/tests/samples/openwrt/arduino-yun"]]
 )
-"""Commands that work without packages for numbers and pictures."""
+"""Commands that do not require the packages for numerics and pictures."""
 
 
 def test_light_commands_load_no_heavy_package(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ NAMED_LIKE_MODULES = [name for name, module in lasthop.MODULES.items() if name =
 @pytest.mark.parametrize("name", NAMED_LIKE_MODULES)
 def test_a_function_keeps_its_name_after_its_module_is_imported(name: str) -> None:
     module = importlib.import_module(f"lasthop.{name}")
-    setattr(lasthop, name, module)  # like an import of the module
+    setattr(lasthop, name, module)  # an import of the module has this effect
     assert getattr(lasthop, name) is getattr(module, name)
     assert callable(getattr(lasthop, name))
     assert pickle.loads(pickle.dumps(getattr(lasthop, name))) is getattr(module, name)
@@ -118,7 +118,7 @@ def test_completion_offers_only_public_names() -> None:
     packages = {"allowance", "models", "relay", "stability", "studies"}
     assert offered == {*lasthop.__all__, *packages} - {"__version__"}
     assert all(hasattr(lasthop, name) for name in offered)
-    assert lasthop.warnings.settings is not None  # an import by name still works
+    assert lasthop.warnings.settings is not None  # The module can still be imported by name.
 
 
 def test_modules_named_in_the_documentation_exist() -> None:
@@ -134,11 +134,11 @@ def test_modules_named_in_the_documentation_exist() -> None:
 
 
 FILES = {"toml", "md", "lasthop", "abi3", "conf"}
-"""Names after a dot that are not names of Python: ends of files."""
+"""File extensions. They are names after a dot that do not belong to Python."""
 
 
 def is_there(steps: list[str]) -> bool:
-    """Return whether these nested names lead from the package to an object."""
+    """Return whether nested names such as `a.b.c` lead from the package to an object."""
     if steps[0] in FILES:
         return True
     node = importlib.import_module("lasthop")
@@ -159,7 +159,7 @@ def test_emulate_and_reproduce_are_verbs_of_the_package(tmp_path: Path) -> None:
 
     with pytest.raises(lh.UserError, match="neither a subject nor a claim"):
         lh.reproduce(["xyzzy"], directory=tmp_path)
-    # a claim that needs only models and no simulation
+    # The claim is decided by models, without a simulation.
     answer = lh.reproduce(["acsma-16"], directory=tmp_path)
     assert [each.claim.id for each in answer.results] == ["acsma-16"]
     with pytest.raises(lh.UserError, match="webs"):
@@ -181,7 +181,7 @@ def test_a_function_that_is_replaced_in_its_module_is_restored(
 
 
 def test_no_message_names_a_file_that_is_not_installed() -> None:
-    """A wheel contains neither the documentation's sources nor the examples nor the tests."""
+    """A wheel contains neither the sources of the documentation nor the examples nor the tests."""
     sources = ROOT / "python/lasthop"
     not_installed = re.compile(r"\b(docs|examples|tests|bench)/\w|\w\.md\b")
     texts = {path: path.read_text("utf-8") for path in sorted(sources.rglob("*.py"))}
@@ -196,7 +196,7 @@ def test_no_message_names_a_file_that_is_not_installed() -> None:
 
 
 def messages(tree: ast.Module) -> Iterator[ast.Constant]:
-    """Yield all string constants except those that are statements, which are documentation."""
+    """Yield all string constants, except for documentation strings."""
     statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if (

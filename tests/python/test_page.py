@@ -1,4 +1,4 @@
-"""The page of the guide: its objects and the record that the guide shows."""
+"""The measuring page of the guide: its objects, and the recorded page load in the guide."""
 
 import json
 import sys

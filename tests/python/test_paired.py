@@ -24,7 +24,8 @@ DELAY = Measure("flows", "one_way_delay_p99_s", ("phone/udp-up/1",))
 
 
 def test_interval_is_students_over_the_differences() -> None:
-    # Differences 1, 2, 3: mean 2, standard error 1/sqrt(3), t(2 degrees, 97.5 %) = 4.3027.
+    # The differences are 1, 2 and 3, with mean 2 and standard error 1/sqrt(3). Student's t is
+    # 4.3027 for 2 degrees of freedom at 97.5 %.
     difference = judge([10.0, 20.0, 30.0], [11.0, 22.0, 33.0], 1, confidence=0.95)
     assert difference.mean == 2.0
     assert difference.half is not None
@@ -55,9 +56,9 @@ def test_rounding_of_a_sum_is_not_a_difference() -> None:
 @pytest.mark.parametrize(
     ("base", "case", "verdict"),
     [
-        ([0.0] * 3, [1.0] * 3, "same"),  # 2 / 4^3 = 0.03: possible with two fair coins.
-        ([0.0] * 5, [1.0] * 5, "worse"),  # 2 / 4^5 = 0.002.
-        ([0.0, 5.0, 3.0, 1.0, 2.0], [1.0, 6.0, 4.0, 2.0, 3.0], "same"),  # 2 / 2^5
+        ([0.0] * 3, [1.0] * 3, "same"),  # probability by chance: 2 / 4^3 = 0.03
+        ([0.0] * 5, [1.0] * 5, "worse"),  # probability by chance: 2 / 4^5 = 0.002
+        ([0.0, 5.0, 3.0, 1.0, 2.0], [1.0, 6.0, 4.0, 2.0, 3.0], "same"),  # by chance: 2 / 2^5
     ],
 )
 def test_equal_differences_count_only_if_chance_hardly_gives_them(

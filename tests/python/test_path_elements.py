@@ -1,8 +1,8 @@
-"""Every kind of flow is combined with every kind of element on its path, and each element must have
-its effect.
+"""Every kind of flow is combined with every kind of element on its path. Each element must have an
+effect on the flow.
 
-Both lists come from the schema. A new kind of flow, a new table of the file or a new key of a table
-that describes a path fails until it has an entry below.
+The lists of flows and elements come from the schema. A test fails if a new kind of flow, a new
+table, or a new key of a path has no entry in this file.
 """
 
 import json
@@ -36,7 +36,7 @@ OFFERED = "2 Mbps"
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of flow: its path, its table, and the direction of its data."""
+    """A kind of flow: the place of its path, its settings, and the direction of its data."""
 
     place: str
     table: str
@@ -51,7 +51,7 @@ class Kind:
 
 
 def tables_in(schema: Any) -> set[str]:
-    """Return names of the tables that a key may hold."""
+    """Return the names of the tables that are accepted as the value of a key."""
     name = schema.get("$ref", "").removeprefix("#/$defs/")
     inner = (set(), *(tables_in(branch) for branch in schema.get("oneOf", ())))
     return set().union({name} - {""}, *inner)
@@ -77,7 +77,9 @@ STATION_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool, bool]]]] = {
     ),
     "call": lambda: iter([({"calls": 1}, False, False)]),
 }
-"""Tables that make flows of a station: their content, ACKs and greediness."""
+"""Tables for flows of a station. Each has its settings, whether the flow has ACKs, and whether it
+is greedy.
+"""
 
 WIRED_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool]]]] = {
     "source": lambda: (
@@ -90,7 +92,9 @@ WIRED_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool]]]] = {
     ),
     "wired_call": lambda: iter([({"call": {"calls": 1}}, False)]),
 }  # fmt: skip
-"""Tables that make wired flows other than bulk TCP."""
+"""Tables for wired flows other than bulk TCP. Each has its settings, and whether the flow has
+ACKs.
+"""
 
 
 def station_kinds() -> Iterator[Kind]:
@@ -124,7 +128,7 @@ def wired_kinds() -> Iterator[Kind]:
 
 def air_kinds() -> Iterator[Kind]:
     for kind in wired_kinds():
-        if "web" not in kind.tree and not kind.has_call:  # refused over the air
+        if "web" not in kind.tree and not kind.has_call:  # not supported over the air
             yield replace(kind, place="air")
     assert "greedy" in DEFS["source"]["properties"]["rate"]["pattern"]
     yield Kind("air", "flow", json.dumps({"udp": {"rate": "greedy"}}), greedy=True)
@@ -134,7 +138,9 @@ def air_kinds() -> Iterator[Kind]:
 
 Measures = Mapping[str, float]
 Effect = Callable[[Measures, Measures], bool]
-"""Function that returns whether measurements without and with an element show its effect."""
+"""Function of the measurements without and with an element. It returns whether the element has its
+effect.
+"""
 
 
 @dataclass(frozen=True)
@@ -148,16 +154,17 @@ class Element:
     effect : callable
         Effect on a flow with packets on which the element acts.
     way : str
-        Packets on which the element acts: packets that go up or along a route ("forth"), the other
-        packets ("back"), or both.
+        Packets on which the element acts: packets in the up direction or along a route ("forth"),
+        packets in the opposite direction ("back"), or all packets ("both").
     on : str
         Whether the element acts on "data", on "acks" or on all.
     acks : dict
         The setting for ACKs if it differs. ACKs must then be later, or goodput lower.
     base : dict
-        Settings that the element needs, which are set with and without it.
+        Settings that the element requires. The runs with and without the element both have these
+        settings.
     spares : str
-        Carrier that has the element only in its own table.
+        Kind of flow that has the element only in its own table.
     refused : str
         Message about a greedy source that fills a queue for the station.
     """
@@ -172,7 +179,9 @@ class Element:
     refused: str = ""
 
     def acts_on(self, kind: Kind) -> str:
-        """Return the packets of a flow on which the element acts: its data, its ACKs, or none."""
+        """Return the packets of a flow on which the element acts: "data", "acks", or an empty
+        text.
+        """
         if self.spares in json.loads(kind.tree):
             return ""
         if self.on != "acks" and self.way in (kind.way, "both"):
@@ -191,7 +200,7 @@ def shorter(before: Measures, after: Measures) -> bool:
 
 
 def lossy(before: Measures, after: Measures) -> bool:
-    """Return whether one in ten of the earlier packets is lost."""
+    """Return whether a tenth of the packets is lost with the element."""
     return 0.8 < (1 - after["loss"]) / (1 - before["loss"]) < 0.95
 
 
@@ -200,7 +209,7 @@ def later(seconds: float) -> Effect:
 
 
 def limited(before: Measures, after: Measures) -> bool:
-    """Return whether the goodput is at most that of a link of 500 kb/s or of slow ACKs."""
+    """Return whether the goodput is at most that of a link of 500 kb/s, or that with slow ACKs."""
     return slower(before, after) and 50e3 < after["goodput"] <= 500e3
 
 
@@ -208,20 +217,24 @@ SLOW, SLOW_ACKS = "500 kbps", "30 kbps"
 
 
 def rate(key: str, way: str, other: str = "") -> Element:
-    """Return a rate. The rate of the other direction stays unlimited."""
+    """Return the element that sets a rate. The rate of the other direction remains unlimited."""
     free = {other: "unlimited"} if other else {}
     return Element({key: SLOW} | free, limited, way, acks={key: SLOW_ACKS} | free)
 
 
 def queue(key: str, needs: str, way: str) -> Element:
-    """Return a short queue, and a long queue if a rate delays packets."""
+    """Return the element with a short queue. It is compared with a long queue at a rate that delays
+    packets.
+    """
     return Element(
         {key: 2}, shorter, way, "data", base={key: 40} | ({needs: SLOW} if needs else {})
     )
 
 
 def of_link(place: str, forth: str, back: str) -> dict[str, Element]:
-    """Return the common elements of a wire and a link, with their keys of the rates."""
+    """Return the elements that a wire and a link have in common. The arguments `forth` and `back`
+    are the keys of the rates.
+    """
     return {
         forth: rate(f"{place}.{forth}", "forth", f"{place}.{back}"),
         back: rate(f"{place}.{back}", "back", f"{place}.{forth}"),
@@ -288,7 +301,9 @@ DISCIPLINES = {
 
 
 def managed(key: str, base: Tree) -> dict[str, Element]:
-    """Return a limit, a threshold and each discipline. Greedy sources fill only a plain queue."""
+    """Return elements for a limit, a threshold, and each queue discipline. Greedy sources fill only
+    a plain queue.
+    """
     plain = {
         word: Element(
             {f"{key}.{word}": 2}, shorter, "back", "data", base=base | {f"{key}.{word}": 40}
@@ -318,7 +333,7 @@ CELL = {
 
 
 def shape(name: str) -> dict[str, Element]:
-    """Return the common elements of a dumbbell and a parking lot."""
+    """Return the elements that a dumbbell and a parking lot have in common."""
     return {
         "bottleneck": rate(f"{name}.bottleneck", "both"),
         "delay": Element({f"{name}.delay": "40 ms"}, later(0.02)),
@@ -359,7 +374,7 @@ PATHS: Mapping[str, Mapping[str, Mapping[str, Element]]] = {
     "parking_lot": {"parking_lot": shape("parking_lot")},
     "air": {"link": LINK, "csma.link": ON_AIR, "csma": CSMA},
 }
-"""Elements that a path may have, by the place of its flow and the table with the key."""
+"""Elements of a path, by the place of its flow and then by the table that contains the key."""
 
 ACCESS = """phy mcs streams control_rate aifsn cwmin cwmax txop_packets txop_limit attempts_short
     attempts_long voice video background aggregation"""
@@ -385,11 +400,13 @@ OTHERS: Mapping[str, str] = {
         acks access_intensity beta r_per_packet queue_unit r_interval r_max aqm connections k
         connections_interval rounding smoothing fairness marginal_utility""",
 }
-"""Keys of these tables that describe participants, the sharing of a medium, or senders."""
+"""Keys that add no element to a path, by table. They describe participants, the sharing of a
+medium, or senders.
+"""
 
 NO_PATH = "format tcp udp programs record gateway interface queue"
-"""Tables and keys of the file that add no element to a path; `queue` is the default of other
-keys.
+"""Tables and keys at the top of the file that add no element to a path. The key `queue` is only a
+default for other keys.
 """
 
 
@@ -438,9 +455,7 @@ def kinds_at(place: str) -> Iterator[Kind]:
 
 
 def scenario(kind: Kind) -> Tree:
-    """Return a scenario with one flow of this kind, over a path with only the necessary
-    elements.
-    """
+    """Return a scenario with one flow of this kind, over a path with only the required elements."""
     tree: Tree = {**RUN, "tcp": dict(TCP), "udp": dict(UDP)}
     own = json.loads(kind.tree)
     if kind.place in ("station", "wires", "air"):
@@ -497,7 +512,7 @@ def test_each_element_has_its_effect_on_each_kind_of_flow(place, table, key):
         elif acts == "acks":
             fine = slower(before, measured(kind, after))
         else:
-            # both directions of a call share the air
+            # The two directions of a call share the air.
             is_shared = kind.acks or (kind.has_call and kind.place == "station")
             fine = is_shared or before == measured(kind, after)
         if not fine:

@@ -1,4 +1,6 @@
-"""Phase effects: queues that cause a warning, and the effect of the remedy."""
+"""Phase effects: the queues for which a warning is printed, and the effect of the recommended
+setting.
+"""
 
 import pytest
 
@@ -47,7 +49,7 @@ SERVERS = (
 
 
 def locked(text: str, settings: dict[str, object] | None = None) -> list[str]:
-    """Return the warnings about phase locks before a simulation."""
+    """Return the warnings about phase effects that are printed before a simulation."""
     return phase_locks(lh.Scenario(text, settings or {}).typed)
 
 
@@ -67,8 +69,8 @@ def test_a_link_that_feeds_a_queue_of_its_own_rate_causes_a_warning() -> None:
         {"parking_lot.rate_spread": 0.003},
         {"queue": {"red": {"min_th": 5, "max_th": 15}}},
         {"queue": {"fq_codel": {}}},
-        {"queue": 30_000},  # longer than all windows together
-        {"parking_lot.cross": 0},  # no flows join
+        {"queue": 30_000},  # longer than the sum of all windows
+        {"parking_lot.cross": 0},  # no flows enter at the second queue
     ],
     ids=str,
 )
@@ -97,7 +99,7 @@ def test_whole_multiples_of_the_rate_lock_too(first: str, expected: str) -> None
 
 def test_unequal_rates_undo_the_lock_of_two_links() -> None:
     def lost(spread: float) -> float:
-        """Return the loss of the flows that join at the second threshold queue of paper 004's
+        """Return the loss of the flows that enter at the second threshold queue of paper 004's
         parking lot.
         """
         lot = router.parking_lot(10, router.POLICIES["threshold"], rate_spread=spread)
@@ -105,7 +107,7 @@ def test_unequal_rates_undo_the_lock_of_two_links() -> None:
         times = {"duration": "30 s", "warmup": "10 s", "replications": 3}
         return float(lh.simulate({**lot, **times}).classes.loc["second", "loss_probability"])
 
-    # the study red-fig19 gives 3.6 and 2.9 %
+    # The study red-fig19 has losses of 3.6 and 2.9 %.
     assert lost(0.0) > 1.15 * lost(0.003)
 
 
@@ -118,12 +120,12 @@ def test_access_links_whose_rate_divides_that_of_the_queue_lock() -> None:
         {"dumbbell.jitter": "packet"},
         {"dumbbell.access": "19 Mbps"},
         {"dumbbell.access": "40 Mbps"},
-        {"dumbbell.access": "1 Mbps"},  # together less than the bottleneck
+        {"dumbbell.access": "1 Mbps"},  # The sum is less than the bottleneck's rate.
         {"dumbbell.access": "4 Mbps", "dumbbell.access_spread": 0.02},
     ):
         assert locked(HOSTS, cure) == [], cure
     locked_run = lh.simulate(HOSTS)
-    # one of twelve flows gets the complete capacity
+    # One of twelve flows gets the complete capacity.
     assert locked_run.classes.loc["flow", "jain"] == pytest.approx(1 / 12, abs=0.01)
     assert any("phase lock" in text for text in locked_run.warnings)
     free = lh.simulate(HOSTS, settings={"dumbbell.jitter": "packet"})
@@ -147,7 +149,7 @@ def test_constant_sources_that_overload_a_fifo_cause_a_warning(text: str, queue:
     assert locked(text, poisson) == []
     little = {f"station.{name}.{way}": "2 Mbps" for name in ("near", "far")}
     assert locked(text, little) == []
-    # a ratio of 13 to 20 passes through many phases
+    # With a ratio of 13 to 20 the phases of the sources change.
     assert locked(text, {f"station.far.{way}": "13 Mbps" if text == FIFO else "5.2 Mbps"}) == []
 
 
@@ -156,7 +158,7 @@ def test_poisson_arrivals_undo_the_lock_of_constant_sources() -> None:
         udp = {"rate": "20 Mbps", "arrivals": arrivals}
         settings = {"station.near.udp_down": udp, "station.far.udp_down": udp}
         near = lh.simulate(FIFO, settings=settings).sample_tree["stations"]["near"]["goodput_bps"]
-        return (max(near) - min(near)) / 15e6  # half of the goodput of the cell [bit/s]
+        return (max(near) - min(near)) / 15e6  # relative to half of the cell's goodput
 
     assert spread("constant") > 0.2
     assert spread("poisson") < 0.05
@@ -186,7 +188,7 @@ def test_periodic_losses_of_alternating_sources_cause_a_warning() -> None:
     assert locked(LOSSES, {"flow.two.udp": "10 Mbps"}) == []
     losses = lh.simulate(LOSSES).sample_tree["flows"]
     each = zip(losses["one"]["loss_probability"], losses["two"]["loss_probability"], strict=True)
-    for pair in each:  # one of the two sources loses everything
+    for pair in each:  # One of the two sources loses all packets.
         assert sorted(pair) == pytest.approx([0.0, 0.02], abs=1e-3)
 
 
@@ -198,7 +200,7 @@ def test_a_busy_queue_with_other_traffic_causes_no_warning() -> None:
 
 
 def full(queue: str, rate: str = "8 Mbps") -> str:
-    """Return two equal sources that overload a link of 10 Mb/s with this queue."""
+    """Return a scenario with two equal sources that overload a link of 10 Mb/s with this queue."""
     flow = f'from = "x"\nto = "y"\nudp = "{rate}"\n'
     return (
         f'{TIMES}[link.l]\nfrom = "x"\nto = "y"\nrate = "10 Mbps"\nqueue = {{ {queue} }}\n'
@@ -225,7 +227,7 @@ def test_random_drops_that_leave_the_overload_to_the_limit_cause_a_warning(queue
     run = lh.simulate(full(queue))
     assert warning in run.warnings
     own = run.sample_tree["flows"]["a"]["goodput_bps"]
-    assert max(own) - min(own) > 1e6  # without a lock they differ by less than 0.2 Mb/s
+    assert max(own) - min(own) > 1e6  # without a phase effect less than 0.2 Mb/s
 
 
 @pytest.mark.parametrize(

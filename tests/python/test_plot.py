@@ -93,10 +93,10 @@ def test_a_tall_picture_has_two_columns_without_empty_queues() -> None:
     queues = figure.axes[-1]
     assert [label.get_text() for label in queues.get_yticklabels()] == ["ap"]
     assert "\n3 others have less than 0." in queues.get_xlabel()  # two groups and the meter
-    # ten downloads have equal shares; the meter is a sensor without a share
+    # The ten downloads have equal shares. The meter is a sensor, which has no share.
     [shares] = (axes for axes in figure.axes if axes.get_title(loc="left").startswith("Share"))
     assert shares.lines[-1].get_xdata()[0] == 10.0
-    # queues that are also empty in the model have no row
+    # Queues that are empty in both simulation and model have no row.
     many = SMALL.replace("[station.near]", "[station.near]\ncount = 20")
     rows = lh.compare(many).figure().axes[-1].get_yticklabels()
     assert rows[0].get_text() == "ap"
@@ -161,7 +161,7 @@ def test_a_single_panel_is_drawn_into_given_axes(small_result: lh.Result) -> Non
         graph.plot.goodput(ax=axes[1, 1]),
     ]
     assert all(figure is mine for figure in drawn)
-    assert list(mine.axes) == list(axes.flat)  # no other axes
+    assert list(mine.axes) == list(axes.flat)  # No axes were added to the figure.
     assert tuple(mine.get_size_inches()) == (6.0, 6.0)
     assert axes[0, 0].get_xlabel() == "goodput [Mb/s], ↑ up, ↓ down, 95 % intervals"
     assert axes[0, 0].get_title() == "two downloaders"
@@ -220,7 +220,7 @@ def test_a_conflict_graph_is_drawn_with_the_goodput_of_each_link() -> None:
     assert "2: 25 %\n1.193 Mb/s" in texts(model)
     goodput = compared.simulation.flows.goodput_bps["user-2"] * 1e-6
     assert f"{goodput:.4g} Mb/s" in texts(simulation)
-    for axes in (model, simulation):  # four conflicts, solid in each cycle of styles
+    for axes in (model, simulation):  # The graph has four conflicts, which are solid lines.
         assert [line.get_linestyle() for line in axes.lines] == ["-"] * 4
     [alone] = compared.simulation.plot.conflicts().axes
     assert texts(alone) == texts(simulation)
@@ -258,7 +258,9 @@ PLACED = {
     },
     "flow": {name: {"route": [name]} for name in ("near", "middle", "far")},
 }
-"""Transmitters are in a row, and the far station destroys frames of the middle station."""
+"""Scenario with transmitters in a row. The far station's frames collide with those of the middle
+station.
+"""
 
 
 def test_links_are_at_their_nodes_and_arrows_show_hidden_links() -> None:
@@ -270,7 +272,7 @@ def test_links_are_at_their_nodes_and_arrows_show_hidden_links() -> None:
         assert (middle - near) / (far - near) == pytest.approx(500.0 / 1150.0)
         [arrow] = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
         assert (arrow.xyann[0], arrow.xy[0]) == (far, middle)
-        assert len(axes.lines) == 1  # the near and the middle station sense each other
+        assert len(axes.lines) == 1  # The near and the middle station sense each other.
     [legend] = compared.figure().legends
     assert "hidden: collides" in legend.get_texts()[1].get_text()
 
@@ -282,7 +284,7 @@ def test_links_that_would_cover_one_another_are_moved_apart_in_their_order() -> 
     assert np.ptp(at[:, 0]) <= WIDTH - BOX[0]
     assert list(np.argsort(at[:, 0])) == [0, 1, 2, 3]
     assert at[1, 1] < at[0, 1] == at[2, 1]
-    # if too many links are at one point, they are drawn above each other
+    # If there are too many links at one point, they are drawn on top of each other.
     heap = clear(np.zeros((9, 2)), np.array(BOX))
     assert not covering(heap, np.array(BOX)).any()
 

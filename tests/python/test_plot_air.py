@@ -37,7 +37,7 @@ def result() -> lh.Result:
 
 
 def bars(axes: Axes, color: str) -> list[tuple[int, float, float]]:
-    """Return row, start and end [ms] of each bar of a colour."""
+    """Return row, start and end [ms] of each bar with this colour."""
     spans = []
     for each in axes.collections:
         if to_hex(each.get_facecolor()[0]).upper() != color:
@@ -57,7 +57,7 @@ def test_frames_are_a_table_of_what_was_on_the_air(result: lh.Result) -> None:
     assert set(frames["fate"]) == {"delivered", "collided", "corrupted"}
     data = frames[frames["kind"] == "data"]
     assert set(data["packet"]) == {"datagram", "segment", "ack", "syn", "syn-ack"}
-    # 192 us of preamble and 36 bytes around the packet
+    # A frame has 192 us of preamble and 36 bytes in addition to the packet.
     datagram = data[data["packet"] == "datagram"].iloc[0]
     assert datagram["duration_s"] == pytest.approx(
         192e-6 + 8 * datagram["bytes"] / datagram["rate_bps"]
@@ -120,7 +120,7 @@ def test_collisions_are_drawn_by_the_fate_of_the_frames(result: lh.Result) -> No
         lost = frames[frames["fate"] == fate]
         assert len(bars(axes, FATES[fate][1])) == len(lost) > 0
     collided = bars(axes, FATES["collided"][1])
-    assert collided[0][1] == collided[1][1]  # both begin simultaneously
+    assert collided[0][1] == collided[1][1]  # Both frames begin at the same time.
 
 
 def test_a_frame_is_preceded_by_the_slots_that_its_sender_counted_down(result: lh.Result) -> None:
@@ -232,7 +232,7 @@ def test_lost_mpdus_are_seen_in_their_aggregate(aggregating: lh.Result) -> None:
         if start < 39:
             assert any(abs(start - other) < 1e-6 for other in starts), start
     colors = [to_hex(each.get_facecolor()[0]).upper() for each in axes.collections]
-    assert colors[-1] == FATES["corrupted"][1]  # above the bars that contain them
+    assert colors[-1] == FATES["corrupted"][1]  # drawn above the bars that contain them
 
 
 def test_backoffs_are_counted_after_the_eifs_of_cells_that_aggregate(
@@ -248,8 +248,8 @@ def test_backoffs_are_counted_after_the_eifs_of_cells_that_aggregate(
         low, high = (1e3 * (sent["start_s"] - 0.1) for sent in (before, frame))
         own = [bar for bar in counted if bar[0] == row and low < bar[1] and bar[2] <= high + 1e-6]
         slots = sum(end - start for _, start, end in own) / 0.009
-        # by the rule of EDCA a slot in which other nodes begin to send is counted, but it is not
-        # drawn
+        # By the rule of EDCA, the slot in which another node begins to send is counted. This slot
+        # is not drawn.
         between = (every["start_s"] > before["start_s"]) & (every["start_s"] < frame["start_s"])
         others = every[between & every["backoff_slots"].notna()]["start_s"].nunique()
         assert slots + others == pytest.approx(frame["backoff_slots"], abs=1e-3)

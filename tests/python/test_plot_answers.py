@@ -1,4 +1,4 @@
-"""Main pictures of answers: rows, folded rows, and rows by direction."""
+"""Main pictures of results: rows, folded rows of groups, and rows by direction."""
 
 import json
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ BOTH_WAYS = {
 
 
 def rows(axes: Axes) -> list[str]:
-    """Return the names on the left side."""
+    """Return the labels of the rows."""
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
@@ -56,7 +56,7 @@ def numbers(axes: Axes) -> list[str]:
 
 
 def widths(axes: Axes, label: str) -> list[float]:
-    """Return widths of the bars of a label."""
+    """Return the widths of the bars that belong to a label."""
     [container] = (each for each in axes.containers if each.get_label() == label)
     return [patch.get_width() for patch in container if isinstance(patch, Rectangle)]
 
@@ -143,7 +143,7 @@ def test_directions_are_one_row_if_the_model_has_only_their_sum(groups: lh.Resul
     guess = lh.Prediction(summary, result.scenario)
     assert [row.label for row in sharers([result, guess])] == ["laptop"]
     assert [row.label for row in sharers([result])] == ["laptop ↑", "laptop ↓"]
-    # a group of which only one member was measured is not folded
+    # If only one station of a group was measured, the group is not folded into one row.
     apart = sharers([groups], apart={"down-2"})
     assert [row.label for row in apart] == ["up ↑", "down-1 ↓", "down-2 ↓", "down-3 ↓"]
 
@@ -188,7 +188,7 @@ def test_each_answer_has_a_main_picture_in_its_colour() -> None:
     graph = lh.simulate(EXAMPLES / "csma.toml", settings={"duration": "4 s", "warmup": "1 s"})
     assert titles(graph.plot()) == ["simulation: air time and throughput of each link"]
     guess = lh.predict(EXAMPLES / "csma.toml").plot()
-    assert titles(guess) == ["air time and throughput of each link"]  # the line above names it
+    assert titles(guess) == ["air time and throughput of each link"]  # the figure's title
     guess.draw_without_rendering()
     heads = [guess._suptitle, guess.axes[0]._left_title]  # type: ignore[attr-defined]
     left, panel = (head.get_window_extent().x0 for head in heads)
@@ -220,7 +220,9 @@ def test_a_single_run_says_so_and_a_model_has_no_interval() -> None:
 
 
 def columns(figure: Figure) -> list[list[float]]:
-    """Return the start of numbers of each panel, from the right edge of its axes. [points]"""
+    """Return the start of the numbers of each panel, as a distance from the right edge of its axes.
+    [points]
+    """
     return [sorted({text.xyann[0] for text in axes.texts}) for axes in figure.axes]
 
 
@@ -246,7 +248,7 @@ def test_pictures_name_the_changes_and_the_model() -> None:
 
 
 def inside(figure: Figure) -> Sequence[str]:
-    """Return the texts that the edge of the picture cuts."""
+    """Return the texts that extend beyond the edge of the picture."""
     figure.draw_without_rendering()
     box = figure.bbox
     return [

@@ -1,4 +1,6 @@
-"""Families of curves: one colour per label, hollow and dashed variants, a legend that fits."""
+"""Families of curves: one colour per label, variants that are hollow and dashed, and a legend that
+fits.
+"""
 
 import numpy as np
 import pytest
@@ -9,13 +11,13 @@ from lasthop.studies.study import Quantity
 
 
 def line(label, x, *values: float, variant: str = "", predicted: bool = True) -> Line:
-    """Return a line of quantities of two replications around each value."""
+    """Return a line whose quantities have two replications around each value."""
     quantities = [Quantity(np.array([v - 0.1, v + 0.1]), v if predicted else None) for v in values]
     return Line(label, x, lambda runs: quantities, variant)
 
 
 def drawn(*panels: Panel, **options):
-    """Return the figure of a picture that needs no runs."""
+    """Return the figure of a picture that does not read runs."""
     return Picture(Abscissa("x", **options), panels).draw({})
 
 

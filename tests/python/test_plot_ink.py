@@ -1,4 +1,6 @@
-"""Pictures without a background: legible on light and on dark, and the same figure afterwards."""
+"""Pictures without a background are legible on light and on dark pages. Saving does not change the
+figure.
+"""
 
 import io
 from pathlib import Path
@@ -43,7 +45,7 @@ def comparison() -> lh.Comparison:
 def test_every_ink_stands_out_from_dark_and_from_white_as_far_as_its_use_asks(
     color: object,
 ) -> None:
-    least = 2.0 if color == SIMULATION else 3.6  # bars may be pale, letters may not
+    least = 2.0 if color == SIMULATION else 3.6  # bars may be paler than letters
     assert contrast(color, "white") > least
     assert contrast(color, DARK_PAGE) > 3.6
 

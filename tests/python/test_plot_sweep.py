@@ -55,7 +55,7 @@ def test_equal_ratios_are_drawn_over_a_logarithmic_axis() -> None:
 def test_numbers_have_their_usual_unit() -> None:
     times = axis("1 s", "10 ms", "100 ms")
     assert times.label == "a.b [s]"
-    assert times.texts == ("10 ms", "100 ms", "1 s")  # in order
+    assert times.texts == ("10 ms", "100 ms", "1 s")  # in increasing order
     assert times.text_of("10 ms") == "0.01"
     assert axis("10 ms", "100 ms").text_of("10 ms") == "10"
     assert axis("2 Mbps", "500 kbps").label == "a.b [Mb/s]"
@@ -94,7 +94,7 @@ def items(**tops: float) -> dict[str, dict[tuple[str, ...], Spread]]:
 
 def test_items_without_a_value_are_distinguished_from_small_ones() -> None:
     few, small, lacking = drawn(items(bulk=90.0, call=0.1, none=float("nan")), [])
-    assert list(few) == ["bulk", "call"]  # few enough to draw all
+    assert list(few) == ["bulk", "call"]  # few enough that all are drawn
     assert (small, lacking) == ((), ("none",))
     many = items(**{f"bulk{k}": 90.0 for k in range(8)}, call=0.1, bell=0.2, none=float("nan"))
     shown, small, lacking = drawn(many, ["queue"])
@@ -177,7 +177,8 @@ def test_combined_points_are_labelled_with_values_of_all_paths() -> None:
     how = layout(roomy, "zip")
     assert how.ticks.labels == ("10\n2", "20\n11", "30\n5.5")
     assert how.label == "q\nrate [Mb/s]"
-    # labels are vertical if they would overlap, and in rows if vertical labels are also too close
+    # Labels are vertical if they would overlap. They are in rows if vertical labels would also
+    # overlap.
     names = ["a-long-name", "another-name"]
     dense = {"q": values(10), "law": names * 5}
     how = layout(dense, "zip")
@@ -370,5 +371,5 @@ def test_panels_of_a_quantity_begin_at_zero() -> None:
     figure = lh.sweep(scenario, over, settings=settings).plot("stations.fairness_level")
     assert len(figure.axes) == 2
     assert {axes.get_ylim()[0] for axes in figure.axes} == {0.0}
-    for axes in figure.axes:  # marks at the top are not cut
+    for axes in figure.axes:  # The marks at the upper edge are not cut off.
         assert axes.get_ylim()[1] >= 1.02 * max(max(line.get_ydata()) for line in axes.lines)

@@ -1,4 +1,4 @@
-"""Lines over time: one colour per label, levels, a legend that fits."""
+"""Lines over time: one colour per label, horizontal lines for levels, and a legend that fits."""
 
 from lasthop.plot.traces import Trace, TracePanel, traces_figure
 

@@ -1,4 +1,4 @@
-"""Recorded frames of cells with aggregation, compared with other facts about these cells."""
+"""Recorded frames of cells with aggregation, compared with other results of these cells."""
 
 import pandas as pd
 import pytest
@@ -118,7 +118,7 @@ def test_the_number_of_mpdus_is_that_of_the_result(result: lh.Result, frames: pd
         attempts, lost = down.loc[station]
         counted = result.stations.loc[station, "downlink_failure_rate"]
         assert counted == pytest.approx(lost / attempts, rel=1e-12)
-    # there are no errors, so that received packets are delivered immediately
+    # There are no channel errors, so that received packets are delivered immediately.
     mpdus, lost = down.loc["clean"]
     goodput_bps = result.flows.loc["clean/udp-down/1", "goodput_bps"]
     assert goodput_bps * 0.8 / (8 * 1472) == pytest.approx(mpdus - lost, rel=1e-12)

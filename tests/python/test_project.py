@@ -34,13 +34,13 @@ FIELDS = ["authors", "maintainers", *(f"urls.{key}" for key in FULL["urls"])]
 
 
 def without(field: str, value: object) -> dict[str, Any]:
-    """Return the full project with another value of a field."""
+    """Return the complete project in which a field has another value."""
     table, _, key = field.rpartition(".")
     return {**FULL, "urls": {**FULL["urls"], key: value}} if table else {**FULL, key: value}
 
 
 def targets(tokens: Iterable[Token]) -> Iterator[str]:
-    """Return the targets of all links and pictures, in Markdown or HTML."""
+    """Return the targets of all links and pictures in Markdown or HTML."""
     for token in tokens:
         for value in (token.attrs.get("href"), token.attrs.get("src")):
             if value is not None:

@@ -1,4 +1,4 @@
-"""The checker of prose: faults, and sentences without a fault."""
+"""The checker of prose: texts with faults, and texts without a fault."""
 
 import importlib
 import importlib.util
@@ -30,7 +30,7 @@ RULES = prose.rules((CI / "prose.toml").read_text("utf-8"))
 
 
 def faults(text: str, rules=RULES, file: str = "page.md") -> list[str]:
-    """Return the faults of a text, without places."""
+    """Return the faults of a text, without their positions."""
     return [each.what for each in prose.check(file, text, rules).faults]
 
 
@@ -272,7 +272,7 @@ def test_documentation_of_code_has_few_long_sentences() -> None:
 
 
 def names_of_reference(page: str) -> Iterator[tuple[str, str]]:
-    """Yield modules and names that a page of the reference documents."""
+    """Yield the modules and names that a reference page documents."""
     module = ""
     for what, name in re.findall(r"\.\. (currentmodule|auto\w+):: (\S+)", page):
         if what == "currentmodule":

@@ -1,4 +1,4 @@
-"""Names of quantities in Python and in the workbench."""
+"""Names of quantities are equal in Python and in the workbench."""
 
 import ast
 from pathlib import Path

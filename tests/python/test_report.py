@@ -1,4 +1,4 @@
-"""Reports: what they contain, what anonymous reports omit, and their size."""
+"""Reports: their contents, what anonymous reports omit, and their size."""
 
 import gzip
 import json
@@ -38,7 +38,7 @@ download = 1
 
 @pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write a template like that of `make workbench`."""
+    """Write a template of the workbench, similar to that of `make workbench`."""
     (tmp_path / "report.template").write_text(TEMPLATE)
     monkeypatch.setattr(template, "FILE", tmp_path / "report.template")
 

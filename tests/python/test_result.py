@@ -62,7 +62,7 @@ def test_a_missing_track_is_refused_with_similar_names(small_result: lh.Result) 
         small_result.track("queues", "ap", "occupancy")
     text = str(caught.value)
     assert text.startswith("no series of queues, ap, occupancy; there are queues, ap, occupancy_p")
-    assert text.count(";") == 3  # a few of many
+    assert text.count(";") == 3  # four of many series
     with pytest.raises(lh.UserError, match="no series of x, y, z; there are "):
         small_result.track("x", "y", "z")
     with pytest.raises(lh.UserError, match="no series were sampled") as caught:

@@ -1,4 +1,6 @@
-"""Long lists that are read in pieces: equal values, each row once, little memory."""
+"""Long lists that are read in pieces: their values are equal, each row is read once, and memory is
+small.
+"""
 
 import contextlib
 import gc
@@ -25,16 +27,17 @@ from lasthop.warnings.settings import cautions
 from .conftest import EXAMPLES
 
 FEW, MANY = 200, 600
-"""Flows of the networks that are compared."""
+"""Numbers of flows of the two networks that are compared."""
 
 MORE_KB = {"check": 0.1, "result": 8.0}
-"""Memory per flow in addition to the engine. A result has ten quantities per flow. A tree of all
-rows costs 10 kB. [kB]
+"""Largest memory per flow in addition to the engine. [kB]
+
+A result has ten quantities per flow. For comparison, a tree of all rows has 10 kB per flow.
 """
 
 
 def network(flows: int) -> str:
-    """Return a router with this many flows of hosts with their own links."""
+    """Return a router scenario with this many flows, each from a host with its own link."""
     return (
         'duration = "50 ms"\nwarmup = "10 ms"\nreplications = 1\nqueue = 1000\n'
         f'dumbbell = {{ flows = {flows}, access = "2 Mbps", bottleneck = "1 Gbps", rtt = "10 ms" }}'
@@ -52,7 +55,7 @@ def test_rows_are_those_of_the_whole_tree(path: Path, monkeypatch: pytest.Monkey
 
 
 def numbers(count: int, asked: list[tuple[int, int]]) -> Rows[int]:
-    """Return the numbers below `count`, which record the requested ranges."""
+    """Return rows with the numbers below `count`. The requested ranges are recorded in `asked`."""
 
     def fetch(first: int, last: int) -> str:
         asked.append((first, last))
@@ -110,7 +113,9 @@ def test_a_view_reads_only_requested_lists() -> None:
 
 
 def tree_of(scenario: lh.Scenario) -> dict[str, Any]:
-    """Return the tree with tuples instead of lists, as in views."""
+    """Return the tree of a scenario. Routes are tuples instead of lists, which is how views return
+    them.
+    """
     tree: dict[str, Any] = scenario.to_dict()
     for flow in tree["flows"]:
         flow |= {way: tuple(flow[way]) for way in ("forward", "back")}
@@ -126,7 +131,7 @@ def test_a_check_prints_the_whole_tree(path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_check_reads_neither_flows_nor_links_of_hosts() -> None:
-    """Counting rows does not read items."""
+    """The number of rows is read without reading the items."""
     known = lh.Scenario(network(MANY)).typed
     assert cautions(known) == []
     assert len(known.flows) == MANY
@@ -136,14 +141,16 @@ def test_a_check_reads_neither_flows_nor_links_of_hosts() -> None:
 
 
 def pieces(value: object) -> set[int]:
-    """Return the numbers of the pieces that have been read."""
+    """Return the numbers of the pieces that were read."""
     assert isinstance(value, Rows)
     return set(value._pieces)
 
 
 @pytest.mark.parametrize("what", ["check", "result"])
 def test_memory_and_work_are_proportional_to_flows(what: str, tmp_path: Path) -> None:
-    """The slope excludes constant costs. There is no quadratic cost and no complete tree."""
+    """The test compares two numbers of flows, so that constant costs cancel. Costs per flow must
+    not grow.
+    """
 
     def work(flows: int) -> Callable[[], object]:
         if what == "check":
@@ -151,7 +158,7 @@ def test_memory_and_work_are_proportional_to_flows(what: str, tmp_path: Path) ->
         result = lh.simulate(network(flows))
         return lambda: printed(result)
 
-    work(10)()  # imports and caches
+    work(10)()  # loads imports and caches
     few, many = work(FEW), work(MANY)
     flows = MANY - FEW
     assert (peak_kb(many) - peak_kb(few)) / flows < MORE_KB[what]

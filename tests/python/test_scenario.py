@@ -39,7 +39,7 @@ def test_a_scenario_without_a_name_is_named_after_its_file(tmp_path: Path) -> No
 def test_a_pickled_scenario_is_the_same_scenario(small: Path) -> None:
     scenario = lh.Scenario(small, {"seed": 7})
     first = pickle.loads(pickle.dumps(scenario))
-    small.unlink()  # the scenario has the text and no longer needs the file
+    small.unlink()  # The scenario has read the text and no longer needs the file.
     again = pickle.loads(pickle.dumps(first))
     for restored in (first, again):
         assert restored == scenario
@@ -167,8 +167,8 @@ def test_every_fault_that_a_user_can_fix_is_a_user_error() -> None:
 
 @cache
 def validator() -> jsonschema.Draft202012Validator:
-    """Return a validator of the schema. Making the validator takes longer than validating an
-    example.
+    """Return a validator of the schema. It is cached, because building it takes longer than
+    validating an example.
     """
     jsonschema.Draft202012Validator.check_schema(lh.schema())
     return jsonschema.Draft202012Validator(lh.schema())

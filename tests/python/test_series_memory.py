@@ -1,4 +1,4 @@
-"""The memory of time series is estimated before the run, and refused above its limit."""
+"""The memory of time series is estimated before a run. A run above the limit is refused."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ vsb = {}
 
 
 def sampled(text: str, interval: str) -> lh.Scenario:
-    """Return the scenario with time series."""
+    """Return the scenario with a sampling interval of time series."""
     return lh.Scenario(text, {"record.series_interval": interval})
 
 
@@ -59,7 +59,7 @@ def test_a_table_needs_no_more_memory_than_estimated() -> None:
 
 
 def test_series_that_are_too_large_are_refused_with_their_estimate() -> None:
-    # a million samples of 10 series: 3 goodputs, 3 windows, 2 queues and 2 links
+    # There are a million samples of 10 series: 3 goodputs, 3 windows, 2 queues and 2 links.
     text = sampled(ROUTER, "2 us")
     with pytest.raises(TooCostlyError, match=r"10 time series of 1000000 samples") as caught:
         lh.simulate(text)

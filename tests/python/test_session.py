@@ -1,4 +1,4 @@
-"""A simulation stepped from Python: exact results, refusals in one line, and threads."""
+"""A simulation that is stepped from Python: exact results, errors of one line, and threads."""
 
 import gc
 import json
@@ -295,7 +295,8 @@ def test_distributions_have_the_samples_of_the_means(tmp_path: Path) -> None:
         )
         if each["list"] == "flows":
             means = result.sample_tree["flows"][each["name"]]["rtt_s"]
-            # replications have nearly equal numbers of samples; a histogram cell is 3 % wide
+            # The replications have nearly equal numbers of samples. A cell of the histogram is 3 %
+            # wide.
             assert middle / sum(counts) == pytest.approx(sum(means) / 2, rel=0.05)
     table = result.distributions()
     assert list(table.columns) == ["list", "name", "quantity", "from_s", "to_s", "count"]

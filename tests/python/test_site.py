@@ -1,4 +1,4 @@
-"""The documentation as a site: links for its readers, pictures, and no network access."""
+"""The documentation as a site: links that work for readers, pictures, and no network access."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ PICTURE = re.compile(r"!\[([^]]*)\]\(([^)]+\.png)\)|<img src=\"([^\"]+)\"[^>]*al
 
 
 def pictures(page: Path) -> list[tuple[str, Path]]:
-    """Return the description and the file of each picture of a page."""
+    """Return the description and the file of each picture on a page."""
     return [
         (match[1] or match[4] or "", (page.parent / (match[2] or match[3])).resolve())
         for match in PICTURE.finditer(page.read_text("utf-8"))

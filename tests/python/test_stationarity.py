@@ -1,4 +1,4 @@
-"""Simulations measured before their steady state cause a warning."""
+"""A warning is printed if a simulation is measured before its steady state."""
 
 import json
 from pathlib import Path
@@ -19,14 +19,14 @@ station.a.download = 2
 
 
 def halves(first: float, second: float, ci95: float | None = 1e4) -> str:
-    """Return goodputs of downloads in the format of the engine."""
+    """Return goodputs of downloads in two halves of a run, in the format of the engine."""
     down = [{"mean": first, "ci95": ci95}, {"mean": second, "ci95": ci95}]
     none = [{"mean": 0.0, "ci95": 0.0}] * 2
     return json.dumps({"up": none, "down": down, "other": none})
 
 
 def unsteady(halves: str, text: str = CELL, rtt_s: float = 0.1, **settings: object) -> list[str]:
-    """Return the warnings about these halves of a scenario with this round-trip time."""
+    """Return the warnings for these two halves, in a scenario with this round-trip time."""
     summary = {"flows": [{"name": "a/down/1", "rtt_s": {"mean": rtt_s, "ci95": None}}]}
     return unsteady_runs(lh.Scenario(text, list(settings.items())).typed, summary, halves)
 

@@ -50,7 +50,7 @@ def parts(directory: Path) -> dict[Path, bytes]:
 
 
 def saved_points(directory: Path) -> int:
-    """Return the number of points whose results are in the parts of a directory."""
+    """Return the number of points whose results are in the stored parts of a directory."""
     return sum(len(Part(path).runs()) for path in parts(directory))
 
 
@@ -86,7 +86,7 @@ def cut(part: bytes) -> bytes:
 
 
 def flip(part: bytes) -> bytes:
-    """Return the part with another byte in its first run, after the description."""
+    """Return the part file with one changed byte in its first run, after the description."""
     at = len(part) // 3
     return part[:at] + bytes([part[at] ^ 1]) + part[at + 1 :]
 
@@ -98,7 +98,7 @@ def empty_archive() -> bytes:
 
 
 def sealed(part: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:
-    """Return the part with changed members and correct checksums."""
+    """Return the part file with changed members and correct checksums."""
     with zipfile.ZipFile(io.BytesIO(part)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     change(members)
@@ -147,7 +147,7 @@ def test_a_damaged_part_is_moved_and_its_points_are_simulated_again(
 ) -> None:
     first = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path, jobs=1)
     path, part = next(iter(parts(tmp_path).items()))
-    # The damage is done only once, since an archive contains the time at which it is written.
+    # The damaged file is computed only once, because an archive contains its time of writing.
     damaged = damage(part)
     path.write_bytes(damaged)
     again = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path, jobs=1)

@@ -1,4 +1,4 @@
-"""Names and their meanings: glossary, assumptions, claims, quantities and keys."""
+"""Terms and their definitions: glossary, assumptions, claims, quantities and keys."""
 
 import json
 

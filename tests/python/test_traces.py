@@ -1,4 +1,4 @@
-"""Links that follow traces, from files to results."""
+"""Links whose rate follows a trace, from the file to the results."""
 
 import pickle
 from pathlib import Path
@@ -34,7 +34,7 @@ window = 42
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
-    """Write a scenario with its trace in the same directory."""
+    """Write a scenario and its trace into the same directory."""
     path = tmp_path / "lte.toml"
     path.write_text(LINK)
     write(tmp_path, *TIMES)
@@ -52,7 +52,8 @@ def test_one_full_packet_passes_per_opportunity(scenario: Path) -> None:
     assert packets == pytest.approx(100 * len(TIMES), abs=1e-6)
     lte = result.links.loc["lte"]
     assert lte["utilisation"] == 1.0
-    # four ACKs of 40 B and 4 B in 100 ms, a hundred opportunities of 1,504 B
+    # In 100 ms there are four ACKs of 40 B with 4 B of header, and a hundred opportunities of 1,504
+    # B.
     share = 4 * 44 / (100 * 1504)
     assert result.links.loc["lte/back", "utilisation"] == pytest.approx(share, rel=0.05)
 
@@ -155,6 +156,6 @@ station.a = { download = 1 }
     links = result.links
     assert links.loc["wire/down", "utilisation"] > 0.9
     assert lh.Scenario(cell)["wire"]["back_rate_bps"] == 8_000_000
-    # an ACK of 40 B for every two segments, at most one for each segment
+    # There is an ACK of 40 B for every two segments, or at most for each segment.
     acks_bps = result.flows["goodput_bps"].sum() / 1460 / 2 * 40
     assert 1 <= links.loc["wire/up", "utilisation"] * 8e6 / acks_bps <= 2

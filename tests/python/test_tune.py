@@ -97,8 +97,8 @@ def test_a_stopped_search_keeps_its_findings_and_recommends_nothing() -> None:
 
 
 def test_a_first_number_comes_with_the_first_prediction() -> None:
-    """The first number is the prediction of the present setting. Each later number is better until
-    simulations begin.
+    """The first number is the prediction for the present setting. Until simulations begin, each
+    later number is better.
     """
     seen: list[TuneProgress] = []
 
@@ -327,7 +327,7 @@ def test_category_of_the_connections_is_tuned() -> None:
     assert tuning.settings
     assert all(path.startswith(("cell.voice.", "cell.ap.voice.")) for path in tuning.settings)
     assert tuning.gains["sojourn_s"].mean < 0.0
-    # the windows of the category end at 15, like those of voice
+    # CWmin of the tuned category is at most 15, because voice has this limit.
     assert [each.what for each in tuning.left_out] == [
         "CWmin 31 to 1023 of the AP",
         "CWmin 31 to 1023 of the stations",
@@ -368,7 +368,7 @@ def test_settings_that_measure_the_same_are_confirmed_once() -> None:
 
 def test_bounds_also_apply_in_the_search() -> None:
     for_delay = lh.tune(DOWNLOADS, "delay", txop=False, pifs=False, confirm=2)
-    # The model predicts the present setting; short simulations need it for comparison.
+    # The model predicts the present setting. Short simulations also include it, for comparison.
     assert for_delay.present.screened is not None
     assert for_delay.ruled_out
     ruled_out = {name for names in for_delay.ruled_out.values() for name in names}
@@ -403,12 +403,12 @@ def test_output_does_not_contradict_itself_on_the_model(lasthop: Lasthop, tmp_pa
     assert "not ranked" not in done.stdout
     assert "the model does not cover the present setting" in done.stdout
     title = done.stdout.partition("predicted\n")[2].splitlines()[0]
-    assert title.split() == ["AP", "AP", "Jain's"]  # the model predicts the objective, not goodput
+    assert title.split() == ["AP", "AP", "Jain's"]  # the model predicts the objective only
 
 
 def test_no_setting_is_chosen_that_silences_a_call() -> None:
-    # PIFS for best effort lets bulk traffic precede voice at the access point; Jain's index hardly
-    # changes
+    # With PIFS access of best effort, the access point sends bulk traffic before voice. Jain's
+    # index hardly changes.
     silenced = {"cell.ap.aifsn": 1, "cell.ap.cwmin": 0, "cell.ap.cwmax": 0}
     flows = lh.simulate(CALLS, settings=silenced).flows
     assert flows.loc["phone-1/udp-down/1", "goodput_bps"] == 0

@@ -1,4 +1,6 @@
-"""`tune` recommends only changes that help: no noise, no harm to any flow or station."""
+"""`tune` recommends only changes that help. It recommends no noise, and no harm to any flow or
+station.
+"""
 
 import json
 from collections.abc import Sequence
@@ -33,11 +35,11 @@ IDLE = """
 [station.idle]
 udp_up = { rate = "100 bps", packet = "160 B", category = "voice", start = "2.9 s" }
 """
-"""A flow that makes voice a category in use, and sends at most one datagram."""
+"""Table of a station that makes voice a category in use, but sends at most one datagram."""
 
 
 def no_candidate_matters(number: int) -> tuple[str, str]:
-    """Return a scenario in which nothing is sent in the tuned category, and an aim."""
+    """Return a scenario in which nothing is sent in the tuned category, and an objective."""
     flows = ("download = 1", "upload = 1", 'udp_down = "greedy"', "download = 1\nupload = 1")
     kinds = product(("throughput", "fairness"), ("802.11b", "802.11g"), ("", "error = 0.1"), flows)
     aim, phy, error, flow = list(kinds)[number % 32]
@@ -50,7 +52,7 @@ def no_candidate_matters(number: int) -> tuple[str, str]:
 
 @pytest.fixture
 def streams_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each setting its own random streams, so that all differences are noise."""
+    """Give each setting its own random numbers, so that all differences are noise."""
     real = Simulations.result
 
     def reseeded(self: Simulations, scenario: lh.Scenario) -> Result:
@@ -62,8 +64,8 @@ def streams_differ(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def recommendations(numbers: Sequence[int]) -> list[int]:
-    """Return the scenarios for which a change is recommended, although no change can have an
-    effect.
+    """Return the numbers of the scenarios for which `tune` recommends a change, although no change
+    can have an effect.
     """
     recommended = []
     for number in numbers:
@@ -78,7 +80,7 @@ def recommendations(numbers: Sequence[int]) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("streams_differ")
 def test_noise_is_recommended_at_most_five_times_in_a_hundred() -> None:
-    # 95 % intervals may exclude zero on the better side in 2.5 of 100 cases.
+    # In 2.5 of 100 scenarios, a 95 % interval may exclude zero on the better side.
     assert len(recommendations(range(100))) <= 5
 
 
@@ -88,8 +90,8 @@ def test_noise_is_not_recommended() -> None:
 
 
 def test_a_category_without_traffic_changes_nothing() -> None:
-    # Common random numbers: equal seeds give equal packets, so that all settings give equal
-    # results.
+    # The settings have common random numbers: equal seeds give equal packets, so that all settings
+    # give equal results.
     scenario, _ = no_candidate_matters(0)
     tuning = lh.tune(scenario, "throughput", category="voice", txop=False, pifs=False, confirm=2)
     assert not tuning.recommended
@@ -99,8 +101,8 @@ def test_a_category_without_traffic_changes_nothing() -> None:
 def drawn_search(random: Random, gain: float, harmed: int = 0) -> Search:
     """Return a search whose ten candidates were measured with noise of 2 %, and checked.
 
-    The first candidate has a goodput higher by the fraction `gain`. In the checks of the first
-    `harmed` settings the RTT of a flow doubles.
+    The goodput of the first candidate is higher by the fraction `gain`. In the checks of the first
+    `harmed` settings, the RTT of a flow doubles.
     """
     scenario = lh.Scenario(SMALL)
     search = Search(
@@ -153,7 +155,8 @@ def test_the_second_best_is_checked_only_if_the_best_harms_a_station() -> None:
     assert search.checks[0].objection == "the RTT of a flow longer by more than 5 %"
     assert search.checks[0].improves
     assert search.recommended in (None, *(check.trial for check in search.checks[1:]))
-    # The objective is tested for only one setting, without a correction for many tests.
+    # All settings that were checked before the recommended setting have an objection. The objective
+    # is tested for one setting only, so that no correction for multiple tests is needed.
     assert all(check.objection for check in search.checks[:-1])
 
 
@@ -178,7 +181,7 @@ NOW: Parts = {
         (("a/down/1", "rtt_s"), [1.06, 1.07, 1.06, 1.07, 1.06], "the RTT of a flow longer"),
         (("a/down/1", "rtt_s"), [1.04] * 5, None),
         (("a/down/1", "rtt_s"), [0.5] * 5, None),
-        # 10 % longer on average, with an interval of 33 %
+        # The RTT is 10 % longer on average, with an interval of 33 %.
         (("a/down/1", "rtt_s"), [0.8, 1.4, 0.9, 1.4, 1.0], None),
         (("a/down/1", "rtt_p99_s"), [1.2] * 5, "the 99th percentile of a flow's RTT longer"),
         (
@@ -200,7 +203,7 @@ def test_no_flow_or_station_loses_more_than_its_interval(
 
 
 def test_two_replications_count_if_they_agree() -> None:
-    assert is_beyond([1.0, 3.0], 0.5)  # the interval is ± 12.7
+    assert is_beyond([1.0, 3.0], 0.5)  # The interval of the difference is ± 12.7.
     assert not is_beyond([0.1, 3.9], 0.5)
     assert is_beyond([1.0], 0.5)
 
@@ -220,7 +223,7 @@ def test_in_the_check_bounds_count_beyond_the_interval() -> None:
     now = {"jain_p05": [0.7, 0.8], "sojourn_s": [0.2, 0.3]}
     then = {"jain_p05": [0.6, 0.8], "sojourn_s": [0.2, 0.3]}
     values = favourable(then, now)
-    assert values["jain_p05"] > 0.75  # the interval of two differences is wide
+    assert values["jain_p05"] > 0.75  # An interval of two values is wide.
     assert values["sojourn_s"] == 0.25
 
 

@@ -1,4 +1,4 @@
-"""Candidates of a search, the quantities that compare them, and their order."""
+"""Candidate settings of a search, the quantities by which they are compared, and their order."""
 
 import tomllib
 from itertools import product
@@ -89,10 +89,11 @@ def test_predicted_delays_are_those_simulated() -> None:
     scenario = lh.Scenario(DOWNLOADS)
     guess = predicted(models.predict(scenario.typed, "edca"), scenario)
     seen = estimated(sampled(lh.simulate(scenario, settings={"duration": "62 s"})))
-    # At CWmin 31 the model is within one per cent of simulations in goodput.
+    # At CWmin 31 the goodput of the model is within one per cent of the simulation's.
     for quantity in ("goodput_bps", "rtt_s"):
         assert guess[quantity] == pytest.approx(seen[quantity].mean, rel=0.015), quantity
-    # The chain counts only complete exchanges: an exchange of a TCP ACK takes about a millisecond.
+    # The Markov chain counts only complete exchanges. An exchange of a TCP ACK takes about a
+    # millisecond.
     assert guess["sojourn_s"] == pytest.approx(seen["sojourn_s"].mean, abs=1e-3)
 
 
@@ -155,7 +156,9 @@ def test_difference_is_paired_by_replication() -> None:
 def samples_of(
     goodput_bps: float, half: float = 0.0, sojourn_s: float = 0.07
 ) -> dict[str, list[float]]:
-    """Return samples of four replications, of which every second is above the mean."""
+    """Return samples of four replications. In every second replication the samples are above the
+    mean.
+    """
     return {
         "goodput_bps": [goodput_bps - half, goodput_bps + half] * 2,
         "sojourn_s": [sojourn_s] * 4,
@@ -182,11 +185,11 @@ def test_settings_that_differ_by_chance_are_ranked_by_the_next_criterion() -> No
     best, slow = samples_of(5.0e6, half=0.05e6), samples_of(4.95e6, half=0.05e6, sojourn_s=0.002)
     assert (
         choice({"best": best, "slow": slow}) == "best"
-    )  # slow has 0.05 Mb/s less in each replication
+    )  # The station `slow` has 0.05 Mb/s less in each replication.
     slow["goodput_bps"] = [5.1e6, 4.9e6, 5.0e6, 4.8e6]
     assert (
         choice({"best": best, "slow": slow}) == "slow"
-    )  # slow has between 0.15 Mb/s more and 0.25 Mb/s less
+    )  # The station `slow` has between 0.15 Mb/s more and 0.25 Mb/s less.
     assert choice({"slow": slow | {"sojourn_s": [0.07] * 4}, "best": best}) == "best"
 
 
@@ -218,13 +221,14 @@ def test_pifs_access_is_offered_for_every_category_that_has_flows() -> None:
     for access in (ap, ap["voice"]):
         assert (access["aifsn"], access["cwmin"], access["cwmax"]) == (1, 0, 0)
     assert ap["video"]["aifsn"] == 2
-    # a single category cannot have priority
+    # The scenario has a single category, so that no category can have priority.
     pairs = window_pairs(lh.Scenario(DOWNLOADS), pifs=True, txop=False)
     assert not any(each.every_category for each in pairs)
 
 
 def test_with_pifs_for_all_the_higher_category_still_has_priority() -> None:
-    # Greedy datagrams: with PIFS only for best effort the calls of the AP are never sent.
+    # The scenario has greedy datagrams. If only best effort had PIFS access, the access point would
+    # never send its calls.
     changed, _ = apply(lh.Scenario(CALLS), Candidate(None, 31, every_category=True))
     result = lh.simulate(changed)
     calls = result.flows.filter(regex="udp-down/1$", axis=0).filter(regex="^phone", axis=0)
@@ -276,7 +280,7 @@ def test_higher_category_may_not_wait_much_longer() -> None:
     assert "voice waiting longer" in (
         objective.objection(now | {VOICE_DELAY: 6.1e-3}, now, 0.05) or ""
     )
-    # no category has a higher priority than voice
+    # No category has a higher priority than voice.
     assert objective_for("throughput", lh.Scenario(CALLS), "voice").higher == ()
 
 

@@ -1,4 +1,6 @@
-"""Recommendations of `tune` are acceptable: no starvation, calls fit, valid for hostapd."""
+"""Recommendations of `tune` are acceptable: no station starves, calls remain good, and hostapd
+accepts the values.
+"""
 
 from collections.abc import Sequence
 from math import nan
@@ -39,14 +41,15 @@ def for_delay() -> lh.Tuning:
 
 @pytest.mark.slow
 def test_a_setting_that_depends_on_capture_is_not_recommended(for_delay: lh.Tuning) -> None:
-    # Averaged over the complete time all stations have their share: Jain's index shows no
+    # Over the complete time all stations have equal goodput, so that Jain's index shows no
     # difference.
     present, capture = (
         sampled(lh.simulate(SEVEN, settings=settings, tails=True)) for settings in ({}, PIFS_1)
     )
     assert min(capture["jain"]) > 0.97
     assert max(capture["jain_p05"]) < 0.6 < min(present["jain_p05"])
-    # Without the bound the setting is ruled out only because of losses of single flows.
+    # Without the limit of Jain's index, the setting is excluded only because the RTT of single
+    # flows is longer.
     loose = lh.tune(SEVEN, "delay", min_jain=0, txop=False, confirm=6)
     assert "PIFS / 1" in loose.ruled_out["the RTT of a flow longer by more than 5 %"]
     assert "PIFS / 1" not in [trial.name for trial in for_delay.confirmed]
@@ -80,7 +83,7 @@ def test_calls_that_work_continue_to_work() -> None:
     assert Bounds().objection(good, good) is None
     assert Bounds().objection(lost, good) == "datagrams of which 1 % are lost"
     assert Bounds().objection(late, good) == "datagrams later than 150 ms"
-    # flows that do not work in the present setting, such as a flood, are not calls
+    # Flows that already fail in the present setting, such as a flood, do not count as calls.
     assert Bounds().objection(lost | late, lost | late) is None
     assert Bounds().objection({}, {}) is None
 
@@ -98,10 +101,11 @@ def test_fairness_is_not_traded_for_half_a_per_cent() -> None:
     def samples_of(jain: float, goodput_bps: float) -> dict[str, list[float]]:
         return {"jain": [jain] * 3, "goodput_bps": [goodput_bps] * 3}
 
-    # 0.996 is within 0.5 % of 0.9999, but its stations differ by 6 % instead of 1 %.
+    # Jain's index of 0.996 is within 0.5 % of 0.9999. However, the goodputs differ by 6 % instead
+    # of 1 %.
     uneven, even = samples_of(0.996, 5.10e6), samples_of(0.9999, 5.05e6)
     assert choice({"uneven": uneven, "even": even}) == "even"
-    # If the difference between stations is larger by less than 0.5 %, goodput decides.
+    # If the goodputs of stations differ by less than 0.5 % more, the total goodput decides.
     assert (
         choice({"fast": samples_of(0.99998, 5.1e6), "even": samples_of(0.999999, 5.0e6)}) == "fast"
     )
@@ -154,7 +158,8 @@ def test_calls_are_those_of_the_file_or_of_g711() -> None:
     assert {(flow.udp.rate_bps, flow.udp.payload_bytes, flow.category) for flow in flows} == {
         (64_000, 160, "voice")
     }
-    # a station that only receives has no call, and a station with downloads has other flows
+    # A station that only receives has no call. A station with downloads has other flows than the
+    # call.
     tv = '\n[station.tv]\nudp_down = "1 Mbps"\n'
     assert calls_of(lh.Scenario(LAPTOPS + tv)) == Calls("call", own=False)
     both = LAPTOPS + PHONES.replace("count = 2", "count = 2\ndownload = 1")
@@ -181,8 +186,10 @@ def test_a_station_is_added_to_every_form_of_a_scenario(text: str) -> None:
 
 
 def fake(capacity: Capacity, holds: Sequence[Sequence[bool]]) -> list[int]:
-    """Replace simulations of calls: each number of calls holds as listed per replication. Return
-    the list of simulated numbers.
+    """Replace the simulations of calls. `holds` lists for each replication whether each number of
+    calls is good.
+
+    Return the list of simulated numbers of calls.
     """
     asked: list[int] = []
 
@@ -248,7 +255,7 @@ def test_calls_are_counted_and_the_setting_with_the_most_is_chosen() -> None:
     assert tuning.table.loc["as it is", "beside_calls_goodput_bps"] > 0
     assert tuning.calls == Calls("phone", own=True)
     assert tuning.figure().axes[0].get_title(loc="left") == "Calls"
-    # this number of calls holds in a separate simulation, and one more call does not
+    # In a separate simulation, this number of calls is good, and one more call is not.
     setting = tuning.present.samples["calls"]
     most = int(min(setting))
     again = lh.simulate(LAPTOPS + PHONES, settings={"station.phone.count": most})
@@ -299,8 +306,8 @@ def lines(text: str) -> dict[str, str]:
 
 
 def test_hostapd_has_each_value_in_its_unit() -> None:
-    # For 1500 and 40 B at 11 Mb/s an exchange takes 1567.1 and 505.3 us with long preambles. 8 *
-    # 1567.1 + 7 * 10 = 12607 us round up to 12.7 ms, and 8 * 505.3 + 7 * 10 = 4112 us round up to
+    # With a long preamble at 11 Mb/s, exchanges of 1500 and 40 B take 1567.1 and 505.3 us. The sum
+    # 8 * 1567.1 + 7 * 10 = 12607 us is rounded up to 12.7 ms, and 8 * 505.3 + 7 * 10 = 4112 us to
     # 129 * 32 us.
     values = lines(hostapd(lh.Scenario(LAPTOPS, EIGHT)).text)
     assert values == {

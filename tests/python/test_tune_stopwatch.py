@@ -1,4 +1,4 @@
-"""Estimates of the time of a search, by a clock that the test sets."""
+"""Estimates of the duration of a search, with a clock that the test sets."""
 
 import pytest
 
@@ -16,7 +16,7 @@ CELL = lh.Scenario(
     [
         (True, 1.0, 100 * 2.0 + (20 + 10) * 3.0),
         (True, 4.0, 100 * 2.0 + (20 + 10) * 3.0 / 4.0),
-        # settings that the model does not rank are all screened
+        # Settings that the model does not rank are all simulated shortly.
         (False, 1.0, 100 * 2.0 + (100 + 10) * 3.0),
     ],
 )

@@ -1,4 +1,4 @@
-"""A checked scenario as typed values."""
+"""The typed values of a checked scenario."""
 
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
@@ -34,7 +34,7 @@ queue = { limit = 50, red = { min_th = 5, max_th = 15, ecn = true } }
 
 @dataclass(frozen=True)
 class Shelf:
-    """A table with every kind of field."""
+    """A table with a field of every kind."""
 
     width_m: float
     books: tuple[str, ...]

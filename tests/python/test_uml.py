@@ -1,4 +1,6 @@
-"""User-mode Linux without a boot: choice of the kernel, refusals, and copies of changed files."""
+"""User-mode Linux, tested without a boot: choice of the kernel, error messages, and copies of
+changed files.
+"""
 
 import os
 import stat
@@ -31,7 +33,7 @@ def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def program(path: Path, version: str = "6.1.176", configuration: str = NEEDED) -> Path:
-    """Write a program that prints a version and a configuration, as a kernel does."""
+    """Write a program that prints a version and a configuration in the format of a kernel."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(
         f'#!/bin/sh\ncase $1 in --version) echo {version};; *) cat << "e"\n{configuration}e\nesac\n'
@@ -189,7 +191,7 @@ def test_left_over_folders_are_removed_and_folders_in_use_are_kept(
 
 
 def request_of(**settings: str) -> Request:
-    """Return a request for a small scenario."""
+    """Return a request to run a small scenario."""
     scenario = lh.Scenario(
         {"cell": {"phy": "802.11g"}, "station": {"a": {"download": 1}}, **settings}
     )
@@ -216,7 +218,7 @@ def test_output_is_printed_while_it_grows_and_a_run_that_would_take_too_long_is_
     assert output.getvalue() == b"one\n\xfftwo"
     assert reports == [(0.0, 100.0), (1.0, 100.0), (11.0, 100.0)]
     (tmp_path / virtual.PROGRESS).write_text("   12.000000")
-    # 29 s of processor time for 11 simulated seconds: 32 + 88 * 29 / 11 = 264.
+    # 11 simulated seconds took 29 s of processor time. The total is 32 + 88 * 29 / 11 = 264 s.
     with pytest.raises(UserError, match=r"would take about 264 s .*, 2\.6 s per simulated second"):
         monitor.update(State(tmp_path, 32.0))
 

@@ -1,4 +1,4 @@
-"""Kernels of user-mode Linux: their sources, builds with fake programs, and lists."""
+"""Kernels of user-mode Linux: their sources, builds with fake programs, and the list of kernels."""
 
 import fcntl
 import io
@@ -48,19 +48,21 @@ esac
 
 
 class Machine(NamedTuple):
-    """Folder with fake programs, an archive and a cache."""
+    """A folder with fake programs, an archive and a cache."""
 
     root: Path
     program: Callable[[str, str], None]
     """Function that writes a program, given its name and its shell commands."""
     make: Callable[..., None]
-    """Function that writes a `make` that supports the given settings and runs `compile`."""
+    """Function that writes a program `make`. The program supports the given settings and runs
+    `compile`.
+    """
     archive: Path
 
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """Return a machine on which builds are fake and take no time."""
+    """Return a machine on which builds are faked and take no time."""
     programs = tmp_path / "bin"
     programs.mkdir()
 
@@ -163,7 +165,7 @@ def test_a_build_first_prints_its_cost_and_the_same_kernel_is_not_built_again(
     again = lasthop("kernel", "build", "--source", machine.archive)
     assert again.returncode == 0
     assert "is already built from linux.tar.xz" in again.stderr
-    # There was only one build, and no kernel existed before it.
+    # There was only one build. No kernel existed before this build.
     assert (machine.root / "seen").read_text() == "make\n"
     assert names_in_cache() == {".lock", kernel.name}
 

@@ -1,4 +1,4 @@
-"""Warnings about valid but surprising scenarios."""
+"""Warnings about scenarios that are valid but give surprising results."""
 
 import json
 import re
@@ -14,7 +14,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "vbs.toml"
 
 
 def warned(stations: object, classes: object = None, **vbs: object) -> list[str]:
-    """Return warnings about a cell with these stations and classes that share its queue."""
+    """Return the warnings about a cell with these stations, whose queue has these classes."""
     cell: dict[str, object] = {"phy": "802.11g", "ap_queue": 100}
     if classes is not None:
         cell["ap_queue"] = {"limit": 100, "vbs": {"class": classes, **vbs}}
@@ -110,7 +110,8 @@ def test_uploads_in_addition_to_downloads_are_named(
 
 def test_connections_count_while_they_last() -> None:
     stations = {"a": {"download": 4}, "b": {"download": {"connections": 8, "stop": "11 s"}}}
-    # 8 connections during half of the measured time, from 2 s to 20 s, are 4 on average
+    # Eight connections exist during half of the measured time, from 2 s to 20 s. This is 4
+    # connections on average.
     assert warned(stations, HALVES) == []
     del stations["b"]["download"]
     assert len(warned({**stations, "b": {"download": 8}}, HALVES)) == 1
@@ -188,7 +189,7 @@ def test_results_predictions_and_sweeps_have_the_warnings_too() -> None:
     settings = {near: 0.2, "duration": "5 s", "warmup": "2 s", "replications": 1}
     scenario = lh.Scenario(EXAMPLE, settings)
     lines = cautions(lh.Scenario(scenario).typed)
-    assert len(lines) == 2  # about the sum of the shares, and the targets that Algorithm 1 misses
+    assert len(lines) == 2  # the sum of the shares, and missed targets
     assert lh.simulate(scenario).warnings == lines
     assert lh.predict(scenario).warnings[:2] == lines
     assert json.loads(lh.predict(scenario).to_json())["warnings"][:2] == lines
@@ -197,7 +198,7 @@ def test_results_predictions_and_sweeps_have_the_warnings_too() -> None:
 
 
 def conflicts(**csma: object) -> list[str]:
-    """Return warnings about two links in series."""
+    """Return the warnings about a network of two links in series."""
     links = {"1": {}, "2": {}, **csma.pop("links", {})}  # type: ignore[dict-item]
     network = {"link": links, **csma}
     tree = {"duration": "9 s", "csma": network, "flow": {"f": {"route": ["1", "2"]}}}

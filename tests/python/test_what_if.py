@@ -1,4 +1,6 @@
-"""What-if questions: cases, columns, verdicts, files, and correct verdicts about equal cases."""
+"""What-if questions: cases, columns, verdicts and files. Verdicts about cases without a difference
+are correct.
+"""
 
 import json
 import pickle
@@ -81,7 +83,7 @@ def test_frames_have_means_and_differences(asked: lh.WhatIf) -> None:
     assert asked.frame.loc["fq", DELAY] == pytest.approx(delay)
     two = asked.results["two"].cells.loc["cell", "goodput_bps"]
     phone = asked.results["two"].flows.loc["phone/udp-up/1", "goodput_bps"]
-    assert asked.frame.loc["two", UPLOADS] == pytest.approx(two - phone)  # including the new flow
+    assert asked.frame.loc["two", UPLOADS] == pytest.approx(two - phone)  # with the new flow
     table = asked.differences.set_index(["case", "quantity"])
     row = table.loc["fq", "one_way_delay_p99_s"]
     assert row["difference"] == pytest.approx(row["value"] - row["as_it_is"])
@@ -263,7 +265,7 @@ def test_the_command_prints_a_conclusion_and_reuses_finished_runs(
 
 
 def a_run(name: str, late_s: float, lost: float, goodput_bps: float) -> Run:
-    """Return three replications of a call in one direction and of downloads that hardly vary."""
+    """Return three replications of a call in one direction, and of downloads that hardly vary."""
     verdict = "good" if lost < LOSS and late_s < DELAY_P99_S else "bad"
     call = Call("phone", "down", ("c",), Estimate(late_s, 0.0), Estimate(lost, 0.0), verdict)
     values = {
@@ -309,7 +311,9 @@ def test_a_case_that_leaves_the_calls_bad_is_not_advice() -> None:
 
 
 def test_the_best_cases_are_each_better_than_all_others_in_any_order() -> None:
-    """fq is better than pie. codel is the same as fq, but too noisy to be better than pie."""
+    """The case fq is better than pie. The case codel equals fq, but is too noisy to be better than
+    pie.
+    """
     goodputs = {
         "fq": (9.0, 9.001, 9.003),
         "codel": (9.0, 9.002, 9.001),
@@ -338,7 +342,7 @@ def test_good_calls_need_no_case() -> None:
 
 
 def equal_cases(draw: random.Random) -> tuple[dict[str, Any], list[Case]]:
-    """Return a random cell, and cases that are equal in distribution."""
+    """Return a random cell, and cases whose results have the same distribution."""
     kinds: list[dict[str, Any]] = [
         {"upload": 2},
         {"download": 1},
@@ -362,7 +366,7 @@ def equal_cases(draw: random.Random) -> tuple[dict[str, Any], list[Case]]:
             "buffer that never fills": {"cell.ap_queue": 600},
         }
     )
-    # A user cannot set the seed of a case.
+    # Users cannot set the seed of a case.
     return scenario, [*cases, Case("other streams", (("seed", str(draw.randint(2, 1000))),))]
 
 

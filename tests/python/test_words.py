@@ -1,4 +1,4 @@
-"""Errors use the caller's terms: arguments in Python, options on the command line."""
+"""Error messages use the terms of the caller: arguments in Python, options on the command line."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from lasthop.tuning import stopwatch
 from .conftest import SMALL, Lasthop
 
 CLI = re.compile(r"(?<![\w-])--[a-z]|command line|\blasthop [a-z]+ FILE")
-"""Options of the command line, which are unknown in Python."""
+"""Options of the command line, which must not appear in error messages in Python."""
 
 CELL = {"duration": "2 s", "cell": {"phy": "802.11b"}, "station": {"a": {"download": 1}}}
 ROUTER = {"duration": "2 s", "dumbbell": {"flows": 2, "bottleneck": "9 Mbps", "rtt": "9 ms"}}
@@ -111,7 +111,7 @@ def test_a_setting_is_named_as_the_caller_wrote_it(lasthop: Lasthop, small: Path
         done = lasthop(*command, "--set", "cell.ap.cwmin=-1")
         assert done.stderr.startswith("error: --set cell.ap.cwmin=-1: ")
         assert done.returncode == 2
-    # a file may have the name of a setting
+    # The name of a file may begin like the name of a setting.
     odd = Path("settings x.toml")
     odd.write_text("duration = 1")
     assert lasthop("check", odd).stderr.startswith("error: settings x.toml:1: ")

@@ -1,4 +1,4 @@
-"""The Python side of the workbench: requests, answers, and refusals in one line."""
+"""The Python server of the workbench: requests, replies, and error messages of one line."""
 
 import http.client
 import json
@@ -26,7 +26,7 @@ from .test_extras import bare
 
 JSON = {"content-type": "application/json"}
 PATIENCE_S = 60.0
-"""Longest wait for an event, even on a busy machine. [s]"""
+"""Longest wait for an event, which is long enough for a busy machine. [s]"""
 
 
 class Reply(NamedTuple):
@@ -42,7 +42,7 @@ class Reply(NamedTuple):
 
 
 class Served:
-    """A server on loopback in its own thread."""
+    """A server on the loopback interface, in its own thread."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._listener = listening(0)
@@ -74,7 +74,7 @@ class Served:
 
 @pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a small page in place of the built page."""
+    """Write a small page that replaces the built page."""
     page = tmp_path / "page"
     page.mkdir()
     (page / "index.html").write_text("<!doctype html><html><head><title>w</title></head></html>")
@@ -91,7 +91,7 @@ def served(built: Path, small: Path) -> Iterator[Served]:
 
 
 def one_line(reply: Reply, status: int) -> str:
-    """Return the error of a reply, which is one line without a period at its end."""
+    """Return the error in a reply. It is one line, without a period at its end."""
     assert reply.status == status, reply
     error = reply.tree["error"]
     assert isinstance(error, str)
@@ -143,7 +143,7 @@ def test_options_reach_the_command(served: Served) -> None:
         {"station.far.upload": "2"},
     ]
     assert {each["result"]["replications"] for each in points} == {2}
-    assert reply.tree["notes"] == []  # the path of its files is not a warning
+    assert reply.tree["notes"] == []  # the path of the result files is no warning
 
 
 def test_a_wrong_scenario_is_refused_with_line_and_hint(served: Served) -> None:
@@ -177,7 +177,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
 def test_an_invalid_request_is_refused_in_one_line(
     served: Served, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
-    monkeypatch.setattr(service, "run", None)  # no command may be started
+    monkeypatch.setattr(service, "run", None)  # The server must not start a command.
     command, request, error = WRONG[case]
     reply = served.ask("POST", f"/api/{command}", json.dumps(request))
     assert one_line(reply, 400).startswith(error)
@@ -203,7 +203,7 @@ def test_no_file_of_this_machine_is_read_for_the_sweep_of_a_page(served: Served)
 
 
 def test_other_kinds_of_content_are_refused(served: Served) -> None:
-    """Forms of other pages can send these types, but not the type of JSON."""
+    """Forms on other pages can send these content types, but not that of JSON."""
     for kind in ("text/plain", "application/x-www-form-urlencoded"):
         reply = served.ask("POST", "/api/predict", json.dumps({"text": SMALL}), content_type=kind)
         assert one_line(reply, 400) == "a request must be application/json"

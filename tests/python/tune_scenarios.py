@@ -1,4 +1,4 @@
-"""Scenarios of the tests of searches."""
+"""Scenarios for the tests of `tune`."""
 
 DOWNLOADS = """\
 name = "three downloads"

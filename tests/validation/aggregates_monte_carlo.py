@@ -1,17 +1,18 @@
-"""Saturated cells with aggregation: an independent Monte Carlo, from the rules only.
+"""Monte Carlo of saturated cells with aggregation. It was written from the rules of 802.11 only,
+independently of lasthop.
 
 Contenders with equal AIFSN always have packets. Each sender has a BlockAck window of MPDUs to one
 receiver. The winner sends all MPDUs of its window that are neither received nor given up, including
 new MPDUs. The medium is simulated slot by slot, and each sender's frames MPDU by MPDU; many
-replicas of a cell run in parallel. The program is independent of lasthop.
+replicas of a cell run in parallel.
 
-The backoff is uniform on [0, CW]. CW + 1 doubles with each failure. It returns to CWmin + 1 with a
-success, and after `attempts_short` failures in a row, for which nothing is dropped. A PPDU that
-collides, or of which nothing is received, is a failure. An MPDU has an attempt with each PPDU that
-contains it, also if only the RTS was sent and failed. An MPDU is given up after `attempts`. A
-BlockAckReq then precedes the next PPDU. It contends like a PPDU, and is given up after as many
-failures. The receiver delivers MPDUs in order; MPDUs after one that was given up wait for the
-BlockAckReq.
+The backoff is uniform on [0, CW]. CW + 1 doubles after each failure. It returns to CWmin + 1 after
+a success, and after `attempts_short` successive failures, which drop no MPDU. A PPDU that collides,
+or of which nothing is received, is a failure. Each PPDU is one attempt of all its MPDUs, also if
+only the RTS was sent and failed. An MPDU is given up after `attempts` attempts. A BlockAckReq then
+precedes the next PPDU. The BlockAckReq contends like a PPDU, and is given up after `attempts`
+failures. The receiver delivers MPDUs in order. MPDUs that follow an MPDU that was given up wait for
+the BlockAckReq.
 """
 
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ UNSETTLED, RECEIVED, GIVEN_UP = 0, 1, 2
 
 @dataclass(frozen=True)
 class Sender:
-    """A contender. Durations are indexed by the number of MPDUs in the PPDU; index 0 is a
+    """A contender. Durations are indexed by the number of MPDUs in the PPDU. Index 0 is for a
     BlockAckReq.
     """
 
@@ -40,7 +41,7 @@ class Sender:
     ended_s: Floats
     """Time from the start of the first frame to the end of the PPDU."""
     wait_s: Floats
-    """Difference of EIFS and AIFS after a destroyed first frame."""
+    """Difference between EIFS and AIFS after a first frame that was destroyed."""
     loss: float = 0.0
     attempts: int | None = None
     cwmin: int = 15
@@ -50,7 +51,7 @@ class Sender:
 
 @dataclass
 class Counts:
-    """Counts as arrays of [replica, sender]; `time_s` is an array of replicas."""
+    """Numbers of events as arrays of [replica, sender]; `time_s` is an array of replicas."""
 
     time_s: Array
     received: Array
@@ -60,20 +61,24 @@ class Counts:
     collisions: Array
     requests: Array
     rounds: Array
-    """PPDUs that did not collide."""
+    """Number of PPDUs that did not collide."""
     empty: Array
-    """PPDUs that did not collide and of which nothing was received."""
+    """Number of PPDUs that did not collide and of which no MPDU was received."""
     handed_up: Array
     waited_s: Array
-    """Sum over delivered MPDUs of the time since they were received."""
+    """Sum, over delivered MPDUs, of the time between reception and delivery."""
     sizes: Array
-    """PPDUs that did not collide, [size, sender], for all replicas together."""
+    """Number of PPDUs that did not collide, by number of MPDUs and sender, for all replicas
+    together.
+    """
     waits: Array = field(default_factory=lambda: np.zeros(64))
-    """Number of MPDUs by the further PPDUs until they were in order, for all senders together."""
+    """Number of MPDUs by the number of further PPDUs until they were delivered in order, for all
+    senders together.
+    """
 
 
 class Cell:
-    """Replicas of a cell."""
+    """Replicas of a cell that are simulated in parallel."""
 
     def __init__(
         self,
@@ -85,7 +90,7 @@ class Cell:
         seed: int = 1,
     ) -> None:
         self.slot_s, self.aifs_s = slot_s, aifs_s
-        # number of slots by which counters of other nodes fall for a transmission
+        # number of slots by which a transmission decreases the counters of other nodes
         self.seen = 1 if countdown == "edca" else 0
         self.random = np.random.default_rng(seed)
         shape = (replicas, len(senders))
@@ -123,7 +128,9 @@ class Cell:
         self.due = np.zeros(shape, dtype=bool)
         self.due_tried = np.zeros(shape, dtype=np.int64)
         self.behind = np.zeros(shape, dtype=np.int64)
-        """MPDUs received after an MPDU that was given up, and the sum of their arrival times."""
+        """Number of MPDUs received after an MPDU that was given up, and the sum of their arrival
+        times.
+        """
         self.behind_s = np.zeros(shape)
         self.counts = self._counts(shape)
 
@@ -138,7 +145,7 @@ class Cell:
         )
 
     def run(self, periods: int, warmup: int = 200) -> Counts:
-        """Continue for this many busy periods in each replica; count all except the first
+        """Simulate this many busy periods in each replica. Count all busy periods except the first
         `warmup`.
         """
         for _ in range(warmup):
@@ -151,7 +158,7 @@ class Cell:
         return self.counts
 
     def _draw(self, rows: Array, senders: Array) -> None:
-        """Draw new backoffs."""
+        """Draw new backoffs for these senders."""
         doubled = (self.cwmin[senders] + 1) * 2 ** self.failed_in_row[rows, senders]
         window = np.minimum(doubled, self.cwmax[senders] + 1)
         self.counter[rows, senders] = (self.random.random(len(rows)) * window).astype(np.int64)
@@ -196,7 +203,7 @@ class Cell:
         self._draw(rows, senders)
 
     def _requests(self, rows: Array, senders: Array, which: Array) -> None:
-        """Process BlockAckReqs that are received."""
+        """Process the BlockAckReqs that are received."""
         rows, senders = rows[which], senders[which]
         end_s = self.now_s[rows] + self.ended_s[senders, 0]
         self._release(rows, senders, end_s)
@@ -204,7 +211,7 @@ class Cell:
         self.counts.requests[rows, senders] += 1
 
     def _release(self, rows: Array, senders: Array, end_s: Array) -> None:
-        """Deliver MPDUs that wait after MPDUs that were given up."""
+        """Deliver the MPDUs that wait for an earlier MPDU that was given up."""
         count = self.behind[rows, senders]
         self.counts.handed_up[rows, senders] += count
         self.counts.waited_s[rows, senders] += count * end_s - self.behind_s[rows, senders]
@@ -212,7 +219,9 @@ class Cell:
         self.behind_s[rows, senders] = 0.0
 
     def _ppdus(self, rows: Array, senders: Array, size: Array, open_: Array) -> Array:
-        """Process PPDUs that do not collide; return whether any MPDU of each was received."""
+        """Process the PPDUs that do not collide; return for each PPDU whether any MPDU was
+        received.
+        """
         lost = self.random.random(open_.shape) < self.loss[senders][:, None]
         got = open_ & ~lost
         any_: Array = np.any(got, axis=1)
@@ -227,7 +236,8 @@ class Cell:
         self.counts.rounds[at] += 1
         self.counts.empty[at] += ~any_
         np.add.at(self.counts.sizes, (size, senders), 1)
-        # If the previous BlockAckReq was given up, MPDUs of a new window release the waiting MPDUs.
+        # If the previous BlockAckReq was given up, the receiver delivers waiting MPDUs when it gets
+        # an MPDU of a new window.
         self._release(rows[any_], senders[any_], end_s[any_])
         self._settle(rows, senders, state, open_ & lost, end_s)
         return any_
@@ -235,7 +245,7 @@ class Cell:
     def _collide(
         self, rows: Array, senders: Array, which: Array, request: Array, open_: Array
     ) -> None:
-        """Process everything that is lost in collisions."""
+        """Process the frames that are lost in collisions."""
         asked = which & request
         at = rows[asked], senders[asked]
         self.due_tried[at] += 1
@@ -246,7 +256,9 @@ class Cell:
         self._settle(*at, self.state[at], open_[sent], np.zeros(len(at[0])))
 
     def _settle(self, rows: Array, senders: Array, state: Array, lost: Array, end_s: Array) -> None:
-        """Count an attempt of lost MPDUs; advance the windows, with new MPDUs at their ends."""
+        """Count an attempt of the lost MPDUs; advance the windows, and add new MPDUs at their
+        ends.
+        """
         at = rows, senders
         tried = self.tried[at] + lost
         state[lost & (tried >= self.limit[senders][:, None])] = GIVEN_UP

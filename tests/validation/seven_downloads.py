@@ -1,14 +1,16 @@
-"""Monte Carlo of paper 003's cell: seven TCP downloads, window 4, over IEEE 802.11b's DCF.
+"""Monte Carlo of paper 003's cell: seven TCP downloads with windows of 4 packets over the DCF of
+802.11b.
 
 The program was written from IEEE 802.11-2016 (clauses at the constants) and the definition of the
 cell in `docs/concepts/cell.md`, without reading the engine, so that the two can be compared.
 Windows are constant, so that TCP is a closed network with four packets per flow. Each packet is a
 segment in the access point's queue or a TCP ACK in its station's queue.
 
-All nodes sense each other and, as in the definition of the cell, resume together after a collision
-as after a success. Time therefore passes in rounds: an interframe space, idle slots until the first
-backoff ends, and the frame that is then sent. A frame arrives in its queue only while another frame
-is on the air. Therefore there is no immediate access.
+All nodes sense each other. As in the definition of the cell, all nodes resume their backoffs
+simultaneously, both after a collision and after a success. Time therefore passes in rounds: an
+interframe space, idle slots until the first backoff ends, and the frame that is then sent. A frame
+arrives in its queue only while another frame is on the air. Therefore a node never finds the medium
+idle when its frame arrives.
 """
 
 from random import Random
@@ -18,7 +20,7 @@ from typing import NamedTuple
 
 STATIONS = 7
 WINDOW = 4
-"""Packets of each flow, segments and TCP ACKs together. [packets]"""
+"""Segments and TCP ACKs of each flow together. [packets]"""
 PAYLOAD_BITS = 8 * 1460
 """Payload of a segment (paper, table 2). [bit]"""
 TCP_IP_HEADERS_BITS = 8 * 40
@@ -26,24 +28,27 @@ TCP_IP_HEADERS_BITS = 8 * 40
 LINK_HEADERS_BITS = 8 * (30 + 8)
 """MAC header with frame check sequence, and LLC/SNAP header (paper, table 2). [bit]"""
 MAC_ACK_BITS = 8 * 14
-"""MAC ACK (9.3.1.4). [bit]"""
+"""Length of a MAC ACK (9.3.1.4). [bit]"""
 
 DATA_RATE_BPS = 11e6
 CONTROL_RATE_BPS = 2e6
 LOWEST_RATE_BPS = 1e6
-"""Lowest mandatory rate, which EIFS assumes for a MAC ACK (10.3.7). [bit/s]"""
+"""Lowest mandatory rate. EIFS assumes this rate for a MAC ACK (10.3.7). [bit/s]"""
 
 SLOT_S, SIFS_S, CWMAX = 20e-6, 10e-6, 1023
-"""Characteristics of the HR/DSSS PHY (table 16-4). [s, s, slots]"""
+"""Slot time, SIFS and CWmax of the HR/DSSS PHY (table 16-4). [s, s, slots]"""
 PREAMBLE_S = 144e-6 + 48e-6
-"""Long preamble, and PLCP header at 1 Mb/s (16.2.2.2). [s]"""
+"""Duration of the long preamble and of the PLCP header at 1 Mb/s (16.2.2.2). [s]"""
 MOST_ATTEMPTS = 7
-"""Default of dot11ShortRetryLimit (annex C): without RTS, all frames are short (10.3.4.4)."""
+"""Default of dot11ShortRetryLimit (annex C). Without RTS, all frames are short frames
+(10.3.4.4).
+"""
 
 
 def frame_s(size_bits: int, rate_bps: float) -> float:
-    """Return the duration of a frame (16.3.4), not rounded up to whole microseconds as in the
-    standard. [s]
+    """Return the duration of a frame (16.3.4). [s]
+
+    The duration is not rounded up to whole microseconds, which the standard does.
     """
     return PREAMBLE_S + size_bits / rate_bps
 
@@ -53,47 +58,49 @@ TCP_ACK_S = frame_s(LINK_HEADERS_BITS + TCP_IP_HEADERS_BITS, DATA_RATE_BPS)
 DIFS_S = SIFS_S + 2 * SLOT_S
 """Idle time before a backoff continues (10.3.2.3.5, 10.3.7). [s]"""
 AFTER_FRAME_S = SIFS_S + frame_s(MAC_ACK_BITS, CONTROL_RATE_BPS)
-"""Time after a frame that is received (10.3.2.9). [s]"""
+"""Time from the end of a received frame to the end of its MAC ACK (10.3.2.9). [s]"""
 EIFS_S = SIFS_S + frame_s(MAC_ACK_BITS, LOWEST_RATE_BPS) + DIFS_S
-"""Time that replaces DIFS after a collision (10.3.2.3.7); the ACK timeout (10.3.2.9) ends with it.
-[s]
+"""Idle time after a collision, which replaces DIFS (10.3.2.3.7). The ACK timeout (10.3.2.9) ends
+with EIFS. [s]
 """
 
 
 class Run(NamedTuple):
-    """Results of one run."""
+    """Results of one simulation."""
 
     goodputs_bps: list[float]
-    """Payload that each station received, divided by the time. [bit/s]"""
+    """Payload received by each station, divided by the time. [bit/s]"""
     collided: list[int]
-    """Attempts that collided, of the stations, then of the access point. [frames]"""
+    """Number of attempts that collided, of the stations, then of the access point. [frames]"""
     sent: list[int]
-    """All attempts, in the same order. [frames]"""
+    """Number of all attempts, of the stations, then of the access point. [frames]"""
     given_up: int
-    """Frames whose last attempt failed. In this program they are not lost but start again.
-    [frames]
+    """Number of frames whose last attempt failed. In this program these frames are not lost but
+    start again. [frames]
     """
 
 
 def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
     """Simulate the cell with equal CWmin for all nodes, from a shuffled queue of the access point.
 
-    No warm-up is removed: one round in five (CWmin 31) or ten (CWmin 7) finds all segments at the
-    access point. Only the order of this queue has a long effect, and it is random.
+    The results include the warm-up, because the initial state is frequent. In one of five (CWmin
+    31) or ten rounds (CWmin 7) all segments are at the access point. Only the order of this queue
+    has a long effect, and the initial order is random.
     """
     random = Random(seed)
     nodes, access_point = STATIONS + 1, STATIONS
-    # Stations of the segments that wait at the access point, first to last, and number of TCP ACKs
-    # at each station.
+    # Queue of the access point, as the stations of its segments, and number of TCP ACKs at each
+    # station.
     ap_queue = [flow for flow in range(STATIONS) for _ in range(WINDOW)]
     random.shuffle(ap_queue)
     tcp_acks = [0] * STATIONS
     contenders = {access_point}  # nodes with a frame to send
 
     cw, failures = [cwmin] * nodes, [0] * nodes
-    # since the beginning; the time of all backoffs, which stops while the medium is busy
+    # Idle slots since the beginning. Backoffs are measured in this time, which stops while the
+    # medium is busy.
     idle_slots = 0
-    runs_out_at = [0] * nodes  # end of each backoff, in idle slots
+    runs_out_at = [0] * nodes  # idle slot at which each backoff ends
 
     received, collided, sent, given_up = [0] * STATIONS, [0] * nodes, [0] * nodes, 0
     now_s, space_s = 0.0, DIFS_S
@@ -105,9 +112,10 @@ def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
         runs_out_at[node] = idle_slots + int(random.random() * (cw[node] + 1))
 
     def contend(node: int) -> None:
-        """Let the node have a frame to send, which arrived while the medium is busy.
+        """Enqueue the first frame of a node, which arrives while the medium is busy.
 
-        A running post-backoff continues; otherwise a new backoff begins (10.3.3, 10.3.4.2).
+        A running post-backoff of the node continues. Without a post-backoff, a new backoff begins
+        (10.3.3, 10.3.4.2).
         """
         if node not in contenders:
             contenders.add(node)
@@ -130,8 +138,8 @@ def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
             for node in senders:
                 collided[node] += 1
                 failures[node] += 1
-                cw[node] = min(2 * cw[node] + 1, CWMAX)  # 10.3.3
-                if failures[node] == MOST_ATTEMPTS:  # 10.3.4.4
+                cw[node] = min(2 * cw[node] + 1, CWMAX)  # CW doubles after a failure (10.3.3).
+                if failures[node] == MOST_ATTEMPTS:  # attempt limit (10.3.4.4)
                     given_up += 1
                     failures[node], cw[node] = 0, cwmin
                 draw(node)
@@ -141,7 +149,7 @@ def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
         space_s = DIFS_S
         sender = senders[0]
         failures[sender], cw[sender] = 0, cwmin
-        draw(sender)  # the next backoff, or a post-backoff if the queue is empty (10.3.4.3)
+        draw(sender)  # next backoff, or post-backoff if the queue is empty (10.3.4.3)
         if sender == access_point:
             station = ap_queue.pop(0)
             if not ap_queue:
@@ -153,7 +161,7 @@ def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
             tcp_acks[sender] -= 1
             if not tcp_acks[sender]:
                 contenders.remove(sender)
-            ap_queue.append(sender)  # the server's next segment
+            ap_queue.append(sender)  # The server sends the next segment.
             contend(access_point)
 
     goodputs_bps = [segments * PAYLOAD_BITS / now_s for segments in received]
@@ -161,23 +169,23 @@ def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
 
 
 def aggregate_goodput_bps(cwmin: int, duration_s: float, seed: int) -> float:
-    """Return the goodput of all seven downloads together. [bit/s]"""
+    """Return the sum of the goodputs of all seven downloads. [bit/s]"""
     return sum(simulate(cwmin, duration_s, seed).goodputs_bps)
 
 
 T_OF_FIVE = 2.776
-"""Student's t with four degrees of freedom, two-sided 95 %. [-]"""
+"""Student's t for a two-sided 95 % interval, with four degrees of freedom. [-]"""
 
 
 def mean_and_ci95(five: list[float]) -> tuple[float, float]:
-    """Return the mean of five replications, and the half width of its 95 % interval."""
+    """Return the mean of five values, and the half width of its 95 % interval."""
     if len(five) != 5:
         raise ValueError("the quantile is that of five replications")
     return mean(five), T_OF_FIVE * stdev(five) / 5**0.5
 
 
 def main() -> None:
-    """Print goodput by CWmin, five replications of 100 s each."""
+    """Print the goodput for each CWmin, from five replications of 100 s."""
     for cwmin in (7, 15, 31, 63):
         began_s = process_time()
         runs = [simulate(cwmin, 100.0, seed) for seed in range(1, 6)]

@@ -1,7 +1,6 @@
-"""Theory of cells with aggregation, compared with a Monte Carlo of the rules
-(`aggregates_monte_carlo.py`).
+"""Theory of cells with aggregation, compared with the Monte Carlo in `aggregates_monte_carlo.py`.
 
-The theory must agree within 0.5 % and three standard errors; `docs/validation.md` has the
+The theory must agree within 0.5 % and three standard errors; `docs/validation.md` lists the
 differences.
 """
 
@@ -28,7 +27,7 @@ REQUEST = Exchange(32e-6, 32e-6, 32e-6 + SIFS + 32e-6, WAIT, WAIT)
 
 
 def ppdu_s(mpdus: int) -> float:
-    """Return the duration of MPDUs of 1538 bytes at 1.2 Gb/s, in symbols of 13.6 us. [s]"""
+    """Return the duration of `mpdus` MPDUs of 1538 bytes at 1.2 Gb/s, in symbols of 13.6 us. [s]"""
     return 44e-6 + 13.6e-6 * np.ceil((22 + 8 * 1544 * mpdus) / 16333)
 
 
@@ -56,12 +55,16 @@ def sender(width: int, exchange: Callable[[int], Exchange], **more) -> Sender:
 
 
 def near(theory: float, values: np.ndarray, rel: float = 0.005) -> None:
-    """Assert that the theory is close to the mean over replicas, plus three standard errors."""
+    """Assert that the theory agrees with the mean over replicas within `rel` and three standard
+    errors.
+    """
     assert abs(theory - values.mean()) <= rel * abs(values.mean()) + 3 * error(values)
 
 
 def near_part(theory: float, events: np.ndarray, trials: np.ndarray, rel: float) -> None:
-    """Compare a probability; the count of rare events varies by its square root."""
+    """Assert that a probability agrees with the measured fraction. The standard error is at least
+    that of rare events, the square root of their number.
+    """
     values = events / trials
     scatter = max(error(values), float(np.sqrt(theory / trials.sum())))
     assert abs(theory - values.mean()) <= rel * theory + 3 * scatter
@@ -133,7 +136,9 @@ def test_a_window_without_losses_is_exact_in_the_monte_carlo_too():
 
 
 def lossless(mpdus: int, attempts: int | None, **more) -> tuple[Aggregator, Sender]:
-    """Return a contender without losses; its PPDU is a single MPDU of the Monte Carlo."""
+    """Return a contender without losses, for the theory and for the Monte Carlo. The Monte Carlo
+    represents its PPDU by a single MPDU.
+    """
     contender = Aggregator(15, 1023, 7, mpdus, exchange, PAYLOAD, REQUEST, attempts)
     return replace(contender, **more), sender(
         1, lambda _: exchange(mpdus), attempts=attempts, **more
@@ -159,8 +164,8 @@ def test_a_cell_that_aggregates_is_within_half_a_per_cent_of_its_rules(countdown
 
 
 def test_small_windows_collide_as_often_as_their_rules_say():
-    # The covariance of pairs of attempts changes the value by 1.2 %; without the pairs of other
-    # contenders it is 0.6 %.
+    # The covariance of the attempts of two contenders changes the collision rate by 1.2 %. Without
+    # the covariance of other pairs the change is 0.6 %.
     contender, each = lossless(64, None, cwmin=7, cwmax=15)
     counts = Cell([each] * 5, SLOT, AIFS, "edca", 400).run(800, 100)
     failures = counts.failures.sum(axis=1) / counts.attempts.sum(axis=1)
@@ -172,7 +177,7 @@ def test_small_windows_collide_as_often_as_their_rules_say():
 @pytest.mark.parametrize("countdown", ["edca", "dcf"])
 @pytest.mark.parametrize("count", [1, 2, 5, 10, 20, 50])
 def test_cells_that_aggregate_are_within_half_a_per_cent_of_their_rules(count, countdown, attempts):
-    # The widest windows need thousands of busy periods to reach their usual frequency.
+    # With the widest windows, thousands of busy periods pass before their frequency is stationary.
     compare_cell(count, 64, attempts, countdown, (200, 2000, 300 if count <= 5 else 3000))
 
 
@@ -226,11 +231,11 @@ def test_mpdus_of_the_monte_carlo_are_conserved():
 
 
 def test_a_ppdu_that_collides_is_one_attempt_of_each_of_its_mpdus():
-    # All contenders always send simultaneously: nothing is received, and each window is given up
-    # every third time.
+    # All contenders always send simultaneously. Nothing is received, and each window is given up
+    # after every third PPDU.
     cell = Cell([sender(4, exchange, attempts=3, cwmin=0, cwmax=0)] * 2, SLOT, AIFS, "edca", 3)
     counts = cell.run(60, 0)
-    # Three attempts at the PPDU, three at the BlockAckReq.
+    # The PPDU has three attempts, and then the BlockAckReq has three attempts.
     assert (counts.given_up == 4 * 10).all()
     assert counts.received.sum() == counts.requests.sum() == 0
     ppdus_s = 30 * (AIFS + exchange(4).first_frame_s + WAIT)

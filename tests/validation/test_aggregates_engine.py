@@ -1,4 +1,5 @@
-"""Cells with aggregation: the engine, compared with the theory, which was written and frozen first.
+"""Cells with aggregation: the engine, compared with the theory. The theory was written before the
+engine and was not changed.
 
 Seeds are fixed, and the half width of each 95 % interval is asserted.
 """
@@ -32,7 +33,9 @@ def both(stations, cell=None, aggregation=None, duration="12 s"):
 
 
 def near(theory, seen, rel, known) -> None:
-    """Assert that the theory is within `rel` of a mean whose half width is at most `known`."""
+    """Assert that the theory is within `rel` of the simulated mean, whose half width is at most
+    `known`.
+    """
     assert seen["ci95"] <= known * seen["mean"]
     assert theory["mean"] == pytest.approx(seen["mean"], rel=rel)
 
@@ -82,7 +85,7 @@ def test_older_stations_agree_with_the_theory() -> None:
     theory, seen = both(stations, {"txop_limit": "2.528 ms"}, duration="60 s")
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.02)
     for predicted, simulated in zip(theory["stations"][3:], seen["stations"][3:], strict=True):
-        # the mean of a single station is less accurate than that of the cell
+        # The mean of a single station is less accurate than the mean of the cell.
         own = simulated["goodput_bps"]
         assert own["ci95"] <= 0.05 * own["mean"]
         assert (

@@ -1,5 +1,5 @@
-"""Stations that share one queue: the model, compared with the engine; the engine's air time,
-compared with its log.
+"""Stations that share one queue: the model is compared with the engine, and the engine's air time
+with its log of frames.
 
 Seeds are fixed. Tolerances are one percentage point of air time and, for throughput, the random
 variation of arrivals in 8 s.
@@ -11,7 +11,7 @@ import lasthop as lh
 
 POISSON = {"rate": "20 Mbps", "arrivals": "poisson"}
 LONGEST_PPDU_S = 5.484e-3
-"""aPPDUMaxTime (IEEE 802.11-2020, table 21-29). [s]"""
+"""Longest duration of a PPDU, aPPDUMaxTime (IEEE 802.11-2020, table 21-29). [s]"""
 
 
 def behind(queue, source="greedy", **cell) -> lh.Scenario:
@@ -40,8 +40,8 @@ def behind(queue, source="greedy", **cell) -> lh.Scenario:
 
 
 def logged(result: lh.Result) -> dict[str, float]:
-    """Return the fraction of the 8 s that PPDUs to each station were on the air, from the log of
-    frames.
+    """Return, for each station, the fraction of the 8 s in which its PPDUs were on the air, from
+    the log of frames.
     """
     frames = result.frames()
     data = frames[(frames.sender == "ap") & (frames.kind == "data")]
@@ -49,13 +49,13 @@ def logged(result: lh.Result) -> dict[str, float]:
 
 
 def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
-    """Compare two predictions with the simulated throughput: one with its own aggregates, one with
-    those of the run.
+    """Compare predicted with simulated throughput. One prediction computes the aggregate sizes, and
+    the other takes the sizes from the run.
     """
     result = lh.simulate(scenario)
     seen = {row["name"]: row for row in result.summary["stations"]}
     log = logged(result)
-    # PPDUs at the two ends of the measured time are only partly in the log.
+    # PPDUs at the beginning and end of the measured time are only partly in the log.
     for name, row in seen.items():
         cut = 2 * LONGEST_PPDU_S / 8.0
         assert row["airtime_fraction"]["mean"] == pytest.approx(log[name], abs=cut)
@@ -81,7 +81,7 @@ def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
     ],
 )
 def test_a_fifo_agrees_with_the_model(queue, source, cell) -> None:
-    # Randomly drawn arrivals: 4,000 for each station in 8 s.
+    # Arrivals are random: 4,000 packets for each station in 8 s.
     compared(behind(queue, source, **cell), own=0.04, fed=0.04)
 
 
@@ -92,8 +92,8 @@ AC = {"phy": "802.11ac", "width": "80 MHz"}
 
 @pytest.mark.parametrize("cell", [{}, RTS, AC])
 def test_air_time_fairness_gives_equal_shares(cell) -> None:
-    """A third for each station; PPDUs are a little shorter than the limit because of the packets in
-    the device.
+    """Each station has a third of the air time. PPDUs are a little shorter than the limit because
+    of the packets in the device.
     """
     scenario = behind({"mac80211": {}}, FAST, **cell)
     compared(scenario, own=0.02, fed=0.02)
@@ -103,7 +103,7 @@ def test_air_time_fairness_gives_equal_shares(cell) -> None:
 
 
 def test_a_device_that_holds_two_aggregates_agrees_with_fed_sizes() -> None:
-    """The device cuts aggregates, whose sizes only the run shows."""
+    """The device truncates aggregates, so that their sizes are known only from the run."""
     fair = behind({"mac80211": {"aql": False}}, FAST)
     compared(fair, own=0.03, fed=0.01)
     turns = behind({"mac80211": {"aql": False, "airtime_fairness": False}}, FAST)

@@ -1,4 +1,6 @@
-"""Stations at unequal rates: the performance anomaly in closed form (ten replications of 60 s)."""
+"""Stations at unequal rates: the closed form of the performance anomaly, compared with ten
+replications of 60 s.
+"""
 
 import pytest
 

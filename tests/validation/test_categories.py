@@ -1,4 +1,5 @@
-"""Saturated 802.11e cells of two classes against Bianchi's chain with zones, class by class.
+"""Saturated 802.11e cells of two classes, compared with Bianchi's chain with contention zones for
+each class.
 
 Every run has ten replications of 400 s and a fixed seed. A class's goodput is the mean over its
 stations. The half width of its 95 % interval is asserted, so that noise never conceals an error.
@@ -49,7 +50,7 @@ def simulate(stations, countdown):
 
 
 def categories_of(scenario):
-    """Return the access categories in the order of the flows."""
+    """Return the access categories of a scenario, in the order of its flows."""
     return [zones.category_of(scenario, flow) for flow in scenario.udp_flows]
 
 
@@ -61,8 +62,8 @@ def with_zones(result):
 
 
 def with_freezing(result):
-    """Return the solution with freezing, for equal AIFSN; opportunities are single long
-    exchanges.
+    """Return the solution of the model with frozen counters, for equal AIFSN. A TXOP is represented
+    by one long exchange.
     """
     scenario = result.scenario.typed
     categories = categories_of(scenario)
@@ -101,14 +102,16 @@ def test_counters_of_the_dcf_are_within_three_per_cent_of_the_freezing_rule(stat
 
 
 def test_bianchis_chain_is_not_the_freezing_rule():
-    """With counters of the DCF, the large windows get 8 % less than in Bianchi's chain."""
+    """With frozen counters of the DCF, the large windows get 8 % less goodput than in Bianchi's
+    chain.
+    """
     result = simulate(TWO_WINDOWS, "dcf")
     with pytest.raises(AssertionError, match="second"):
         assert_classes_agree(result, with_zones(result), 0.03)
 
 
 def test_the_chain_is_too_high_where_counters_are_short():
-    """AIFSN 2 and 7 with CWmin 15: a geometric backoff is often longer than the maximum of a real
+    """With AIFSN 2 and 7 and CWmin 15, a geometric backoff is often longer than the largest real
     backoff.
     """
     late = {"first": up(cwmin=15), "second": up(cwmin=15, aifsn=7)}

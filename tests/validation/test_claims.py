@@ -1,5 +1,4 @@
-"""One run of each study is simulated again: the stored samples must equal the engine's present
-results.
+"""One run of each study is simulated again. The result must equal the stored samples.
 
 `make test-long` also simulates the long studies again. `tests/python/studies/test_kept.py` checks
 the values that are computed from the samples.
@@ -28,8 +27,9 @@ STUDIES = [
     if study.points
 ]
 MOST_FLOW_SECONDS = 8_000
-"""Longest run in `make test`: simulated time of a replication times its number of flows. Longer
-runs cost more than two CPU seconds. [s]"""
+"""Longest run in `make test`, as simulated time of a replication times number of flows. [s]
+
+Longer runs take more than two seconds of CPU time."""
 
 
 def is_long(study):
@@ -51,7 +51,7 @@ def samples():
 
 
 def test_every_long_study_has_short_runs_in_another_test() -> None:
-    """`tests/python/studies/test_router.py` runs each of these studies with short runs."""
+    """`tests/python/studies/test_router.py` simulates short runs of each of these studies."""
     assert [study.key for study in STUDIES if is_long(study)] == [study.key for study in PACKETS]
 
 

@@ -1,4 +1,4 @@
-"""The scenarios of the complaints are accepted, and the index lists each of them."""
+"""lasthop accepts all scenarios of the complaints, and the index lists all of them."""
 
 import json
 from pathlib import Path

@@ -1,10 +1,12 @@
-r"""Compound flows with random losses, compared with their fluid limit.
+r"""Compound flows with random losses, compared with the fluid model. There are five replications of
+200 s.
 
-The round trip is 100 ms without any queue, so that the window follows only Compound's growth of
-alpha w^k per round trip and the reductions by losses. In the fluid model a window at equilibrium
-gains as much by ACKs as it loses, alpha w^(k-1) (1 - p) = beta w p. Independent losses make it vary
-about this value. Its mean is lower by a factor that is the same for all small p: with s = p x
-segments and w = x p^(-1/(2-k)) the algorithm does not contain p. Five replications of 200 s.
+The round-trip time is 100 ms and there is no queue. Therefore the window w depends only on
+Compound's growth by alpha w^k per round trip, and on the reductions by the factor beta at losses of
+probability p. At the equilibrium of the fluid model, growth equals reduction: alpha w^(k-1) (1 - p)
+= beta w p. Independent losses make the window vary about this value. Its mean is lower by a factor
+that is the same for all small p. The reason is scaling: if s is p times the number of segments and
+w = x p^(-1/(2-k)), the equation for x(s) does not contain p.
 """
 
 import numpy as np
@@ -17,8 +19,8 @@ ALPHA, BETA, K = 0.125, 0.5, 0.75
 
 
 def mean_window(loss, flows):
-    """Return the mean over all flows and five replications, with the half width of its interval.
-    [packets]
+    """Return the mean window over all flows and five replications, with the half width of its
+    interval. [packets]
     """
     result = lh.simulate(
         {
@@ -52,11 +54,13 @@ def mean_window(loss, flows):
 
 @pytest.fixture(scope="module")
 def factor():
-    """Return the time average of the varying window divided by the window at equilibrium, by direct
-    sampling.
+    """Return the time average of the varying window divided by the window at equilibrium.
+
+    The scaled process is sampled directly.
     """
-    # y = x^(2-k) grows by (2-k) alpha ds; losses come at rate 1 in s and halve x. A cycle from x0
-    # to x1 takes the integral of ds / x = (x1^(1-k) - x0^(1-k)) / ((1-k) alpha).
+    # The variable y = x^(2-k) grows by (2-k) alpha ds. Losses occur at rate 1 in s and halve x. A
+    # cycle from x0 to x1 takes the integral of ds / x, which is (x1^(1-k) - x0^(1-k)) / ((1-k)
+    # alpha).
     rng = np.random.default_rng(1)
     y, time = 1.0, 0.0
     gaps = rng.exponential(size=400_000)
@@ -72,7 +76,7 @@ def factor():
 @pytest.mark.parametrize(
     ("loss", "flows"),
     [
-        (1e-3, 12),  # with fewer flows the interval would be wider than the asserted width
+        (1e-3, 12),  # With fewer flows the interval would be wider than the asserted width.
         pytest.param(1e-3, 16, marks=pytest.mark.slow),
         pytest.param(2e-4, 8, marks=pytest.mark.slow),
     ],
@@ -84,7 +88,8 @@ def test_mean_window_at_small_loss_is_that_of_the_fluid_law(loss, flows, factor)
     gain, drain = rule.increase(at_rest, parameters), rule.decrease(at_rest, parameters)
     assert gain * (1 - loss) == pytest.approx(drain * loss)
     mean, half_width = mean_window(loss, flows)
-    # A recovery, and the round after it without a decision, last two round trips of about fifty, in
-    # which nothing grows. This is 4 % of a cycle at 1e-3, and less of the window.
+    # A recovery takes one round trip, and Compound does not decide in the next. The window does not
+    # grow in these two of about fifty round trips. This is 4 % of a cycle at a loss of 1e-3, and
+    # less of the window.
     assert half_width < 0.05 * mean
     assert mean == pytest.approx(factor * at_rest, rel=0.05)

@@ -14,15 +14,15 @@ from lasthop.models.acsma.topologies import TOPOLOGIES, topology
 NEAR = 0.005
 """Relative difference of a link's air time from the exact air time. [-]
 
-About 10,000 packets per second over 300 s. The largest difference of any link in these networks was
-0.0019 in runs of 600 s.
+A run has about 10,000 packets per second for 300 s. The largest difference of any link in these
+networks was 0.0019 in runs of 600 s.
 """
 
 TOPOLOGY_A = Path(__file__).parents[2] / "examples" / "csma.toml"
 
 
 def network(seed, links, density):
-    """Return a random conflict graph, and the aggressiveness of each link."""
+    """Return a random conflict graph, and the aggressiveness r of each link."""
     draws = np.random.default_rng(seed)
     names = [f"l{k}" for k in range(links)]
     edges = [
@@ -35,8 +35,8 @@ def network(seed, links, density):
 
 
 def saturated(names, edges, drives, **csma):
-    """Return the scenario of a conflict graph: links that always have a packet, each with its own
-    r.
+    """Return the scenario of a conflict graph whose links always have a packet, each with its own
+    aggressiveness r.
     """
     links = {name: {"r": float(r)} for name, r in zip(names, drives, strict=True)}
     for first, second in edges:
@@ -126,12 +126,15 @@ def test_one_connection_each_ends_at_equal_prices():
     settings = {"csma.connections": "one", "duration": "2000 s"}
     result = simulate(TOPOLOGY_A, settings=settings, replications=2)
     r = np.array([link["aggressiveness"]["mean"] for link in result.summary["links"]])
-    # 2^(1/3) alpha^(2/3) for a fluid Reno; the window of a real Reno is a little smaller.
+    # The equilibrium of a fluid Reno is 2^(1/3) alpha^(2/3). The window of a real Reno is a little
+    # smaller.
     np.testing.assert_allclose(r, 2 ** (1 / 3) * 3e-5 ** (2 / 3), rtol=0.05)
 
 
 def fluid_like(name, **csma):
-    """Return one of the paper's topologies with users whose TCP is only in congestion avoidance."""
+    """Return one of the paper's topologies with users whose TCP is always in congestion
+    avoidance.
+    """
     _, conflicts, _, _ = TOPOLOGIES[name]
     links = {link: {} for link in "1234"}
     for pair in conflicts.split():
@@ -141,7 +144,8 @@ def fluid_like(name, **csma):
         "duration": "2000 s",
         "warmup": "400 s",
         "replications": 2,
-        # Marks instead of drops and a long timeout: only congestion avoidance, as in the model.
+        # With marks instead of drops and with a long timeout, TCP is always in congestion
+        # avoidance, as in the model.
         "tcp": {
             "congestion": "reno",
             "ecn": True,
@@ -161,9 +165,9 @@ def fluid_like(name, **csma):
 def test_as_many_connections_as_the_round_trip_asks_for_reach_the_optimum(name):
     best = optimum(topology(name, 600.0, RENO), k=10, beta=200)
     rates_pps = rates(simulate(fluid_like(name)))
-    # Reno's mean window is 1.2 / sqrt(p) here, and 1.4 / sqrt(p) in the fluid. This has the effect
-    # of a k that is an eighth smaller, which takes 4 % from the user with the largest effect of the
-    # entropy.
+    # At a loss p, Reno's mean window is 1.2 / sqrt(p) here, and 1.4 / sqrt(p) in the fluid model.
+    # The difference corresponds to a factor k that is an eighth smaller. This takes 4 % from the
+    # user for which the entropy has the largest effect.
     np.testing.assert_allclose(rates_pps, best.rates_pps, rtol=0.08)
     np.testing.assert_allclose(rates_pps.sum(), best.rates_pps.sum(), rtol=0.03)
 
@@ -172,7 +176,7 @@ def test_as_many_connections_as_the_round_trip_asks_for_reach_the_optimum(name):
 @pytest.mark.parametrize(
     ("points", "least", "most"),
     [
-        # falling as x^-1 up to 100 or 200 packets/s, and as x^-6 beyond
+        # The marginal utility falls as x^-1 up to 100 or 200 packets/s, and as x^-6 above.
         ([(50.0, 3e-4), (100.0, 1.5e-4), (200.0, 1.5e-4 / 64)], 0.0, 0.85),
         ([(100.0, 2e-4), (200.0, 1e-4), (400.0, 1e-4 / 64)], 1.3, 2.0),
     ],
@@ -182,14 +186,13 @@ def test_a_user_gets_the_optimum_of_a_marginal_utility_by_points(points, least, 
     scenario["flow"]["user-2"]["marginal_utility"] = points
     expected = rates(predict(scenario))
     plain = rates(predict(fluid_like("a")))
-    # not the rate that the user would get without this utility
+    # The rate differs from the rate that the user would get without this utility.
     assert least < expected[1] / plain[1] < most
-    # as in the previous comparison
     np.testing.assert_allclose(rates(simulate(scenario)), expected, rtol=0.08)
 
 
 def test_errors_with_interference_cost_a_link_with_connections_by_marks_little():
-    """User 2 differs from the case without errors only by the errors of its own link."""
+    """Errors change the rate of user 2 only by the errors of its own link."""
 
     def second(rule, error):
         settings = {
@@ -203,6 +206,6 @@ def test_errors_with_interference_cost_a_link_with_connections_by_marks_little()
         return rates(simulate(TOPOLOGY_A, settings=settings, replications=3))[1]
 
     clean = second("rtt", 0)
-    # 3 % are lost in addition to marks of 0.8 %: windows are half as long
+    # In addition to marks of 0.8 %, 3 % of the packets are lost. Windows are half as long.
     assert second("rtt", 0.03) < 0.6 * clean
     assert second("marks", 0.03) > 0.8 * clean

@@ -1,4 +1,6 @@
-"""Adaptive access in slots: two saturated neighbours and their Markov chain, solved exactly."""
+"""Adaptive access in slots: two saturated neighbours, compared with the exact solution of their
+Markov chain.
+"""
 
 import numpy as np
 import pytest
@@ -6,13 +8,15 @@ import pytest
 import lasthop as lh
 
 MOST = 200
-"""Number of slots above which a backoff is negligibly improbable."""
+"""Largest number of slots of a backoff. Longer backoffs are negligibly improbable."""
 
 SERVICE_PPS, SLOT_S = 600.0, 20e-6
 
 
 def draws(mean_slots: float) -> np.ndarray:
-    """Return the probability of each number of slots: an exponential time to the nearest slot."""
+    """Return the probability of each number of slots. The backoff is an exponential time, rounded
+    to the nearest slot.
+    """
     edges = np.concatenate([[0.0], np.arange(MOST) + 0.5])
     beyond = np.exp(-edges / mean_slots)
     p = beyond[:-1] - beyond[1:]
@@ -23,15 +27,15 @@ def draws(mean_slots: float) -> np.ndarray:
 def by_chain(mean_slots: float, difs_s: float, longer_slots: int) -> tuple[float, float]:
     """Return the exchanges per second that succeed, and the fraction of attempts that collide.
 
-    A state is the number of remaining slots of the loser, 1, 2, ...; 0 means that both draw again,
-    as after a collision. The sender draws again and waits for DIFS; the other node waits
-    `longer_slots` more.
+    The state is the number of remaining slots of the node that did not send. In state 0, both nodes
+    draw a new backoff, which happens after a collision. The node that sent draws again and waits
+    for DIFS; the other node waits `longer_slots` more.
     """
     p = draws(mean_slots)
     move = np.zeros((MOST, MOST))
     idle_slots, successes, collisions = np.zeros(MOST), np.zeros(MOST), np.zeros(MOST)
     for state in range(MOST):
-        # the sender draws `mine`; the other node has `other` with probability `q`
+        # The sender draws `mine` slots. The other node has `other` slots with probability `q`.
         others = [(state, 1.0)] if state else list(enumerate(p))
         late = longer_slots if state else 0
         for other, q in others:

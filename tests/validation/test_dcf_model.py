@@ -16,7 +16,7 @@ from lasthop.models.dcf.assumptions import SMALL_ERRORS, SPREAD, TIMEOUT_ERROR
 RATES = {"802.11b": ("1 Mbps", "11 Mbps")}
 OFDM_RATES = ("6 Mbps", "54 Mbps")
 COLLISIONS = 0.018
-"""Largest difference of a station's collision rate in the grid. [-]"""
+"""Largest error of a station's collision rate in the grid. [-]"""
 UP = {"udp_up": "greedy"}
 
 
@@ -35,7 +35,7 @@ def scenario(stations: dict[str, Any], seconds: int, **cell: Any) -> lh.Scenario
 
 
 def grid(start: int = 0, step: int = 1) -> Iterator[lh.Scenario]:
-    """Yield every n-th of the 1,440 cells whose errors the page states."""
+    """Yield every n-th of the 1,440 cells of the grid, whose errors the page states."""
     cells = product(
         ("802.11b", "802.11g", "802.11a"),
         (1, 2, 5, 10, 30),
@@ -135,7 +135,7 @@ def test_mixed_cells_are_within_one_per_cent(case: str) -> None:
 
 def test_the_page_has_these_numbers() -> None:
     path = Path(__file__).parents[2] / "docs" / "papers" / "dcf.md"
-    page = " ".join(path.read_text("utf-8").split())  # lines may break anywhere
+    page = " ".join(path.read_text("utf-8").split())  # joins lines, which may break anywhere
     assert f"by at most {100 * SPREAD:g} %" in page
     assert f"within {100 * COLLISIONS:g} percentage points in all cells" in page
     small = [f"{100 * error:g}" for _, error in reversed(SMALL_ERRORS)]

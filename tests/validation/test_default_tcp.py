@@ -1,4 +1,6 @@
-"""The default TCP of modern networks uses the available capacity: the air, or a long fast line."""
+"""The default TCP of modern networks uses the available capacity of the air, or of a long fast
+line.
+"""
 
 import pytest
 
@@ -31,8 +33,8 @@ def busy(count: int, **settings: object) -> float:
 
 @pytest.mark.parametrize("count", [1, 10])
 def test_downloads_in_a_modern_cell_are_limited_by_the_air(count: int) -> None:
-    """Backoff leaves 5 to 10 % of the time idle. With a single station, a window of 42 segments
-    leaves 80 % idle.
+    """Backoff leaves the medium idle for 5 to 10 % of the time. With a single station, a window of
+    42 segments leaves it idle for 80 %.
     """
     assert busy(count) > 0.89
     assert busy(count) == busy(count, window=65_535)
@@ -40,10 +42,10 @@ def test_downloads_in_a_modern_cell_are_limited_by_the_air(count: int) -> None:
 
 
 def test_one_download_fills_a_line_of_1_gbps_and_100_ms() -> None:
-    """CUBIC loses packets at a window of 9,333 packets, which fill line and queue, and reaches it
-    again after 19 s.
+    """CUBIC loses packets at a window of 9,333 packets, which fill the line and its queue. It
+    reaches this window again after 19 s.
 
-    With a receive window of 10,000 packets, too few packets are sent in recovery. The window is
-    then reduced twice, and only 70 % of the line is used.
+    With a receive window of 10,000 packets, too few packets would be sent in recovery. CUBIC would
+    then reduce its window twice, and use only 70 % of the line.
     """
     assert lh.simulate(LINE).links.loc["line", "utilisation"] > 0.9

@@ -1,7 +1,7 @@
 """A 10 Mb/s drop-tail wire fed by Poisson datagrams of 1500 bytes: M/D/1 and M/D/1/K.
 
-The radio hop after it (54 Mb/s, one station) is never full. Eight replications of 200 s. The
-tolerance is the run's own 95 % interval (half width h) plus one per cent of the theory.
+The radio hop after the wire (54 Mb/s, one station) is never saturated. Eight replications of 200 s.
+The tolerance is the run's own 95 % interval (half width h) plus one per cent of the theory.
 """
 
 import pytest
@@ -14,7 +14,7 @@ SERVICE_S = 1500 * 8 / RATE_BPS
 
 
 def down_queue(load, limit):
-    """Return the wire's queue towards the access point, and the arrival rate [1/s]."""
+    """Return the queue of the wire towards the access point, and the arrival rate [1/s]."""
     payload_bps = round(load / SERVICE_S * 1472 * 8)
     result = lh.simulate(
         {
@@ -45,7 +45,7 @@ def test_delay_of_a_long_queue_is_pollaczek_khinchines(load):
 
 
 ALWAYS = {(0.5, 3), (0.95, 20), (1.2, 1), (1.2, 3)}
-"""Loads and limits in `make test`; `make test-long` runs all combinations."""
+"""Loads and limits that `make test` simulates. `make test-long` simulates all combinations."""
 
 
 @pytest.mark.parametrize(
@@ -61,5 +61,5 @@ def test_a_short_queue_delays_fills_and_drops_as_md1k(load, limit):
     theory = drop_tail.md1k(arrival_rate, SERVICE_S, limit)
     close(queue, "sojourn_s", theory.sojourn_s)
     close(queue, "occupancy_packets", theory.occupancy_packets)
-    # Rare drops come in bursts, which needs a minimum tolerance of 0.0005.
+    # Rare drops occur in bursts, which requires a minimum tolerance of 0.0005.
     close(queue, "drop_probability", theory.loss_prob, floor=0.0005)

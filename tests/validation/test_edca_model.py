@@ -24,7 +24,7 @@ def settings(direction="download", **access):
 
 
 def simulated(changes):
-    """Return goodput [bit/s], active stations and collision rate of a station."""
+    """Return the goodput [bit/s], the active stations, and the collision rate of a station."""
     result = lh.simulate(EXAMPLE, replications=5, settings={"tcp.min_rto": "1 s", **changes})
     cell = result.cells.iloc[0]
     assert cell.goodput_bps_ci95 < 0.003 * cell.goodput_bps
@@ -49,8 +49,8 @@ def test_from_cwmin_31_on_model_and_simulation_agree_within_one_per_cent(directi
 
 @pytest.mark.parametrize(("cwmin", "least", "most"), [(15, 0.01, 0.02), (3, 0.09, 0.14)])
 def test_below_the_model_promises_too_much(cwmin, least, most):
-    """With exponential backoff, losers keep larger windows: stations accumulate packets and collide
-    more.
+    """With exponential backoff, nodes that collided keep larger windows. Stations then accumulate
+    packets and collide more often than in the model.
     """
     changes = settings(cell__cwmin=cwmin)
     goodput, active, collisions = simulated(changes)
@@ -78,8 +78,8 @@ def test_pifs_access_is_best_where_a_fifth_of_the_attempts_collide():
 
 @pytest.mark.parametrize("cwmin", [31, 63])
 def test_with_pifs_access_a_slot_per_success_is_the_whole_difference(cwmin):
-    """A frozen counter of the DCF has a remaining slot when the medium becomes idle; that of
-    802.11e does not.
+    """When the medium becomes idle, a frozen counter of the DCF has at least one remaining slot. A
+    counter of 802.11e may have none.
     """
     changes = {**PIFS, "cell.cwmin": cwmin}
     model = predicted(changes)[0]
@@ -88,7 +88,7 @@ def test_with_pifs_access_a_slot_per_success_is_the_whole_difference(cwmin):
 
 
 def test_throughput_jumps_where_acks_find_the_medium_idle():
-    """SIFS, MAC ACK and AIFS are 308 us."""
+    """The throughput jumps at 308 us, the duration of SIFS, MAC ACK and AIFS."""
     without, before, at = (
         simulated({"tcp.ack_processing": f"{delay} us"})[0] for delay in (0, 307, 308)
     )

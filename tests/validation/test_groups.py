@@ -1,4 +1,4 @@
-"""Groups of a virtual shared bottleneck: simulation, compared with the fluid of shares."""
+"""Groups of a virtual shared bottleneck: simulation, compared with the fluid model of shares."""
 
 from typing import Any
 
@@ -7,7 +7,8 @@ import pytest
 import lasthop as lh
 
 CELL: dict[str, Any] = {
-    # Segments that wait for a lost segment at the end of the warm-up count after it: 400 kB here.
+    # At the end of the warm-up, up to 400 kB of segments wait for a lost segment and are counted
+    # after the warm-up.
     "duration": "220 s",
     "warmup": "20 s",
     "replications": 2,

@@ -1,4 +1,4 @@
-"""Statements of the guides for homes, with ten seeds and another physical layer."""
+"""Statements of the guides on home networks, checked with ten seeds and another PHY."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,13 +22,13 @@ VOICE = {f"station.phone.udp_{way}.category": "voice" for way in ("up", "down")}
 
 
 def run(example: str, seed: int, *settings: Mapping[str, object]) -> lh.Result:
-    """Return the result of one replication of an example."""
+    """Return the result of one replication of an example with another seed and settings."""
     merged = {key: value for each in settings for key, value in each.items()}
     return lh.simulate(EXAMPLES / f"{example}.toml", settings=merged, seed=seed, replications=1)
 
 
 def call_ms(result: lh.Result, way: str, quantity: str = "one_way_delay_p99_s") -> float:
-    """Return a delay of the call. [ms]"""
+    """Return a delay of the call in one direction. [ms]"""
     return float(1e3 * result.flows.loc[f"phone/udp-{way}/1", quantity])
 
 
@@ -36,7 +36,7 @@ def call_ms(result: lh.Result, way: str, quantity: str = "one_way_delay_p99_s") 
 @pytest.mark.parametrize("phy", CALL_PHYS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_on_a_slow_line_only_the_queue_of_the_line_helps(seed: int, phy: str) -> None:
-    """Mean delays in addition to the delay of the path without queues, 10 ms."""
+    """The delay of the path without queues, 10 ms, is subtracted from the mean delays."""
     own = {"cell.phy": phy}
     as_it_is = run("home-call", seed, own)
     on_the_line = run("home-call", seed, own, {"wire.queue.fq_codel": "{}"})
@@ -46,15 +46,16 @@ def test_on_a_slow_line_only_the_queue_of_the_line_helps(seed: int, phy: str) ->
     assert call_ms(on_the_line, "up", mean) - 10.0 < waited_ms / 10.0
     fair, fifo = (each.flows.goodput_bps for each in (on_the_line, as_it_is))
     assert fair.filter(like="television").sum() > 90e6
-    # The ACKs of the downloads, 52 B for every second segment, take 1.7 of 20 Mb/s from the upload.
+    # The ACKs of the downloads, 52 B for every second segment, use 1.7 of 20 Mb/s of the upload
+    # direction.
     assert fair["laptop/up/1"] > 0.9 * fifo["laptop/up/1"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("phy", CALL_PHYS)
 def test_on_a_slow_line_changes_in_the_air_help_little(phy: str) -> None:
-    """Means over the seeds, since the delay in the line's queue varies by a factor of three between
-    runs.
+    """The test compares means over the seeds, because the delay in the line's queue varies by a
+    factor of three between runs.
     """
 
     def waited_ms(*settings: Mapping[str, object]) -> float:
@@ -97,7 +98,7 @@ def test_one_old_laptop_has_the_air_of_a_fifo_and_a_third_with_mac80211(
 
     assert fifo.stations.airtime_fraction["old"] > 0.5
     assert fair.stations.airtime_fraction["old"] == pytest.approx(0.35, abs=0.05)
-    # The fraction of air time rises from less than a half to two thirds.
+    # The fraction of air time increases from less than a half to two thirds.
     assert new_bps(fair) > 1.5 * new_bps(fifo)
     assert new_bps(limited) > 1.5 * new_bps(fifo)
     voice_ms, short_ms, fair_ms, fifo_ms = (

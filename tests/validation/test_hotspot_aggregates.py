@@ -1,9 +1,8 @@
 """Validity of the arguments of papers 002 and 000 in cells with aggregation.
 
-Paper 002: packets wait where their windows are, and a backlogged station sends beta packets per
-packet of the access point. With aggregates, beta is the ratio of their mean sizes, which a run
-provides. Paper 000: all flows that share a FIFO have equal delays and loss rates, since each access
-takes the oldest packet.
+Paper 002: a backlogged station sends beta packets per packet of the access point. With aggregates,
+beta is the ratio of their mean sizes, which are read from a run. Paper 000: all flows that share a
+FIFO have equal delays and loss rates, since each access sends the oldest packet.
 """
 
 from itertools import chain, product
@@ -18,12 +17,13 @@ from lasthop.models.hotspot.assumptions import AGGREGATES_OFF, EXPIRED_OFF
 FAR = {"mcs": 0, "streams": 1}
 MID = {"mcs": 3, "streams": 1}
 POINTS = 0.065
-"""Largest difference of a share in the five cells of the first test. [-]"""
+"""Largest error of a station's share in the five cells of the first test. [-]"""
 STEP = 7
-"""Every n-th cell of the grid is simulated; no dimension of the grid has this period."""
+"""Step between the simulated cells of the grid. No dimension of the grid has this period."""
 SAMPLED = 0.9
-"""Fraction of the sampled cells that must be within the difference stated for 95 % of all cells. It
-is less by two or one standard deviations of a binomial distribution of 126 or 38. [-]
+"""Fraction of the sampled cells that must be within the difference stated for 95 % of all cells.
+The fraction is less than 95 % by two or one standard deviations of a binomial distribution with n =
+126 or 38. [-]
 """
 
 
@@ -74,7 +74,7 @@ def test_windows_wait_where_aggregates_leave_them(window, stations) -> None:
 
 
 def grid() -> list[lh.Scenario]:
-    """Return all cells for which the page states the spread."""
+    """Return all cells of the grid for which the page states the distribution of errors."""
     first = product(
         (1, 2, 3, 5, 6),
         (1, 2, 3, 4),
@@ -139,8 +139,8 @@ def test_the_page_has_the_spread_of_the_warning() -> None:
 
 
 def test_a_slow_upload_needs_the_runs_beta() -> None:
-    """Its aggregates are short because of its rate. With one packet per access it would have half
-    of the goodput.
+    """The aggregates of the slow upload are short because of its rate. With one packet per access,
+    the upload would have half of the goodput.
     """
     scenario = cell({"u": {"upload": 2, **FAR}, "d": {"count": 2, "download": 1}})
     seen = by_station(lh.simulate(scenario).summary, "goodput_share")[0]
@@ -157,14 +157,16 @@ def test_a_buffer_that_loses_is_not_full() -> None:
 
 @pytest.mark.parametrize(("vsb", "share"), [(None, 0.57), ("200 Mbps", 0.2)])
 def test_the_shared_bottleneck_asks_for_no_access(vsb, share) -> None:
-    """A third of what the cell can carry, shared in front of the cell."""
+    """The bottleneck has a third of the rate that the cell supports, so that packets are shared
+    before the cell.
+    """
     more = {"vsb": {"rate": vsb}} if vsb else {}
     seen = lh.simulate(cell({"u": {"upload": 6}, "d": {"count": 4, "download": 1}}, **more))
     assert by_station(seen.summary, "goodput_share")[0] == pytest.approx(share, abs=0.02)
 
 
 def compound(mpdus: int) -> dict[str, list[float]]:
-    """Return losses and round trips of Compound to a near station and a far station."""
+    """Return losses and round-trip times of Compound flows to a near station and a far station."""
     stations = {"near": {"download": 4}, "far": {"download": 4, **FAR}}
     scenario = cell(stations, mpdus, queue=200)
     settings = {"tcp.congestion": "compound", "tcp.window": 1000, "cell.width": "20 MHz"}

@@ -1,4 +1,5 @@
-"""The hot-spot model, compared with the engine: 802.11b, AP buffer 75, windows of 42, beta 1.2.
+"""The hot-spot model, compared with the engine: 802.11b, an AP buffer of 75 packets, windows of 42
+packets, and beta 1.2.
 
 Five replications of 180 s; connections start one second apart. The tolerances are wider than the
 intervals, since they include the model's own error, as listed in `docs/papers/hotspot.md`.
@@ -33,7 +34,9 @@ def both(scenario):
 
 
 def mean_level(stations):
-    """Return the fairness level of the first station compared with the other stations together."""
+    """Return the fairness level of the first station compared with the mean of the other
+    stations.
+    """
     goodputs = stations["goodput_share"].to_list()
     return goodputs[0] * (len(goodputs) - 1) / sum(goodputs[1:])
 
@@ -50,7 +53,7 @@ def test_access_priority_of_the_chain_is_the_engines(station, ap):
         }
     )
     up, down = result.flows["goodput_bps"].to_list()
-    # The standard error is 0.3 %.
+    # The standard error of the ratio is 0.3 %.
     assert up / down == pytest.approx(beta_from_access(Access(station), Access(ap)), rel=0.012)
 
 
@@ -64,7 +67,7 @@ def test_downloads_share_by_number(downloads):
 @pytest.mark.parametrize("uploads", [1, 2, 3, 6])
 def test_uploads_against_downloads(uploads):
     predicted, simulated, _, _ = both(cell({"upload": uploads}, {"download": 1}))
-    # The AP's buffer is not always full (a5), which changes eta by up to a tenth.
+    # The AP's buffer is not always full, which violates a5 and changes eta by up to a tenth.
     assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.12)
     queue, expected = simulated["queue_packets"].iloc[0], predicted["queue_packets"].iloc[0]
     assert queue == pytest.approx(expected, abs=20)
@@ -73,14 +76,14 @@ def test_uploads_against_downloads(uploads):
 @pytest.mark.parametrize("uploads", [1, 2, 6])
 def test_uploads_against_uploads(uploads):
     predicted, simulated, _, _ = both(cell({"upload": uploads}, {"upload": 1}))
-    # A third of all ACKs is lost, and connections of one round-trip time starve occasionally (a4).
+    # A third of all ACKs is lost. Connections occasionally starve for one round-trip time (a4).
     assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.15)
 
 
 def test_a_download_of_small_window_gets_less_and_one_of_middling_window_does_not():
-    # The engine drops packets in bursts, which affect large windows more than a6 assumes: 12 to 26
-    # % more for windows of 12 to 20 than predicted. Both show that a window of 6 gets less than
-    # half.
+    # The engine drops packets in bursts, which affect large windows more than a6 assumes. Windows
+    # of 12 to 20 get 12 to 26 % more than predicted. Both model and engine show that a window of 6
+    # gets less than half.
     levels = {}
     for window in (6, 36):
         first = {"download": 1, "tcp": {"window": window}}
@@ -101,8 +104,8 @@ def test_uploads_share_by_window(window):
 def test_without_loss_queues_and_shares_are_close():
     scenario = cell({"upload": 4}, {"download": 1}, count=1, tcp={"window": 10})
     predicted, simulated, model, engine = both(scenario)
-    # Taking the mean inside the maximum neglects the variation of queues (footnote 16): 5 %, and 2
-    # packets more at the station.
+    # The model takes the mean inside the maximum and neglects that queues vary (footnote 16). This
+    # changes eta by 5 %, and the station's queue by 2 packets.
     assert mean_level(simulated) == pytest.approx(mean_level(predicted), rel=0.07)
     assert simulated["queue_packets"].iloc[0] == pytest.approx(
         predicted["queue_packets"].iloc[0], abs=3
@@ -126,7 +129,7 @@ def test_stations_that_starve_the_ap_have_the_queues_of_void_rounds():
     ("first", "others"), [({"download": 4}, {"download": 1}), ({"upload": 2}, {"download": 1})]
 )
 def test_service_time_of_the_ap(first, others):
-    # Only here does the model need a time unit: packets of the AP per wired round trip.
+    # Only with a wire does the model depend on a time unit: packets of the AP per wired round trip.
     spot = hot_spot(lh.Scenario(cell(first, others)).typed)
     service = traffic(spot, solve_with_wire(spot)).ap_service_s
     queue = next(

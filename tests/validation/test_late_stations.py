@@ -1,10 +1,11 @@
 """Stations that reply to pings late, not at all, or in their sleep, must not reduce the capacity C
 of other stations.
 
-Twenty stations at 802.11b: most of them download, and some have a small flow of 100 kbit/s and
-reply as the case states. The reference is the cell with only prompt stations. In every case the
-other stations had at least 98 % of the reference goodput. With the paper's estimator, one station
-that is 300 ms late leaves them 89 %, two stations leave 60 %, and five leave 5 %.
+The cell has twenty 802.11b stations. Most stations download. The others have a small flow of 100
+kbit/s and reply late, not at all, or while they sleep. The reference is the cell with only prompt
+stations. In all cells the downloads had at least 98 % of the reference goodput. With the paper's
+estimator, one station that is 300 ms late reduces the downloads to 89 %, two stations to 60 %, and
+five to 5 %.
 """
 
 from functools import cache
@@ -17,11 +18,13 @@ STATIONS = 20
 LENGTH_S = 40
 FLAPS_S = 3
 LEAST_PART = 0.9
-"""Fraction of their goodput that the other stations must keep; the runs had at least 0.98. [-]"""
+"""Fraction of the reference goodput that the downloads must have at least. The runs had 0.98 or
+more. [-]
+"""
 
 
 def flapping(every_s):
-    """Return a station that replies alternately 300 ms late and promptly."""
+    """Return a station whose ping replies are alternately 300 ms late and prompt."""
     times = range(5, LENGTH_S, every_s)
     words = ("300 ms", "0 s")
     return {

@@ -1,4 +1,6 @@
-"""PI's linear loop, compared with packets: sixty flows over 15 Mb/s, the example of its paper."""
+"""The linear control loop of PI, compared with packets: sixty flows over 15 Mb/s, the example of
+PI's paper.
+"""
 
 import pytest
 
@@ -8,8 +10,8 @@ from lasthop.stability import loop
 
 
 def queue(gain: float) -> tuple[float, float, float]:
-    """Return mean and standard deviation of the queue [packets], and the gain margin of its loop
-    [-].
+    """Return mean and standard deviation of the queue [packets], and the gain margin of its control
+    loop [-].
     """
     pi = {"target": 200, "ecn": True, "a": gain * 1.822e-5, "b": gain * 1.816e-5}
     scenario = lh.Scenario(
@@ -40,7 +42,7 @@ def queue(gain: float) -> tuple[float, float, float]:
 
 
 def test_queue_stays_at_the_target_where_the_loop_is_stable() -> None:
-    """Standard deviation because of the windows' saw-teeth: 32 to 39 packets in six runs."""
+    """The saw-teeth of the windows cause a standard deviation of 32 to 39 packets in six runs."""
     mean, deviation, margin = queue(1.0)
     assert margin > 8.0
     assert mean == pytest.approx(200.0, rel=0.04)
@@ -48,8 +50,8 @@ def test_queue_stays_at_the_target_where_the_loop_is_stable() -> None:
 
 
 def test_queue_oscillates_and_runs_empty_far_beyond_the_edge() -> None:
-    """With 30 times the gain, which is 3.4 times the gain at the edge: 62 and 36 packets in three
-    runs.
+    """With 30 times the gain, which is 3.4 times the critical gain, three runs have a mean of 62
+    packets and a standard deviation of 36 packets.
     """
     mean, deviation, margin = queue(30.0)
     assert margin < 0.3

@@ -1,5 +1,5 @@
-"""Poisson datagrams through the bottleneck of a dumbbell: M/D/1 and, with the quantiles of an
-exponential distribution as sizes, M/M/1.
+"""Poisson datagrams through the bottleneck of a dumbbell. Equal sizes give M/D/1, and sizes from
+the quantiles of an exponential distribution give M/M/1.
 
 On the link, datagrams are 28 bytes longer than their payload. Eight replications of 400 s. The
 tolerance is the run's own 95 % interval (half width h) plus one per cent of the theory.
@@ -20,10 +20,12 @@ HEADER_BYTES = 28
 
 
 def exponential_sizes():
-    """Return the means of the fortieths of an exponential distribution, as whole bytes. [bytes]"""
+    """Return forty sizes: the mean of each fortieth of an exponential distribution, as whole bytes.
+    [bytes]
+    """
 
     def below(part):
-        # integral of the quantile function -ln(1 - u) from 0 to part
+        # integral from 0 to `part` of the quantile function -ln(1 - u)
         rest = 1 - part
         return part + (rest * math.log(rest) if rest > 0 else 0)
 
@@ -33,9 +35,7 @@ def exponential_sizes():
 
 
 def bottleneck(load, sizes):
-    """Return the queue, and the rate of arrivals [1/s]; each size has the same fraction of the
-    packets.
-    """
+    """Return the queue and the arrival rate [1/s]. The same number of packets has each size."""
     arrival_rate = load * RATE_BPS / (8 * sum(sizes) / len(sizes))
     flows = {
         f"size-{k}": {
@@ -85,11 +85,12 @@ def test_exponential_sizes_are_an_mm1_queue(load):
     mean_s = 8 * sum(sizes) / CLASSES / RATE_BPS
     square = sum((8 * size / RATE_BPS) ** 2 for size in sizes) / CLASSES
     queue, arrival_rate = bottleneck(load, sizes)
-    # Pollaczek-Khinchine for the forty sizes
+    # Sojourn time by Pollaczek-Khinchine for the forty sizes.
     sojourn_s = mean_s + arrival_rate * square / (2 * (1 - load))
     close(queue, "sojourn_s", sojourn_s)
     close(queue, "occupancy_packets", arrival_rate * sojourn_s)
-    # M/M/1: the second moment of the sizes is 1.3 % below that of the exponential distribution
+    # Sojourn time by M/M/1. The second moment of the sizes is 1.3 % below that of the exponential
+    # distribution.
     mm1_s = mean_s / (1 - load)
     assert queue["sojourn_s"] == pytest.approx(mm1_s, rel=0.03)
     assert queue["occupancy_packets"] == pytest.approx(load / (1 - load), rel=0.03)

@@ -1,7 +1,9 @@
-"""The fluid of a router with RED, compared with packets: sixty flows over 100 Mb/s, runs of 60 s.
+"""The fluid model of a router with RED, compared with packets: sixty flows over 100 Mb/s, in runs
+of 60 s.
 
-At equal windows, packets have three quarters of the fluid's loss. Windows oscillate like saw-teeth,
-whose mean square is 4/3 of the square of the mean. The fluid uses the square of the mean.
+At equal mean windows, the packets' loss is three quarters of the fluid's loss. The cause is that
+real windows are saw-teeth, whose mean square is 4/3 of the square of the mean. The fluid model uses
+the square of the mean.
 """
 
 import pytest
@@ -62,10 +64,10 @@ def small_buffer(rtt_ms: float) -> dict[str, object]:
 def test_part_dropped_is_that_of_the_fluids_law(
     red: dict[str, object], wait: bool, behind: float
 ) -> None:
-    """In a steady queue, the loss equals RED's probability at the mean queue, including the spacing
-    of drops, within 4 %.
+    """In a steady queue, the loss equals RED's drop probability at the mean queue within 4 %. This
+    probability includes the spacing of drops.
 
-    `behind` is the packet in service, which ns-2's RED does not count.
+    `behind` is the number of packets in service that RED does not count, which is 1 for ns-2.
     """
     queue = router(50, 1000, **red).simulation.queues.loc["bottleneck"]
     base = 0.1 * (queue["occupancy_packets"] - behind - 50.0) / 950.0
@@ -76,8 +78,8 @@ def test_saw_teeth_lose_three_quarters() -> None:
     compared = router(50, 1000)
     simulated = compared.simulation.queues.loc["bottleneck"]
     window = compared.simulation.table("classes").loc["flow", "cwnd_packets"]
-    # Growth as in Reno (windows are below 16 packets): p = 2/w^2 in the fluid, and 3/2 for the
-    # saw-teeth.
+    # Windows are below 16 packets and grow like Reno's. The loss is p = 2/w^2 in the fluid model,
+    # and 3/2 / w^2 with saw-teeth.
     assert simulated["drop_probability"] * window**2 == pytest.approx(1.5, rel=0.12)
     assert compared.prediction is not None
     predicted = compared.prediction.queues.loc["bottleneck"]
@@ -90,8 +92,8 @@ def test_saw_teeth_lose_three_quarters() -> None:
 
 @pytest.mark.parametrize("rtt_ms", [10, 40])
 def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
-    """Windows of 4 and 7 packets: the fluid's loss is 2.5 and 1.7 times too large; Reno's formula
-    is within 15 %.
+    """With windows of 4 and 7 packets, the fluid's loss is 2.5 and 1.7 times too large. Reno's
+    formula is accurate to 15 %.
     """
     compared = router(rtt_ms, 100)
     known = compared.scenario.typed
@@ -105,7 +107,7 @@ def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
 
 @pytest.mark.parametrize("rtt_ms", [40, 80])
 def test_small_buffer_loses_between_poisson_and_smooth(rtt_ms: float) -> None:
-    """Windows of 5 and 9 packets at equilibrium, with a drop-tail queue of 15 packets."""
+    """The windows are 5 and 9 packets at equilibrium, with a drop-tail queue of 15 packets."""
     compared = lh.compare(small_buffer(rtt_ms))
     known = compared.scenario.typed
     smooth = reno_loss(fluid(known), known.tcp_flows[0].tcp)
@@ -117,7 +119,7 @@ def test_small_buffer_loses_between_poisson_and_smooth(rtt_ms: float) -> None:
 
 
 def test_steady_small_buffer_has_no_period() -> None:
-    """At 200 ms: the queue is correlated over a round trip, but does not oscillate."""
+    """At 200 ms, the queue is correlated within a round trip, but does not oscillate."""
     swing = lh.compare(small_buffer(200)).swing
     assert swing is not None
     assert swing.stable
@@ -127,8 +129,8 @@ def test_steady_small_buffer_has_no_period() -> None:
 
 @pytest.mark.slow
 def test_queue_oscillates_where_the_fluid_is_unstable() -> None:
-    """Ratio of standard deviation to mean: small if the fluid is stable with a margin, else
-    large.
+    """The ratio of standard deviation to mean is small if the fluid model is clearly stable, and
+    large if it is unstable.
     """
     shares = {}
     for rtt, max_th in ((20, 100), (50, 1000), (100, 100), (200, 100)):
@@ -143,7 +145,7 @@ def test_queue_oscillates_where_the_fluid_is_unstable() -> None:
 
 
 def test_period_not_far_beyond_the_edge_is_the_predicted_one() -> None:
-    """At 100 ms; the edge of stability is at 53 ms."""
+    """At 100 ms the fluid model is unstable. Its critical round-trip time is 53 ms."""
     swing = router(100, 100).swing
     assert swing is not None
     assert swing.period_s == pytest.approx(swing.predicted_s, rel=0.15)
@@ -151,8 +153,8 @@ def test_period_not_far_beyond_the_edge_is_the_predicted_one() -> None:
 
 @pytest.mark.slow
 def test_far_beyond_the_edge_the_fluids_cycle_has_the_height_and_not_the_period() -> None:
-    """At 200 ms: the peaks agree within 20 %. After the queue has been empty, packets begin to fill
-    it earlier than in the fluid.
+    """At 200 ms the peaks agree within 20 %. After the queue was empty, packets begin to fill it
+    earlier than in the fluid model.
     """
     swing = router(200, 100).swing
     assert swing is not None

@@ -1,20 +1,23 @@
-"""One download over a wire with random losses, compared with Padhye and with Ott.
+"""One download over a wire with random losses, compared with the formulas of Padhye and Ott.
 
-A single 54 Mb/s station, 50 ms of wire in each direction, and a receive window of 1000 packets:
-only the losses limit the flow. Eight replications of 1,500 s. The formulas use the round-trip time
-that the sender measured; T0 is the minimum RTO of 200 ms, twice the round trip.
+The cell has a single station at 54 Mb/s. The wire has a delay of 50 ms in each direction, and the
+receive window is 1000 packets, so that only losses limit the flow. There are eight replications of
+1,500 s. The formulas use the round-trip time that the sender measured; T0 is the minimum RTO of 200
+ms, twice the round trip.
 
-Padhye et al. replace the mean of a ratio by the ratio of means, and assume that a loss also loses
-the rest of its round. For independent losses and small p the exact stationary mean window is 1.3098
-/ sqrt(b p) packets (T. Ott, J. Kemperman, M. Mathis, "The stationary behavior of ideal TCP
-congestion avoidance", 1996). This is 7 % above the limit sqrt(3 / (2 b p)) of Padhye's formula. For
-this reason the simulation is 4 to 5 % above Padhye at small loss.
+Padhye et al. replace the mean of a ratio by the ratio of means, and assume that all segments of a
+round after a lost segment are lost, too. For independent losses and small p the exact stationary
+mean window is 1.3098 / sqrt(b p) packets (T. Ott, J. Kemperman, M. Mathis, "The stationary behavior
+of ideal TCP congestion avoidance", 1996). This is 7 % above the limit sqrt(3 / (2 b p)) of Padhye's
+formula. For this reason the simulation is 4 to 5 % above Padhye's formula at small loss.
 
-At 2 to 3 % Reno is below Padhye. Independent losses in one window halve it twice or end in a
-timeout, while Padhye counts them as one loss indication. Recovery with SACK also counts them as
-one; the simulation is then within 2 % of Padhye from 1 to 3 % of loss (immediate ACKs). With
-delayed ACKs, SACK is 8 to 14 % above. The sample of a single segment includes the delay of its ACK
-(mean 122 ms at 3 %). The ACKs of other segments return after 101 ms and keep the window moving.
+At a loss of 2 to 3 % the simulation of Reno is below Padhye's formula. Two independent losses in
+one window halve the window twice or end in a timeout, while Padhye counts them as one loss
+indication. Recovery with SACK also reduces the window only once for these losses. With immediate
+ACKs, SACK is within 2 % of Padhye's formula at losses of 1 to 3 %. With delayed ACKs, SACK is 8 to
+14 % above the formula, because the measured round-trip time is too long. It includes the delay of
+the ACK of a single segment (mean 122 ms at 3 %), while the ACKs of other segments return after 101
+ms.
 """
 
 import functools
@@ -33,7 +36,7 @@ OTT = 1.3098
 
 @functools.cache
 def download(loss, delayed_ack, congestion="reno", sack=False, prr=False):
-    """Return the flow, with goodput and mean window accurate to 3 %."""
+    """Return the results of the flow. Goodput and mean window are accurate to 3 %."""
     result = lh.simulate(
         {
             "name": "TCP under random loss",
@@ -67,7 +70,8 @@ def over_padhye(flow, loss, acked=1):
     return sent / padhye.send_rate(loss, WINDOW, flow.rtt_s, MIN_RTO_S, acked)
 
 
-# At small losses windows are large, and runs take longer.
+# Losses and kinds of ACKs that `make test` simulates. At small losses windows are large, and runs
+# take longer.
 ALWAYS = [(0.001, True), (0.005, False), (0.01, True), (0.02, False), (0.02, True)]
 ONLY_LONG = [(0.001, False), (0.002, False), (0.002, True), (0.005, True), (0.01, False)]
 
@@ -82,8 +86,8 @@ def test_send_rate_is_padhyes_within_ten_per_cent(loss, delayed_ack):
 
 
 def test_only_reno_falls_below_padhye_at_many_losses():
-    # Three losses in a hundred: SACK's recovery agrees with Padhye, see below; Reno's recovery
-    # costs a tenth.
+    # At a loss of 3 %, recovery with SACK agrees with Padhye's formula, as the next tests check.
+    # Reno's recovery costs a tenth.
     assert over_padhye(download(0.03, delayed_ack=False), 0.03) == pytest.approx(0.90, abs=0.02)
 
 
@@ -96,7 +100,7 @@ def test_only_reno_falls_below_padhye_at_many_losses():
     ],
 )
 def test_send_rate_with_sack_is_padhyes_within_three_per_cent(loss, prr):
-    # Goodput is accurate to 1.4 %.
+    # The goodput of the flow is accurate to 1.4 %.
     flow = download(loss, delayed_ack=False, congestion="newreno", sack=True, prr=prr)
     assert over_padhye(flow, loss) == pytest.approx(1, rel=0.03)
 
@@ -105,7 +109,7 @@ def test_send_rate_with_sack_is_padhyes_within_three_per_cent(loss, prr):
 @pytest.mark.parametrize("prr", [False, True])
 def test_send_rate_with_sack_at_small_loss_follows_the_square_root_law(prr):
     # Ott's constant is for a window that also grows in recovery, here one round trip in 47 (-2 %),
-    # and for real-valued windows instead of whole segments (-1 %); goodput is accurate to 2.2 %.
+    # and that is not rounded to whole segments (-1 %). Goodput is accurate to 2.2 %.
     loss = 0.001
     flow = download(loss, delayed_ack=False, congestion="newreno", sack=True, prr=prr)
     sent = flow.goodput_bps / (8 * 1460) / (1 - flow.loss_probability)
@@ -113,7 +117,8 @@ def test_send_rate_with_sack_at_small_loss_follows_the_square_root_law(prr):
 
 
 def test_the_better_the_recovery_the_higher_the_goodput():
-    # At 3 %: Reno, NewReno (+ 7 %), SACK (+ 2 %), rate reduction (+ 1 %), each accurate to 1 %.
+    # At a loss of 3 %: Reno, NewReno (+ 7 %), SACK (+ 2 %), proportional rate reduction (+ 1 %),
+    # each accurate to 1 %.
     flows = [
         download(0.03, delayed_ack=False),
         download(0.03, delayed_ack=False, congestion="newreno"),
@@ -135,8 +140,9 @@ def test_mean_window_at_small_loss_is_otts_within_three_per_cent(delayed_ack):
 
 
 def test_otts_constant_by_direct_sampling():
-    # With s = p x packets and w = x / sqrt(p), x^2 grows by 2 ds; losses occur at rate 1 and halve
-    # x. A cycle takes x_end - x_start, which is half of x_end on average. The time average of x is
+    # The process is scaled by the loss p: s is p times the number of packets, and the window is w =
+    # x / sqrt(p). Then x^2 grows by 2 ds, and losses occur at rate 1 in s and halve x. The duration
+    # of a cycle is x_end - x_start, which is half of x_end on average. The time average of x is
     # therefore 2 / E[x_end].
     rng = np.random.default_rng(1)
     square, ends = 2.0, []

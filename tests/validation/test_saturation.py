@@ -1,4 +1,5 @@
-"""Saturated cells, compared with the fixed points of Bianchi and of the freezing rule.
+"""Saturated cells, compared with the fixed points of Bianchi's model and of the model with frozen
+counters.
 
 Every run has five replications of 60 s and a fixed seed. The half width of its 95 % interval is
 asserted, so that noise never conceals an error.
@@ -27,7 +28,7 @@ def simulate(phy, stations, **cell):
 
 
 def contenders(result):
-    """Return the contenders of a result, its slot time and EIFS. [s, s]"""
+    """Return the contenders of a result, its slot time [s] and EIFS [s]."""
     scenario = result.scenario.typed
     return contending(scenario, [sender.category for sender in senders_of(scenario)])
 
@@ -61,7 +62,8 @@ def test_the_freezing_rule_explains_the_rest_within_one_per_cent(phy, stations):
 
 
 def test_the_effect_of_the_freezing_rule_shows():
-    # CWmin 15, five stations: Bianchi's counters, which fall in busy slots too, give 1.5 % more.
+    # With CWmin 15 and five stations, Bianchi's counters give 1.5 % more goodput, because they also
+    # count busy slots.
     result = simulate("802.11g", {"s": {"count": 5, "udp_up": "greedy"}})
     half_width = result.cells.iloc[0].goodput_bps_ci95
     without = sum(solve(bianchi, result).goodput_bps)
@@ -71,7 +73,8 @@ def test_the_effect_of_the_freezing_rule_shows():
 
 
 def test_a_single_station_sends_at_the_closed_rate():
-    # Mean backoff of 15.5 slots of 20 us between exchanges, and no collisions.
+    # Between exchanges, there is a mean backoff of 15.5 slots of 20 us, and there are no
+    # collisions.
     result = simulate("802.11b", {"s": {"udp_up": "greedy"}})
     [node], _, _ = contenders(result)
     rate = 1 / (15.5 * 20e-6 + node.success_s)
@@ -124,7 +127,7 @@ def test_variants_of_the_cell_are_within_one_per_cent(name):
 
 
 def test_discards_at_the_attempt_limit():
-    # Four attempts at CWmax 31: one packet in six is given up.
+    # With four attempts and CWmax 31, one packet in six is given up.
     result = simulate(*CELLS["small windows, four attempts"][:2])
     theory = solve(freezing, result).discard_prob[0]
     assert theory > 0.15
@@ -140,7 +143,8 @@ def test_a_narrower_window_gets_the_share_of_the_theory():
 
 
 def test_recipe_for_unequal_chances_gives_beta():
-    # Greedy uplink and greedy downlink at one station, CWmin 29 and 34: paper 002's beta of 1.2.
+    # Greedy UDP of one station in both directions, with CWmin 29 of the station and 34 of the AP,
+    # gives paper 002's beta of 1.2.
     station = {"laptop": {"udp_up": "greedy", "udp_down": "greedy", "cwmin": 29}}
     result = simulate("802.11b", station, ap={"cwmin": 34})
     up, down = result.flows["goodput_bps"]

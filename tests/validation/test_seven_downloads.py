@@ -1,6 +1,6 @@
 """Paper 003, section 6: seven downloads with a receive window of four packets, 802.11b.
 
-One cell, simulated by the engine and by an independently written Monte Carlo.
+The cell is simulated by the engine and by a Monte Carlo that was written independently.
 """
 
 import sys
@@ -20,9 +20,9 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "seven-downloads.toml"
 REPLICATIONS, DURATION_S = 5, 150.0
 
 LEFT_OUT = 0.001
-"""Effects that the Monte Carlo omits, as fractions of the goodput: slow start, and the loss of a
-frame that is given up, which other flows compensate. Runs of 1000 s differ by less than 0.05 % at
-CWmin 15 and 31.
+"""Largest effect on the goodput that the Monte Carlo omits, as a fraction. [-]\nThe Monte Carlo has
+no slow start, and does not lose frames that are given up. Runs of 1000 s differ by less than 0.05 %
+at CWmin 15 and 31.
 """
 
 
@@ -39,8 +39,8 @@ class Both(NamedTuple):
     ids="CWmin {}".format,
 )
 def both(request: pytest.FixtureRequest) -> Both:
-    # An RTO of 1 s, since the window of the Monte Carlo never closes. With the default of 200 ms,
-    # frames that only wait long are retransmitted at CWmin 7, which costs 0.4 %.
+    # The RTO is 1 s, because the Monte Carlo has no timeouts. With the default of 200 ms, segments
+    # that wait long are retransmitted at CWmin 7, which costs 0.4 % of the goodput.
     settings = {
         "cell.cwmin": request.param,
         "duration": f"{DURATION_S} s",
@@ -62,7 +62,7 @@ def test_engine_and_monte_carlo_have_the_same_goodput(both: Both) -> None:
 
 
 def test_as_many_attempts_collide_in_both(both: Both) -> None:
-    # 0.004 is twice the uncertainty of five replications.
+    # The tolerance of 0.004 is twice the uncertainty of five replications.
     stations = sum(sum(run.collided[:-1]) for run in both.runs) / sum(
         sum(run.sent[:-1]) for run in both.runs
     )

@@ -1,4 +1,4 @@
-"""Paper 003, sections 6.2 to 6.4: gains by tuned access parameters for seven downloads."""
+"""Paper 003, sections 6.2 to 6.4: goodput gained by tuned access parameters for seven downloads."""
 
 from pathlib import Path
 
@@ -15,13 +15,15 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "seven-downloads.toml"
 
 @pytest.fixture(scope="module")
 def tuning() -> lh.Tuning:
-    # The paper optimises only goodput: it accepts every allocation that starves no station for
-    # seconds, however uneven.
+    # The paper optimises only goodput. It accepts any unequal allocation in which no station
+    # starves for seconds.
     return lh.tune(EXAMPLE, min_jain=0)
 
 
 def best(tuning: lh.Tuning, *, pifs: bool, bursts: bool, equal: bool) -> Trial:
-    """Return the confirmed setting of a kind with the largest goodput."""
+    """Return the confirmed setting with the largest goodput, among settings with or without PIFS
+    access, TXOPs and equal CWmin.
+    """
     return next(
         trial
         for trial in tuning.confirmed
@@ -33,8 +35,8 @@ def best(tuning: lh.Tuning, *, pifs: bool, bursts: bool, equal: bool) -> Trial:
 
 
 def assert_beats(winner: Trial, loser: Trial, margin: float) -> None:
-    """Assert that the goodput is larger by at least this fraction, beyond the interval of the
-    paired difference.
+    """Assert that the goodput of `winner` is larger by at least this fraction, and by more than the
+    interval of the paired difference.
     """
     lead = paired(winner.samples, loser.samples, "goodput_bps")
     assert lead is not None
@@ -58,8 +60,8 @@ def test_pifs_beats_every_pair_of_windows(tuning):
 
 
 def test_pifs_with_txop_beats_pifs_without_and_is_among_the_best(tuning):
-    # In the paper it is the best setting; windows of 15 and 1 or 3 with bursts of 4 are equally
-    # good.
+    # PIFS access with TXOPs is the best setting in the paper. CWmin 15 with 1 or 3 and bursts of 4
+    # are equally good here.
     both = best(tuning, pifs=True, bursts=True, equal=False)
     assert_beats(both, best(tuning, pifs=True, bursts=False, equal=False), 0.05)
     goodputs = [sum(trial.samples["goodput_bps"]) / 5 for trial in (both, tuning.confirmed[0])]
@@ -67,7 +69,8 @@ def test_pifs_with_txop_beats_pifs_without_and_is_among_the_best(tuning):
 
 
 def test_model_is_near_the_simulation_where_it_should_be(tuning):
-    # Windows of 31: within one per cent; PIFS with stations at 63: within two and a half per cent.
+    # The model is within one per cent for CWmin 31, and within two and a half per cent for PIFS
+    # access with CWmin 63 of the stations.
     for trial, tolerance in (
         (tuning.present, 0.01),
         (best(tuning, pifs=True, bursts=False, equal=False), 0.025),

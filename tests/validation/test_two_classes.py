@@ -1,4 +1,5 @@
-"""Two classes of five downloads, class 2 with channel errors, by the engine and by Monte Carlo.
+"""Two classes of five downloads, where class 2 has channel errors, in the engine and in a Monte
+Carlo.
 
 The Monte Carlo (`two_classes_monte_carlo.py`) was written from the standard and the RFCs.
 `docs/reference/two-classes.md` compares the results of Linux, ns-2 and both programs.
@@ -20,14 +21,15 @@ from two_classes_monte_carlo import AP, Cell, Run, simulate
 from two_classes_tcp import NEVER, Rules, Segment
 
 ENGINE = Rules(timer_at_retransmit=True, timeout_in_recovery="keep", samples="half")
-"""Rules of the engine: docs/concepts/tcp.md."""
+"""TCP rules of the engine for the Monte Carlo. They are described in docs/concepts/tcp.md."""
 
 UNKNOWN = 0.03
-"""Allowed difference between the engine and the Monte Carlo beyond their intervals. If all rules
-with known differences are equal, the engine's ratio is 2 to 4 % above the Monte Carlo's, with
-NewReno and with Compound. The cause has not been found. A relevant rule has a far larger effect. If
-the segments of limited transmit are included in the window that a loss halves, the ratio is 12 %
-lower. If a full queue drops a random packet, it is 10 % lower.
+"""Allowed relative difference between the engine and the Monte Carlo, in addition to their
+intervals. [-]\nThe compared value is the goodput ratio of the classes. Even with equal TCP rules,
+the engine's ratio is 2 to 4 % above that of the Monte Carlo, with NewReno and with Compound. The
+cause has not been found. The effect of a relevant rule is far larger. If the window that a loss
+halves includes the segments of limited transmit, the ratio is 12 % lower. If a full queue drops a
+random packet, the ratio is 10 % lower.
 """
 
 
@@ -39,14 +41,16 @@ def simulated(error: float, seconds: tuple[float, float], replications: int) -> 
 
 
 def of_class(result: lh.Result, prefix: str, quantity: str, kind: str = "flows") -> list[float]:
-    """Return the means of a class's flows or stations, one per replication."""
+    """Return, for each replication, the mean of a quantity over the flows or stations of a
+    class.
+    """
     items = result.sample_tree[kind].items()
     own = [values[quantity] for name, values in items if name.startswith(prefix)]
     return [fmean(each) for each in zip(*own, strict=True)]
 
 
 class Counting(Run):
-    """A run that counts segments that have arrived."""
+    """A Monte Carlo run that counts the segments that have arrived."""
 
     arrived = 0
 
@@ -70,15 +74,16 @@ def test_without_errors_classes_are_equal_and_the_queue_loses_as_much_in_both() 
     result = simulated(0.0, (5.0, 30.0), replications=10)
     runs = [simulate(Cell(error=0.0), ENGINE, seed, 5.0, 30.0) for seed in range(1, 3)]
     assert {run[f"given up % {own}"] for run in runs for own in "12"} == {0.0}
-    # Five flows per class and 25 s: the ratio of a run has a standard deviation of 0.1.
+    # With five flows per class and 25 s, the goodput ratio of a run has a standard deviation of
+    # 0.1.
     assert fmean(run["ratio"] for run in runs) == pytest.approx(1.0, abs=0.2)
     total = fmean(run["goodput 1"] + run["goodput 2"] for run in runs)
-    # The air is always busy, so that the result depends almost only on the medium; runs differ by
-    # 0.3 %.
+    # The medium is always busy, so that the total goodput depends almost only on the frames. Runs
+    # differ by 0.3 %.
     assert result.cells["goodput_bps"].iloc[0] / 1e6 == pytest.approx(total, rel=0.01)
     lost = fmean(run[f"buffer % {own}"] for run in runs for own in "12")
     engines = 100 * fmean(result.flows["loss_probability"])
-    # About 250 packets are lost per run; this number varies by 4 % between runs.
+    # About 250 packets are lost per run. The number varies by 4 % between runs.
     assert engines == pytest.approx(lost, rel=0.1)
 
 
@@ -93,7 +98,7 @@ def monte_carlo() -> list[dict[str, float]]:
 
 
 def ratio(values: list[float]) -> tuple[float, float]:
-    """Return the mean and the half width of the 95 % interval."""
+    """Return the mean of some goodput ratios, and the half width of its 95 % interval."""
     estimate = Estimate.of(values)
     assert estimate.ci95 is not None
     assert estimate.ci95 < 0.03 * estimate.mean
@@ -116,7 +121,7 @@ def test_losses_at_the_queue_and_on_the_air_are_the_monte_carlos(
     engine: lh.Result, monte_carlo: list[dict[str, float]], own: str, prefix: str
 ) -> None:
     # Sixteen runs have an uncertainty of 2 % in either program. A difference of 3 % in the ratio
-    # gives 5 % in the losses, which depend on the square of a window.
+    # corresponds to 5 % in the losses, which depend on the square of a window.
     given_up = fmean(of_class(engine, prefix, "downlink_discard_probability", "stations"))
     buffer = fmean(of_class(engine, prefix, "loss_probability")) - given_up
     assert 100 * buffer == pytest.approx(mean_of(monte_carlo, f"buffer % {own}"), rel=0.05)
@@ -136,5 +141,5 @@ def test_the_window_that_a_loss_halves_makes_a_tenth_of_the_gap(
 
 
 def mean_of(runs: list[dict[str, float]], name: str) -> float:
-    """Return the mean over runs."""
+    """Return the mean of a value over the runs of the Monte Carlo."""
     return fmean(run[name] for run in runs)

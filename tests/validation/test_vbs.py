@@ -1,4 +1,6 @@
-"""Virtual buffer sharing in the cell of paper 000: two classes of five downloads, 200 s."""
+"""Virtual buffer sharing in the cell of paper 000: two classes of five downloads, in runs of 200
+s.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -19,13 +21,15 @@ SHARED = {
     "partition": {"algorithm": "partition"},
 }
 HELD = ("corrected", "regulated")
-"""Algorithms that keep the queue at its target; partitions are full only at times."""
+"""Algorithms that keep the queue at its target. The partition is not in the list, because its
+buffers are full only at times.
+"""
 
 
 @cache
 def means(error: float, attempts: int, law: str | None) -> dict[str, float]:
-    """Return goodputs [Mb/s], occupancy [packets] and fraction of time without packets [-] of two
-    runs.
+    """Return goodputs [Mb/s], occupancy [packets] and fraction of time without packets [-], from
+    two replications.
     """
     queue = cell.BUFFER if law is None else cell.shares(**SHARED[law])
     stations = cell.classes(error)
@@ -67,7 +71,8 @@ def test_without_shares_the_queue_is_long_and_the_gap_grows() -> None:
 def test_shares_hold_the_ratio_and_the_occupancy(error: float, attempts: int, law: str) -> None:
     run = means(error, attempts, law)
     assert run["high"] / run["low"] == pytest.approx(1.0, abs=0.06)
-    # Algorithm 1 truncates bursts, after which the queue shrinks; the regulator keeps its mean
+    # Algorithm 1 truncates bursts, and the queue is shorter after a burst. The regulator keeps the
+    # mean of the queue.
     assert run["occupancy"] == pytest.approx(60.0, abs=6.0 if law == "corrected" else 2.0)
     assert run["empty"] == 0.0
 
@@ -76,15 +81,17 @@ def test_shares_hold_the_ratio_and_the_occupancy(error: float, attempts: int, la
 @pytest.mark.parametrize("attempts", ATTEMPTS)
 @pytest.mark.parametrize("error", ERRORS)
 def test_shares_cost_no_more_than_equal_shares(error: float, attempts: int, law: str) -> None:
-    """The aggregate goodput is within 3 % of that of drop-tail with the same mixture of frames.
+    """The aggregate goodput is within 3 % of a drop-tail queue's, with the same mixture of frames.
 
-    If drop-tail gives class 1 more, its aggregate is larger, since frames of class 2 take longer.
-    With half of the frames each, the duration of a frame is the mean of the two classes.
+    A drop-tail queue that gives class 1 more goodput has a larger aggregate, because frames of
+    class 2 take longer. If each class has half of the frames, the mean duration of a frame is the
+    mean of both classes.
     """
     plain, run = means(error, attempts, None), means(error, attempts, law)
     fast = aggregate(means(0.0, attempts, None))
     part = plain["high"] / aggregate(plain)
-    # 1 / aggregate = part / fast + (1 - part) / slow
+    # The aggregate follows from the part of class 1: 1 / aggregate = part / fast + (1 - part) /
+    # slow.
     slow = (1.0 - part) / (1.0 / aggregate(plain) - part / fast)
     own = run["high"] / aggregate(run)
     same_mixture = 1.0 / (own / fast + (1.0 - own) / slow)
@@ -95,7 +102,9 @@ def test_shares_cost_no_more_than_equal_shares(error: float, attempts: int, law:
 
 @pytest.mark.parametrize("error", [0.1, 0.3])
 def test_a_partition_agrees_with_the_model(error: float) -> None:
-    """Goodput agrees within 3 %, the queue within 10 % (tolerances set before the first run)."""
+    """The goodput agrees within 3 % and the queue within 10 %. These tolerances were set before the
+    first run.
+    """
     scenario = cell.scenario(
         "x", cell.classes(error), queue=cell.shares(**SHARED["partition"]), replications=4
     )
@@ -122,8 +131,8 @@ def test_the_regulator_holds_the_ratio_while_users_come_and_go(phase: int) -> No
 
 @pytest.mark.parametrize("law", HELD)
 def test_shares_hold_after_the_channel_of_a_class_has_changed(law: str) -> None:
-    """At 100 s the channel of the second class degrades from p_w = 0 to 0.3; at 200 s it is
-    restored.
+    """At 100 s the error probability p_w of the second class increases from 0 to 0.3. At 200 s it
+    returns to 0.
     """
     changes = {100: ("rain", 0.3), 200: ("sun", 0.0)}
 
@@ -140,7 +149,7 @@ def test_shares_hold_after_the_channel_of_a_class_has_changed(law: str) -> None:
     clear, rainy, after = (run(cell.shares(**SHARED[law]), phase) for phase in phases)
     for phase in (clear, rainy, after):
         assert phase["high"] / phase["low"] == pytest.approx(1.0, abs=0.06)
-    # the channel has changed: frames of the second class take longer
+    # After the channel has changed, frames of the second class take longer.
     assert aggregate(rainy) < 0.9 * aggregate(clear)
     assert aggregate(after) == pytest.approx(aggregate(clear), rel=0.02)
     without = run(cell.BUFFER, phases[1])
@@ -148,8 +157,8 @@ def test_shares_hold_after_the_channel_of_a_class_has_changed(law: str) -> None:
 
 
 def test_the_example_holds_halves_in_rain_and_with_guests() -> None:
-    """Goodput of both classes in each phase of examples/rain.toml, measured from 5 s after each
-    change.
+    """The test reads the goodput of both classes in each phase of examples/rain.toml, from 5 s
+    after each change.
     """
     scenario = lasthop.Scenario(EXAMPLES / "rain.toml")
     phases = {"clear": (15, 40), "rain": (45, 80), "guests": (92, 110)}
@@ -176,11 +185,13 @@ def test_the_example_holds_halves_in_rain_and_with_guests() -> None:
 
 
 UNEQUAL = [((5, 5), 0.2), ((8, 2), 0.5)]
-"""Number of users of both classes, and target of the first class."""
+"""Numbers of users of both classes, with the target share of the first class."""
 
 
 def first_share(users: tuple[int, int], share: float, law: str, **tcp: object) -> float:
-    """Return the fraction of the goodput of the first class, with a channel without errors. [-]"""
+    """Return the goodput of the first class as a fraction of the total, on a channel without
+    errors. [-]
+    """
     stations = {
         name: {"count": count, "download": 1}
         for name, count in zip(("high", "low"), users, strict=True)
@@ -201,14 +212,16 @@ def test_the_regulator_holds_unequal_targets(users: tuple[int, int], share: floa
 def test_algorithm_1_leaves_unequal_targets_nearer_to_the_connections(
     users: tuple[int, int], share: float
 ) -> None:
-    """By a tenth to a quarter of the distance: as `caution.DRIFT` states, from 20 such runs."""
+    """The drift is a tenth to a quarter of the distance between the target and the share of the
+    connections. `caution.DRIFT` states this range from 20 such runs.
+    """
     way = users[0] / sum(users) - share
     drift = (first_share(users, share, "corrected") - share) / way
     assert 0.1 < drift < DRIFT + 0.02
 
 
 def test_the_drift_is_of_the_time_below_the_target_occupancy() -> None:
-    """Datagrams keep the queue at its target occupancy, and Algorithm 1 then keeps the target
+    """UDP datagrams keep the queue at its target occupancy. Algorithm 1 then keeps the target
     shares.
     """
     source = {"count": 5, "udp_down": {"rate": "4 Mbps", "arrivals": "poisson"}}

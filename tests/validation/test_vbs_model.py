@@ -1,8 +1,8 @@
 """Paper 000: the model of section IV, compared with the simulation of the same cell.
 
-Two classes of five downloads, the second with channel errors on data frames. Every run has ten
-replications of 400 s and a fixed seed. Half widths of the 95 % intervals of a class's goodput are
-up to 1 %. Therefore a model that is exact to 1 % agrees within 2 %.
+The cell has two classes of five downloads. Data frames of the second class have channel errors.
+Every run has ten replications of 400 s and a fixed seed. Half widths of the 95 % intervals of a
+class's goodput are up to 1 %. Therefore a model that is exact to 1 % agrees within 2 %.
 """
 
 from functools import cache
@@ -19,7 +19,9 @@ WIRE = {"wire.delay": "35 ms"}
 
 
 def settings(attempts, error, **more):
-    """Return the changes of the file; the paper's model has connections that are always open."""
+    """Return the changes of the example file. The connections of the paper's model are always
+    open.
+    """
     change = {"cell.attempts_short": attempts, "station.low.error_down": error}
     return {**change, "tcp.handshake": False, **more}
 
@@ -31,7 +33,7 @@ def simulated(attempts, error, wire=False):
 
 
 def by_class(result, quantity):
-    """Return the mean over the connections of each class."""
+    """Return the mean of a quantity over the connections of each class."""
     column = result.flows[quantity]
     return [column[column.index.str.startswith(name)].mean() for name in ("high", "low")]
 
@@ -42,7 +44,7 @@ POINTS = [(attempts, error) for attempts in (8, 4) for error in (0.0, 0.1, 0.2, 
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize(("attempts", "error"), POINTS)
 def test_goodput_of_both_classes_within_two_per_cent(attempts, error):
-    """Claim vbs-7: the target is 3 % with eight attempts and 6 % with four."""
+    """The target of claim vbs-7 is 3 % with eight attempts and 6 % with four attempts."""
     model = lh.predict(EXAMPLE, model="vbs", settings=settings(attempts, error))
     seen = by_class(simulated(attempts, error), "goodput_bps")
     assert by_class(model, "goodput_bps") == pytest.approx(seen, rel=0.02)
@@ -59,7 +61,7 @@ def test_failures_discards_windows_and_drops_agree_with_the_model(attempts, erro
         seen.discard_probability, rel=0.1, abs=2e-5
     )
     assert by_class(model, "cwnd_packets") == pytest.approx(by_class(run, "cwnd_packets"), rel=0.04)
-    # flows lose packets in bursts; the episodes of the model are a little too long
+    # Flows lose packets in bursts. The episodes of the model are a little too long.
     drops = [result.queues["drop_probability"]["ap"] for result in (model, run)]
     assert 1.0 < drops[0] / drops[1] < 1.2
 
@@ -74,8 +76,8 @@ def test_failures_discards_windows_and_drops_agree_with_the_model(attempts, erro
     ],
 )
 def test_the_papers_chain_is_within_eight_per_cent(attempts, error, within):
-    """Eqs. (3) to (19) with corrections: every loss halves the window, and all classes have equal
-    losses.
+    """The model is Eqs. (3) to (19) with corrections. Every loss halves the window, and all classes
+    have equal losses.
     """
     changed = replaced(EXAMPLE, settings(attempts, error))
     model = lh.Prediction(predict(changed.typed, PAPER), changed)
@@ -90,8 +92,8 @@ def test_the_papers_chain_is_within_eight_per_cent(attempts, error, within):
 def test_with_seventy_milliseconds_of_wire_the_poor_channel_loses_less_at_the_queue(
     attempts, error
 ):
-    """The data of this class follow a longer service by the delay of the wire: the queue has had
-    time to shrink.
+    """A packet of this class reaches the queue one wire delay after a service of long duration.
+    Until then, the queue has become shorter.
     """
     run = simulated(attempts, error, wire=True)
     model = lh.predict(EXAMPLE, model="vbs", settings=settings(attempts, error) | WIRE)

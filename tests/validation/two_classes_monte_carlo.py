@@ -1,9 +1,9 @@
-"""Two classes at one access point: an independent Monte Carlo, from the standard and the RFCs.
+"""Two classes at one access point: a Monte Carlo that was written from the standard and the RFCs.
 
-Ten downloads share the drop-tail queue of an access point. Attempts at data frames of five
-downloads fail with probability p_w, and a frame is given up after the limit of attempts. The
-program is independent of the engine. Medium access is IEEE 802.11-2016, 10.3.4 (DCF, frozen
-counters, post-backoff, EIFS after a failure); TCP is in `two_classes_tcp.py`.
+Ten downloads share the drop-tail queue of an access point. For five of the downloads, a
+transmission of a data frame fails with probability p_w. A frame is given up after the limit of
+attempts. The program is independent of the engine. Medium access is IEEE 802.11-2016, 10.3.4 (DCF,
+frozen counters, post-backoff, EIFS after a failure); TCP is in `two_classes_tcp.py`.
 
     python two_classes_monte_carlo.py [--rule NAME=VALUE ...] [--cell NAME=VALUE ...] [--runs N]
 """
@@ -27,18 +27,18 @@ from two_classes_tcp import NEVER, Counts, Receiver, Rules, Segment, Sender
 from lasthop.answers.estimates import Estimate
 
 AP = 0
-"""Index of the access point; stations follow."""
+"""Index of the access point in the list of nodes. The stations follow."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The cell of paper 000, table II."""
+    """Settings of the cell of paper 000, table II."""
 
     stations_per_class: int = 5
     error: float = 0.3
-    """Probability that an attempt at a data frame of class 2 fails. [-]"""
+    """Probability that a transmission of a data frame of class 2 fails, p_w. [-]"""
     attempts: int = 4
-    """Largest number of attempts at a frame, including the first."""
+    """Largest number of transmissions of a frame, including the first."""
     room: int = 100
     """Size of the access point's queue, including the frame in service. [packets]"""
     overflow: Literal["tail", "random"] = "tail"
@@ -58,12 +58,12 @@ class Cell:
 
     @property
     def difs_s(self) -> float:
-        """Idle time before counters fall."""
+        """Idle time DIFS, after which backoff counters are decremented."""
         return self.sifs_s + 2 * self.slot_s
 
     @property
     def mac_ack_s(self) -> float:
-        """Length of a MAC ACK."""
+        """Duration of a MAC ACK."""
         return self.preamble_s + 14 * 8 / self.control_bps
 
     @property
@@ -72,27 +72,28 @@ class Cell:
         return self.sifs_s + self.mac_ack_s + self.difs_s
 
     def frame_s(self, payload_bytes: int) -> float:
-        """Return the length of a frame with this many bytes above TCP."""
+        """Return the duration of a frame whose TCP segment has this payload."""
         length = self.mac_bytes + self.header_bytes + payload_bytes
         return self.preamble_s + 8 * length / self.rate_bps
 
 
 @dataclass
 class Node:
-    """A node of the cell."""
+    """State of a node: the access point or a station."""
 
     queue: deque[Segment] = field(default_factory=deque)
     counter: int | None = None
-    """Remaining backoff, also after the last frame of a queue; None if no backoff is running.
-    [slots]
+    """Remaining backoff, or None if no backoff is running. [slots]
+
+    A backoff also runs after the last frame of a queue.
     """
     cw: int = 0
     failed: int = 0
-    """Failed attempts at the first frame of the queue."""
+    """Number of failed attempts at the first frame of the queue."""
 
 
 class Run:
-    """One run of the cell."""
+    """State of one simulation of the cell."""
 
     def __init__(self, cell: Cell, rules: Rules, seed: int) -> None:
         self.cell = cell
@@ -104,7 +105,7 @@ class Run:
         self.senders = [Sender(flow, rules, self.counts[flow]) for flow in range(count)]
         self.receivers = [Receiver(flow, rules) for flow in range(count)]
         self.timers: list[tuple[float, int]] = []
-        """Times at which a timer may expire, each with its flow."""
+        """Times at which a retransmission timer may expire, each with its flow."""
         self.armed = [NEVER] * count
         self.queue_time = 0.0
         self.collisions = 0
@@ -112,13 +113,13 @@ class Run:
         self.measured_s = 0.0
 
     def errors(self, flow: int) -> float:
-        """Return the probability that an attempt at a data frame of a flow fails."""
+        """Return the probability that a transmission of a flow's data frame fails."""
         return self.cell.error if flow >= self.cell.stations_per_class else 0.0
 
     # -- queues -------------------------------------------------------------------------------
 
     def enqueue(self, out: list[Segment]) -> None:
-        """Put segments into the access point's queue."""
+        """Enqueue segments at the access point."""
         ap = self.nodes[AP]
         for segment in out:
             counts = self.counts[segment.flow]
@@ -136,19 +137,19 @@ class Run:
         out.clear()
 
     def contend(self, node: Node) -> None:
-        """Draw a backoff if the node has a frame but no backoff."""
+        """Draw a backoff if the node has a frame and no running backoff."""
         if node.queue and node.counter is None:
             node.counter = self.random.randint(0, node.cw)
 
     def arm(self, flow: int) -> None:
-        """Note when a flow's timer expires."""
+        """Store the time at which the retransmission timer of a flow expires."""
         due_s = self.senders[flow].timer_s
         if due_s < self.armed[flow]:
             self.armed[flow] = due_s
             heappush(self.timers, (due_s, flow))
 
     def run_timers(self, until_s: float, out: list[Segment]) -> None:
-        """Run the timers that have expired."""
+        """Process the retransmission timers that have expired."""
         while self.timers and self.timers[0][0] <= until_s:
             now_s, flow = heappop(self.timers)
             self.armed[flow] = NEVER
@@ -162,7 +163,7 @@ class Run:
             self.arm(flow)
 
     def hand_over(self, ack: Segment, now_s: float, out: list[Segment]) -> None:
-        """Deliver an ACK to its sender."""
+        """Deliver an ACK to the sender of its flow."""
         sender, counts = self.senders[ack.flow], self.counts[ack.flow]
         sender.take(ack, now_s, out)
         counts.windows += min(sender.window, self.rules.window)
@@ -172,7 +173,7 @@ class Run:
         self.arm(ack.flow)
 
     def is_queued(self, flow: int, number: int) -> bool:
-        """Return whether a segment waits at the access point."""
+        """Return whether this segment is in the access point's queue."""
         return any(
             packet.flow == flow and packet.number == number for packet in self.nodes[AP].queue
         )
@@ -180,7 +181,7 @@ class Run:
     # -- medium -------------------------------------------------------------------------------
 
     def run(self, warmup_s: float, duration_s: float) -> None:
-        """Run the cell for this time, and reset the counts after the warm-up."""
+        """Simulate the cell for this time, and reset the counters after the warm-up."""
         cell = self.cell
         out: list[Segment] = []
         for sender in self.senders:
@@ -198,7 +199,8 @@ class Run:
             if not warm and now_s >= warmup_s:
                 warm = True
                 self.forget()
-            # the next sender, and the time at which it sends
+            # Smallest backoff counter of the nodes with a frame, and the time at which this node
+            # sends.
             least = min(
                 (node.counter for node in self.nodes if node.queue and node.counter is not None),
                 default=None,
@@ -210,7 +212,7 @@ class Run:
                 self.run_timers(due_s, out)
                 for node, had in zip(self.nodes, before, strict=True):
                     if had is None and node.counter is not None and due_s > ready_s:
-                        # The node found the medium idle and sends at the next boundary of a slot.
+                        # The node found the medium idle and sends at the next slot boundary.
                         node.counter = math.ceil((due_s - ready_s) / cell.slot_s)
                 continue
             assert least is not None
@@ -244,7 +246,7 @@ class Run:
         self.measured_s = now_s - warmup_s
 
     def is_corrupted(self, flow: int) -> bool:
-        """Return whether noise destroys an attempt."""
+        """Return whether a channel error destroys a transmission."""
         error = self.errors(flow)
         return error > 0.0 and self.random.random() < error
 
@@ -262,7 +264,7 @@ class Run:
             self.hand_over(segment, now_s, out)
 
     def finish_attempt(self, number: int, *, succeeded: bool) -> None:
-        """Finish an attempt: the frame leaves, is tried again, or is given up."""
+        """Finish an attempt: remove the frame, retry it, or give it up."""
         node, cell = self.nodes[number], self.cell
         if not succeeded:
             node.failed += 1
@@ -276,7 +278,7 @@ class Run:
         node.counter = self.random.randint(0, node.cw)
 
     def forget(self) -> None:
-        """Reset all counts."""
+        """Reset all counters."""
         for flow, counts in enumerate(self.counts):
             fresh = Counts()
             for count in dataclasses.fields(Counts):
@@ -285,7 +287,7 @@ class Run:
         self.queue_time = 0.0
 
     def values(self) -> dict[str, float]:
-        """Return the measurements of the run."""
+        """Return the measured values of the run."""
         half = self.cell.stations_per_class
         minutes = self.measured_s / 60.0
         result = {"queue": self.queue_time / self.measured_s}
@@ -311,14 +313,14 @@ class Run:
 def simulate(
     cell: Cell, rules: Rules, seed: int, warmup_s: float = 20.0, duration_s: float = 200.0
 ) -> dict[str, float]:
-    """Return the measurements of one run; rates of events are per flow and minute."""
+    """Return the measured values of one run. Rates of events are per flow and minute."""
     run = Run(cell, rules, seed)
     run.run(warmup_s, duration_s)
     return run.values()
 
 
 def parsed(text: str) -> tuple[str, Any]:
-    """Return the name and the value of a rule."""
+    """Return the name and the value of a rule, read from text."""
     name, _, value = text.partition("=")
     try:
         return name, json.loads(value)

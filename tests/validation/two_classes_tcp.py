@@ -1,9 +1,9 @@
-"""TCP of the Monte Carlo of two classes, from the RFCs: a sender that always has data, and a
-receiver.
+"""TCP of the Monte Carlo of two classes: a sender that always has data, and a receiver.
 
-RFC 5681, 6298, 6582, 6675, 7323, and Compound by Tan et al. 2006. Each rule that the RFCs leave
-open, or that simulators and kernels implement differently, is a field of `Rules`, so that a single
-rule can be switched. The program was written before its author had read `crates/engine`.
+The program follows RFC 5681, 6298, 6582, 6675 and 7323, and Compound by Tan et al. 2006. Each rule
+that the RFCs leave open, or that simulators and kernels implement differently, is a field of
+`Rules`, so that a single rule can be switched. The program was written before its author had read
+`crates/engine`.
 """
 
 import math
@@ -13,33 +13,37 @@ from typing import Literal, NamedTuple
 
 NEVER = math.inf
 THRESHOLD = 3
-"""Number of duplicate ACKs, or of segments reported above a segment, after which the segment counts
-as lost.
+"""Number of duplicate ACKs, or of SACKed segments above a segment, after which the segment is
+considered lost.
 """
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of TCP; the first choice of each follows the RFCs, if they specify it."""
+    """Rules of TCP. The first choice of each rule follows the RFCs if they specify the rule."""
 
     congestion: Literal["newreno", "compound"] = "newreno"
     window: int = 45
     """Receive window. [packets]"""
     initial_window: int = 2
     sack: bool = False
-    """Whether all known holes are repaired within a round trip, as in RFC 6675."""
+    """Whether all known lost segments are retransmitted within a round trip, as RFC 6675 does."""
     rack: bool = False
-    """With SACK: whether a retransmitted segment counts as lost when a later segment has arrived
-    (RFC 8985). It is then sent once more, without waiting for the timer.
+    """Whether, with SACK, a retransmitted segment is considered lost when a later segment has
+    arrived (RFC 8985). The segment is then sent once more, without waiting for the timer.
     """
     timer_at_retransmit: bool = False
-    """Whether fast retransmit restarts the timer. No RFC specifies it; ns-2 and Linux do it."""
+    """Whether fast retransmit restarts the timer. No RFC specifies this restart; ns-2 and Linux do
+    it.
+    """
     timer_at_partial: Literal["first", "every"] = "first"
-    """Partial ACKs that restart the timer: RFC 6582's impatient or slow-but-steady variant."""
+    """Partial ACKs that restart the retransmission timer. "first" and "every" are the variants
+    Impatient and Slow-but-Steady of RFC 6582.
+    """
     whole_segments: bool = False
-    """Whether windows are whole segments, as in Linux. They grow by one after as many ACKs as they
-    have segments, and halves are rounded down. Otherwise they grow by their inverse with each ACK
-    (RFC 5681, eq. 3).
+    """Whether windows are whole segments, as in Linux. Such windows grow by one after as many ACKs
+    as they have segments, and halves are rounded down. Real-valued windows grow by their inverse
+    with each ACK (RFC 5681, eq. 3).
     """
     limited_transmit: bool = False
     """Whether limited transmit is used (RFC 3042)."""
@@ -48,23 +52,24 @@ class Rules:
     RFC 5681.
     """
     decrease: Literal["flight", "cwnd"] = "flight"
-    """Window that a loss halves: the flight size of RFC 5681, eq. (4), or cwnd, as in ns-2."""
+    """Window that a loss halves: the flight size (RFC 5681, eq. 4), or cwnd as in ns-2."""
     timeout_in_recovery: Literal["flight", "keep", "ssthresh"] = "flight"
-    """ssthresh after a timeout in fast recovery: half of the flight (RFC 5681), the value of the
-    recovery, or half of this value (ns-2).
+    """Value of ssthresh after a timeout in fast recovery: half of the flight (RFC 5681), the value
+    set at the start of the recovery, or half of this value (ns-2).
     """
     min_rto_s: float = 0.2
     floor: Literal["sum", "variance"] = "sum"
     """Quantity that is at least min_rto: the timeout (RFC 6298), or its term 4 RTTVAR (Linux)."""
     samples: Literal["each", "half", "round"] = "each"
-    """Samples of the round-trip time. With timestamps every ACK gives a sample; the gains are
-    divided by the number of ACKs in a round, or by half of it, as RFC 7323, appendix G, does for
-    delayed ACKs. Otherwise one segment at a time is timed, never a retransmission (RFC 6298).
+    """Samples of the round-trip time. With timestamps, every ACK gives a sample. The gains are then
+    divided by the number of ACKs in a round, or by half of this number, as RFC 7323, appendix G,
+    does for delayed ACKs. Without timestamps, one segment at a time is timed, never a
+    retransmission (RFC 6298).
     """
     granularity_s: float = 0.0
     """Granularity of the clock, to which samples are rounded up."""
 
-    # Compound
+    # parameters of Compound
     alpha: float = 0.125
     beta: float = 0.5
     k: float = 0.75
@@ -73,7 +78,7 @@ class Rules:
 
 
 class Segment(NamedTuple):
-    """A segment, or an ACK, whose number is that of the next expected segment."""
+    """A segment, or an ACK whose number is that of the next expected segment."""
 
     flow: int
     number: int
@@ -84,7 +89,7 @@ class Segment(NamedTuple):
 
 @dataclass
 class Counts:
-    """Events of a flow since the end of the warm-up."""
+    """Numbers of a flow's events since the end of the warm-up."""
 
     delivered: int = 0
     offered: int = 0
@@ -95,9 +100,9 @@ class Counts:
     timeouts: int = 0
     timeouts_in_recovery: int = 0
     spurious: int = 0
-    """Timeouts whose segment had arrived, or was still on its way."""
+    """Number of timeouts whose segment had already arrived, or was still in flight."""
     windows: float = 0.0
-    """Sum of the windows over samples."""
+    """Sum of the windows over all samples, for the mean."""
     samples: int = 0
 
 
@@ -113,7 +118,7 @@ class Receiver:
         """Time at which the last segment in order was sent, which ACKs echo (RFC 7323, 4.3)."""
 
     def take(self, segment: Segment) -> Segment:
-        """Receive a segment; return its ACK."""
+        """Process a segment, and return its ACK."""
         if segment.number == self.next:
             self.recent_s = segment.sent_s
             self.next += 1
@@ -142,26 +147,26 @@ class Sender:
         self.ssthresh = NEVER
         self.duplicates = 0
         self.counted = 0
-        """ACKs since the last growth of the window, if it grows by whole segments."""
+        """Number of ACKs since the last growth of the window, if windows are whole segments."""
         self.limited = 0
-        """Segments that limited transmit has sent since the last ACK of new data."""
+        """Number of segments that limited transmit has sent since the last ACK of new data."""
         self.recovering = False
         self.recover = -1
         self.partials = 0
         self.sacked: set[int] = set()
         self.repaired: set[int] = set()
         self.sent_s: dict[int, float] = {}
-        """With RACK: time at which each outstanding segment was last sent."""
+        """With RACK, the time at which each outstanding segment was last sent."""
         self.newest_s = 0.0
         """Latest send time of all segments that have arrived."""
-        # timer
+        # state of the retransmission timer
         self.srtt_s = 0.0
         self.rttvar_s = 0.0
         self.rto_s = 1.0
         self.doublings = 0
         self.timer_s = NEVER
         self.timed: tuple[int, float] | None = None
-        # rounds of Compound
+        # state of Compound's rounds
         self.base_s = NEVER
         self.round_end = 0
         self.round_rtts_s: list[float] = []
@@ -175,7 +180,7 @@ class Sender:
         return self.cwnd + self.dwnd
 
     def flight(self) -> int:
-        """Outstanding segments."""
+        """Number of outstanding segments."""
         return self.end - self.una
 
     def reduce(self) -> None:
@@ -194,7 +199,7 @@ class Sender:
         self.ssthresh = max(left, 2.0)
 
     def set_window(self, window: float) -> None:
-        """Set the sum of both windows."""
+        """Set the sum of cwnd and Compound's delay window."""
         self.dwnd = min(self.dwnd, max(0.0, window - 1.0))
         self.cwnd = window - self.dwnd
 
@@ -222,7 +227,7 @@ class Sender:
         if again:
             self.counts.again += 1
             if self.timed is not None and self.timed[0] >= number:
-                self.timed = None  # Karn's algorithm
+                self.timed = None  # Karn's algorithm: a retransmitted segment gives no sample
         else:
             self.end = number + 1
             if self.timed is None:
@@ -242,7 +247,7 @@ class Sender:
             self.next += 1
 
     def fill_by_pipe(self, now_s: float, out: list[Segment]) -> None:
-        """Send segments during a recovery of RFC 6675."""
+        """Send segments during a recovery, by the pipe algorithm of RFC 6675."""
         sacked = self.sacked
         above = sorted(sacked)
         third = above[-THRESHOLD] if len(above) >= THRESHOLD else -1
@@ -268,7 +273,7 @@ class Sender:
     # -- timer --------------------------------------------------------------------------------
 
     def start_timer(self, now_s: float) -> None:
-        """Restart the timer."""
+        """Restart the retransmission timer."""
         self.timer_s = now_s + min(60.0, self.rto_s * 2**self.doublings)
 
     def measure(self, rtt_s: float) -> None:
@@ -293,7 +298,7 @@ class Sender:
         self.doublings = 0
 
     def expire(self, now_s: float, out: list[Segment]) -> None:
-        """Process a timeout."""
+        """Process an expiry of the retransmission timer."""
         self.counts.timeouts += 1
         again_in_a_row = self.doublings > 0
         if self.recovering:
@@ -321,7 +326,7 @@ class Sender:
     # -- ACKs ---------------------------------------------------------------------------------
 
     def take(self, ack: Segment, now_s: float, out: list[Segment]) -> None:
-        """Process an ACK."""
+        """Process an ACK: of new data, or a duplicate ACK."""
         if self.rules.rack:
             self.find_lost_again(ack)
         if ack.sacked:
@@ -332,7 +337,7 @@ class Sender:
             self.duplicate(now_s, out)
 
     def find_lost_again(self, ack: Segment) -> None:
-        """Mark an overtaken retransmission to be sent once more."""
+        """Mark a lost retransmission, which later segments have overtaken, to be sent once more."""
         arrived = [number for number in self.sent_s if number < ack.number or number in ack.sacked]
         for number in arrived:
             self.newest_s = max(self.newest_s, self.sent_s.pop(number))
@@ -375,14 +380,15 @@ class Sender:
         self.fill(now_s, out)
 
     def duplicate(self, now_s: float, out: list[Segment]) -> None:
-        """Process an ACK that acknowledges nothing new."""
+        """Process an ACK that acknowledges no new data."""
         self.duplicates += 1
         if self.recovering:
             if not self.rules.sack:
                 self.cwnd += 1.0
             self.fill(now_s, out)
         elif self.duplicates == THRESHOLD:
-            # otherwise they may be caused by segments that a timeout has retransmitted
+            # Below `recover`, duplicate ACKs may be caused by segments that a timeout has
+            # retransmitted.
             if self.una > self.recover:
                 self.begin_recovery(now_s, out)
         elif (
@@ -414,7 +420,7 @@ class Sender:
     # -- Compound -----------------------------------------------------------------------------
 
     def watch_round(self, rtt_s: float, number: int) -> None:
-        """Update the delay window once per round trip."""
+        """Update Compound's delay window once per round trip."""
         if self.rules.congestion != "compound":
             return
         rules = self.rules

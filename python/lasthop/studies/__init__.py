@@ -1,1 +1,1 @@
-"""Studies: the runs that check the claims of the papers, and the ledger that judges the claims."""
+"""Simulations that check the claims of the papers, and the rules that judge the claims."""

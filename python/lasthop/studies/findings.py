@@ -1,4 +1,4 @@
-"""Findings of studies in addition to the values of claims, each with the runs that show it."""
+"""Explanations of the results of studies, each with the runs from which it was read."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from lasthop.studies.study import BY_MODEL, Run, Study
 
 GUESS = "guess: "
-"""Beginning of the text of a cause that no run isolates."""
+"""Prefix of a text whose cause no run isolates."""
 
 SHOWN = 6
-"""Largest number of runs that are named; if there are more runs, their number is printed."""
+"""Largest number of runs that a text names. If there are more runs, the text gives their number."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Finding:
 
     @property
     def source(self) -> str:
-        """Text on the runs."""
+        """Text that names the runs of the finding."""
         if not self.points:
             return f"study {self.study}, {self.basis}"
         if len(self.points) > SHOWN:
@@ -48,7 +48,7 @@ class Finding:
 
 
 class _Watched(Mapping[str, Run]):
-    """Mapping of runs that records which runs were read, in order."""
+    """Mapping of runs that records the names of the runs that were read, in order."""
 
     def __init__(self, runs: Mapping[str, Run]) -> None:
         self._runs = runs

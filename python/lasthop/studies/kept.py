@@ -1,8 +1,8 @@
 """A complete reproduction as one JSON object: measured values, their sources, and verdicts.
 
-The object contains the fingerprint of every scenario, and the parts of its results that measures
-read. Therefore values and verdicts can be computed again without a simulation. This shows the
-effect of a changed setting, measure or rule.
+The object contains the fingerprint of every scenario, and the parts of its results that the
+functions `Study.measure` read. Therefore values and verdicts can be computed again without a
+simulation, for example after a change of a measure or a rule.
 """
 
 import hashlib
@@ -17,14 +17,14 @@ from lasthop.studies.rules import Measured
 from lasthop.studies.study import Run, Runs, Study, Tree
 
 Kept = Mapping[str, Any]
-"""Object of a reproduction. It contains ``runs`` by fingerprint, ``studies`` by key, each with
+"""A stored reproduction. It contains ``runs`` by fingerprint, ``studies`` by key, each with
 ``points`` (fingerprints by name) and ``values``, and ``claims`` in the form of `lasthop reproduce
 --json`.
 """
 
 
 class _Run(Table):
-    """Parts of a run that measures read."""
+    """Parts of a run that a study's `measure` reads."""
 
     samples: Any
     prediction: Any
@@ -33,26 +33,26 @@ class _Run(Table):
 
 
 class _Study(Table):
-    """Fingerprints of the scenarios of a study by name, and the values that it measured."""
+    """Fingerprints of the scenarios of a study by name, and the measured values of the study."""
 
     points: Mapping[str, str]
     values: Mapping[str, Sequence[float | None]]
 
 
 def studies_of(trees: Mapping[str, Any]) -> dict[str, _Study]:
-    """Return the studies of an object."""
+    """Return the studies of a stored reproduction."""
     return {key: read_as(_Study, tree) for key, tree in trees.items()}
 
 
 class _Document(Table):
-    """A stored reproduction, without its runs, which are in a separate file."""
+    """A stored reproduction. The runs may be in a separate file."""
 
     runs: Mapping[str, Any] | None = None
     studies: Annotated[dict[str, _Study], studies_of]
 
 
 def read(remaining: Kept) -> _Document:
-    """Return the object as typed values."""
+    """Check a stored reproduction, and return its contents."""
     return read_as(_Document, remaining)
 
 
@@ -65,7 +65,7 @@ def fingerprint(scenario: Mapping[str, Any], model: str | None) -> str:
 def keep(
     studies: Sequence[Study], runs: Mapping[str, Runs], results: Sequence[ClaimResult]
 ) -> dict[str, Any]:
-    """Return the object of a reproduction.
+    """Return a reproduction as an object that can be stored as JSON.
 
     Parameters
     ----------
@@ -94,14 +94,14 @@ def keep(
 
 
 def changed_points(study: Study, remaining: Kept) -> list[str]:
-    """Return the points of a study whose scenarios differ from the stored scenarios."""
+    """Return the names of the points whose scenario or model differs from the stored one."""
     points = read(remaining).studies[study.key].points
     now = {name: fingerprint(tree, study.model) for name, tree in study.points.items()}
     return sorted(name for name in {*points, *now} if points.get(name) != now.get(name))
 
 
 def runs_of(study: Study, remaining: Kept) -> dict[str, Run]:
-    """Return the runs of a study with the stored parts that its measure read."""
+    """Return the runs of a study, with the stored parts that its `measure` reads."""
     document, runs = read(remaining), {}
     stored = document.runs or {}
     for name, print_ in document.studies[study.key].points.items():
@@ -112,7 +112,7 @@ def runs_of(study: Study, remaining: Kept) -> dict[str, Run]:
 
 
 def values_of(remaining: Kept) -> dict[str, dict[str, Measured]]:
-    """Return the stored values by subject, under the names in ``claims.toml``."""
+    """Return the stored values, by subject and then by the names in ``claims.toml``."""
     values: dict[str, dict[str, Measured]] = {}
     for key, study in read(remaining).studies.items():
         subject = key.partition("-")[0]
@@ -126,7 +126,7 @@ def _written(value: Measured) -> list[float | None]:
 
 
 def _add(known: dict[str, Any], more: Mapping[str, Any]) -> None:
-    """Add the parts of the same run that another study reads."""
+    """Add to `known` the parts of a run that another study has read."""
     for key, value in more.items():
         if isinstance(value, dict):
             _add(known.setdefault(key, {}), value)
@@ -139,7 +139,9 @@ def _add(known: dict[str, Any], more: Mapping[str, Any]) -> None:
 
 
 class _Looked(Mapping[str, Any]):
-    """A tree that records which leaves were read, and the names of all visited branches."""
+    """A tree that records its leaves that were read, and the names of the branches that were
+    visited.
+    """
 
     def __init__(self, tree: Mapping[str, Any], seen: dict[str, Any]) -> None:
         self._tree, self._seen = tree, seen
@@ -162,7 +164,7 @@ class _Looked(Mapping[str, Any]):
 
 
 class _Watched:
-    """A run that records which parts of it were read."""
+    """A run that records its parts that were read."""
 
     def __init__(self, run: Run) -> None:
         self._samples: dict[str, Any] = {}
@@ -175,7 +177,9 @@ class _Watched:
         self.run = _sampled(run, self._series)(samples, prediction, run.remarks, {}, scenario)
 
     def read(self) -> dict[str, Any]:
-        """Return the parts that were read; of the scenario, only whether it was read."""
+        """Return the parts of the run that were read. For the scenario, return only whether it was
+        read.
+        """
         return {
             "samples": self._samples,
             "prediction": self._prediction,
@@ -185,7 +189,7 @@ class _Watched:
 
 
 def _sampled(run: Run, seen: dict[str, Any]) -> type[Run]:
-    """Return the class of a run that records which time series of `run` were read."""
+    """Return a class of runs that records in `seen` which time series of `run` were read."""
 
     class Sampled(Run):
         def track(

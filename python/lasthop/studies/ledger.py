@@ -1,13 +1,13 @@
 """The claims ledger, which computes verdicts from measured values by the rules in ``claims.toml``.
 
 A claim is *reproduced* if a run of lasthop shows it. It *deviates* if a valid run shows a different
-result. It is *open* if no run decides it. Every verdict is computed from measured values and the
-rules of ``claims.toml``; no verdict is written by hand. Additional checks of a claim (with a
+result. It is *open* if no run decides the claim. Every verdict is computed from measured values and
+the rules of ``claims.toml``; no verdict is written by hand. Additional checks of a claim (with a
 replaced rule, or with our model instead of the paper's) have separate verdicts, which do not affect
 the verdict on the claim.
 
 A quick run judges more strictly than a full run: a decision must still hold with every interval
-``quick_margin`` times as wide. The full run may decide a claim that the quick run leaves open, but
+``quick_margin`` times as wide. The full run may decide a claim that is open in the quick run, but
 does not reverse a verdict.
 """
 
@@ -45,7 +45,7 @@ CAUSES = {
     "rule": "our rule asks for something that the paper does not say",
     "ours": "lasthop may be wrong",
 }
-"""Causes for which a check is not reproduced."""
+"""Causes for which a check is not reproduced, with their descriptions."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Difference:
     reason: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``."""
+        """Return the difference in the form in which ``reproduce --json`` prints it."""
         return {**vars(self), "checks": list(self.checks)}
 
 
@@ -94,14 +94,16 @@ class ClaimResult:
 
     @property
     def causes(self) -> list[str]:
-        """Texts on checks that are not reproduced: the cause, its reason, and the checks."""
+        """Texts on the checks that are not reproduced: the cause, its explanation, and the
+        checks.
+        """
         return [
             f"{each.because}: {each.reason} ({'; '.join(each.checks)})"
             for each in self.claim.differences
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``."""
+        """Return the claim in the form in which ``reproduce --json`` prints it."""
         return {
             "id": self.claim.id,
             "kind": self.claim.kind,
@@ -143,14 +145,14 @@ class Check:
     bound: bool = False
 
     def studies(self) -> set[str]:
-        """Return the names of the studies that measure the values."""
+        """Return the names of the studies that measure the values of this check."""
         return {key.split(".")[0] for key in self.rule.reads()}
 
     def result(self, values: Values, rules: Rules, quick: bool) -> CheckResult:
-        """Judge the check by measured values."""
+        """Judge the check by the measured values."""
         simulation = self.rule.judge(Judge(values, model=False, quick=quick, rules=rules))
         model = self.rule.judge(Judge(values, model=True, quick=quick, rules=rules))
-        # The answer shows the measured values without the wider intervals of a quick run.
+        # The displayed value has the interval of the runs, not the wider interval of a quick run.
         shown = self.rule.judge(Judge(values, model=False, quick=False, rules=rules))
         judged = model if self.by_model else simulation
         bound_margin = rules.bound_margin if self.bound else 0.0
@@ -185,14 +187,16 @@ class Check:
 
 @dataclass(frozen=True)
 class RelatedChecks:
-    """Additional checks of a claim, with their name, and the reason why they do not count."""
+    """Additional checks of a claim, with their name, and the reason why they do not affect its
+    verdict.
+    """
 
     title: str
     because: str
     checks: tuple[Check, ...]
 
     def result(self, values: Values, rules: Rules, quick: bool) -> RelatedResult:
-        """Judge the additional checks separately from the claim."""
+        """Judge the additional checks. Their verdict does not affect that of the claim."""
         checks = tuple(check.result(values, rules, quick) for check in self.checks)
         verdict = worst(check.verdict for check in checks)
         return RelatedResult(self.title, self.because, verdict, checks)
@@ -200,7 +204,7 @@ class RelatedChecks:
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper."""
+    """A statement of a paper, with the checks that decide whether it is reproduced."""
 
     id: str
     subject: str
@@ -209,11 +213,11 @@ class Claim:
     checks: tuple[Check, ...]
     related: tuple[RelatedChecks, ...] = ()
     kind: str = "detail"
-    """Kind of the claim: "message" if it supports a message of the paper, or "detail"."""
+    """Kind of the claim: "message" if the claim supports a message of the paper, or "detail"."""
     differences: tuple[Difference, ...] = ()
 
     def studies(self) -> set[str]:
-        """Return the names of the studies of its subject on which the claim is based."""
+        """Return the names of the studies whose values the claim uses."""
         every = [*self.checks, *(check for each in self.related for check in each.checks)]
         return set().union(*(check.studies() for check in every))
 
@@ -278,9 +282,9 @@ class Ledger:
     subjects: Mapping[str, str]
     claims: tuple[Claim, ...]
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Text of each claim's rules in the file."""
+    """Text of the rules in ``claims.toml``, by id of the claim."""
     messages: tuple[Message, ...] = ()
-    """Main message of each paper."""
+    """Messages of all papers."""
 
     def select(self, names: Sequence[str]) -> tuple[Claim, ...]:
         """Return the claims of the named subjects and ids; without names, all claims.
@@ -326,13 +330,15 @@ def load(text: str | None = None) -> Ledger:
 
 @cache
 def _own() -> Ledger:
-    """Return the project's rules; they are read once, because reading takes 0.1 s."""
+    """Return the rules of the project's ``claims.toml``. They are cached, because reading them
+    takes 0.1 s.
+    """
     path = resources.files("lasthop").joinpath("studies/claims.toml")
     return _read(path.read_text(encoding="utf-8"))
 
 
 class _CheckTable(Table):
-    """A check, or a series of checks, in the file."""
+    """A check, or a series of checks, in ``claims.toml``."""
 
     what: str
     kind: str
@@ -353,7 +359,7 @@ class _CheckTable(Table):
 
 
 class _RelatedTable(Table):
-    """Additional checks of a claim in the file."""
+    """Additional checks of a claim in ``claims.toml``."""
 
     title: str
     because: str
@@ -361,7 +367,7 @@ class _RelatedTable(Table):
 
 
 class _DifferenceTable(Table):
-    """A difference in the file."""
+    """Reason why checks of a claim are not reproduced, in ``claims.toml``."""
 
     checks: tuple[str, ...]
     because: str
@@ -370,7 +376,7 @@ class _DifferenceTable(Table):
 
 
 class _ClaimTable(Table):
-    """A claim in the file."""
+    """A claim in ``claims.toml``."""
 
     id: str
     kind: str
@@ -382,7 +388,7 @@ class _ClaimTable(Table):
 
 
 class _MessageTable(Table):
-    """A message in the file."""
+    """A message of a paper in ``claims.toml``."""
 
     subject: str
     text: str
@@ -413,7 +419,7 @@ def _read(text: str) -> Ledger:
 
 
 def _message(table: _MessageTable, claims: Sequence[Claim]) -> Message:
-    """Return a message, which refers to the claims of its subject that support it."""
+    """Return a message with the claims of its subject that support it."""
     carriers = {claim.id for claim in claims if claim.kind == "message"}
     subject, text = table.subject, table.text
     for name in table.claims:
@@ -427,7 +433,7 @@ def _message(table: _MessageTable, claims: Sequence[Claim]) -> Message:
 
 
 def texts_of(text: str) -> dict[str, str]:
-    """Return the part of the file for each claim, by its id."""
+    """Return the part of ``claims.toml`` that belongs to each claim, by id of the claim."""
     parts = re.split(r"^(?=\[\[claim\]\])", text, flags=re.MULTILINE)[1:]
     results = {}
     for part in parts:
@@ -459,7 +465,9 @@ def _claim(entry: Mapping[str, Any], subjects: Mapping[str, str]) -> Claim:
 
 
 def _difference(table: _DifferenceTable, checks: Sequence[Check]) -> Difference:
-    """Return a difference, which refers to checks of its claim."""
+    """Return the reason why checks are not reproduced, and check that the claim has these
+    checks.
+    """
     known = {name for check in checks for name in (check.what, check.series)}
     for name in table.checks:
         if name not in known:
@@ -474,7 +482,9 @@ def _all_checks(tables: Sequence[Mapping[str, Any]]) -> tuple[Check, ...]:
 
 
 def _checks(entry: Mapping[str, Any]) -> list[Check]:
-    """Return the checks of one table: one, or one for each entry of `at`."""
+    """Return the checks of one table in ``claims.toml``. A table with `at` has one check for each
+    value.
+    """
     table = read_as(_CheckTable, entry)
     unknown = set(entry) - _ALLOWED[table.kind]
     if unknown:
@@ -500,7 +510,7 @@ def _checks(entry: Mapping[str, Any]) -> list[Check]:
 
 
 def in_words(place: str) -> str:
-    """Return a part of a value's name as text for a sentence: 0.3 for ``0_3``, two classes."""
+    """Return a part of a value's name as text for a sentence, such as 0.3 for ``0_3``."""
     return re.sub(r"(?<=\d)_(?=\d)", ".", place).replace("_", " ")
 
 

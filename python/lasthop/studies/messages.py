@@ -1,7 +1,7 @@
 """Messages of the papers: whether the runs show them, and how close the numbers are.
 
-The rows are counted from claims as `lasthop reproduce --json` prints them, so that the command, its
-report and the documentation show the same table of a run.
+The rows of the table are computed from the output of `lasthop reproduce --json`. Therefore the
+command, its report and the documentation show the same table.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ Tree = Mapping[str, Any]
 
 
 class CheckRow(Table):
-    """Values of a check that are counted."""
+    """Values of a check that the table of messages uses."""
 
     what: str
     series: str
@@ -29,19 +29,19 @@ class CheckRow(Table):
 
     @property
     def holds(self) -> bool:
-        """Whether the check holds; bounds that the paper states may be missed by 5 %."""
+        """Whether the check holds. A value may miss a bound that the paper states by 5 %."""
         return self.verdict_with_margin == REPRODUCED
 
 
 class DifferenceRow(Table):
-    """The cause of a difference, and the checks with this cause."""
+    """Cause of a difference from the paper, and the checks with this cause."""
 
     checks: tuple[str, ...]
     because: str
 
 
 class ClaimRow(Table):
-    """Values of a claim that are counted."""
+    """Values of a claim that the table of messages uses."""
 
     id: str
     checks: tuple[CheckRow, ...]
@@ -53,7 +53,9 @@ class ClaimRow(Table):
         return [read_as(ClaimRow, claim) for claim in claims]
 
     def cause(self, check: CheckRow) -> str:
-        """Return the cause of a check's difference; `UNKNOWN` if the ledger has no cause."""
+        """Return the cause for which a check is not reproduced, or `UNKNOWN` if the ledger has no
+        cause.
+        """
         causes = (
             each.because
             for each in self.differences
@@ -63,7 +65,7 @@ class ClaimRow(Table):
 
 
 class MessageRow(Table):
-    """A message, and whether it holds."""
+    """Values of a message that the table of messages uses."""
 
     subject: str
     text: str
@@ -77,7 +79,9 @@ UNKNOWN = "not classified"
 REPRODUCED = Verdict.REPRODUCED.value
 
 BANDS = (0.05, 0.15, 0.25)
-"""Relative distances from the paper's numbers within which results are counted. [-]"""
+"""Largest relative distances between a result and the paper's number. The table counts the results
+within each distance. [-]
+"""
 
 
 @dataclass(frozen=True)
@@ -109,12 +113,14 @@ class Message:
     by_model: bool = False
 
     def studies(self) -> set[str]:
-        """Return the names of the studies that measure its values."""
+        """Return the names of the studies that measure the values of this message."""
         read = {key for shape in self.holds for key in shape.reads()} | set(self.agrees)
         return {key.split(".")[0] for key in read}
 
     def to_json(self, values: Values, rules: Rules, *, quick: bool = False) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``: the message, and whether it holds."""
+        """Return the message, and whether it holds, in the form in which ``reproduce --json``
+        prints it.
+        """
         judge = Judge(values, model=self.by_model, quick=quick, rules=rules)
         every: list[Shape | Number] = [*self.holds]
         every += [Number(value, None, about=True) for value in self.agrees]
@@ -133,7 +139,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Count:
-    """A number of items out of a total."""
+    """Number of items that agree, out of a total."""
 
     count: int
     total: int
@@ -154,11 +160,11 @@ class Closeness:
     Attributes
     ----------
     orders : Count
-        Number of orders and shapes that hold; a bound that the paper states may be missed by 5 %.
+        Number of orders and shapes that hold, where a value may miss a bound of the paper by 5 %.
     orders_exact : Count
         Number of orders and shapes that hold without this margin.
     numbers : tuple of Count
-        Count of the paper's numbers within each of `BANDS`.
+        Number of the paper's numbers that are reproduced within each of `BANDS`.
     causes : Counter
         Number of checks that are not reproduced, by cause.
     """
@@ -170,7 +176,9 @@ class Closeness:
 
 
 def closeness(claims: Iterable[Tree]) -> Closeness:
-    """Return the agreement of claims; a number that several claims share is counted once."""
+    """Return the agreement of claims with their paper. A number that several claims share is
+    counted once.
+    """
     every = [(claim, check) for claim in ClaimRow.all_of(claims) for check in claim.checks]
     orders = [check for _, check in every if check.inequality]
     offs = {
@@ -205,7 +213,7 @@ HEADER = (
 
 
 def rows(messages: Sequence[Tree], claims: Sequence[Tree]) -> list[tuple[str, ...]]:
-    """Return the table of messages, one cell for each of `HEADER`."""
+    """Return the rows of the table of messages, with the columns of `HEADER`."""
     results = []
     for tree in messages:
         message = read_as(MessageRow, tree)
@@ -217,13 +225,15 @@ def rows(messages: Sequence[Tree], claims: Sequence[Tree]) -> list[tuple[str, ..
 
 
 def holds_text(message: MessageRow) -> str:
-    """Return a text on whether a message holds, with its condition, or with the contrary result."""
+    """Return a text on whether a message holds, with its condition or the opposite result."""
     words = {"reproduced": "yes", "deviates": "no", "open": "open"}[message.verdict]
     return f"{words}: {message.condition}" if message.condition else words
 
 
 def claims_by_cause(message: MessageRow, claims: Sequence[Tree]) -> str:
-    """Return the causes of the differences of a message's claims, with the claims."""
+    """Return as text the causes for which a message's claims are not reproduced, with the
+    claims.
+    """
     places: dict[str, list[str]] = {}
     for claim in ClaimRow.all_of(claims):
         if claim.id in message.claims:
@@ -234,7 +244,7 @@ def claims_by_cause(message: MessageRow, claims: Sequence[Tree]) -> str:
 
 
 def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[str, str]) -> str:
-    """Return sentences on the totals of the table and the causes of the differences.
+    """Return sentences on the totals of the table, and on why checks are not reproduced.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from lasthop.studies.rules import Verdict
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check with its verdict in the form of ``reproduce --json``, and its values."""
+    """Verdict of one check in the form of ``reproduce --json``, with the values that decide it."""
 
     what: str
     paper: float | str | None
@@ -32,7 +32,7 @@ class CheckResult:
     verdict_with_margin: Verdict
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``."""
+        """Return the check in the form in which ``reproduce --json`` prints it."""
         names = ("what", "paper", "predicted", "simulated", "ci95", "rule")
         more = ("detail", "unit", "words", "softer", "reading", "series")
         return {
@@ -48,7 +48,7 @@ class CheckResult:
 
 
 class Mark(Enum):
-    """Status of a claim."""
+    """Status of a claim: whether its orders, shapes and numbers are reproduced."""
 
     HOLDS = "holds"
     NUMBER_OFF = "number off"
@@ -57,7 +57,9 @@ class Mark(Enum):
 
 
 def mark_of(checks: Sequence[CheckResult]) -> Mark:
-    """Return the status of a claim from its checks; a bound of the paper has a margin."""
+    """Return the status of a claim from its checks. A value may miss a bound of the paper by a
+    margin.
+    """
     orders = [each.verdict_with_margin for each in checks if each.inequality]
     numbers = [each.verdict for each in checks if not each.inequality]
     if Verdict.DEVIATES in orders:
@@ -69,7 +71,7 @@ def mark_of(checks: Sequence[CheckResult]) -> Mark:
 
 @dataclass(frozen=True)
 class RelatedResult:
-    """Additional checks of a claim, with their verdict, which does not count."""
+    """Verdict of the additional checks of a claim. It does not affect the verdict of the claim."""
 
     title: str
     because: str
@@ -77,7 +79,7 @@ class RelatedResult:
     checks: tuple[CheckResult, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object of ``reproduce --json``."""
+        """Return the additional checks in the form in which ``reproduce --json`` prints them."""
         return {
             "title": self.title,
             "because": self.because,

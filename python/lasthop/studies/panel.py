@@ -10,7 +10,9 @@ __all__ = ["Abscissa", "Line", "Panel", "evenly"]
 
 
 def evenly(values: Sequence[Any]) -> Callable[[Any], float]:
-    """Return a function from a value to its position; positions have equal distances."""
+    """Return a function from a value to its position on an axis, on which successive values have
+    equal distances.
+    """
     return lambda value: float(values.index(value))
 
 

@@ -1,4 +1,4 @@
-"""The picture of a study: panels over a common abscissa, described before the runs."""
+"""The picture of a study: panels over a common abscissa, defined before the simulations are run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

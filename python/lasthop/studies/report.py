@@ -1,5 +1,7 @@
-"""The ledger as a page: every claim with its verdict, its checks with their values, its scenarios,
-and its rule; then the figures.
+"""The report on claims as an HTML page.
+
+For every claim, the page has the verdict, the checks with their values, the scenarios, and the
+rule. The figures follow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +34,7 @@ pre { white-space: pre-wrap; font-size: 12px; background: #f6f6f6; padding: .6re
 
 @dataclass(frozen=True)
 class Ran:
-    """A study that was run, with its files that have been written.
+    """A study that was run, with the files that it has written.
 
     Parameters
     ----------
@@ -117,15 +119,17 @@ def tally(results: Sequence[ClaimResult]) -> str:
 
 
 def simulated(check: CheckResult) -> str:
-    """Return the simulated value as text; for an inequality, the compared values."""
+    """Return the simulated value of a check as text. If the check is an inequality, return both of
+    its sides.
+    """
     if check.inequality and check.simulated is not None:
         return check.detail
     return estimate(check.simulated, check.ci95)
 
 
 def predicted(check: CheckResult) -> str:
-    """Return the predicted value as text; for an inequality, whether the model's values satisfy
-    it.
+    """Return the predicted value of a check as text. If the check is an inequality, return whether
+    the model satisfies it.
     """
     if check.inequality and check.model_verdict is not None:
         return "holds" if check.model_verdict is Verdict.REPRODUCED else "fails"
@@ -133,7 +137,9 @@ def predicted(check: CheckResult) -> str:
 
 
 def paper_value(check: CheckResult) -> str:
-    """Return the paper's value as text; the statement of a shape is in `what`."""
+    """Return the paper's value of a check as text. For a shape, the text is empty because `what`
+    has the statement.
+    """
     if check.paper is None or isinstance(check.paper, float):
         return plain(check.paper)
     return "" if check.inequality else check.paper
@@ -147,7 +153,7 @@ def stands_in(figure: str) -> str:
 
 
 def _messages(messages: Sequence[Mapping[str, Any]], claims: Sequence[Mapping[str, Any]]) -> str:
-    """Return the table of messages; empty if there are no messages."""
+    """Return the HTML table of messages, or an empty text if there are no messages."""
     if not messages:
         return ""
     head = "".join(f"<th>{escape(title)}</th>" for title in HEADER)
@@ -182,7 +188,7 @@ def _figure(study: Ran) -> str:
 
 
 def _rests_on(claim: Claim, studies: Sequence[Ran], rule: str) -> str:
-    """Return the basis of a claim: figures and scenarios of its studies, and its rule."""
+    """Return what a claim is based on: the figures and scenarios of its studies, and its rule."""
     of_claim = {f"{claim.subject}-{name}" for name in claim.studies()}
     parts = [_scenarios(study) for study in studies if study.key in of_claim]
     if rule:
@@ -191,7 +197,7 @@ def _rests_on(claim: Claim, studies: Sequence[Ran], rule: str) -> str:
 
 
 def _scenarios(study: Ran) -> str:
-    """Return folded links to the scenarios of a study, and the link to its figure."""
+    """Return a collapsed list of links to the scenarios of a study, and the link to its figure."""
     figure = f' (<a href="#{study.key}">figure</a>)' if study.picture else ""
     count = len(study.scenarios)
     what = f"{count} scenario{'s' * (count != 1)}" if count else study.basis

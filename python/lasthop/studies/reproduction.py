@@ -1,4 +1,6 @@
-"""Reproduction of claims: choose studies, run them, judge the claims, draw and report."""
+"""Reproduction of claims: select studies, run them, judge the claims, draw figures and write the
+report.
+"""
 
 import os
 import re
@@ -28,11 +30,13 @@ from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
 
 SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma", "ax")
-"""Subjects with a package of studies, `lasthop.studies.SUBJECT.STUDIES`."""
+"""Subjects whose studies are in the package `lasthop.studies.SUBJECT`."""
 
 QUICK_SHARE = 0.3
-"""Fraction of a full run's replications that a quick run uses. They are the first replications,
-with the same seeds. Studies with long runs define their own quick runs. [-]
+"""Fraction of the replications that a quick run simulates. [-]
+
+These replications are the first replications of the full run, with the same seeds. Studies with
+long runs define their own quick runs.
 """
 
 
@@ -58,7 +62,9 @@ class Reproduction:
     runs: dict[str, Runs]
     quick: bool
     messages: tuple[dict[str, Any], ...] = ()
-    """Messages of papers, and whether they hold; only papers all of whose claims are included."""
+    """Messages of papers, and whether they hold. Only papers all of whose claims were judged are
+    included.
+    """
 
     def __repr__(self) -> str:
         counts = Counter(result.verdict.value for result in self.results)
@@ -154,12 +160,12 @@ REPORT = "report.html"
 
 
 def picture_of(study: Study) -> str:
-    """Return the name of a study's picture."""
+    """Return the file name of a study's picture."""
     return f"{study.key}.png"
 
 
 def scenarios_of(study: Study) -> dict[str, str]:
-    """Return the file of each point's scenario, relative to the report."""
+    """Return the path of each point's scenario file, relative to the report."""
     return {
         point: f"scenarios/{study.key}/{re.sub('[^A-Za-z0-9_.=+-]', '-', point)}.toml"
         for point in study.points
@@ -167,14 +173,14 @@ def scenarios_of(study: Study) -> dict[str, str]:
 
 
 def files_of(studies: Sequence[Study]) -> list[str]:
-    """Return the names of the report, its pictures, and its scenarios."""
+    """Return the file names of the report, the pictures, and the scenarios."""
     pictures = [picture_of(study) for study in studies if study.draw is not None]
     return [REPORT, *pictures, *(file for each in studies for file in scenarios_of(each).values())]
 
 
 @dataclass(frozen=True)
 class Task:
-    """Claims to judge, and the studies that they need."""
+    """Claims to be judged, and the studies that measure their values."""
 
     ledger: Ledger
     claims: tuple[Claim, ...]
@@ -194,14 +200,14 @@ class Task:
         jobs: int | None = None,
         executor: Executor | Workers | None = None,
     ) -> Reproduction:
-        """Run the points that are not yet in `directory`, and judge the claims.
+        """Simulate the points whose results are not in `directory`, and judge the claims.
 
         The points run on `jobs` threads, or in `executor`.
 
         Raises
         ------
         Stopped
-            If `progress` returns False; the points finished by then are kept.
+            If `progress` returns False; finished points are kept.
         KeyboardInterrupt
             At Ctrl-C. The finished runs are kept.
         """
@@ -229,13 +235,13 @@ class Task:
 
 
 def messages_of(ledger: Ledger, claims: Sequence[Claim]) -> list[Message]:
-    """Return the messages all of whose claims are in `claims`."""
+    """Return the messages whose claims are all in `claims`."""
     names = {claim.id for claim in claims}
     return [each for each in ledger.messages if names.issuperset(each.claims)]
 
 
 def task(names: Sequence[str], *, quick: bool) -> Task:
-    """Return the claims with these names, and the studies that they need.
+    """Return the claims with these names, and the studies that measure their values.
 
     Raises
     ------

@@ -1,7 +1,8 @@
 """The three kinds of rules by which a measured value decides a check.
 
-*Number*, *trend* and *shape* are defined at the head of ``claims.toml``. A rule judges the
-simulation, whose values have intervals, and the model, whose values have none.
+``claims.toml`` begins with the definitions of *number*, *trend* and *shape*. A rule judges the
+values of the simulation, which have confidence intervals, and the values of the model, which have
+none.
 """
 
 import re
@@ -53,7 +54,7 @@ Values = Mapping[str, Measured]
 
 @dataclass(frozen=True)
 class Rules:
-    """Bands and precisions common to all checks. [-]"""
+    """Tolerances that are common to all checks. [-]"""
 
     band: float
     half_width: float
@@ -65,7 +66,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Weighed:
-    """A value with the half width that the judge uses; None if the half width is unknown."""
+    """A value with the half width of its interval. The half width is None if it is unknown."""
 
     mean: float | None
     half: float | None
@@ -73,7 +74,7 @@ class Weighed:
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict, the value and half width on which it is based, and their texts."""
+    """Verdict of a rule, with the value and half width that decide it, and their texts."""
 
     verdict: Verdict
     value: float | None
@@ -87,10 +88,10 @@ def _percent(fraction: float) -> str:
 
 @dataclass(frozen=True)
 class Judge:
-    """Access to values for a verdict: simulated or predicted values, with a strictness.
+    """Values on which a verdict is based: simulated or predicted values, with margins.
 
     `bound_margin` is the relative margin by which plain numbers in inequalities may be missed,
-    because they are bounds that the paper states. [-]
+    because the paper states them as bounds. [-]
     """
 
     values: Values
@@ -101,11 +102,13 @@ class Judge:
 
     @property
     def margin(self) -> float:
-        """Factor by which every interval is widened. [-]"""
+        """Factor by which the half width of a confidence interval is multiplied. The factor is
+        larger than 1 in a quick run. [-]
+        """
         return self.rules.quick_margin if self.quick and not self.model else 1.0
 
     def estimate(self, key: str) -> Weighed | None:
-        """Return the value of `key`, or None if its study did not run."""
+        """Return the value with the name `key`, or None if its study was not run."""
         measured = self.values.get(key)
         if measured is None:
             return None
@@ -120,13 +123,13 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 
 
 def is_key(text: str) -> bool:
-    """Return whether `text` names a value, ``STUDY.NAME``."""
+    """Return whether `text` is the name of a value, ``STUDY.NAME``, and not a number."""
     return _KEY.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
 class Term:
-    """One side of an inequality: a value multiplied by a factor, or a plain number."""
+    """One side of an inequality: a measured value multiplied by a factor, or a plain number."""
 
     factor: float
     key: str | None
@@ -144,7 +147,7 @@ class Term:
         raise RuleError(f"not a number, a value or `number * value`: {text!r}")
 
     def estimate(self, judge: Judge) -> Weighed | None:
-        """Return the value of this side; a plain number has no interval."""
+        """Return the value of this side of the inequality. A plain number has no interval."""
         if self.key is None:
             return Weighed(self.factor, 0.0)
         value = judge.estimate(self.key)
@@ -156,7 +159,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Number:
-    """The rule that `value` agrees with the paper's `span`, or with the model if `span` is None."""
+    """Rule that a value agrees with the paper's `span`, or with the model if `span` is None."""
 
     value: str
     span: tuple[float, float] | None
@@ -167,7 +170,7 @@ class Number:
         return {self.value}
 
     def paper(self) -> float | str | None:
-        """Return the paper's value for display."""
+        """Return the paper's number or range for display."""
         if self.span is None:
             return "model"
         low, high = self.span
@@ -179,7 +182,7 @@ class Number:
         return f"number: interval overlaps {_percent(band)}, half width at most {_percent(width)}"
 
     def judge(self, judge: Judge) -> Judged:
-        """Compare the interval with the band around the paper's value."""
+        """Judge whether the interval of the value is within the band around the paper's value."""
         band, width = self._limits(judge.rules)
         result = judge.estimate(self.value)
         if result is None or result.mean is None:
@@ -228,7 +231,7 @@ def _predicted(measured: Measured) -> tuple[float, float] | None:
 
 @dataclass(frozen=True)
 class Shape:
-    """The rule that inequalities ``left < right`` all hold outside their intervals."""
+    """Rule that all inequalities ``left < right`` hold by more than their intervals."""
 
     text: str
     inequalities: tuple[tuple[Term, Term], ...]
@@ -236,7 +239,7 @@ class Shape:
 
     @classmethod
     def parse(cls, holds: Sequence[str]) -> "Shape":
-        """Read chains such as ``"a < 2 * b < 3"``; ``>`` reverses the order."""
+        """Read chains such as ``"a < 2 * b < 3"``. The sign ``>`` reverses the order."""
         pairs: list[tuple[Term, Term]] = []
         for chain in holds:
             signs = re.findall(r"[<>]", chain)
@@ -263,7 +266,9 @@ class Shape:
         return "shape: every inequality holds outside its intervals; the tightest margin is shown"
 
     def judge(self, judge: Judge) -> Judged:
-        """Judge every inequality, and return the worst verdict; of equal verdicts, the tightest."""
+        """Judge every inequality, and return the worst verdict. Among equal verdicts, return the
+        one with the least margin.
+        """
         outcomes = [_below(left, right, judge) for left, right in self.inequalities]
         failed = [outcome for outcome in outcomes if outcome.verdict is Verdict.DEVIATES]
         unknown = [outcome for outcome in outcomes if outcome.value is None]
@@ -277,7 +282,9 @@ def _clearance(judged: Judged) -> float:
 
 
 def _below(left: Term, right: Term, judge: Judge) -> Judged:
-    """Judge ``left < right`` by the gap between them and the sum of their half widths."""
+    """Judge ``left < right`` by comparing the difference of both sides with the sum of their half
+    widths.
+    """
     a, b = left.estimate(judge), right.estimate(judge)
     if a is None or b is None or a.mean is None or b.mean is None:
         return _undecided([a, b])

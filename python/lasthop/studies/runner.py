@@ -1,7 +1,8 @@
-"""Runs of the scenarios of studies, each once; finished runs are kept and reused.
+"""Simulation of the scenarios of studies. Each scenario is simulated once, and stored results are
+reused.
 
-For each point, the samples of all replications are kept, and time series if the scenario records
-them.
+For each point, the samples of all replications are stored, and the time series if the scenario
+records them.
 """
 
 import json
@@ -21,18 +22,18 @@ from lasthop.simulation.simulate import threads_asked
 from lasthop.studies.study import Run, Runs, Study, Tree
 
 PREDICTION_S = 1800.0
-"""Time limit of a study's prediction. It is long enough that a busy machine does not refuse a
-prediction that other machines can compute. [s]
+"""Time limit of a study's prediction. The limit is long enough for a prediction on a busy machine.
+[s]
 """
 
 
 KEPT = ("samples", "series")
-"""Parts of each point that are kept."""
+"""Parts of a point's results that are stored."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All scenarios that studies need, without duplicates.
+    """All scenarios of a set of studies, without duplicates.
 
     Parameters
     ----------
@@ -55,8 +56,8 @@ class Plan:
         jobs: int | None = None,
         executor: Executor | Workers | None = None,
     ) -> dict[str, Runs]:
-        """Simulate the points that are not in `directory`, and predict all; return runs by study
-        key.
+        """Simulate the points whose results are not in `directory`, and compute all predictions.
+        Return the runs by the key of the study.
 
         Parameters
         ----------
@@ -72,7 +73,7 @@ class Plan:
         Raises
         ------
         Stopped
-            If `progress` returns False; the points finished by then are kept.
+            If `progress` returns False; finished points are kept.
         KeyboardInterrupt
             At Ctrl-C. The finished runs are kept.
         """
@@ -93,22 +94,26 @@ class Plan:
         return dict(results)
 
     def finished(self, directory: Path) -> tuple[int, int]:
-        """Return the number of points that are in `directory`, and the number of all points."""
+        """Return the number of points whose results are in `directory`, and the number of all
+        points.
+        """
         keys = {scenario.key for scenario in self.scenarios.values()}
         parts = Parts(directory)
         return sum(parts.has(key, KEPT) for key in keys), len(keys)
 
 
 class _Reader:
-    """Reader of finished points and their predictions; each is read and predicted only once."""
+    """Reader of stored results and their predictions. Each result is read, and each prediction
+    computed, only once.
+    """
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._known: dict[tuple[str, str | None], Run] = {}
 
     def run(self, scenario: Scenario, model: str | None) -> Run:
-        """Return the samples of a point, and the prediction of `model` (by default a suitable
-        model).
+        """Return the samples of a point, and the prediction of `model`. If `model` is None, a
+        suitable model is used.
         """
         known = self._known.get((scenario.key, model))
         if known is None:
@@ -126,7 +131,7 @@ class _Reader:
         return Run(samples, _means(prediction.summary), remarks, series, scenario)
 
     def _tree(self, key: str, what: str) -> Any:
-        """Return a stored part of a point; empty if there is none.
+        """Return a part of a point's stored results, or an empty mapping if the part is not stored.
 
         Missing values of a replication or time are NaN.
         """
@@ -137,7 +142,7 @@ class _Reader:
 
 
 def _numbers(tree: Any) -> Any:
-    """Return a tree in which missing values of a replication or time are NaN."""
+    """Return a tree of arrays, in which missing values of a replication or a time are NaN."""
     if isinstance(tree, dict):
         return {key: _numbers(value) for key, value in tree.items()}
     if isinstance(tree, list):
@@ -146,7 +151,7 @@ def _numbers(tree: Any) -> Any:
 
 
 def _means(summary: Mapping[str, Any]) -> Tree:
-    """Return the estimates of a prediction as a tree with the structure of samples."""
+    """Return the predicted values as a tree with the structure of the samples."""
     return {
         list_name: {
             item["name"]: {

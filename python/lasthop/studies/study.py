@@ -1,9 +1,9 @@
 """A study: its scenarios, the measured quantities, and the figure.
 
-A study is declared once for simulation and model. A `Quantity` contains the simulated value of each
-replication and the model's prediction, and arithmetic on quantities acts on both. Therefore the
-same formula gives the interval and the prediction of values that are derived from a run, such as a
-ratio, a step, or a mean over stations.
+The definition of a study applies to both simulation and model. A `Quantity` contains the simulated
+value of each replication and the model's prediction, and arithmetic on quantities acts on both.
+Therefore one formula, such as a ratio or a mean over stations, gives both the simulated interval
+and the prediction.
 """
 
 from abc import ABC, abstractmethod
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     import lasthop.plot.figure
 
 Figure: TypeAlias = "lasthop.plot.figure.Figure"
-"""A picture. Its module imports matplotlib, and is imported only when a picture is drawn."""
+"""A matplotlib picture. The type is a text, so that matplotlib is imported only when a picture is
+drawn.
+"""
 
 Tree = Mapping[str, Mapping[str, Mapping[str, Any]]]
-"""Values by list of the result, item and quantity."""
+"""Values of a run, by list of the result, then by item, then by quantity."""
 
 
 class Arithmetic(ABC):
@@ -33,7 +35,7 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def combined(self, other: Self | float, operation: np.ufunc) -> Self:
-        """Return the result of an operation."""
+        """Return the result of an operation on this object and another object or a number."""
 
     def __add__(self, other: Self | float) -> Self:
         return self.combined(other, np.add)
@@ -64,9 +66,7 @@ class Quantity(Arithmetic):
     predicted: float | None = None
 
     def combined(self, other: "Quantity | float", operation: np.ufunc) -> "Quantity":
-        """Return the result of an operation on the values of every replication, and on the
-        predictions.
-        """
+        """Apply an operation to the values of every replication, and to the predictions."""
         right = other if isinstance(other, Quantity) else Quantity(np.asarray(other), other)
         with np.errstate(divide="ignore", invalid="ignore"):
             samples = operation(self.samples, right.samples)
@@ -76,7 +76,7 @@ class Quantity(Arithmetic):
         return Quantity(samples, predicted if np.isfinite(predicted) else None)
 
     def measured(self) -> Measured:
-        """Return mean and Student's interval over the replications, and the prediction."""
+        """Return the mean over the replications, its Student's interval, and the prediction."""
         samples = self.samples
         if not np.all(np.isfinite(samples)):
             return Measured(predicted=self.predicted)
@@ -100,7 +100,7 @@ def theory(value: float) -> Quantity:
 
 
 def mean_of(quantities: Sequence[Quantity]) -> Quantity:
-    """Return the mean of several quantities, replication by replication."""
+    """Return the mean of several quantities, computed for each replication."""
     total = quantities[0]
     for quantity in quantities[1:]:
         total = total + quantity
@@ -108,7 +108,7 @@ def mean_of(quantities: Sequence[Quantity]) -> Quantity:
 
 
 def listed(quantities: Iterable[Quantity]) -> str:
-    """Return values with their intervals as text."""
+    """Return the values of quantities with their intervals as text."""
     return ", ".join(map(str, quantities))
 
 
@@ -175,17 +175,19 @@ class Run:
     scenario: Mapping[str, Any] = field(default_factory=dict)
 
     def quantity(self, list_name: str, item: str, quantity: str) -> Quantity:
-        """Return one quantity of one item, such as ``("stations", "first", "goodput_bps")``."""
+        """Return one quantity of one item, for example of ``("stations", "first",
+        "goodput_bps")``.
+        """
         samples = np.asarray(self.samples[list_name][item][quantity], dtype=np.float64)
         predicted = self.prediction.get(list_name, {}).get(item, {}).get(quantity)
         return Quantity(samples, predicted)
 
     def has(self, list_name: str, item: str, quantity: str) -> bool:
-        """Return whether an item has a quantity."""
+        """Return whether the run has this quantity of an item."""
         return quantity in self.samples[list_name][item]
 
     def items(self, list_name: str) -> list[str]:
-        """Return the names of a list's items, in the order of the result."""
+        """Return the names of a result list's items, in the order of the result."""
         return list(self.samples[list_name])
 
     def track(self, list_name: str, item: str, quantity: str) -> tuple[list[float], list[float]]:
@@ -205,7 +207,7 @@ class Run:
 Runs = Mapping[str, Run]
 
 Read = Callable[[Run], Quantity]
-"""Function that reads a quantity of one run."""
+"""Type of a function that reads a quantity of one run."""
 
 
 @dataclass(frozen=True)
@@ -221,11 +223,11 @@ class Reading(Arithmetic):
     function: Callable[[Run], Quantity]
 
     def __call__(self, run: Run) -> Quantity:
-        """Return the quantity of a run."""
+        """Read the quantity of a run."""
         return self.function(run)
 
     def combined(self, other: "Reading | float", operation: np.ufunc) -> "Reading":
-        """Return the reading of the result of an operation on quantities."""
+        """Return a reading that applies an operation to the quantities of two readings."""
         return Reading(
             lambda run: self(run).combined(
                 other(run) if isinstance(other, Reading) else other, operation
@@ -234,12 +236,16 @@ class Reading(Arithmetic):
 
 
 def reading(list_name: str, item: str, quantity: str) -> Reading:
-    """Return the reading of one quantity of one item, such as ``("cells", "cell", "jain")``."""
+    """Return the reading of one quantity of one item, for example of ``("cells", "cell",
+    "jain")``.
+    """
     return Reading(lambda run: run.quantity(list_name, item, quantity))
 
 
 def mean_reading(list_name: str, prefix: str, quantity: str) -> Reading:
-    """Return the reading of a quantity's mean over the items whose names begin with `prefix`."""
+    """Return the reading of a quantity's mean over all items of a list whose names begin with
+    `prefix`.
+    """
     return Reading(
         lambda run: mean_of(
             [
@@ -252,7 +258,7 @@ def mean_reading(list_name: str, prefix: str, quantity: str) -> Reading:
 
 
 def changed(tree: Mapping[str, Any], **values: Any) -> dict[str, Any]:
-    """Return a scenario with other values; of a table, only the given keys are changed."""
+    """Return a scenario with some values replaced. In a table, only the given keys are replaced."""
     return {
         **tree,
         **{
@@ -263,20 +269,23 @@ def changed(tree: Mapping[str, Any], **values: Any) -> dict[str, Any]:
 
 
 def about(claim: str, finding: Callable[[Runs], str]) -> Callable[[Runs], dict[str, str]]:
-    """Return the findings of a study about a single claim."""
+    """Return a `findings` function for a study that has a finding about a single claim only."""
     return lambda runs: {claim: finding(runs)}
 
 
 BY_MODEL = "by the model only"
-"""Basis of most studies without points."""
+"""Text on the basis of values for studies that use only a model."""
 
 
 class OutsideRegimeError(RuntimeError):
-    """Error for runs outside the conditions of the paper, which decide no claim."""
+    """Error for runs that violate the conditions of the paper, so that they cannot decide a
+    claim.
+    """
 
 
 def require(condition: bool, message: str) -> None:
-    """Require a condition that the paper states for its runs, such as that no packet is dropped.
+    """Raise an error if the runs violate a condition of the paper, for example that no packet is
+    dropped.
 
     Raises
     ------
@@ -334,12 +343,14 @@ class Study:
 
     @property
     def subject(self) -> str:
-        """Subject of the paper."""
+        """Subject of the study's paper, such as ``hotspot``."""
         return self.key.partition("-")[0]
 
     @property
     def name(self) -> str:
-        """Prefix of the study's values in the claims of its subject."""
+        """Name of the study within its subject. It is the prefix of the study's values in
+        claims.
+        """
         return self.key.partition("-")[2]
 
     def values(self, runs: Runs) -> dict[str, Measured]:

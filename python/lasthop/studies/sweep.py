@@ -1,4 +1,6 @@
-"""A sweep: one scenario for every combination of settings, and readings along the sweep."""
+"""A sweep has one scenario for every combination of settings, and reads quantities of their
+runs.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,22 +15,22 @@ __all__ = ["Point", "Sweep", "points_of", "tag"]
 
 @dataclass(frozen=True)
 class Point:
-    """One scenario with its name."""
+    """One scenario with the name of its run."""
 
     name: str
     scenario: Mapping[str, Any]
 
     def points(self) -> dict[str, Mapping[str, Any]]:
-        """Return a mapping from the name to the scenario."""
+        """Return a mapping from the name of the point to its scenario."""
         return {self.name: self.scenario}
 
     def run(self, runs: Runs) -> Run:
-        """Return the run of the point."""
+        """Return the run of this point from all runs of a study."""
         return runs[self.name]
 
 
 def tag(value: Any) -> str:
-    """Return a setting as part of a name: ``0_1`` for 0.1, ``5-10`` for a pair."""
+    """Return a setting as part of a name, such as ``0_1`` for 0.1 or ``5-10`` for a pair."""
     if isinstance(value, tuple):
         return "-".join(map(tag, value))
     return f"{value:g}".replace(".", "_") if isinstance(value, float) else str(value)
@@ -56,7 +58,9 @@ class Sweep:
     words: Mapping[Any, str] = field(default_factory=dict)
 
     def at(self, **chosen: Any) -> "Sweep":
-        """Return a part of the sweep: one value or several values of a setting."""
+        """Return the part of the sweep in which settings have the chosen value or one of several
+        chosen values.
+        """
         some = {
             name: [values] if values in self.settings[name] else list(values)
             for name, values in chosen.items()
@@ -64,22 +68,22 @@ class Sweep:
         return replace(self, settings={**self.settings, **some})
 
     def places(self) -> list[dict[str, Any]]:
-        """Return every combination of the settings."""
+        """Return every combination of the settings, as mappings from setting to value."""
         return [
             dict(zip(self.settings, values, strict=True))
             for values in product(*self.settings.values())
         ]
 
     def point(self, place: Mapping[str, Any]) -> str:
-        """Return the name of a point."""
+        """Return the name of the point with these settings."""
         return _filled(self.name, place)
 
     def points(self) -> dict[str, Mapping[str, Any]]:
-        """Return all scenarios by name."""
+        """Return the scenarios of all points, by the name of the point."""
         return {self.point(place): self.scenario(**place) for place in self.places()}
 
     def run(self, runs: Runs, **place: Any) -> Run:
-        """Return the run at one combination of settings."""
+        """Return the run at one combination of settings. The run is one of the runs of a study."""
         return runs[self.point(place)]
 
     def runs(self, runs: Runs) -> list[Run]:
@@ -91,7 +95,9 @@ class Sweep:
         return [reading(run) for run in self.runs(runs)]
 
     def values(self, runs: Runs, table: Mapping[str, Read]) -> dict[str, Quantity]:
-        """Return quantities at all points, by names with the settings in braces."""
+        """Return quantities at all points. The keys of `table` are names with the settings in
+        braces.
+        """
         return {
             _filled(name, place): reading(run)
             for place, run in zip(self.places(), self.runs(runs), strict=True)
@@ -99,7 +105,8 @@ class Sweep:
         }
 
     def lines(self, label: str, over: str, reading: Read, variant: str = "") -> list[Line]:
-        """Return the lines over one setting, one line per combination of the other settings.
+        """Return lines over one setting of the sweep. There is one line per combination of the
+        other settings.
 
         Parameters
         ----------
@@ -110,7 +117,7 @@ class Sweep:
         reading : callable
             Quantity on the ordinate.
         variant : str
-            Difference from lines of the same labels.
+            Text on the difference from other lines with the same label.
         """
         values = self.settings[over]
         others = self.at(**{over: [values[0]]}).places()

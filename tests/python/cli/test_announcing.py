@@ -1,4 +1,4 @@
-"""Long computations print an estimate in advance if no terminal shows a bar."""
+"""Long computations print an estimate of their duration if no terminal shows a progress bar."""
 
 import json
 import re
@@ -38,7 +38,7 @@ BY_MODEL = {
 
 
 class Clock:
-    """A clock that a test advances."""
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.now_s = 100.0
@@ -50,7 +50,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Replace the clock of the estimates."""
+    """Replace the clock of the duration estimates."""
     made = Clock()
     monkeypatch.setattr(eta, "time", made)
     return made
@@ -61,10 +61,10 @@ def test_an_estimate_is_printed_once_and_only_if_much_time_remains(
 ) -> None:
     pace = Announcer("sweeping")
     clock.now_s += 0.1
-    pace.hear(1, 1000)  # too early to judge
+    pace.hear(1, 1000)  # too early for an estimate
     clock.now_s += 0.9
     pace.hear(0, 100)  # no progress
-    pace.hear(50, 100)  # one more second
+    pace.hear(50, 100)  # one second after the first progress
     assert capsys.readouterr().err == ""
     pace = Announcer("sweeping")
     for second in range(1, 5):
@@ -74,7 +74,7 @@ def test_an_estimate_is_printed_once_and_only_if_much_time_remains(
 
 
 def run(clock: Clock, whole_s: float, done_at: Callable[[float], float]) -> None:
-    """Simulate the progress of a run of this length, reported every 50 ms."""
+    """Simulate the progress of a run of this duration, reported every 50 ms."""
     begun_s, announcer = clock.now_s, Announcer("simulating")
     while clock.now_s < begun_s + whole_s:
         clock.now_s += 0.05
@@ -87,28 +87,29 @@ AGAIN = "note: simulating takes longer than estimated: at least "
 def test_an_estimate_is_repeated_when_the_remaining_time_doubles(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # during the first second the progress is ten times faster than later, as while windows grow
+    # During the first second the progress is ten times faster than later. This happens while TCP
+    # windows grow.
     run(clock, 91.0, lambda at_s: min(10.0 * at_s, 9.0 + at_s) / 100.0)
     first, *again = capsys.readouterr().err.splitlines()
     assert first == "note: simulating: about 9.5 s"
     left_s = [float(line.removeprefix(AGAIN).removesuffix(" s")) for line in again]
     assert 2 <= len(left_s) <= 3
     assert left_s == sorted(left_s)
-    # the last estimate of the first three seconds is at least half of the true time
+    # The last estimate of the first three seconds is at least half of the true duration.
     assert 2.0 * (left_s[-1] + 3.0) >= 91.0 >= left_s[-1]
 
 
 def test_an_estimate_is_repeated_when_the_remaining_time_falls_to_a_quarter(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # during the first two seconds the progress is fifty times slower than later, since scenarios of
-    # a study differ
+    # During the first two seconds the progress is fifty times slower than later, because the
+    # scenarios of a study differ.
     run(clock, 102.0, lambda at_s: max(at_s / 50.0, at_s - 1.96) / 100.0)
     first, *again = capsys.readouterr().err.splitlines()
     assert first == "note: simulating: about 83 min"
     assert 1 <= len(again) <= 4
     assert all("takes less than estimated: about" in line for line in again)
-    assert again[-1].endswith("about 3.5 min")  # instead of 1.7 min, after half of the time
+    assert again[-1].endswith("about 3.5 min")  # corrects 1.7 min after half of the time
 
 
 def test_with_a_steadily_falling_pace_the_estimate_is_a_minimum(
@@ -122,7 +123,7 @@ def test_with_a_steadily_falling_pace_the_estimate_is_a_minimum(
 def test_with_a_jittering_pace_the_estimate_is_printed_once(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # in every second the speed varies by a fifth around its average
+    # In every second the speed varies by a fifth around its mean.
     run(clock, 60.0, lambda at_s: (at_s + 0.2 * sin(2.0 * pi * at_s) / (2.0 * pi)) / 60.0)
     [note] = capsys.readouterr().err.splitlines()
     left_s = float(re.sub(r"note: simulating: (about|at least) (.*) s", r"\2", note))
@@ -132,13 +133,13 @@ def test_with_a_jittering_pace_the_estimate_is_printed_once(
 def test_a_run_is_refused_or_stopped_because_of_its_pace(clock: Clock) -> None:
     deadline = Deadline("a run", 30.0)
     clock.now_s += 0.4
-    deadline.look(0.001, 1.0)  # too early to judge
+    deadline.look(0.001, 1.0)  # too early for an estimate
     clock.now_s += 0.6
     slow = r"^a run would take at least 10 min; expected 30 s"
     with pytest.raises(TooCostlyError, match=slow):
         deadline.look(0.002, 1.0)
     deadline = Deadline("a run", 30.0)
-    for _ in range(120):  # the pace implies one second, but the progress stops
+    for _ in range(120):  # The speed implies one second, but the progress stops.
         clock.now_s += 0.5
         deadline.look(0.5, 1.0)
     clock.now_s += 0.5
@@ -151,7 +152,7 @@ def test_a_run_is_refused_or_stopped_because_of_its_pace(clock: Clock) -> None:
 def test_an_estimate_is_printed_once_and_not_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     def ask() -> None:
         with watched_by(Announced().watch), allowing():
-            for time_s in (0.9 * LONG_S, 20.0, 20.0):  # tables are loaded first, then the result
+            for time_s in (0.9 * LONG_S, 20.0, 20.0):  # tables are loaded before the result
                 need("a chain", time_s=time_s)
 
     ask()
@@ -196,7 +197,7 @@ def test_first_findings_are_printed_if_the_rest_takes_long(
     tell = announcing.note
     monkeypatch.setattr(announcing, "note", lambda line: (tell(line), has_printed.set()))
     with watched_by(Announced().watch), step("edges") as edges:
-        edges.report_early("half is stable")  # ends within a second
+        edges.report_early("half is stable")  # The step ends within a second.
     monkeypatch.setattr(announcing, "SOON_S", 0.0)
     with watched_by(Announced().watch), step("edges") as edges:
         edges.report_early("a third is stable")
@@ -285,9 +286,9 @@ def test_a_search_names_the_stage_that_exceeds_its_estimate(
 
     tell(0)
     clock.now_s += 0.6
-    tell(1)  # the stage takes 40 s
+    tell(1)  # At this speed the stage takes 40 s.
     clock.now_s += 1.4
-    tell(1)  # 66 settings at 2 s each
+    tell(1)  # There are 66 settings, at 2 s each.
     assert capsys.readouterr().err.splitlines() == [
         "note: searching up to 175 settings, so far 4.4 Mb/s: about 33 s",
         "note: predicting 66 settings takes longer than estimated: about 2.2 min",
@@ -298,6 +299,6 @@ def test_a_search_tries_at_most_the_announced_settings() -> None:
     seen: list[TuneProgress] = []
     tuning = lh.tune(SMALL, txop=False, confirm=1, progress=lambda at: seen.append(at))
     estimates = [at["settings"] for at in seen if at["about_s"]]
-    assert len(seen) > len(estimates) > 0  # no estimate before the first setting
+    assert len(seen) > len(estimates) > 0  # none before the first setting
     assert set(estimates) == {estimates[0]}
     assert len(tuning.trials) - 1 <= estimates[0]

@@ -276,7 +276,9 @@ def sharing(share: float, sum_of_all: float = 1.0) -> str:
 
 
 def test_a_solver_that_gives_up_is_reported_in_a_sentence(lasthop: Lasthop) -> None:
-    """Contents of table and picture."""
+    """The table of `compare` and the error of `predict` both report that the solver has no
+    solution.
+    """
     done = lasthop("compare", "-", "--set", sharing(0.05), stdin=SHARED.encode())
     assert done.returncode == 0
     [line] = (line for line in done.stdout.splitlines() if line.startswith("no prediction"))
@@ -333,7 +335,7 @@ station.a.download = 1
             [("cell.ap_queue", 9, "mac80211"), ("cell.queue", 30, "codel")],
         ),
         (["cell.ap_queue={ limit = 100 }"], []),
-        (["cell.ap_queue.limit=100"], []),  # the user has set it
+        (["cell.ap_queue.limit=100"], []),  # The user has set the limit.
         (["cell.ap_queue={ limit = 20 }", "cell.ap_queue=100"], []),
         (["cell.ap_queue={ limit = 20 }", "cell.ap_queue=9", "cell.ap_queue.pie={}"], []),
     ],
@@ -387,7 +389,7 @@ def test_sweep_shows_the_requested_quantities(lasthop: Lasthop, small: Path) -> 
     collisions, rtts = table.split("\n\n")[-3:-1]
     assert "collisions" in collisions
     assert "[ms]" in rtts
-    # a single station has no second row
+    # The second row shows "-", because there is a single station.
     assert [line.split()[-1] == "-" for line in rtts.splitlines()[-2:]] == [True, False]
     refused = lasthop("sweep", small, *over, "--show", "flows.rtd_s")
     assert refused.returncode == 2
@@ -417,7 +419,7 @@ def test_sweep_tries_disciplines_and_shows_queues(lasthop: Lasthop) -> None:
     swept = ["20", "{red={min_th=5,max_th=15}}", "{codel={}}"]
     for value in swept:
         assert re.search(rf"^{re.escape(value)} +bottleneck +\d", queues, re.MULTILINE)
-    for table in tables:  # no column without a number
+    for table in tables:  # No table has a column without a number.
         rows = [re.split(r"  +", line) for line in table.splitlines() if line.startswith("20 ")]
         columns = list(zip(*rows, strict=True))
         assert not any(set(column) == {"-"} for column in columns if len(rows) > 2)
@@ -430,7 +432,7 @@ def test_sweep_tries_disciplines_and_shows_queues(lasthop: Lasthop) -> None:
 def test_finite_class_has_a_rate_and_no_goodput(lasthop: Lasthop) -> None:
     done = lasthop("simulate", "-", stdin=ROUTER.encode())
     transfers, *tables = done.stdout.split("\n\n")[1:]
-    assert "transfer" in transfers  # delays come first
+    assert "transfer" in transfers  # Delays come before transfers.
     assert [line.split()[0] for line in transfers.splitlines()[-1:]] == ["file"]
     table = next(table for table in tables if "\nclass " in table)
     flow, file = (
@@ -492,7 +494,7 @@ def test_classes_that_share_a_queue_name_the_base_of_their_shares(lasthop: Lasth
 
 @pytest.mark.usefixtures("blank")
 def test_rows_are_not_counted_if_there_is_room_for_them(lasthop: Lasthop) -> None:
-    """The scenario has two classes and eleven stations, and the last station is the meter."""
+    """The scenario has two classes and eleven stations. The last station is the meter."""
     options = ["--set", "duration=4 s", "--replications", "1", "--out", "here"]
     text = lasthop("compare", EXAMPLES / "vbs.toml", *options).stdout
     shares = text[text.index("goodput share") : text.index("share of the queue")]

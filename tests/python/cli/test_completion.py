@@ -1,4 +1,4 @@
-"""Completion at Tab: the words that may follow, and the behaviour of real shells."""
+"""Completion with the Tab key: the proposed words, and the behaviour of real shells."""
 
 import os
 import pty
@@ -17,7 +17,7 @@ from lasthop.cli.completion.answering import answered, kept_by_bash, words_of
 from ..conftest import EXAMPLES, SMALL, Lasthop
 
 WAIT_S = 60.0
-"""Time after which a silent shell has failed. [s]"""
+"""Longest wait for the output of a shell. [s]"""
 
 
 def offered(*words: str) -> list[str]:
@@ -159,11 +159,13 @@ START = {
         """source {script}; bind \\ct 'printf "<<%s>>\\n" (commandline)'""",
     ),
 }
-"""Commands that start shells without settings of the user and show their line at Ctrl-T."""
+"""Commands that start a shell without settings of the user. At Ctrl-T the shell prints its command
+line.
+"""
 
 
 class Shell:
-    """An interactive shell at a terminal."""
+    """An interactive shell on a terminal."""
 
     def __init__(self, name: str, folder: Path) -> None:
         program = folder / "bin" / "lasthop"
@@ -201,11 +203,11 @@ class Shell:
         self.type("printf 'rea%s\\n' dy\n")
 
     def type(self, text: str) -> None:
-        """Press these keys."""
+        """Type these keys."""
         os.write(self.screen, text.encode())
 
     def until(self, pattern: bytes) -> re.Match[bytes]:
-        """Read the terminal until the pattern is on it."""
+        """Read the terminal until its output contains the pattern."""
         seen, end = b"", time.monotonic() + WAIT_S
         while not (match := re.search(pattern, seen, re.S)):
             ready, _, _ = select.select([self.screen], [], [], max(0.0, end - time.monotonic()))
@@ -214,7 +216,7 @@ class Shell:
         return match
 
     def completed(self, line: str) -> str:
-        """Return the line after a press of Tab at its end."""
+        """Return the command line after a press of Tab at its end."""
         self.type(f"{line}\t")
         self.type("\x14")
         shown = self.until(rb"<<(.*?)>>")[1].decode()
@@ -249,7 +251,7 @@ DIFFERENT = {
     "lasthop predict hotspot.toml --model=ac": "sma ",
     "lasthop check hotspot.toml --set station.f": "ar.",
 }
-"""Typed lines and the text that a shell adds, for each difference between shells."""
+"""Typed command lines and the text that each shell adds, for lines where shells differ."""
 ALL_KINDS = DIFFERENT | {
     "lasthop import host": "apd ",
     "lasthop predict hotspot.toml --mod": "el ",

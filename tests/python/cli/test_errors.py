@@ -1,4 +1,4 @@
-"""Each mistake of a user prints one line and at most one hint, and writes nothing."""
+"""Each mistake of a user causes one line and at most one hint, and no file is written."""
 
 import os
 import socket
@@ -147,7 +147,7 @@ def test_a_special_file_is_named_by_its_kind(
     lasthop: Lasthop, command: list[str], path: str, what: str
 ) -> None:
     with socket.socket(socket.AF_UNIX) as bound:
-        bound.bind("SOCKET")  # The current directory of the commands is empty.
+        bound.bind("SOCKET")  # The commands run in an empty directory.
         done = lasthop(*command, path)
     assert_refused(done.stderr, done.returncode, f"error: {path}: {what}")
 
@@ -333,7 +333,8 @@ def test_only_similar_names_are_suggested(lasthop: Lasthop, small: Path, word: s
     assert "did you mean" not in lasthop("check", small, "--set", "foo=1").stderr
 
 
-# Without the capability CAP_DAC_OVERRIDE, root may write only where other users may.
+# Command prefix that removes the capability CAP_DAC_OVERRIDE. Without this capability, root may
+# write only where other users may.
 WITHOUT_OVERRIDE = ["setpriv", "--bounding-set", "-dac_override", "--inh-caps", "-dac_override"]
 
 

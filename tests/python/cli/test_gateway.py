@@ -36,9 +36,9 @@ def test_plan_writes_a_script(lasthop: Lasthop, cafe: Path) -> None:
     assert done.stdout.startswith("#!/bin/sh\n")
     for line in lasthop("gateway", "plan", cafe).stdout.splitlines()[1:]:
         is_of_classes = line.startswith(("ip link add", "tc class", "tc qdisc"))
-        is_shared = "6c68:fff" in line or "htb default" in line  # leaves for unclassified packets
+        is_shared = "6c68:fff" in line or "htb default" in line  # classes for unclassified packets
         assert not is_of_classes or is_shared or f"    try {line}\n" in done.stdout
-    # a difference from `lasthop gateway run`
+    # The script differs from `lasthop gateway run` in this respect.
     assert "ARP, DNS and DHCP have no allowance" in done.stdout
 
 

@@ -1,4 +1,4 @@
-"""`lasthop import`: output, files and refusals."""
+"""`lasthop import`: its output, its files and its error messages."""
 
 import json
 import sys

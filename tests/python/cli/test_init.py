@@ -1,4 +1,4 @@
-"""`lasthop init`: six questions, and the file that the answers make."""
+"""`lasthop init` asks six questions, and writes a file from the answers."""
 
 import shlex
 import signal
@@ -43,7 +43,7 @@ def test_a_cell_that_aggregates_is_simulated_and_predict_is_not_promised(
     assert lasthop("init", "x.toml", "--yes", "--hop", hop).returncode == 0
     checked = lasthop("check", "x.toml")
     assert (checked.returncode, checked.stderr) == (0, "")
-    assert "hostapd" not in checked.stdout  # no warning about the file of init
+    assert "hostapd" not in checked.stdout  # no warning about the new file
     assert 'edca = "hostapd"' in Path("x.toml").read_text("utf-8")
     short = ("--set", "duration=0.4 s", "--set", "warmup=0.1 s", "--replications", "1")
     done = lasthop("simulate", "x.toml", *short)
@@ -365,7 +365,7 @@ def test_the_file_ends_with_the_commands_that_answer_the_question(
 
 
 def written(**given: str) -> str:
-    """Return the scenario of some answers; the other answers are the defaults."""
+    """Return the scenario for some given answers, with the default answers to other questions."""
     known = Answers()
     for question in QUESTIONS:
         text = given.get(question.key) or question.default(known)
@@ -377,7 +377,9 @@ HOPS = {
     "802.11ax": ("", "1 near", "2 near", "1 near, 1 far", "1 near, 1 old far"),
     "802.11g": ("", "1 at 54", "1 at 54, 1 at 6"),
 }
-"""Hops with answers to the question of the stations; the empty answer is the default."""
+"""Types of hops, with the answers to the question about the stations. An empty answer is the
+default.
+"""
 
 
 @pytest.mark.parametrize("traffic", ["", "1 x 1 call, rest x 1 down", "all x 1 call"])

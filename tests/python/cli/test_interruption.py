@@ -1,4 +1,6 @@
-"""Ctrl-C at any line of lasthop's code that starts a command: one line, exit code 130."""
+"""Ctrl-C at any line of the code that starts a command: lasthop prints one line and exits with code
+130.
+"""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Commands write files and replace only their own files."""
+"""Commands write files, and replace only files that they have written."""
 
 from pathlib import Path
 

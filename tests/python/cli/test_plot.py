@@ -1,4 +1,4 @@
-"""`--plot`: its position, the paths of pictures, and their names and titles."""
+"""`--plot`: its position on the command line, and the paths, names and titles of pictures."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def test_changes_are_in_the_name_and_the_title(lasthop: Lasthop, small: Path) ->
     assert done.returncode == 0
     assert lasthop("simulate", small, "--plot", *changed, *QUICK).returncode == 0
     assert Path(f"out/{STEM.format('simulate')}-replications=2-seed=7.png").exists()
-    # each letter of the title is a path, with the letter in a comment
+    # In the SVG, each letter of the title is a path. A comment contains the text.
     letters = re.findall(r"<!-- (.*?) -->", Path("x.svg").read_text())
     assert "duration=1 s, warmup=0.2 s, replications=2, seed=7" in letters
 

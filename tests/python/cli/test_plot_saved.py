@@ -1,4 +1,4 @@
-"""`lasthop plot` draws saved answers again, and pictures carry their command."""
+"""`lasthop plot` draws saved results again, and pictures contain the command that made them."""
 
 from pathlib import Path
 

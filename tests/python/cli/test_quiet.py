@@ -1,4 +1,4 @@
-"""With --quiet only the answer and errors are printed."""
+"""With --quiet only the result and errors are printed."""
 
 from pathlib import Path
 

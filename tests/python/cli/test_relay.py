@@ -1,4 +1,6 @@
-"""`lasthop relay` prints one line for bad input, and starts and overwrites nothing."""
+"""`lasthop relay` prints one line for invalid arguments, and neither starts nor overwrites
+anything.
+"""
 
 import os
 import subprocess
@@ -24,7 +26,7 @@ def key(tmp_path: Path) -> Path:
 
 
 def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Return the error of a command."""
+    """Return the error message of a command."""
     assert main(["relay", *words]) == 2
     out, error = capsys.readouterr()
     assert out == ""
@@ -165,7 +167,7 @@ def test_keys_are_secret_and_not_overwritten(
     ],
 )
 def test_errors_of_the_relay_are_one_line(key: Path, words: list[str], message: str) -> None:
-    # the command becomes the relay
+    # The process of the command becomes the relay.
     command = [sys.executable, "-c", LASTHOP, "relay", *words, "--key", str(key)]
     if words[0] == "serve" and "--listen" not in words:
         command += ["--listen", "127.0.0.1:0"]

@@ -83,7 +83,7 @@ def test_the_result_is_printed_if_a_file_cannot_be_written(small: Path) -> None:
 
 
 class Watched:
-    """A command whose errors and progress go to a terminal."""
+    """A command whose error stream and progress bar are on a terminal."""
 
     def __init__(self, *arguments: str, program: Sequence[str] = LASTHOP) -> None:
         self.screen, theirs = pty.openpty()
@@ -94,7 +94,7 @@ class Watched:
         os.close(theirs)
 
     def until(self, pattern: bytes) -> None:
-        """Read the terminal until the pattern is on it, or to its end."""
+        """Read the terminal until its output contains the pattern, or ends."""
         while not re.search(pattern, self.drawn):
             try:
                 piece = os.read(self.screen, 4096)
@@ -105,11 +105,11 @@ class Watched:
             self.drawn += piece
 
     def interrupt(self) -> None:
-        """Press Ctrl-C."""
+        """Send Ctrl-C to the command."""
         self.process.send_signal(signal.SIGINT)
 
     def rest(self) -> str:
-        """Return standard output after reading both streams to their end."""
+        """Read both streams to their end, and return standard output."""
         self.until(b"(?!)")
         os.close(self.screen)
         stdout, _ = self.process.communicate(timeout=120)
@@ -165,7 +165,7 @@ def test_progress_is_drawn_only_on_a_terminal(tmp_path: Path) -> None:
     path.write_text(SMALL.replace('"4 s"', '"700 s"').replace('"1 s"', '"20 s"'))
     arguments = ["simulate", str(path), "--replications", "20", "--jobs", "1", "--json"]
     unwatched = subprocess.run([*LASTHOP, *arguments], capture_output=True, check=True)
-    # One line announces a long run. On a busy machine another line corrects the estimate.
+    # A note announces a long run. On a busy machine another note corrects the estimate.
     assert all(line.startswith(b"note: simulating") for line in unwatched.stderr.splitlines())
     assert b"runs" not in unwatched.stderr
     assert b"\r" not in unwatched.stderr

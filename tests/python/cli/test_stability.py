@@ -1,4 +1,4 @@
-"""`lasthop stability`: answers, JSON, and one line for each mistake."""
+"""`lasthop stability`: results, JSON, and one line for each mistake."""
 
 import json
 import re
@@ -202,7 +202,9 @@ ALL = {
 def test_a_file_without_an_equilibrium_is_named_with_the_reason(
     lasthop: Lasthop, router: Path, command: str
 ) -> None:
-    """At 125 packets/s per flow over 1 ms the window would be less than two packets."""
+    """With 125 packets/s per flow and a round-trip time of 1 ms, the window would be less than two
+    packets.
+    """
     settings = ["--set", "dumbbell.rtt=1 ms", "--set", "dumbbell.flows=200"]
     done = lasthop("stability", command, router, *settings, *ALL[command])
     assert done.returncode == 2
@@ -266,7 +268,7 @@ def test_a_picture_is_written_in_addition_to_json(
     picture = tmp_path / "picture.svg"
     done = lasthop("stability", *words, "--json", "--out", picture)
     json.loads(done.stdout)
-    # A chart that takes more than five seconds, on a busy machine, also prints notes.
+    # If a chart takes more than five seconds, as on a busy machine, the command also prints notes.
     lines = [line for line in done.stderr.splitlines() if not line.startswith("note: ")]
     assert lines == [f"picture: {picture}"]
     assert picture.exists()
@@ -313,7 +315,7 @@ def test_cycles_beyond_the_limits_of_a_queue_are_marked(lasthop: Lasthop) -> Non
 def test_parameters_of_a_scenario_are_listed(lasthop: Lasthop, router: Path) -> None:
     text = lasthop("stability", "models", router).stdout
     assert "tcp = compound-reno" in text
-    assert "gamma = 0.00266" in text  # The value in use, not the unused value.
+    assert "gamma = 0.00266" in text  # the value in use, not the unused value
     listed = json.loads(lasthop("stability", "models", router, "--json").stdout)
     assert listed["parameters"][0]["value"] == "compound-reno"
 

@@ -1,4 +1,4 @@
-"""Tests of the modules that short commands import, and of `lasthop --version`."""
+"""Modules that short commands import, and `lasthop --version`."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ FORBIDDEN = (
     "pydantic",
     "lasthop.simulation.simulate",
 )
-"""Modules that no short command imports."""
+"""Modules that no short command may import."""
 
 SHORT = {
     "--version": ("typer", "json", "dataclasses", "lasthop.scenario.scenario"),
@@ -44,7 +44,7 @@ SHORT = {
         "hashlib",
     ),
 }
-"""Short commands, and additional modules that each must not import."""
+"""Short commands, and the additional modules that each command must not import."""
 
 
 @pytest.mark.parametrize("line", SHORT, ids=lambda line: line.split("/")[0].strip())
@@ -118,7 +118,7 @@ def test_a_full_disk_is_reported_by_version_too(unbuffered: str) -> None:
 
 
 def port(text: str) -> int:
-    """Return a number; refuse 0 with a message of typer, and other texts with that of `int`."""
+    """Return a number. For 0 the error is raised by typer, for other texts by `int`."""
     if text == "0":
         raise typer.BadParameter("0 is no port")
     return int(text)
@@ -134,7 +134,7 @@ def options(
     place: Path = Path("here"),
     loud: Annotated[bool, typer.Option("--loud", envvar="LOUD_OF_TEST")] = False,
 ) -> None:
-    """Print the values of the options."""
+    """Print the values of the command line's options."""
     print(name, more, at, also, pair, count, repr(place), loud)
 
 

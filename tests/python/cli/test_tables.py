@@ -1,4 +1,4 @@
-"""Tables on terminals of any width have every number in a line that fits."""
+"""On terminals of any width, every number of a table is on a line that fits the terminal."""
 
 import io
 import sys
@@ -24,7 +24,7 @@ class Terminal(io.StringIO):
 def printed(
     monkeypatch: pytest.MonkeyPatch, columns: int | None, rows: list[list[str]], names: int = 1
 ) -> list[str]:
-    """Return the lines of a table on a terminal of this many columns, or in a file."""
+    """Return the lines of a table printed on a terminal of this many columns, or into a file."""
     out = io.StringIO() if columns is None else Terminal()
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns is not None:
@@ -43,7 +43,7 @@ def test_a_terminal_that_is_wide_enough_changes_nothing(monkeypatch: pytest.Monk
 
 def test_a_file_has_a_hundred_columns_or_as_many_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     fits = [["x" * (100 - 36), *ROWS[0][1:]]]
-    assert len(printed(monkeypatch, None, fits)) == 5  # two lines of headers, dashes, row, gap
+    assert len(printed(monkeypatch, None, fits)) == 5  # two header lines, dashes, a row, a gap
     longer = [["x" * (101 - 36), *ROWS[0][1:]]]
     folded = printed(monkeypatch, None, longer)
     assert max(map(len, folded)) <= 100

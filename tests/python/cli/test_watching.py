@@ -1,4 +1,4 @@
-"""Long steps show on a terminal their name, progress and estimated time."""
+"""On a terminal, long steps show their name, progress and estimated duration."""
 
 import re
 import subprocess
@@ -22,7 +22,7 @@ import sys, time
 from lasthop.cli import main, progress, watching
 watching.SOON_S = 0.0
 """
-"""Start of a program that shows even the shortest step."""
+"""Start of a program in which the progress bar shows even the shortest step."""
 
 SHOW = """
 from lasthop.progress.cost_limits import allowing, need
@@ -33,7 +33,9 @@ def draw():  # what a bar shows now, whatever the thread that redraws it does
 
 
 def shown(code: str, *arguments: str) -> str:
-    """Return the output of a program on a terminal without colours, with one state per line."""
+    """Return the output of a program on a terminal without colours, with one state of the bar per
+    line.
+    """
     watched = Watched("-c", SOON + SHOW + code, *arguments, program=[sys.executable])
     watched.rest()
     assert watched.process.returncode == 0, watched.drawn
@@ -45,7 +47,8 @@ def shown(code: str, *arguments: str) -> str:
 def test_points_of_a_sweep_are_counted_while_they_are_checked(small: Path) -> None:
     over = ["--over", "seed=1..400:1", "--set", "duration=2 ms", "--set", "warmup=1 ms"]
     arguments = ["sweep", str(small), *over, "--replications", "1", "--out", str(small.parent)]
-    # The bar is redrawn at each count, so that the test need not wait for the thread that does.
+    # The program redraws the bar at each count, so that the test does not wait for the thread that
+    # redraws it.
     code = """
 update = watching.Shown._update
 watching.Shown._update = lambda self: (update(self), draw())
@@ -108,7 +111,7 @@ with watched_by(watching.watch), step("checking", 5) as current:
 
 
 class Recorder:
-    """Steps and their reports."""
+    """Names of the steps, and what they report."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

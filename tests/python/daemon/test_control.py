@@ -1,4 +1,4 @@
-"""Questions to a running gateway."""
+"""Requests to a running gateway over its socket."""
 
 import os
 import socket
@@ -17,7 +17,7 @@ from lasthop.enforce.gateway.config import Gateway
 
 
 class Service:
-    """A service that answers and records the reloads."""
+    """A service that answers requests, and records the reloads."""
 
     def __init__(self) -> None:
         self.requests: list[object] = []
@@ -42,7 +42,7 @@ def test_every_question_has_its_answer(tmp_path: Path) -> None:
     assert control.answer({"do": "stop"}) == {"pid": os.getpid()}
     assert control.answer({"do": "dance"}) == {"refused": ["unknown request 'dance'"]}
     assert service.requests == ["reload", "another file", "stop"]
-    assert State(tmp_path).file() == Path("b.toml")  # later commands find it
+    assert State(tmp_path).file() == Path("b.toml")  # Later commands find the new file.
 
 
 def test_questions_arrive_over_a_socket_that_the_process_removes(tmp_path: Path) -> None:

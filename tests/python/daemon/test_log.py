@@ -1,4 +1,4 @@
-"""The log has times and a limited size."""
+"""The log of a gateway has times and a limited size."""
 
 import os
 import re

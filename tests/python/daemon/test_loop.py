@@ -1,4 +1,4 @@
-"""Rounds and sockets of a gateway's loop."""
+"""Repeated tasks and sockets of a gateway's event loop."""
 
 import math
 import os

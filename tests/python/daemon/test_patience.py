@@ -1,4 +1,4 @@
-"""Frequency of repairs."""
+"""Frequency at which a gateway repairs its settings in the kernel."""
 
 from itertools import pairwise
 
@@ -8,7 +8,7 @@ NAME = ("class", 9, 1)
 
 
 def test_a_fault_is_repaired_immediately_a_few_times_and_then_less_and_less_often() -> None:
-    """After each repair the fault returns. Time is in tenths of a second."""
+    """The fault returns after each repair. Time is counted in tenths of a second."""
     patience = Patience()
     tries = [t / 10 for t in range(3000) if patience.allows(NAME, t / 10)]
     assert tries[:MOST_AT_ONCE] == [0.0, 0.1, 0.2, 0.3, 0.4]

@@ -1,4 +1,4 @@
-"""The state directory: owner, permissions, and reading without changes."""
+"""The state directory of a service: owner, permissions, and reading without changes."""
 
 import errno
 import os
@@ -26,7 +26,9 @@ RECORD = {"kind": "link", "name": "lh-eth1"}
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the default directory of states, with this thread in the first namespace."""
+    """Return the default directory of states, as seen by a thread in the first network
+    namespace.
+    """
     monkeypatch.setattr(state, "RUN", tmp_path / "run/lasthop")
     monkeypatch.setattr(state, "is_first", lambda: True)
     return tmp_path / "run/lasthop"
@@ -41,7 +43,7 @@ def umask() -> Iterator[None]:
 
 
 def killed(directory: Path, identity: Identity | None = None) -> State:
-    """Return the state of a killed process, in this namespace or another."""
+    """Return the state of a killed process, in this network namespace or another."""
     left = State(directory)
     left.make()
     assert left.take()
@@ -108,8 +110,8 @@ def test_looking_whether_the_lock_is_held_writes_nothing(tmp_path: Path) -> None
 def test_a_namespace_is_identified_by_number_cookie_and_start() -> None:
     own = Identity(5, 7, "a")
     assert own.whose(own) == "ours"
-    assert Identity(5, 0, "a").whose(own) == "ours"  # a kernel without cookies
-    assert Identity(5, 8, "a").whose(own) == "gone"  # the number was reused
+    assert Identity(5, 0, "a").whose(own) == "ours"  # This kernel has no cookies of namespaces.
+    assert Identity(5, 8, "a").whose(own) == "gone"  # The number of a namespace was reused.
     assert Identity(6, 7, "b").whose(own) == "gone"
     assert Identity(6, 9, "a").whose(own) == "another's"
     assert identity_of(str(own)) == own
@@ -122,7 +124,9 @@ def test_a_namespace_is_identified_by_number_cookie_and_start() -> None:
 def test_recognising_the_first_namespace_needs_no_privileges(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Process 1 may have more privileges. In this case the settings of the kernel decide."""
+    """Process 1 may have more privileges than the test. In this case the settings of the kernel
+    decide.
+    """
     real = os.stat
 
     def refuse(path: object, **more: object) -> os.stat_result:
@@ -143,7 +147,7 @@ def test_another_namespace_has_another_directory(
     assert state_of("eth1", None).directory == run / "eth1"
     monkeypatch.setattr(state, "is_first", lambda: False)
     assert state_of("eth1", None).directory == run / f"eth1@{number}"
-    # the state of a process that runs in this namespace is found with any name
+    # The state of a process that runs in this namespace is found under any directory name.
     killed(run / "eth1")
     assert state_of("eth1", None).directory == run / "eth1"
 
@@ -155,8 +159,7 @@ def test_state_of_another_namespace_is_not_ours(run: Path) -> None:
     states = in_use("gateway")
     assert [each.directory for each in states.here] == [mine.directory]
     assert [each.directory for each in states.elsewhere] == [theirs.directory]
-    # the name is used by the state of another namespace, so that this namespace gets another
-    # directory
+    # A state of another namespace uses the name, so that this namespace gets another directory.
     apart = state_of("eth1", None)
     assert apart.directory == run / f"eth1@{own.number}"
     assert theirs.take()
@@ -193,7 +196,7 @@ def test_faults_of_a_path_are_reported_in_one_line(tmp_path: Path) -> None:
 
 
 def test_symbolic_links_are_refused(run: Path, tmp_path: Path) -> None:
-    """The user of a service must not make root write to files to which the user cannot write."""
+    """The user of a service must not make root write to files that this user cannot write."""
     (tmp_path / "precious").write_text("x")
     ours = State(run / "eth1")
     ours.make()

@@ -1,4 +1,4 @@
-"""New MAC addresses wait, and a limited number per minute get a leaf."""
+"""New MAC addresses wait. Only a limited number of addresses per minute get a leaf."""
 
 from ipaddress import ip_address
 from math import inf
@@ -66,7 +66,7 @@ def test_the_addresses_that_were_absent_for_longest_are_forgotten(
     admission.see(["a"], 2)
     admission.see(["c"], 3)
     assert list(admission.known) == ["a", "c"]
-    # no present station is forgotten
+    # Present stations are remembered.
     assert admission.see(["a", "c", "d"], 4) == {"a", "c", "d"}
 
 

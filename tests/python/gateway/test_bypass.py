@@ -1,4 +1,4 @@
-"""Detection of traffic that can bypass the classifier."""
+"""Detection of kernel features that let traffic bypass the classifier."""
 
 import struct
 

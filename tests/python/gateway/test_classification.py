@@ -30,7 +30,7 @@ MAC, OTHER = "02:00:5e:10:00:01", "02:00:5e:10:00:02"
 V4, V6 = ip_address("10.0.0.1"), ip_address("2001:db8::1")
 
 FIXED = {("aps", interface_key(0)), ("setup", bytes(4))}
-"""Entries that exist without any station."""
+"""Map entries that exist even if there is no station."""
 
 
 def layout(more: str = "") -> Layout:
@@ -126,10 +126,10 @@ def test_a_machine_that_is_ignored_passes_with_its_mac_and_ip_address_only() -> 
     entries = {mac: STATION.unpack(table["macs", mac_key(mac)]) for mac in (MAC, OTHER)}
     assert entries[MAC][:4] == (0, 0, 0, HAS_IGNORED)
     assert entries[MAC][4] != entries[OTHER][4] == shaped.numbers["a"]
-    # other addresses of the machine belong to the station
+    # Other addresses of the machine belong to the station, too.
     assert entries[OTHER][:4] == (leaf, leaf, 0, HAS_IGNORED)
     entry = STATION.unpack(table["prefixes", prefix_key(printer)])
-    # The address passes only with the MAC address of its own machine.
+    # Packets with the address pass only if they have the MAC address of its machine.
     assert (entry[3], entry[4]) == (HAS_IGNORED, entries[MAC][4])
 
 
@@ -165,7 +165,7 @@ def test_access_points_at_the_same_interface_have_their_own_leaves_for_unclassif
 
 
 def test_a_router_that_is_a_single_station_is_classified_by_mac_address() -> None:
-    """An example is the router of a customer with a delegated prefix."""
+    """An example of such a router is that of a customer with a delegated prefix."""
     shaped = layout()
     shaped.join(phone())
     others = Surroundings(routers={MAC: [ip_network("2001:db8::/56")]})

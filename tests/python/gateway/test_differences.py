@@ -1,4 +1,4 @@
-"""Differences between the kernel and the requested settings, with a made-up kernel."""
+"""Differences between the kernel's settings and the requested settings, with a simulated kernel."""
 
 from dataclasses import replace
 from ipaddress import ip_address
@@ -32,7 +32,7 @@ station.s1 = {{ address = "10.0.0.2" }}
 
 
 def layout(fairness: str = "station", discipline: str = "pfifo") -> Layout:
-    """Return a gateway with its stations."""
+    """Return the layout of a gateway with its stations."""
     more = 'udp = "both"\n' + ("flow_leaves = 3" if fairness == "flow" else "")
     gateway = config.read(TEXT.format(fairness=fairness, rate="5 Mbps", more=more))
     made = Layout(gateway, IFB, discipline)
@@ -42,7 +42,7 @@ def layout(fairness: str = "station", discipline: str = "pfifo") -> Layout:
 
 
 def wanted(made: Layout) -> list[Request]:
-    """Return all requests of a gateway."""
+    """Return all kernel requests of a gateway."""
     rates = {ap.name: 5_000_000 for ap in made.gateway.aps}
     return [
         *made.hierarchy(rates),
@@ -53,7 +53,7 @@ def wanted(made: Layout) -> list[Request]:
 
 
 def as_kernel(requests: list[Request]) -> list[Body]:
-    """Return the messages of a kernel that has the requested settings."""
+    """Return the messages of a kernel with the requested settings."""
     return [(request.kind, request.body) for request in requests]
 
 
@@ -70,7 +70,7 @@ def test_requested_settings_are_not_a_difference(fairness: str) -> None:
 
 @pytest.mark.parametrize("fairness", ["station", "flow"])
 def test_every_kind_of_request_of_a_gateway_is_expected(fairness: str) -> None:
-    """The requests for stations that have left are not expected."""
+    """Requests for stations that have left are not expected in the kernel."""
     made = layout(fairness)
     before = {request.command for request in wanted(made)}
     made.join(KnownStation("guest", made.gateway.aps[0].name, (ip_address("10.0.0.9"),)))
@@ -129,7 +129,7 @@ def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
     assert isinstance(repair, Request)
     assert repair.flags == CREATE | REPLACE
     assert difference.message == "the queue of class 6c68:100 of lh-lan is changed"
-    # the number of flows of FQ-CoDel cannot be set again
+    # The number of flows of FQ-CoDel cannot be changed later.
     made = layout(discipline="fq_codel")
     requests = wanted(made)
     other = leaf_queue.add(IFB, leaf, made.queues["wlan", None]._replace(flows=7))
@@ -142,7 +142,7 @@ def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
         (difference,) = inside(IFB, requests, as_kernel(has), {})
         assert [r.kind for r in difference.repair if isinstance(r, Request)] == kinds
     requests = wanted(layout())
-    # packets of a station to the leaf of another station
+    # A filter sends packets of one station to the leaf of another station.
     entry = tc.u32_entry(
         IFB, 1, 1, ip_address("10.0.0.1"), leaf + 1, source=False, major=MAJOR, order=4
     )
@@ -163,7 +163,7 @@ def test_foreign_filters_are_removed_before_foreign_classes() -> None:
         tc.htb_class(
             IFB, 0x6C680999, 0x6C680001, rate_bps=1, ceil_bps=1, burst_bytes=1, quantum_bytes=1
         ),
-        # a filter of a queue that has classes itself
+        # This filter belongs to a queue that has classes.
         tc.htb_class(IFB, 0x10001, 0x10000, rate_bps=1, ceil_bps=1, burst_bytes=1, quantum_bytes=1),
         tc.u32_entry(IFB, 1, 7, ip_address("10.0.0.7"), 1, source=False, major=MAJOR),
     ]

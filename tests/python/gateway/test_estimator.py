@@ -1,4 +1,4 @@
-"""Which stations are pinged, and the effect of an answer."""
+"""The capacity estimator: the stations that it pings, and the effects of their answers."""
 
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
@@ -13,7 +13,7 @@ AP = config.read('[gateway]\nwan = "eth0"\nlan = "eth1"\n').aps[0]
 
 
 class Bench:
-    """An estimator on a fully used wire whose answers arrive when the test says so."""
+    """An estimator on a fully used wire. The test sets when ping answers arrive."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[Address, int]] = []
@@ -34,14 +34,14 @@ class Bench:
         return True
 
     def round(self, candidates: Sequence[Candidate], rtt_s: float | None) -> int:
-        """Advance by one tick and deliver the answers to the pings of this tick."""
+        """Advance by one tick, and deliver the answers to this tick's pings."""
         return self.rounds(
             candidates,
             {} if rtt_s is None else {str(each.addresses[0]): rtt_s for each in candidates},
         )
 
     def rounds(self, candidates: Sequence[Candidate], rtt_s: Mapping[str, float]) -> int:
-        """Advance by one tick and deliver the answers in the order of arrival."""
+        """Advance by one tick, and deliver the answers in their order of arrival."""
         before_s, first = self.now_s, len(self.sent)
         self.now_s = began_s = before_s + 0.1
         self.estimator.tick(candidates)
@@ -80,7 +80,7 @@ def test_a_station_that_is_late_by_itself_is_reported_and_ignored() -> None:
     assert bench.controller.capacity_bps == AP.first_rate_bps
     assert list(bench.estimator.late_s()) == ["s3"]
     assert bench.estimator.faults(bench.now_s) == []
-    # without delay for more than ten seconds
+    # The station answers without delay for more than ten seconds.
     for _ in range(600):
         bench.rounds(stations, prompt)
     assert bench.estimator.late_s() == {}
@@ -97,7 +97,7 @@ def test_a_station_that_lowers_c_by_itself_is_reported() -> None:
     assert fault.startswith(
         "access point wlan: s1, the only station with traffic, answers 300 ms late and holds"
     )
-    # C is not affected: with these stations it returns to its earlier value
+    # The rate C is not affected: with these stations C returns to its earlier value.
     prompt = {"10.0.0.1": 0.3, "10.0.0.2": 0.002, "10.0.0.3": 0.002}
     for _ in range(20):
         bench.rounds([station(k) for k in (1, 2, 3)], prompt)
@@ -164,10 +164,10 @@ def test_a_station_that_never_answers_is_measured_by_its_flows() -> None:
             heard += 1
     assert heard > 50
     assert [estimator.heard(name) for name in ("s1", "s2", "s3")] == ["flows", "flows", None]
-    assert min(rates) < AP.first_rate_bps / 10  # 150 ms is a queue until C has been at its minimum
+    assert min(rates) < AP.first_rate_bps / 10  # 150 ms counts as a queue until C is minimal
     assert estimator.is_silent("s1", bench.now_s)
     assert estimator.faults(bench.now_s) == []
-    # the late station is still pinged from time to time
+    # The late station is still pinged occasionally.
     asked = estimator.pings
     for _ in range(100):
         bench.round([station(1), station(2)], None)
@@ -221,7 +221,7 @@ def test_answers_to_other_stations_and_late_answers_are_ignored() -> None:
 
 
 def test_an_answer_of_a_station_that_has_left_is_ignored() -> None:
-    """The late state ends when the station leaves, and so does its fault."""
+    """When the station leaves, its state as a late station and its fault are removed."""
     bench = Bench()
     for _ in range(20):
         bench.round([station(1)], 0.002)

@@ -1,4 +1,4 @@
-"""Groups of stations: their members and their classes."""
+"""Groups of stations in a gateway: their members, and the traffic classes of the kernel."""
 
 from dataclasses import replace
 from ipaddress import ip_address

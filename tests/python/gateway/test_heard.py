@@ -1,4 +1,4 @@
-"""Stations and addresses at a port of a bridge, from headers."""
+"""Stations and addresses at a port of a bridge, read from packet headers."""
 
 import struct
 
@@ -9,7 +9,9 @@ ROUTER = bytes((10, 0, 0, 254))
 
 
 def arp(sender: bytes) -> bytes:
-    """Return a request for the address of the router. Its sender MAC address is not trusted."""
+    """Return an ARP request for the address of the router. The sender's MAC address is not
+    trusted.
+    """
     return struct.pack("!HHBBH6s4s6s4s", 1, IPV4, 6, 4, 1, bytes(6), sender, bytes(6), ROUTER)
 
 
@@ -49,7 +51,9 @@ def test_every_jump_of_the_filter_ends_at_an_instruction() -> None:
 
 
 def accepts(kind: int, packet: bytes, *, outgoing: bool = False, drawn: bool = False) -> bool:
-    """Return whether the filter accepts a packet, by an interpreter of its few opcodes."""
+    """Return whether the BPF filter accepts a packet. The test interprets the few opcodes of the
+    filter.
+    """
     ancillary = {
         0xFFFFF004: 4 if outgoing else 0,
         0xFFFFF000: kind,

@@ -1,4 +1,4 @@
-"""Inspection after an event."""
+"""Inspection of the kernel's settings after an event."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Classes of stations, and the output of `plan`."""
+"""Traffic classes of stations, and the output of `plan`."""
 
 from dataclasses import replace
 from ipaddress import ip_address
@@ -63,7 +63,7 @@ station.fast = { address = "10.0.0.2", rate = "11 Mbps" }
     ap = layout.gateway.aps[0]
     slow, fast = (layout.quantum(ap, each) for each in layout.gateway.stations)
     assert (slow, fast / slow) == (PACKET_BYTES, pytest.approx(5.5, rel=1e-3))
-    # a station of unknown rate counts as fast
+    # a station with an unknown rate is treated as fast
     assert layout.quantum(ap, station(3)) == fast
 
 
@@ -121,7 +121,7 @@ def test_numbers_of_stations_that_leave_are_reused() -> None:
 
 def test_there_are_leaves_for_65000_stations_and_then_a_clear_message() -> None:
     layout = Layout(gateway(), Device("lh", 1))
-    assert layout.last_leaf == LAST_LEAF - 3  # unclassified, multicast, echoes
+    assert layout.last_leaf == LAST_LEAF - 3  # leaves for unclassified, multicast and echo packets
     layout.next_leaf = layout.last_leaf
     layout.join(station(1))
     with pytest.raises(UserError, match="the kernel has no numbers"):
@@ -218,7 +218,9 @@ def test_uplink_udp_is_exempt_only_if_all_access_points_exempt_it() -> None:
 
 
 def test_lists_of_filters_at_the_ifb_have_an_order() -> None:
-    """Echoes come before stations, MAC before IP addresses, and group addresses come last."""
+    """Filters of echoes come before those of stations. Filters by MAC address come before those by
+    IP address. Filters of group addresses come last.
+    """
     lines = plan(gateway('station.a.address = "10.0.0.1"'), by_mac=False)
     at_ifb = [line for line in lines if "tc filter add dev lh-eth1 " in line]
     protocols = {tuple(line.split(" protocol ")[1].split()[:3:2]) for line in at_ifb}

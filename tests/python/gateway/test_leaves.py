@@ -1,4 +1,4 @@
-"""The queue of a leaf, its messages to the kernel, and messages about it."""
+"""The queue of a leaf, its messages to the kernel, and error messages about it."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def gateway(more: str = "") -> Gateway:
 
 
 def queue(more: str) -> Queue:
-    """Return the queue of the leaves of the only access point."""
+    """Return the queue of the leaves of a gateway's only access point."""
     (result,) = Layout(gateway(more), IFB).queues.values()
     return result
 
@@ -30,7 +30,8 @@ def queue(more: str) -> Queue:
 @pytest.mark.parametrize(
     ("more", "target_ms"),
     [
-        # 1.5 packets of 1514 bytes at a tenth of C: 15 * 12112 bits / C
+        # The target is the time of 1.5 packets of 1514 bytes at a tenth of the rate C, which is 15
+        # * 12112 bits / C.
         ('rate = "6 Mbps"', 31),
         ('rate = "1 Mbps"', 182),
         ('rate = "20 Mbps"', 10),
@@ -50,7 +51,7 @@ def test_the_target_is_a_packet_and_a_half_at_the_share_of_ten(more: str, target
 @pytest.mark.parametrize(
     ("more", "target_ms"),
     [
-        # 3/7 of (threshold + 30 ms); 1.5 packets at a tenth of C last 10 ms
+        # The target is 3/7 of (threshold + 30 ms). At a tenth of C, 1.5 packets take 10 ms.
         ("", 30),
         ("wce.threshold = '75 ms'", 45),
         ("wce.threshold = '6 ms'", 16),
@@ -74,7 +75,7 @@ def test_turns_of_many_packets_raise_the_target_up_to_the_queue() -> None:
             f'station.fast = {{ address = "10.0.0.2", rate = "{rate}" }}'
         )
 
-    packet_us = 10 * 12_112 / 10  # at a tenth of 10 Mbit/s
+    packet_us = 10 * 12_112 / 10  # a tenth of 10 Mbit/s
     assert of_ratio("11 Mbps").target_us == pytest.approx(1.5 * 11 * packet_us, abs=1000)
     assert of_ratio("900 Mbps").target_us == pytest.approx(200 * packet_us, abs=1000)
 
@@ -113,7 +114,7 @@ def test_the_command_of_tc_contains_the_queue(discipline: str, arguments: str) -
         gateway(f'rate = "6 Mbps"\ndiscipline = "{discipline}"\nstation.a.address = "10.0.0.1"')
     )
     others = [line for line in lines if "tc qdisc add dev lh-eth1 parent 6c68:" in line]
-    assert len(others) == 3  # leaves for unclassified and for multicast packets
+    assert len(others) == 3  # leaves for unclassified and multicast packets
     assert others[-1] == f"tc qdisc add dev lh-eth1 parent 6c68:100 {arguments}"
     assert not any(line.startswith("#") for line in lines)
 
@@ -143,7 +144,7 @@ def test_every_changed_parameter_is_detected(field: str) -> None:
 
 
 def replace_field(queue: Queue, field: str) -> Queue:
-    """Return the queue with twice the value of a field."""
+    """Return the queue with a field whose value is doubled."""
     return queue._replace(**{field: 2 * getattr(queue, field)})
 
 

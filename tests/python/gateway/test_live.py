@@ -1,4 +1,4 @@
-"""Status as text on a terminal of 80 columns."""
+"""The status of a gateway as text on a terminal of 80 columns."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ ROW = {
 
 
 def status(*names: str, **more: Any) -> dict[str, Any]:
-    """Return a status with these stations."""
+    """Return the status of a gateway with these stations."""
     return {
         "aps": [
             {
@@ -43,7 +43,7 @@ def status(*names: str, **more: Any) -> dict[str, Any]:
 
 
 def printed(report: dict[str, Any], columns: int) -> list[str]:
-    """Return the lines on a terminal of this many columns."""
+    """Return the lines of the status on a terminal of this many columns."""
     console = Console(width=columns, color_system=None)
     with console.capture() as captured:
         console.print(tables(report, width=columns))
@@ -94,7 +94,7 @@ def test_the_rate_by_which_a_station_is_weighed_is_shown_with_its_source() -> No
     report["stations"] += status("b", phy_rate_bps=None, phy_rate_source="highest")["stations"]
     report["stations"] += status("c")[
         "stations"
-    ]  # stations of an access point with another fairness
+    ]  # stations of an access point with a different fairness setting
     lines = printed(report, 160)
     assert lines[-4].endswith("  PHY rate [Mbit/s]")
     assert [line.split("  ")[-1].strip() for line in lines[-3:]] == ["866.7 iw", "highest", "-"]

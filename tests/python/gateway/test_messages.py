@@ -1,4 +1,4 @@
-"""Messages to the kernel, checked without a kernel."""
+"""Netlink messages to the kernel, checked without a kernel."""
 
 import socket
 import struct
@@ -21,14 +21,16 @@ def test_attributes_survive_their_encoding(given_: list[tuple[int, bytes]]) -> N
 
 
 def test_a_bucket_holds_its_bytes_at_the_rate_in_ticks_of_64_ns() -> None:
-    # 1600 B at 6 Mbit/s take 2133 us, in whole microseconds as in tc
+    # At 6 Mbit/s 1600 B take 2133 us. The time is in whole microseconds, which is the unit of tc.
     assert ticks(1600, 750_000) == 2_133_000 // 64
     assert ticks(1600, 12) == 133_333_333_000 // 64
     assert ticks(100_000, 12) == 0x7FFFFFFF
 
 
 def flow_hash(source: bytes, destination: bytes, ports: tuple[int, int] | None, leaves: int) -> int:
-    """Return the leaf of a packet, from 0, as a reference for the program."""
+    """Return the number of the leaf of a packet, from 0. This is the reference for the BPF
+    program.
+    """
     key = 0
     for raw in (source, destination):
         for k in range(0, len(raw), 4):
@@ -57,7 +59,7 @@ def test_flows_spread_over_the_leaves() -> None:
     counts = [0] * 64
     for port in range(6400):
         counts[flow_hash(here, peer, (40_000 + port, 443), 64)] += 1
-    # 100 on average; a random spread stays within 100 +- 40 in 64 leaves
+    # A leaf has 100 packets on average. With random leaves, all 64 leaves have 100 +- 40.
     assert 60 < min(counts) <= max(counts) < 140
 
 

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: their names, and service without delays by slow clients."""
+"""Metrics for Prometheus: names of metrics, and a server that slow clients do not delay."""
 
 import re
 import socket
@@ -67,7 +67,7 @@ STATUS = {
         {"name": "guest", "ap": "wlan", "phy_rate_bps": None, "phy_rate_source": "highest"},
     ],
 }
-# Rules of `promtool check metrics` (prometheus/client_golang, testutil/promlint).
+# Units that `promtool check metrics` accepts (prometheus/client_golang, testutil/promlint).
 BASE_UNITS = {"amperes", "bytes", "celsius", "grams", "joules", "kelvin", "meters", "ratio"}
 BASE_UNITS |= {"seconds", "volts"}
 OTHER_UNITS = {"bits", "minutes", "hours", "days", "weeks", "percent", "fahrenheit", "inches"}
@@ -78,7 +78,7 @@ KINDS = {"counter", "gauge", "histogram", "summary", "count", "sum", "bucket", "
 
 
 def faults(text: str) -> list[str]:
-    """Return the faults of the names on a page by the rules of Prometheus."""
+    """Return the metric names on a page that violate the rules of Prometheus."""
     problems = []
     helped = set(re.findall(r"^# HELP (\S+) \S", text, re.MULTILINE))
     for name, kind in re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE):
@@ -149,7 +149,7 @@ def served(body: bytes = b"x 1\n") -> Iterator[tuple[str, int]]:
     at = listening.getsockname()
     with serving(listening, lambda: body, TEXT):
         yield at
-    check_port(at)  # the port is free again
+    check_port(at)  # The port is free after the server has stopped.
 
 
 def ask(
@@ -177,7 +177,7 @@ def test_a_page_is_served() -> None:
                 reply = ask(at, request)
             except (
                 ConnectionError
-            ):  # the server does not read the end of a request that is too long
+            ):  # The server does not read a request that is too long to its end.
                 assert status == b"431"
             else:
                 assert reply.split()[1] == status
@@ -220,7 +220,9 @@ def test_a_page_that_fails_does_not_affect_the_next_page() -> None:
 def test_idle_connections_create_no_threads_and_delay_no_request(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The connections stay idle during the whole test: their time-out is longer than the test."""
+    """The connections are idle during the whole test, because their time-out is longer than the
+    test.
+    """
     monkeypatch.setattr(module, "PATIENCE_S", 1e6)
     with served() as at, ExitStack() as stack:
         threads = threading.active_count()

@@ -1,4 +1,4 @@
-"""Stations with traffic, which are pinged, from counters."""
+"""Selection of the stations with traffic, which are pinged, from byte counters."""
 
 import pytest
 
@@ -15,7 +15,7 @@ station.b.address = "10.0.0.2"
 
 
 class Watched:
-    """A gateway whose counters the test sets, with one reading per second."""
+    """A gateway whose counters the test sets. The counters are read once per second."""
 
     def __init__(self, more: str = "") -> None:
         gateway = config.read(f'[gateway]\nwan = "eth0"\nlan = "eth1"\n{more}\n{STATIONS}')
@@ -27,7 +27,7 @@ class Watched:
         self.look()
 
     def look(self, *, sent: int = 0, of: str = "a", udp: int = 0) -> None:
-        """Set the bytes of a station and of the class of its access point. [bytes]"""
+        """Set the counters of a station and of the class of its access point. [bytes]"""
         self.now_s += 1
         member = self.layout.members[of]
         leaves = {member.leaf, self.layout.ap_class["wlan"]}
@@ -47,7 +47,7 @@ def test_only_stations_with_traffic_are_pinged() -> None:
     watched.look()
     assert watched.pinged() == []
     watched.look(sent=3000)
-    assert watched.pinged() == []  # two packets do not count as traffic
+    assert watched.pinged() == []  # Two packets are too few to count as traffic.
     watched.look(sent=10_000)
     assert watched.pinged() == ["a"]
     watched.look(sent=10_000)
@@ -85,7 +85,7 @@ def test_without_their_own_leaves_stations_are_pinged_whose_packets_were_seen(
     watched.look(sent=20_000, of="b")
     assert watched.pinged() == ["b"]
     watched.look(sent=20_000, of="b")
-    assert watched.pinged() == []  # a packet now and then does not count as traffic
+    assert watched.pinged() == []  # Occasional packets do not count as traffic.
 
 
 @pytest.mark.parametrize(("udp", "pinged"), [("down", []), ("both", ["a"])])

@@ -1,4 +1,4 @@
-"""Readings of the rate of a station, and the resulting changes of its weight."""
+"""PHY rates of stations, and how they change the weights of the stations."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -37,7 +37,7 @@ def reading(mbps: float, mac: str = MACS[0], ap: str = "hall") -> Sighting:
 def weighed_after(
     readings: Iterable[float], *, had_traffic: Iterable[bool] = ()
 ) -> list[float | None]:
-    """Return the rate that determines the weight after each reading. [Mbit/s]"""
+    """Return the rate that determines the weight of a station after each reading. [Mbit/s]"""
     rates, key, rates_mbps = PhyRates(), ("hall", MACS[0]), []
     active = list(had_traffic)
     for k, mbps in enumerate(readings):
@@ -53,13 +53,13 @@ def weighed_after(
 @pytest.mark.parametrize(
     ("readings", "weighed"),
     [
-        # a single frame of rate control at another rate
+        # Rate control sends a single frame at another rate.
         ([54, 54, 6, 54], [54, 54, 54, 54]),
-        # a change takes effect at the second reading
+        # A change takes effect at the second reading.
         ([54, 54, 54, 6, 6], [54, 54, 54, 54, 6]),
-        # the lower of two readings
+        # Of two different readings, the lower one is used.
         ([54, 6], [54, 6]),
-        # up to a tenth changes nothing, also in small steps
+        # Changes of up to a tenth have no effect, even in many small steps.
         ([54, 58, 59, 59.4, 59.4], [54, 54, 54, 54, 54]),
         ([54, 60, 60], [54, 54, 60]),
         ([54, 49, 49, 48, 48], [54, 54, 54, 54, 48]),
@@ -70,7 +70,7 @@ def test_the_lower_median_of_three_is_used(readings: list[float], weighed: list[
 
 
 def test_a_station_without_traffic_keeps_its_rate() -> None:
-    # 1 Mbit/s are null frames
+    # The rate of 1 Mbit/s comes from null frames.
     readings = [54, 54, 54, 1, 1, 1, 1]
     assert weighed_after(readings, had_traffic=[True] * 3 + [False] * 4) == [54] * 7
 
@@ -84,7 +84,8 @@ def test_stations_that_have_left_are_forgotten() -> None:
     rates = PhyRates()
     present: set[Key] = {("hall", MACS[0])}
     rates.add([reading(54), reading(6, MACS[1])], set(), present)
-    # the source no longer names the first station, but it has a leaf
+    # The source no longer reports the first station. Its history remains, because the station has a
+    # leaf.
     rates.add([reading(6, MACS[2])], set(), present)
     assert set(rates.histories) == {("hall", MACS[0]), ("hall", MACS[2])}
 
@@ -103,7 +104,7 @@ def test_a_sighting_with_a_rate_names_no_station() -> None:
     assert roster.machines == {}
 
 
-# From rates to quantums.
+# From PHY rates to quantums.
 
 
 def members(gateway: Gateway) -> Layout:
@@ -114,7 +115,7 @@ def members(gateway: Gateway) -> Layout:
 
 
 def turns(layout: Layout) -> dict[str, float]:
-    """Return the quantums of the stations. [packets]"""
+    """Return the quantums of the stations in packets."""
     return {
         name: layout.quantum(m.ap, m.station) / PACKET_BYTES for name, m in layout.members.items()
     }
@@ -129,7 +130,8 @@ def test_turns_follow_the_rates_that_are_read() -> None:
     assert turns(layout) == {"a": 1, "b": 9, "c": 9}
     layout.weigh(read(a=54, b=6, c=12))
     assert turns(layout) == {"a": 9, "b": 1, "c": 2}
-    # without a reading the station has the rate of the file, otherwise the highest rate
+    # A station without a reading has the rate in the file, or the highest rate if the file has
+    # none.
     layout.weigh(read(b=18))
     assert turns(layout) == {"a": 1, "b": 3, "c": 3}
     layout.weigh({})
@@ -137,7 +139,9 @@ def test_turns_follow_the_rates_that_are_read() -> None:
 
 
 def test_bytes_over_rate_are_equal_at_all_rates() -> None:
-    """In a round each station has the same air time (paper 002, section 4.1)."""
+    """In each round of the scheduler, all stations have the same air time (paper 002, section
+    4.1).
+    """
     layout = members(config.read(TEXT))
     mbps = {"a": 866.7, "b": 433.3, "c": 58.5}
     layout.weigh(read(**mbps))
@@ -153,7 +157,7 @@ def test_only_turns_that_change_are_sent() -> None:
         "burst 1600b cburst 1600b quantum 6813"
     )
     assert layout.weigh(read(c=27)) == []
-    # the slowest station has a quantum of one packet before and after the change
+    # The slowest station has a quantum of one packet both before and after the change.
     assert len(layout.weigh(read(a=27, c=27))) == 2
 
 
@@ -173,7 +177,7 @@ def test_a_turn_is_no_longer_than_a_queue() -> None:
     per_station = turns(layout)
     assert per_station["a"] == 1
     assert per_station["b"] == pytest.approx(100, rel=1e-3)
-    assert per_station["c"] == pytest.approx(50, rel=1e-3)  # still half of the quantum of b
+    assert per_station["c"] == pytest.approx(50, rel=1e-3)  # half of the quantum of b
 
 
 def test_queues_are_made_for_rates_that_differ() -> None:
@@ -199,15 +203,15 @@ def test_other_access_points_keep_their_weights() -> None:
         text = text.replace(f"station.{name} = {{", f'station.{name} = {{ ap = "hall",')
     layout = members(config.read(text + more))
     requests = layout.weigh(read(a=54, b=6, c=6))
-    assert turns(layout)["d"] == 9  # by the rates of the file: 6 and 54 Mbit/s
+    assert turns(layout)["d"] == 9  # The rates in the file are 6 and 54 Mbit/s.
     assert len(requests) == 3
 
 
-# In a running gateway.
+# Rates in a running gateway.
 
 
 class Weighing:
-    """A shaper whose kernel accepts every request."""
+    """A shaper for a kernel that accepts every request."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -248,7 +252,7 @@ def test_a_reading_changes_weights_and_status(some: Stations) -> None:
     assert shown(some) == {"a": (6e6, "file"), "b": (54e6, "file"), "c": (None, "highest")}
     some.see([reading(54, MACS[0]), reading(12, MACS[2])])
     assert shown(some) == {"a": (54e6, "iw"), "b": (54e6, "file"), "c": (12e6, "iw")}
-    # a source without readings changes nothing
+    # A source without readings changes no rate.
     some.see([])
     assert shown(some) == {"a": (54e6, "iw"), "b": (54e6, "file"), "c": (12e6, "iw")}
     layout = some.shaping.layout

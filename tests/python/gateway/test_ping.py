@@ -1,4 +1,4 @@
-"""Answers to pings: only from pinged stations, and only after a ping."""
+"""Answers to pings are accepted only from pinged stations, and only after a ping."""
 
 import socket
 from ipaddress import ip_address
@@ -42,7 +42,7 @@ def test_an_old_answer_is_ignored_before_its_sequence_number_is_reused() -> None
 
 
 class Air:
-    """Two clocks, and a raw socket whose answers arrive after a delay."""
+    """Two clocks, and a raw socket on which answers arrive after a delay."""
 
     def __init__(self) -> None:
         self.now_s, self.ahead_s = 1000.0, 1_795_000_000.0
@@ -57,7 +57,7 @@ class Air:
         self.waiting.append((0.0, b"\x45" + bytes(19) + answer))
 
     def arrive(self) -> None:
-        """Receive the answers in the kernel and stamp them."""
+        """Receive the answers in the kernel, with time stamps."""
         self.waiting = [(self.now_s + self.ahead_s, packet) for _, packet in self.waiting]
 
     def recvmsg(self, *_: int) -> tuple[bytes, list[tuple[int, int, bytes]], int, tuple[str, int]]:
@@ -71,7 +71,7 @@ class Air:
 @pytest.mark.parametrize("step_s", [0.0, 3600.0, -0.02, 0.02, -86400.0])
 @pytest.mark.parametrize("when", ["before", "under way", "waiting"])
 def test_setting_the_clock_does_not_change_round_trip_times(step_s: float, when: str) -> None:
-    """The clock is set before the answer arrives, or while the answer waits to be read."""
+    """The clock is set before the answer arrives, or after it has arrived but before it is read."""
     air = Air()
     pinger = Pinger({4: air}, Clock(air.clocks))
     counted = []
@@ -93,7 +93,7 @@ def test_setting_the_clock_does_not_change_round_trip_times(step_s: float, when:
 
 
 def test_a_slewed_clock_does_not_count_as_set() -> None:
-    """chrony slews a clock by up to a twelfth."""
+    """chrony changes the speed of a clock by up to a twelfth."""
     air = Air()
     clock = Clock(air.clocks)
     for passed_s in (1e-4, 0.1, 5.0, 3600.0):

@@ -1,4 +1,4 @@
-"""Sources of rates of stations: recorded output, a control socket, and invalid answers."""
+"""Sources of stations' PHY rates: recorded output, a control socket, and invalid answers."""
 
 import os
 import socket
@@ -34,18 +34,18 @@ ap.hall.station_rates = "{sources}"
 
 
 def rates(sources: str) -> tuple[dict[str, int | None], list[str]]:
-    """Return rates by MAC address, and faults."""
+    """Return the rates by MAC address, and the faults of the sources."""
     seen, wrong = read_station_rates(gateway(sources))
     assert all((each.ap, each.is_new) == ("hall", False) for each in seen)
     return {each.mac: each.rate_bps for each in seen}, wrong
 
 
-# The program iw.
+# Rates from the program iw.
 
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Return a function that puts a program iw with these shell commands into the path."""
+    """Return a function that puts a program called iw, with these shell commands, into the path."""
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     file = tmp_path / "iw"
 
@@ -65,7 +65,7 @@ def test_iw_reports_the_rates_of_an_access_point(program: Callable[[str], None])
         "70:f1:a1:1c:78:d8": 26_000_000,
     }
     assert wrong == []
-    of_ht = Modulation("802.11n", 3, 1, 20, 800)  # "MCS 3" in the sample
+    of_ht = Modulation("802.11n", 3, 1, 20, 800)  # The sample has "MCS 3".
     assert station_rates["70:f1:a1:1c:78:d8"] == pytest.approx(of_ht.rate_bps)
 
 
@@ -87,7 +87,7 @@ def test_a_station_that_cannot_be_read_hides_no_other(program: Callable[[str], N
     blocks = [
         BLOCK.format(MAC.format(1), "54.0 MBit/s"),
         BLOCK.format(MAC.format(2), "fast"),
-        BLOCK.format(MAC.format(3), "(unknown)"),  # the other direction's counts
+        BLOCK.format(MAC.format(3), "(unknown)"),  # The rate of the other direction is used.
         BLOCK.format(MAC.format(4), "999999.0 MBit/s"),
     ]
     program(f"cat <<'end'\n{''.join(blocks)}end")
@@ -131,7 +131,7 @@ def test_a_machine_without_iw_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(rate_sources, "PROGRAMS", str(tmp_path))
     message = "access point hall: iw dev wlan0 station dump: the program iw is not installed"
     assert rates("iw:wlan0") == ({}, [message])
-    # with other sources that have no fault
+    # The fault is also reported if other sources have no fault.
     assert discovery.look(gateway("iw:wlan0"))[1] == [message]
 
 
@@ -146,11 +146,11 @@ def test_no_program_runs_longer_than_its_answer(
         os.kill(int(file.read_text()), 0)
 
 
-# The control socket of hostapd.
+# Rates from the control socket of hostapd.
 
 
 class Hostapd(threading.Thread):
-    """A server at a control socket that answers like hostapd or as a test sets it."""
+    """A server on a control socket. It answers like hostapd, or with the answers of the test."""
 
     def __init__(self, path: Path, answer: Callable[[str], bytes | None]) -> None:
         super().__init__(daemon=True)
@@ -195,7 +195,7 @@ def hostapd(tmp_path: Path) -> Iterator[Answering]:
 
 
 def listing(answers: list[str]) -> Callable[[str], bytes]:
-    """Return the answers of hostapd for these stations (`ap/ctrl_iface_ap.c`)."""
+    """Return a function that answers like hostapd with these stations (`ap/ctrl_iface_ap.c`)."""
     macs = [text.split("\n", 1)[0] for text in answers]
 
     def answer(request: str) -> bytes:
@@ -212,7 +212,7 @@ def listing(answers: list[str]) -> Callable[[str], bytes]:
 
 
 def recorded() -> list[str]:
-    """Return the answers of a hostapd with two stations of 802.11ax."""
+    """Return the recorded answers of a hostapd with two stations of 802.11ax."""
     text = (SAMPLES / "hostapd-stations/all-sta-11ax.txt").read_text()
     second = text.index("62:b3:3f:01:76:13\nflags")
     return [text[:second], text[second:]]
@@ -230,9 +230,9 @@ def test_hostapd_reports_the_rates_of_an_access_point(hostapd: Answering) -> Non
         "STA-NEXT 30:d5:3e:cf:f8:76",
         "STA-NEXT 62:b3:3f:01:76:13",
     ]
-    # the driver reports no rate of the other station
+    # The driver reports no rate for the other station.
     assert (station_rates, wrong) == ({"30:d5:3e:cf:f8:76": 288_200_000}, [])
-    # rates of the standard, rounded down: the unit is 100 kbit/s
+    # The rates are those of the standard, rounded down to 100 kbit/s, the unit of the answer.
     to, from_ = Modulation("802.11ax", 5, 1, 80, 800), Modulation("802.11ax", 6, 2, 80, 800)
     assert (int(to.rate_bps / 1e5), int(from_.rate_bps / 1e5)) == (2882, 6485)
 
@@ -242,7 +242,7 @@ def test_the_requests_are_answered_by_hostapd(hostapd: Answering) -> None:
     text = (SAMPLES / "hostapd-stations/wired-2.10.txt").read_text()
     exchanges = [each.partition("\n") for each in text.split(">> ")[1:]]
     answers = [(request, answer) for request, _, answer in exchanges]
-    assert answers[1] == ("STA-FIRST", "")  # the reply lists no station
+    assert answers[1] == ("STA-FIRST", "")  # The answer contains no station.
     some = answers[2:5]
     asked = hostapd(lambda request: dict(some)[request].encode())
     station_rates, (fault,) = rates(f"hostapd:{asked.path}")
@@ -289,7 +289,7 @@ def test_a_station_that_leaves_meanwhile_begins_the_list_again(hostapd: Answerin
 
 
 def always_another() -> Callable[[str], bytes]:
-    """Return answers without end, each of another station."""
+    """Return a function that answers indefinitely with another station each time."""
     numbers = count(1)
     return lambda _: f"{(2 << 40 | next(numbers)).to_bytes(6).hex(':')}\n".encode()
 
@@ -386,7 +386,7 @@ def test_a_socket_of_another_kind_is_a_single_fault(tmp_path: Path) -> None:
     assert fault.endswith("Protocol wrong type for socket")
 
 
-# Several sources.
+# Rates from several sources.
 
 
 def test_sources_are_asked_simultaneously(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Stations that get a leaf, from the reports of the sources."""
+"""Stations that get a leaf, from the reports of several sources."""
 
 from ipaddress import ip_address, ip_network
 
@@ -154,7 +154,8 @@ def test_a_guest_that_claims_the_addresses_of_others_first_takes_no_leaf_from_th
     addresses = names(known.stations())
     assert addresses[LAPTOP] == ["10.0.0.50"]
     assert "10.0.0.50" not in addresses[PHONE]
-    # The laptop keeps its leaf even while the other machine has claimed the address again.
+    # The other machine has claimed the address again. The laptop is still listed, but without the
+    # address.
     known.see([seen(PHONE, "10.0.0.50")], 20)
     assert names(known.stations())[LAPTOP] == []
 
@@ -257,7 +258,7 @@ def test_an_ignored_address_is_not_a_station() -> None:
 def test_an_address_that_moves_to_another_machine_has_one_owner() -> None:
     known = roster()
     known.see([seen(PHONE, "10.0.0.1"), seen(LAPTOP, "10.0.0.1")], 0)
-    # Packets are classified by MAC address, so both have a leaf.
+    # Packets are classified by MAC address, so that both machines have a leaf.
     assert names(known.stations()) == {PHONE: ["10.0.0.1"], LAPTOP: []}
 
 
@@ -296,7 +297,8 @@ discover.neighbours = true
     known.see(
         [
             seen(PHONE, "10.2.0.1", interface="eth1"),
-            # an address of another interface's access point does not move a station there
+            # An address that belongs to an access point of another interface does not move a
+            # station to this access point.
             seen(LAPTOP, "10.3.0.1", interface="eth1"),
             seen(LAPTOP, "10.1.0.1", interface="eth1"),
         ],

@@ -1,4 +1,4 @@
-"""The shell script of a gateway as text: the quoted commands of `plan`, and refusals."""
+"""The shell script of a gateway: the quoted commands of `plan`, and error messages."""
 
 import shlex
 import subprocess
@@ -34,7 +34,9 @@ def made(text: str) -> str:
 
 
 def set_up(text: str) -> list[list[str]]:
-    """Return the commands of `set_up` of the script, as a shell reads them."""
+    """Return the commands in the function `set_up` of the script, split into words by shell
+    rules.
+    """
     body = text.split("set_up() {\n")[1].split("\n}\n")[0]
     return [shlex.split(line) for line in body.splitlines()]
 

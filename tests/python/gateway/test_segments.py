@@ -1,4 +1,4 @@
-"""Round-trip times of passing segments, from packets at an interface."""
+"""Round-trip times of TCP segments, measured from packets at an interface."""
 
 import socket
 import struct
@@ -46,7 +46,7 @@ def packet(
 
 
 class Wire:
-    """A flow from a server to a station, and an observation of it."""
+    """A flow from a server to a station, and an observation of this flow."""
 
     def __init__(self, station: str = STATION, server: str = SERVER, port: int = 80) -> None:
         self.station, self.server, self.port = station, server, port
@@ -83,7 +83,7 @@ def test_packets_that_are_not_segments_are_ignored() -> None:
     for other in (b"", segment[:39], udp, reset, fragment, b"\x60" + segment[1:]):
         assert parsed(other) is None
     endless = segment[:32] + b"\xf0" + segment[33:] + b"\x08\x00" + bytes(38)
-    assert parsed(endless) is not None  # a TCP option without a length
+    assert parsed(endless) is not None  # This TCP option has no length.
 
 
 def test_sequence_numbers_wrap_around() -> None:
@@ -94,8 +94,8 @@ def test_sequence_numbers_wrap_around() -> None:
 def test_the_first_ack_that_covers_a_segment_ends_its_round_trip() -> None:
     wire = Wire()
     wire.down(1.0, 100)
-    assert wire.up(1.01, 100) is None  # an ACK of data sent before
-    assert wire.up(1.05, 1099) is None  # an ACK of a part of the segment
+    assert wire.up(1.01, 100) is None  # This ACK acknowledges earlier data.
+    assert wire.up(1.05, 1099) is None  # This ACK acknowledges a part of the segment.
     assert wire.up(1.25, 1100) == (1.0, 0.25)
     assert wire.look.is_over
 
@@ -118,7 +118,7 @@ def test_a_retransmission_is_not_a_sample() -> None:
     wire.down(1.3, 100)
     assert wire.look.is_over
     assert wire.up(1.31, 1100) is None
-    # segments after the limit are not recorded either
+    # Segments beyond the limit are not recorded either.
     wire = Wire()
     for k in range(TAKEN):
         wire.down(1.0, 100 + 1000 * k)
@@ -130,7 +130,7 @@ def test_timestamps_identify_the_segment_that_was_acknowledged() -> None:
     wire = Wire()
     wire.down(1.0, 100, stamps=(50, 1))
     wire.down(1.3, 100, stamps=(350, 1))
-    assert wire.up(1.31, 1100, stamps=(9, 50)) is None  # the first ACK was late, not lost
+    assert wire.up(1.31, 1100, stamps=(9, 50)) is None  # The first ACK was late, but not lost.
     assert wire.up(1.35, 1100, stamps=(9, 350)) == pytest.approx((1.3, 0.05))
 
 
@@ -139,7 +139,7 @@ def test_an_ack_of_unsent_data_is_ignored(ahead: int) -> None:
     wire = Wire()
     wire.down(1.0, 100)
     if ahead > LARGEST_WINDOW:
-        wire.look.close()  # segments sent since then are unknown
+        wire.look.close()  # It is unknown which segments were sent since then.
         assert wire.up(1.01, 1100 + ahead) is None
     else:
         assert wire.up(1.01, 1100 + ahead) is None
@@ -166,7 +166,7 @@ def test_an_observation_has_an_end() -> None:
     assert not wire.look.is_over
     assert not wire.look.is_late(3.9)
     assert wire.look.is_late(4.1)
-    # packets without information do not keep the observation open
+    # An observation with packets that have no information ends, too.
     wire = Wire()
     for _ in range(MOST_SEEN):
         wire.down(1.0, 100, data=0)
@@ -174,7 +174,7 @@ def test_an_observation_has_an_end() -> None:
 
 
 def run(program: list[tuple[int, int, int, int]], data: bytes, kind: int) -> int:
-    """Return the number of bytes that a program of classic BPF accepts of a packet."""
+    """Return how many bytes of a packet a program of classic BPF accepts."""
     a = x = at = 0
     while True:
         code, yes, no, k = program[at]
@@ -232,7 +232,7 @@ def test_the_kernel_is_asked_for_the_segments_of_an_observation(ends: tuple[str,
     def up(ack: int, port: int = 80) -> bytes:
         return packet(*reversed(ends), (5000, port), 1, ack)
 
-    # at first all TCP packets of the station in both directions
+    # At first the filter accepts all TCP packets of the station in both directions.
     assert takes(down(100), OUTGOING)
     assert takes(up(100), HERE)
     assert not takes(down(100), HERE)
@@ -240,7 +240,7 @@ def test_the_kernel_is_asked_for_the_segments_of_an_observation(ends: tuple[str,
     assert not takes(packet("192.0.2.9", "10.0.0.9", (80, 5000), 1, 1, 10), OUTGOING)
     for k in range(TAKEN):
         wire.down(1.0, 100 + 1000 * k)
-    # then ACKs of the first segment, and retransmissions
+    # Then the filter accepts ACKs of the first segment, and retransmissions.
     assert takes(up(1100), HERE)
     assert takes(up(5100), HERE)
     assert not takes(up(1099), HERE)

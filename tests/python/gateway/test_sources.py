@@ -1,4 +1,4 @@
-"""Leases files and SNMP agents, against samples."""
+"""Files of DHCP leases, and SNMP agents, tested with samples."""
 
 import os
 import re
@@ -131,7 +131,7 @@ lease 10.0.0.4 {
     ids=["begun", "ends", "lines", "blanks", "both", "quotes", "digits", "dnsmasq"],
 )
 def test_a_file_takes_time_in_proportion_to_its_size(repeated: str) -> None:
-    """Eight times the size takes 8 times as long, or 64 times if each line reads all others."""
+    """If the size grows by eight, the time grows by 8, or by 64 if each line reads all others."""
 
     def spent_s(size: int) -> float:
         text = "lease 10.0.0.9 {\n" + repeated * (size // len(repeated)) + "\n}\n"
@@ -203,7 +203,7 @@ def test_a_source_that_fails_is_a_fault_and_the_others_count(
 
 
 class Agent(threading.Thread):
-    """An SNMP agent with rows of one column, followed by a row of the next column."""
+    """An SNMP agent with rows of one column of a table, followed by a row of the next column."""
 
     def __init__(self, rows: list[tuple[str, bytes]], kind: int = snmp.OCTETS) -> None:
         super().__init__(daemon=True)
@@ -283,8 +283,8 @@ RATE_COLUMN = "1.3.6.1.4.1.9.9.273.1.3.1.1.1"
 @pytest.mark.parametrize(
     ("kind", "value", "unit_bps", "rate_bps"),
     [
-        # cDot11ClientCurrentTxRateSet: octets in units of 500 kbit/s, here 11 Mbit/s as a basic
-        # rate, and a set of which the largest rate is used
+        # cDot11ClientCurrentTxRateSet has octets in units of 500 kbit/s. The first value is 11
+        # Mbit/s as a basic rate. The second value is a set, of which the largest rate is used.
         (snmp.OCTETS, bytes((0x96,)), 500_000, 11_000_000),
         (snmp.OCTETS, bytes((2, 4, 11, 22, 108)), 500_000, 54_000_000),
         (snmp.INTEGER, (5500).to_bytes(2, "big"), 1_000, 5_500_000),
@@ -343,7 +343,7 @@ def test_a_silent_agent_is_reported(agent: Agent, monkeypatch: pytest.MonkeyPatc
 
 
 class Chatter:
-    """A clock, and an agent that sends foreign messages every 0.3 s or an endless table."""
+    """A clock, and an agent that sends unrelated messages every 0.3 s, or an endless table."""
 
     def __init__(self, *, rows: bool) -> None:
         self.now_s, self.patience_s, self.rows = 100.0, 0.0, rows
@@ -388,7 +388,7 @@ class Chatter:
 @pytest.mark.parametrize(
     ("rows", "message", "ends_s"),
     [
-        # three attempts of one second, with three messages in each
+        # There are three attempts of one second, with three messages each.
         (False, "SNMP agent 127.0.0.1: no answer among 9 other datagrams", 103.0),
         (True, "SNMP agent 127.0.0.1: its table has no end within 10 s", 110.0),
     ],

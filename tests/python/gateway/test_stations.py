@@ -1,4 +1,4 @@
-"""Searches for stations: their start, and the effect of their end."""
+"""Searches for stations: when they start, and what happens when they end."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -24,7 +24,7 @@ ADDRESS = config.ip_address("10.0.0.7")
 
 
 class Slow(Executor):
-    """Ends a search when a test says so."""
+    """An executor whose searches end when the test says so."""
 
     def __init__(self) -> None:
         self.futures: list[Future[Any]] = []
@@ -35,7 +35,7 @@ class Slow(Executor):
 
 
 class Unshaped:
-    """A shaper without a setup."""
+    """A shaper that sets up nothing."""
 
     layout: Layout | None = None
     others = Surroundings()
@@ -98,7 +98,7 @@ def test_a_reading_without_news_wakes_no_thread(some: Stations) -> None:
     for _ in range(3):
         looking(some, workers, lambda: ended.append(1)).set_result(result)
     assert ended == [1]
-    # the result is still used, with the next
+    # The result is still used, together with the next result.
     assert some.faults == [SILENT]
     assert ADDRESS in some.roster.machines["02:00:00:00:00:01"].seen_s
 
@@ -113,7 +113,7 @@ def test_a_newcomer_is_a_station_that_no_reading_or_event_has_named(some: Statio
 
 
 class Accepting(Unshaped):
-    """A shaper whose kernel accepts every request."""
+    """A shaper for a kernel that accepts every request."""
 
     layout: Layout
 
@@ -156,7 +156,7 @@ def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Statio
 def test_requests_for_all_leaves_do_not_affect_present_stations(
     some: Stations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There are more machines than leaves, each with an address, and later fewer."""
+    """At first there are more machines than leaves, each with an address. Later there are fewer."""
     shaping = some.shaping
     monkeypatch.setattr(admission, "MOST_KNOWN", 2 * MOST_LEAVES)
     discovery = replace(shaping.gateway.discovery, new_per_minute=2 * MOST_LEAVES)
@@ -170,7 +170,7 @@ def test_requests_for_all_leaves_do_not_affect_present_stations(
         for k in range(MOST_LEAVES + 5)
     ]
     some.see(sightings)
-    room = MOST_LEAVES - 3  # unclassified packets, multicast packets and echoes have leaves too
+    room = MOST_LEAVES - 3  # Unclassified, multicast and echo packets have leaves, too.
     assert len(layout.members) == room
     assert some.refusals() == [
         "not shaped: 02:00:00:00:fe:fd: more than 65277 leaf queues: the kernel has no numbers for "

@@ -1,4 +1,6 @@
-"""Captures of TCP conversations of a station and a server over a wire, written by hand."""
+"""Captures of TCP connections between a station and a server over a wire, computed from given
+times.
+"""
 
 import struct
 from collections.abc import Callable, Iterable
@@ -14,7 +16,7 @@ SYN, ACK = 2, 16
 def capture(
     path: Path, packets: Iterable[tuple[float, bytes]], *, snap: int = 65535, link: int = ETHERNET
 ) -> Path:
-    """Write packets as pcap, each cut to `snap` bytes."""
+    """Write packets as a pcap file, each truncated to `snap` bytes."""
     content = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, snap, link)]
     for at_s, packet in sorted(packets, key=lambda each: each[0]):
         seconds, rest = divmod(at_s, 1)
@@ -36,7 +38,7 @@ def ethernet(
     length: int = 0,
     options: bytes = b"",
 ) -> bytes:
-    """Return an Ethernet frame with a TCP segment, whose payload is zeros."""
+    """Return an Ethernet frame with a TCP segment, whose payload consists of zeros."""
     header = 20 + len(options)
     total = 20 + header + length
     ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, total % 65536, 0, 0, 64, 6, 0, source, sink)
@@ -46,7 +48,7 @@ def ethernet(
 
 @dataclass(frozen=True)
 class Conversation:
-    """A connection that the station opens, seen by a capture next to the station.
+    """A TCP connection that the station opens, captured next to the station.
 
     Attributes
     ----------
@@ -59,7 +61,7 @@ class Conversation:
     handshake : bool
         Whether the capture contains the handshake.
     scale : int
-        Window scale of both ends, -1: none.
+        Window scale of station and server, or -1 if they have none.
     up : bool
         Whether the station sends the data.
     """
@@ -84,13 +86,14 @@ class Conversation:
         Parameters
         ----------
         sent : iterable of (float, int, int)
-            Time, first byte from 0 and payload of each segment at the capture. [s], [bytes]
+            Time [s], number of the first byte from 0, and payload [bytes] of each segment at the
+            capture.
         acks : bool
             Whether the capture contains the ACKs.
         start_s : float
             Time of the SYN. [s]
         waited_s : callable, optional
-            Time that each segment, by its number, waited in its sender's queue, which the time
+            Function from the number of a segment to its time in the sender's queue, which TCP time
             stamps show. [s]
         """
         frames = list(self._opening(start_s)) if self.handshake else []
@@ -136,14 +139,14 @@ class Conversation:
 def paced(
     count: int, every_s: float, *, start_s: float = 0.1, length: int = MSS
 ) -> list[tuple[float, int, int]]:
-    """Return segments that an application sends at equal times."""
+    """Return segments that an application sends at equal intervals."""
     return [(start_s + number * every_s, number * length, length) for number in range(count)]
 
 
 def bursts(
     rounds: int, window: int, every_s: float, *, start_s: float = 0.1, gap_s: float = 1e-4
 ) -> list[tuple[float, int, int]]:
-    """Return segments of a sender that sends a window at a time."""
+    """Return segments of a sender that sends its window as one burst."""
     return [
         (start_s + turn * every_s + place * gap_s, (turn * window + place) * MSS, MSS)
         for turn in range(rounds)
@@ -152,7 +155,7 @@ def bursts(
 
 
 def on_air(packet: bytes, *, up: bool, station: int = 1) -> bytes:
-    """Return an Ethernet frame as a data frame at 54 Mb/s, with radiotap, not encrypted."""
+    """Return an Ethernet frame as an unencrypted data frame at 54 Mb/s, with a radiotap header."""
     radiotap = struct.pack("<BBHIB", 0, 0, 9, 1 << 2, 108)
     access_point, client = (
         bytes([2, kind, 0, 0]) + struct.pack(">H", number)

@@ -1,4 +1,4 @@
-"""Cells of 802.11n, ac and ax: observed rates, and the nearest supported rates."""
+"""Cells of 802.11n, ac and ax: observed rates, and the nearest rates that the engine supports."""
 
 import json
 from pathlib import Path
@@ -32,9 +32,7 @@ def scenario(network: Network) -> CellScenario:
 
 @pytest.mark.parametrize("phy", GENERATIONS)
 def test_rates_and_combinations_are_those_of_the_engine(phy: str) -> None:
-    """The importer accepts the combinations of MCS and streams of the engine, with the engine's
-    rates.
-    """
+    """The importer accepts the combinations of MCS and streams of the engine, with equal rates."""
     for width in SUBCARRIERS[phy]:
         for guard_ns in (800, 1600, 3200) if phy == "802.11ax" else (400, 800):
             every = [

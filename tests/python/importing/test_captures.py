@@ -1,4 +1,4 @@
-"""Imported captures of lasthop equal the simulation."""
+"""A capture that lasthop writes and imports again gives the simulated scenario."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 
 
 class Taken(NamedTuple):
-    """A scenario, its simulation, and its imported capture."""
+    """A scenario, its simulation, and the import of its capture."""
 
     scenario: CellScenario
     result: lh.Result
@@ -30,7 +30,9 @@ DURATIONS = {
     "seven-downloads": "10 s",
     "power-save": "14 s",
 }
-"""Examples and their durations. Round trips of a hot-spot take 0.8 s."""
+"""Names of examples with the durations of their simulations. Round trips of a hot-spot take 0.8
+s.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,7 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Taken]:
 
 
 def station_of(address: str) -> int:
-    """Return the index of the station with this address of a capture."""
+    """Return the index of the station with this address in a capture."""
     return int(address.replace(":", "")[4:], 16) - 1
 
 
@@ -92,7 +94,7 @@ def test_directions_and_connections_are_those_simulated(
 @pytest.mark.smoke(2)
 @pytest.mark.parametrize("name", ["hotspot", "power-save", "snr-classes", "seven-downloads"])
 def test_round_trips_are_those_simulated(name: str, taken: Callable[[str], Taken]) -> None:
-    """The error is within 10 %, although most of a round trip is on wires."""
+    """The error is within 10 %. A large part of a round trip is on wires."""
     scenario, result, seen = taken(name)
     rows = {flow.name: result.flows.loc[flow.name, "rtt_s"] for flow in scenario.flows}
     for station in seen.stations:
@@ -141,7 +143,9 @@ def test_wire_window_and_acks_are_detected(taken: Callable[[str], Taken]) -> Non
 def test_the_imported_scenario_simulates_to_the_same(
     name: str, taken: Callable[[str], Taken], tmp_path: Path
 ) -> None:
-    """Stations, rates and directions are the same in a capture of the imported scenario."""
+    """If the imported scenario is simulated, its capture has the same stations, rates and
+    directions.
+    """
     first = taken(name).seen
     again = lh.simulate(
         as_toml(first),
@@ -157,7 +161,7 @@ def test_the_imported_scenario_simulates_to_the_same(
 
 
 def content_of(station: Station) -> tuple[object, ...]:
-    """Return rate and directions of a station."""
+    """Return the rate and the directions of a station."""
     return (
         station.down_bps or station.up_bps,
         station.upload and station.upload.count,

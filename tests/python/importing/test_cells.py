@@ -1,4 +1,4 @@
-"""Access point, stations and omissions of a complete capture."""
+"""Access point, stations and warnings about omissions in an imported capture."""
 
 import struct
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_group_addresses_and_frames_between_stations_are_not_stations(tmp_path: 
     between = frame(True, 1, 1)
     between = (
         between[:10] + bytes([0x40]) + between[11:]
-    )  # A frame neither to nor from the access point.
+    )  # This frame is neither to nor from the access point.
     everybody = frame(False, 1, 1)
     everybody = everybody[:13] + b"\xff" * 6 + everybody[19:]
     path = capture(tmp_path / "x", [(0.0, between), (0.1, everybody)])
@@ -119,7 +119,7 @@ def test_private_addresses_are_the_stations_of_a_wire(tmp_path: Path) -> None:
 
 
 def test_the_number_of_connections_is_the_largest_simultaneous_number(tmp_path: Path) -> None:
-    """Two connections are simultaneous, and a third connection comes later."""
+    """Two connections are simultaneous, and a third connection begins later."""
     packets = []
     for begin_s, port in ((0.0, 1), (0.5, 2), (20.0, 3)):
         for number in range(40):

@@ -1,4 +1,4 @@
-"""Station dumps: silent networks, peers without an access point, several dumps and interfaces."""
+"""Station dumps: idle networks, peers without an access point, several dumps and interfaces."""
 
 from pathlib import Path
 
@@ -222,7 +222,7 @@ def test_a_width_is_attributed_to_iw_only_if_iw_reported_it(
     ],
 )
 def test_expected_throughput_is_reported(text: str, words: str, tmp_path: Path) -> None:
-    """iw prints thousandths without leading zeros."""
+    """iw omits leading zeros of the thousandths."""
     seen = dumped(tmp_path, block(1, expected_throughput=text))
     assert any(words in note for note in seen.stations[0].notes)
 

@@ -28,8 +28,8 @@ def test_rate_channel_and_signal_of_radiotap_are_read() -> None:
 
 
 def test_fields_of_radiotap_are_aligned_after_all_presence_words() -> None:
-    """TSFT is aligned to eight bytes from the start of the header; two presence words end at byte
-    twelve.
+    """The field TSFT is aligned to eight bytes from the start of the header. With two presence
+    words, the header before TSFT has twelve bytes.
     """
     present = 1 << 0 | 1 << 2 | 1 << 31
     fields = bytes(4) + struct.pack("<QB", 1, 108)

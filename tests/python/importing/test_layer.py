@@ -1,4 +1,6 @@
-"""Captures with MCS, VHT and HE of radiotap: the cell, and the rates of its stations."""
+"""Captures with the radiotap fields MCS, VHT and HE: the PHY of the cell, and the rates of its
+stations.
+"""
 
 import struct
 from pathlib import Path
@@ -17,7 +19,9 @@ AMPDU = struct.pack("<IHBB", 7, 0, 0, 0)
 
 
 def frame(station: int, fields: bytes, present: int, *, mhz: int = 5180) -> bytes:
-    """Return a downlink frame of an A-MPDU with channel, A-MPDU status and this field."""
+    """Return a downlink frame of an A-MPDU with channel, A-MPDU status and the given radiotap
+    field.
+    """
     head = struct.pack("<HH", mhz, 0x140)
     at = 8 + len(head)
     head += bytes(-at % 4) + AMPDU
@@ -63,7 +67,9 @@ def test_alternating_rates_are_reported_with_their_part(tmp_path: Path) -> None:
 
 
 def test_a_few_frames_of_a_later_generation_make_no_other_cell(tmp_path: Path) -> None:
-    """Wrongly decoded frames can have any rate, so that a few of them do not determine the cell."""
+    """Frames that were decoded wrongly can have any rate. Therefore a few such frames do not change
+    the PHY of the cell.
+    """
     packets = [(0.001 * k, frame(1, VHT_FIELD, 1 << 21)) for k in range(3000)]
     packets += [(3.1, frame(1, HE_FIELD, 1 << 23))]
     assert of_capture(capture(tmp_path / "x", packets), Choices()).phy == "802.11ac"

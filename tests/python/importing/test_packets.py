@@ -1,4 +1,4 @@
-"""Captures of every form: byte orders, units of time, interfaces, and damage."""
+"""Captures in all formats: byte orders, units of time, interfaces, and damaged files."""
 
 import gzip
 import struct
@@ -90,7 +90,7 @@ def test_a_capture_may_be_compressed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("missing", [1, 5, 20])
 def test_a_truncated_capture_is_read_up_to_its_end(missing: int, tmp_path: Path) -> None:
-    """Complete packets are read from a truncated capture, such as after a full disk."""
+    """Complete packets are read from a truncated capture, for example after the disk was full."""
     content = pcap("<", 0xA1B2C3D4, [(1, 0, b"whole"), (2, 0, b"cut" * 10)])
     assert read(tmp_path / "x", content[:-missing]) == [Packet(1, 1.0, b"whole")]
     content = section("<") + interface("<", 1) + enhanced("<", 0, 0, b"x") * 2

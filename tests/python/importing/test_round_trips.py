@@ -1,4 +1,4 @@
-"""Round trips seen in the middle of a path, on conversations written by hand."""
+"""Round-trip times measured in the middle of a path, with computed connections."""
 
 import pytest
 
@@ -8,21 +8,21 @@ from lasthop.importing.segments import ACK, SYN, Segment
 MSS = 1000
 RTT_S = 0.2
 BEFORE_S = 0.15
-"""Delay of a segment from its sender to the capture, mostly in queues. [s]"""
+"""Delay of a segment from its sender to the capture, mainly in queues. [s]"""
 
 
 def segment(number: int, *, stamp: int = -1) -> Segment:
-    """Return the segment of this number, from 0."""
+    """Return the segment with this number, from 0."""
     return Segment(b"s", b"r", 1, 2, True, ACK, 1 + number * MSS, 1, 100, MSS, stamp=stamp)
 
 
 def ack(segments: int, *, echo: int = -1) -> Segment:
-    """Return the ACK of this many segments."""
+    """Return the ACK of the first `segments` segments."""
     return Segment(b"r", b"s", 2, 1, True, ACK, 1, 1 + segments * MSS, 100, 0, echo=echo)
 
 
 def opened() -> RoundTrips:
-    """Return a connection after its handshake."""
+    """Return the measurement of a connection after its handshake."""
     trips = RoundTrips()
     trips.data(0.0, Segment(b"s", b"r", 1, 2, True, SYN, 0, 0, 0, 0), 0)
     trips.ack(0.001, Segment(b"r", b"s", 2, 1, True, SYN | ACK, 0, 1, 100, 0), 0, 0)
@@ -30,10 +30,11 @@ def opened() -> RoundTrips:
 
 
 def window_of(count: int, rounds: int, *, stamps: bool = False) -> RoundTrips:
-    """Return a sender that always has `count` segments in flight, evenly over each round trip.
+    """Return the measurement of a sender that always has `count` segments in flight, at equal
+    intervals.
 
-    Segment k leaves at k RTT / count and is acknowledged a round trip later. The capture is just
-    before the receiver, after the queue of the sender.
+    The sender transmits segment k at k RTT / count, and gets its ACK one RTT later. The capture is
+    just before the receiver, after the queue of the sender.
     """
     trips = opened()
     events: list[tuple[float, int, bool]] = []
@@ -50,13 +51,15 @@ def window_of(count: int, rounds: int, *, stamps: bool = False) -> RoundTrips:
 
 
 def test_a_window_limited_by_the_receiver_reveals_the_complete_round_trip() -> None:
-    """Each segment is visible to the capture only for a quarter of the round trip."""
+    """The capture sees each segment only for a quarter of its round trip."""
     trips = window_of(20, 60)
     assert trips.by_window.mean == pytest.approx(RTT_S, rel=0.05)
 
 
 def test_time_stamps_reveal_the_delay_before_the_capture() -> None:
-    """Only the minimum is unknown, since the clocks of two machines differ."""
+    """Time stamps do not reveal the minimum of the delay, because the clocks of two machines
+    differ.
+    """
     trips = window_of(20, 30, stamps=True)
     assert trips.stamped
     assert trips.rtt_s == pytest.approx(RTT_S - BEFORE_S, rel=0.05)
@@ -65,7 +68,7 @@ def test_time_stamps_reveal_the_delay_before_the_capture() -> None:
 def test_a_clock_is_set_by_the_first_stamps_not_by_late_ones() -> None:
     trips = opened()
     for number in range(400):
-        wait_s = 0.001 if number < 10 else 0.3  # A queue builds up and stays.
+        wait_s = 0.001 if number < 10 else 0.3  # a standing queue from packet 10 on
         sent_s = 0.01 * number
         trips.data(sent_s + wait_s, segment(number, stamp=round(1000 * sent_s)), number)
         trips.ack(sent_s + wait_s + 0.002, ack(number + 1, echo=round(1000 * sent_s)), 0, number)
@@ -100,7 +103,9 @@ def test_sequence_numbers_may_wrap() -> None:
 
 
 def test_the_queue_before_a_segment_has_the_bytes_that_passed_before_it() -> None:
-    """Ten other segments pass between each segment and the ACK that released it."""
+    """Ten other segments pass the capture between each segment and the ACK that caused its
+    transmission.
+    """
     trips = opened()
     passed = 0
     for number in range(60):
@@ -120,8 +125,8 @@ def test_a_pause_is_not_a_round_trip() -> None:
 
 
 def test_a_sender_that_begins_with_two_segments_is_followed_through_slow_start() -> None:
-    """The sender sends 2, 4, 8, ... segments per round trip. If a larger start were assumed, round
-    trips would seem longer.
+    """The sender sends 2, 4, 8, ... segments per round trip. If a larger initial window were
+    assumed, the round-trip times would be too long.
     """
     trips = opened()
     sent = 0
@@ -137,10 +142,11 @@ def test_a_sender_that_begins_with_two_segments_is_followed_through_slow_start()
 
 
 def test_a_window_that_grows_faster_than_renos_is_followed_from_the_second_loss_on() -> None:
-    """Linux counts segments, not ACKs: between two losses, at windows of 8 and 16, the window grows
-    by 12.
+    """Linux counts acknowledged segments, not ACKs. Therefore the window grows by 12 between two
+    losses.
 
-    Thirty ACKs increase Reno's window from 8 to the root of 8^2 + 2 * 30, which is 11.
+    In comparison, thirty ACKs increase Reno's window from 8 to the square root of 8^2 + 2 * 30,
+    which is 11.
     """
     trips = opened()
     first, at_s = 0, 1.0

@@ -1,4 +1,4 @@
-"""Each published sample makes a valid scenario or is refused with a reason."""
+"""Each published sample gives a valid scenario, or is refused with a reason."""
 
 from pathlib import Path
 
@@ -116,7 +116,7 @@ def test_an_inconsistent_sample_is_refused(name: str) -> None:
 
 
 def read_measured(path: Path) -> Measurement:
-    """Return the only report of a file."""
+    """Return the only measurement of a file."""
     [measurement] = read(path)
     return measurement
 

@@ -1,4 +1,4 @@
-"""Station dumps of iw, settings of hostapd and of OpenWrt."""
+"""Station dumps of iw, and settings of hostapd and OpenWrt."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +46,9 @@ def scenario(network: Network) -> CellScenario:
 
 
 def test_a_dump_has_stations_rates_and_directions(tmp_path: Path) -> None:
-    """At an access point rx is from the station, and a silent station has no connections."""
+    """In the dump of an access point, rx is traffic from the station. An idle station has no
+    connections.
+    """
     known = scenario(iw.network(file(tmp_path, DUMP)))
     assert known.cell.phy == "802.11b"
     first, second = known.stations
@@ -347,7 +349,9 @@ def test_a_text_that_is_too_long_is_refused(kind: str, tmp_path: Path) -> None:
 
 
 def test_rates_are_those_of_the_engine() -> None:
-    """A new rate of a preset must be added here too, because it is compared with the schema."""
+    """The rates are compared with the schema. If a preset gets a new rate, it must be added to this
+    test.
+    """
     description = lh.schema()["$defs"]["station"]["properties"]["rate"]["description"]
     for preset, rates in phy.RATES.items():
         listed = ", ".join(f"{rate / 1e6:g}" for rate in rates)

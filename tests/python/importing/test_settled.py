@@ -1,4 +1,4 @@
-"""Settings of access points of 802.11n, ac and ax: generation, band, width, guard interval."""
+"""Settings of access points of 802.11n, ac and ax: generation, band, width and guard interval."""
 
 import json
 from pathlib import Path
@@ -212,7 +212,7 @@ def test_an_invalid_burst_is_refused_with_its_line(text: str, tmp_path: Path) ->
 
 
 def radio(tmp_path: Path, *interfaces: str) -> Network:
-    """Return a radio with interfaces of these options."""
+    """Return a network with one radio, whose interfaces have these options."""
     text = "config wifi-device 'radio0'\n\toption band '5g'\n\toption htmode 'VHT80'\n"
     for each in interfaces:
         lines = "".join(f"\toption {option}\n" for option in each.split(","))

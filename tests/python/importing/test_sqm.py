@@ -1,4 +1,4 @@
-"""Queues of SQM: the queue of the line, and its unsupported settings."""
+"""Import of SQM settings: the queue of the wired line, and settings that are not supported."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ def queue(**options: str) -> Options:
 
 
 def line_of(tmp_path: Path, *queues: Options) -> tuple[dict[str, str], str]:
-    """Return the keys of the wire with their values, and all warnings."""
+    """Return the imported keys of the wire with their values, and all warnings."""
     path = tmp_path / "sqm"
     path.write_text(
         "".join(

@@ -1,4 +1,6 @@
-"""Connections limited by their windows are greedy; other connections have their measured rate."""
+"""Imported connections limited by their windows are greedy. Other connections have their measured
+rate.
+"""
 
 import struct
 from pathlib import Path
@@ -14,13 +16,13 @@ from .conversations import MSS, RADIOTAP, STATION, Conversation, bursts, capture
 
 
 def imported(path: Path, packets: list[tuple[float, bytes]], *, snap: int = 65535) -> Station:
-    """Return the only station of a capture."""
+    """Return the only station of an imported capture."""
     [station] = network(capture(path / "x.pcap", packets, snap=snap), Choices()).stations
     return station
 
 
 def rates(station: Station) -> tuple[float | None, float | None]:
-    """Return the rates of a station's datagrams, up and down. [bit/s]"""
+    """Return the rates of a station's datagrams in both directions. [bit/s]"""
     up, down = station.udp_up, station.udp_down
     return (up.rate_bps if up else None, down.rate_bps if down else None)
 
@@ -33,7 +35,7 @@ def rates(station: Station) -> tuple[float | None, float | None]:
 def test_a_paced_sender_has_its_rate_and_the_handshakes_round_trip(
     every_s: float, length: int, up: bool, tmp_path: Path
 ) -> None:
-    """The rates are from 0.03 to 5.8 Mb/s over a path of 20 ms."""
+    """The sending rates are from 0.03 to 5.8 Mb/s, over a path with a round-trip time of 20 ms."""
     talk = Conversation(up=up)
     station = imported(tmp_path, talk.packets(paced(150, every_s, length=length)))
     assert (station.upload, station.download) == (None, None)
@@ -49,7 +51,7 @@ def test_a_paced_sender_has_its_rate_and_the_handshakes_round_trip(
 
 
 def test_the_imported_scenario_carries_the_measured_rate(tmp_path: Path) -> None:
-    """Without the rate the connection would be greedy, with 20 Mb/s and more."""
+    """If the rate were not imported, the connection would be greedy and have 20 Mb/s or more."""
     packets = Conversation().packets(paced(150, 0.4))
     seen = network(capture(tmp_path / "x.pcap", packets), Choices())
     settings = {"duration": "6 s", "warmup": "1 s", "replications": 1}
@@ -59,7 +61,7 @@ def test_the_imported_scenario_carries_the_measured_rate(tmp_path: Path) -> None
 
 
 def test_a_burst_of_a_window_per_round_trip_is_greedy(tmp_path: Path) -> None:
-    """The receiver's window is 41 segments, which arrive 0.1 ms apart every 30 ms."""
+    """The receive window is 41 segments. They arrive 0.1 ms apart, every 30 ms."""
     talk = Conversation(path_s=0.03)
     station = imported(tmp_path, talk.packets(bursts(30, 41, 0.03)))
     assert station.download is not None
@@ -68,7 +70,7 @@ def test_a_burst_of_a_window_per_round_trip_is_greedy(tmp_path: Path) -> None:
 
 
 def test_a_queue_after_the_capture_is_greedy(tmp_path: Path) -> None:
-    """60 segments of 1 ms each wait between the capture and the station."""
+    """Between the capture and the station 60 segments are queued, for 1 ms each."""
     talk = Conversation(path_s=0.01, near_s=0.001, scale=7)
     opening = talk.packets([])
     waiting = Conversation(path_s=0.01, near_s=0.06, handshake=False, scale=7)
@@ -78,7 +80,7 @@ def test_a_queue_after_the_capture_is_greedy(tmp_path: Path) -> None:
 
 
 def test_video_in_pieces_has_a_rate(tmp_path: Path) -> None:
-    """The sender sends 400 segments every 4 s, as fast as the window allows."""
+    """Every 4 s, the sender sends 400 segments as fast as its window allows."""
     sent, number = [], 0
     for piece in range(4):
         for turn in range(10):
@@ -93,7 +95,7 @@ def test_video_in_pieces_has_a_rate(tmp_path: Path) -> None:
 
 
 def test_idle_time_is_not_a_round_trip(tmp_path: Path) -> None:
-    """There is a request every 3.5 s over a path of 10 ms."""
+    """The station sends a request every 3.5 s, over a path with a round-trip time of 10 ms."""
     sent, number = [], 0
     for request in range(6):
         for place in range(8):
@@ -120,7 +122,7 @@ def test_keep_alives_neither_repeat_data_nor_prolong_a_connection(tmp_path: Path
 
 @pytest.mark.parametrize("snap", [65535, 200, 60])
 def test_segments_of_offload_count_by_bytes(snap: int, tmp_path: Path) -> None:
-    """A window of 29 segments arrives as one packet."""
+    """Offload merges a window of 29 segments into one packet."""
     length = 29 * MSS
     sent = [(0.1 + 0.021 * turn, turn * length, length) for turn in range(5)]
     station = imported(tmp_path, Conversation().packets(sent), snap=snap)
@@ -149,7 +151,7 @@ def test_without_acks_only_pauses_reveal_a_rate(tmp_path: Path) -> None:
 
 
 def test_without_a_handshake_two_seconds_reveal_a_rate(tmp_path: Path) -> None:
-    """Within two seconds a window has grown at any round-trip time."""
+    """At any round-trip time, two seconds are enough for a window to grow."""
     talk = Conversation(handshake=False)
     assert imported(tmp_path, talk.packets(paced(60, 0.02))).download is not None
     station = imported(tmp_path, talk.packets(paced(150, 0.02)))
@@ -167,7 +169,7 @@ def test_a_station_may_have_a_greedy_and_a_paced_connection(tmp_path: Path) -> N
 
 
 def test_a_window_with_losses_is_limited_by_them(tmp_path: Path) -> None:
-    """Every hundredth segment is retransmitted, although few segments are in flight."""
+    """Every hundredth segment is retransmitted, although only few segments are in flight."""
     sent = paced(400, 0.002)
     again = [(at_s + 0.0015, first, length) for at_s, first, length in sent[99::100]]
     packets = Conversation(near_s=0.0018).packets(sent)
@@ -178,8 +180,8 @@ def test_a_window_with_losses_is_limited_by_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stamps", [True, False])
 def test_time_stamps_show_the_queue_in_front_of_a_capture(stamps: bool, tmp_path: Path) -> None:
-    """An upload waits for up to 0.3 s in its station. Only time stamps show this wait in the
-    capture.
+    """An upload is queued for up to 0.3 s in its station. In the capture, only time stamps show
+    this delay.
     """
 
     def waited_s(number: int) -> float:
@@ -195,7 +197,7 @@ def test_time_stamps_show_the_queue_in_front_of_a_capture(stamps: bool, tmp_path
 
 
 def radio(packets: list[tuple[float, bytes]], *, station: int = 1) -> list[tuple[float, bytes]]:
-    """Return the same packets in data frames."""
+    """Return the packets in data frames of 802.11."""
     return [
         (at_s, on_air(packet, up=packet[26:30] == STATION, station=station))
         for at_s, packet in packets
@@ -216,7 +218,7 @@ def test_segments_over_a_busy_radio_may_have_waited_for_it(busy: bool, tmp_path:
 
 
 def test_encrypted_frames_that_are_cut_count_as_long_as_they_were(tmp_path: Path) -> None:
-    """In a capture of 100 bytes per packet, ACKs of a download are as long as its data."""
+    """The capture has 100 bytes per packet, so that ACKs of a download are as long as its data."""
     packets = radio(Conversation(handshake=False).packets(paced(200, 0.01)))
     secret = [
         (at_s, frame[:10] + bytes([frame[10] | 0x40]) + frame[11:]) for at_s, frame in packets

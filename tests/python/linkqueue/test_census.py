@@ -1,4 +1,4 @@
-"""Present senders, from packets at an interface."""
+"""Number of active senders, from packets at an interface."""
 
 from ipaddress import ip_address
 
@@ -12,13 +12,13 @@ WANTED = read('[interface]\nname = "wan"\nrate = "10 Mbps"\nqueue.threshold = 15
 
 
 class Flow:
-    """An outgoing flow and its ACKs."""
+    """A flow in the outgoing direction, and its ACKs."""
 
     def __init__(self, census: Census, port: int) -> None:
         self.census, self.port, self.next = census, port, 1
 
     def send(self, at_s: float, payload: int = 1448, rtt_s: float | None = None) -> None:
-        """Send a segment and the ACK that covers it."""
+        """Send a segment, and the ACK that acknowledges it."""
         start, self.next = self.next, self.next + payload
         leaves = Segment(HERE, self.port, THERE, 80, start, self.next, 1, None, None)
         self.census.leaves(leaves, BEGAN_S + at_s)
@@ -35,7 +35,7 @@ def test_a_flow_that_sends_full_segments_in_each_third_is_long_lived() -> None:
         typed.send(tenth / 10, payload=40, rtt_s=0.01)
     for _ in range(30):
         page.send(1.5, rtt_s=0.02)
-    for at_s in (0.5, 2.6, 3.9):  # retransmission time-outs with backoff
+    for at_s in (0.5, 2.6, 3.9):  # retransmission time-outs with exponential backoff
         late.send(at_s)
     heard = census.heard(4.0)
     assert (heard.flows, heard.others) == (2, 2)
@@ -44,7 +44,9 @@ def test_a_flow_that_sends_full_segments_in_each_third_is_long_lived() -> None:
 
 
 def test_packets_stamped_near_the_listening_time_belong_to_it() -> None:
-    """Two clocks and a late reader can put the time stamps slightly outside the listening time."""
+    """The time stamps may be slightly outside the listening time, because there are two clocks and
+    packets are read late.
+    """
     census = Census(BEGAN_S)
     flow = Flow(census, 1)
     for tenth in range(-2, 22):

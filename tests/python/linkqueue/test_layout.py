@@ -1,4 +1,4 @@
-"""Messages to the kernel about a queue, without a kernel."""
+"""Netlink messages to the kernel about a queue, checked without a kernel."""
 
 import math
 import re
@@ -102,7 +102,9 @@ def test_requested_settings_can_be_read_back(queue: str) -> None:
 
 
 def test_red_decays_in_idle_times_as_in_tc() -> None:
-    """After an idle time of m packets: m times the logarithm of 1 - w, rounded down."""
+    """After an idle time of m packets, the table has m times the logarithm of 1 - w, rounded down.
+    Here w is the weight of RED's average.
+    """
     packet_ticks = tc.ticks(1514, 10_000_000 // 8)
     table, cell_log = disciplines.idle_table(9, packet_ticks)
     assert len(table) == 256
@@ -175,7 +177,7 @@ def test_the_program_is_linked_with_its_functions_and_maps() -> None:
 
 
 def test_structures_and_bounds_are_those_of_the_program() -> None:
-    """Structures and bounds of Python equal those of the C code."""
+    """The structures and limits in Python equal those in the C code."""
     shared, control = (Object(object_of(name)).types() for name in ("sharing", "pi"))
     assert shared.structure("class").size == CLASS.size
     assert shared.structure("setting").size == sharing.SETTING.size

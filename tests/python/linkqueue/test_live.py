@@ -33,7 +33,7 @@ STATUS: dict[str, Any] = {
 
 
 def shown(status: dict[str, Any]) -> list[str]:
-    """Return the lines of the status with single blanks."""
+    """Return the lines of the status with single spaces."""
     console = Console(width=160)
     with console.capture() as captured:
         console.print(tables(status))

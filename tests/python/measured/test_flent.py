@@ -1,4 +1,4 @@
-"""Measurements of flent: the form of its files and their faults."""
+"""Measurements of flent: the format of its files, and faults in files."""
 
 import gzip
 import json
@@ -31,7 +31,7 @@ FLENT: dict[str, Any] = {
 
 
 def read(path: Path) -> Measurement:
-    """Return the only report of a file."""
+    """Return the only measurement of a file."""
     [measurement] = read_all(path)
     return measurement
 
@@ -136,7 +136,7 @@ def test_encodings_of_windows_are_read(tmp_path: Path) -> None:
 
 
 def test_series_that_flent_computes_are_not_streams(tmp_path: Path) -> None:
-    """Files of flent give fairness the unit of its input series."""
+    """In files of flent, the unit of fairness is that of the compared series."""
     tree: dict[str, Any] = {"results": {}, "x_values": [0], "metadata": {"SERIES_META": {}}}
     names = {
         "TCP upload 1": None,
@@ -157,7 +157,9 @@ def test_series_that_flent_computes_are_not_streams(tmp_path: Path) -> None:
 
 
 def test_the_command_determines_the_direction_if_the_name_does_not(tmp_path: Path) -> None:
-    """`--swap-up-down` changes only the command. `TCP cubic` has no direction in its name."""
+    """The option `--swap-up-down` changes only the recorded command. The name `TCP cubic` has no
+    direction.
+    """
     commands = {
         "TCP upload": "netperf -P 0 -t TCP_MAERTS -l 60",
         "TCP cubic": "netperf -P 0 -t TCP_STREAM -l 60",
@@ -176,7 +178,7 @@ def test_the_command_determines_the_direction_if_the_name_does_not(tmp_path: Pat
 
 
 def of_voip(tmp_path: Path, series: dict[str, list[Any]], **more: Any) -> Measurement:
-    """Return a file with series of VoIP."""
+    """Return the measurement of a file with VoIP series."""
     results = {f"VoIP::{name}": values for name, values in series.items()}
     return read(written(tmp_path, {"results": results, "x_values": [0], **more}))
 
@@ -211,7 +213,7 @@ def test_a_negative_one_way_delay_means_that_clocks_differ(tmp_path: Path) -> No
 
 
 def test_statistics_of_qdiscs_are_queues(tmp_path: Path) -> None:
-    """`dropped` counts per interval, `sent_pkts` since the qdisc was installed."""
+    """`dropped` counts per interval, but `sent_pkts` counts since the qdisc was installed."""
     results = {
         "qdisc_stats_router::delay": [10.0, 30.0],
         "qdisc_stats_router::backlog_pkts": [4.0, 6.0],
@@ -230,7 +232,7 @@ def test_statistics_of_qdiscs_are_queues(tmp_path: Path) -> None:
 
 
 def test_the_sending_rate_of_datagrams_is_not_a_goodput(tmp_path: Path) -> None:
-    """flent writes null for the mean where iperf's server did not answer."""
+    """flent writes null for the mean if the server of iperf did not answer."""
     about: dict[str, Any] = {"UDP upload": {"UNITS": "Mbits/s", "MEAN_VALUE": None}}
     results = {"UDP upload": [100.0, 100.0], "TCP download": [5.0]}
     tree = {"results": results, "x_values": [0], "metadata": {"SERIES_META": about}}

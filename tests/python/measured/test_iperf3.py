@@ -1,4 +1,4 @@
-"""Output of iperf3: senders, arrivals and faults."""
+"""Output of iperf3: senders, received data, and faults in files."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def tcp(rate: float = 5e6, *, sends: bool | None = True, again: int = 10) -> dic
 
 
 def read(path: Path) -> Measurement:
-    """Return the only report of a file."""
+    """Return the only measurement of a file."""
     [measurement] = read_all(path)
     return measurement
 
@@ -125,7 +125,7 @@ def udp_at(
     sent_bps: float = 0.0,
     socket: int = 5,
 ) -> dict[str, Any]:
-    """Return a stream of UDP as iperf3 3.12 reports it."""
+    """Return a UDP stream in the format of iperf3 3.12."""
     percent = 100 * lost / packets if sends else 0
     fields = {"socket": socket, "seconds": 2.08, "bytes": 0, "bits_per_second": sent_bps}
     fields |= {"lost_packets": lost, "packets": packets, "sender": sends, "lost_percent": percent}
@@ -133,7 +133,7 @@ def udp_at(
 
 
 def test_an_upload_of_datagrams_is_counted_by_the_server(tmp_path: Path) -> None:
-    """iperf3 reports the upload's bytes and loss as 0."""
+    """For an upload, iperf3 reports the sender's bytes and loss as 0."""
     tree = output([udp_at(sends=False)], server=True)
     tree["start"]["test_start"]["blksize"] = 1448
     [old] = read(written(tmp_path, tree)).streams
@@ -195,7 +195,7 @@ def test_a_receiving_server_does_not_count_retransmissions(tmp_path: Path) -> No
 
 
 def test_an_interrupted_run_has_its_counts_so_far(tmp_path: Path) -> None:
-    """A client whose server went away has intervals and no end report."""
+    """If the server has stopped, the client's file has intervals and no end report."""
     tree = {**output([]), "error": "control socket has closed unexpectedly", "end": {}}
     tree["intervals"] = [
         {"streams": [{"socket": 5, "seconds": 1, "bytes": 1e6, "retransmits": 2, "rtt": 8000}]},

@@ -1,4 +1,4 @@
-"""Measured streams match flows by name, by direction and order, or not at all."""
+"""Measured streams match flows by name, or by direction and order, or not at all."""
 
 import json
 from pathlib import Path
@@ -108,7 +108,7 @@ def test_a_name_without_an_item_is_refused() -> None:
 
 
 def test_datagrams_are_not_compared_with_connections() -> None:
-    """A call and an upload are two streams up. Only one of them is UDP, so that the streams can be
+    """A call and an upload are two streams up. Only one of them is UDP, so that they can be
     distinguished.
     """
     flows = [Flow("a/up/1", "a", "up"), Flow("a/udp-up/1", "a", "up", transport="udp")]
@@ -222,7 +222,7 @@ def test_measurements_are_in_rows_table_json_and_picture(tmp_path: Path) -> None
 
 
 def test_several_streams_of_a_direction_and_of_a_group_are_drawn(tmp_path: Path) -> None:
-    """The picture does not need the name of a measured flow."""
+    """The picture does not require the names of measured flows."""
     scenario = SMALL.replace("download = 1", "upload = 2\ndownload = 1").replace(
         "upload = 1\n", "count = 2\nupload = 1\n"
     )

@@ -1,4 +1,4 @@
-"""Ranges of parameters: parameters that may vary, and their effect."""
+"""Ranges of model parameters: which parameters may vary, and how they affect the result."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def router(**settings: object) -> Case:
 
 
 def test_more_flows_share_the_same_link() -> None:
-    """The verdicts along `flows` equal those of scenarios with that number of flows."""
+    """The verdicts along the axis `flows` equal those of scenarios with this number of flows."""
     points = edges(router(), "flows", 15, 300)
     assert [type(each) for each in points] == [HopfPoint, Jump, HopfPoint]
     for n in (20, 30, 60, 120, 200):
@@ -51,8 +51,8 @@ def test_flows_of_a_small_buffer_share_the_link() -> None:
     ("name", "decides"), [("gamma", "queue_weight"), ("capacity", "link_capacity")]
 )
 def test_the_varied_value_is_used(name: str, decides: str) -> None:
-    """With `queue_weight`, `gamma` has no effect; with the capacity of the link, `capacity` has no
-    effect.
+    """If `queue_weight` is set, `gamma` has no effect. If the capacity of the link is set,
+    `capacity` has no effect. A value of the axis therefore replaces the setting.
     """
     case = router(dumbbell__rtt="100 ms")
     assert case.values[decides] > 0.0

@@ -1,4 +1,4 @@
-"""Limit cycles: comparison with time integration, their multipliers, folds and sub-critical
+"""Branches of limit cycles: comparison with time integration, multipliers, folds and sub-critical
 branches.
 """
 
@@ -40,8 +40,8 @@ def test_one_multiplier_equals_1() -> None:
 
 @pytest.mark.slow
 def test_branch_without_averaging_folds_back() -> None:
-    """The branch is super-critical at 0.27175 s and folds just beyond. Then the oscillation jumps
-    to a large cycle.
+    """The branch is super-critical at 0.27175 s and has a fold just beyond this point. There the
+    oscillation jumps to a large cycle.
     """
     result = traced("red-instant", "rtt", 0.2, 0.4, 12)
     assert result.form.supercritical
@@ -91,7 +91,7 @@ def test_mesh_differentiates_polynomials_exactly() -> None:
 
 
 def test_no_cycle_is_returned_if_none_exists() -> None:
-    case = Case.of("threshold", q_th=30.0)  # Stable, and the bifurcation is super-critical.
+    case = Case.of("threshold", q_th=30.0)  # stable; the bifurcation is super-critical
     mesh = Mesh.even(12)
     wave = np.sin(2 * np.pi * mesh.points[:-1])
     with pytest.raises(ConvergenceError, match="no limit cycle"):
@@ -106,8 +106,8 @@ def test_range_must_hold_the_hopf_point() -> None:
 
 @pytest.mark.slow
 def test_mesh_is_refined_until_the_trivial_multiplier_is_1() -> None:
-    """Compared with a direct integration of the linearised equations: 0.560, 0.444 and 0.24 to
-    0.27.
+    """The values are compared with a direct integration of the linearised equations, which gives
+    0.560, 0.444 and 0.24 to 0.27.
     """
     [point] = hopf_points(Case.of("red-instant"), "rtt", 0.1, 5.0)
     result = branch(point, 0.1, 5.0, cycles=40)

@@ -1,4 +1,4 @@
-"""Equilibria and linearisations of every model."""
+"""Equilibria and linearisations of all stability models."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_equilibrium_of_red_is_that_of_the_paper() -> None:
     assert q == pytest.approx(p / 2e-4 + 50.0, rel=1e-12)
     assert w * (1.0 - p) == pytest.approx(100.0 * 0.171, rel=1e-12)
     assert q == r
-    assert w == pytest.approx(17.0, abs=0.25)  # "w* about 17", section III-A.
+    assert w == pytest.approx(17.0, abs=0.25)  # The paper has "w* about 17" in section III-A.
 
 
 def test_marked_packets_are_served() -> None:

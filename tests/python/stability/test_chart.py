@@ -1,4 +1,4 @@
-"""Charts and the curves in them."""
+"""Stability charts over two parameters, and the curves in them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -74,7 +74,7 @@ def test_a_chart_of_hundred_by_hundred_takes_seconds() -> None:
         100,
         lambda done, total: rows.append((done, total)),
     )
-    assert process_time() - start < 20.0  # 2 s here; a slow machine may take longer.
+    assert process_time() - start < 20.0  # The chart takes 2 s. A slow machine may take longer.
     assert result.abscissa.shape == (100, 100)
     assert rows[-1] == (100, 100)
 
@@ -99,7 +99,9 @@ def steep() -> Chart:
 
 @pytest.mark.slow
 def test_edge_without_a_hopf_point_is_found(steep: Chart) -> None:
-    """Above `max_th` RED is steeper, and the equilibrium becomes unstable immediately."""
+    """Above `max_th` the drop probability of RED is steeper, so that the equilibrium becomes
+    unstable immediately.
+    """
     case, result = STEEP, steep
     assert len(result.jumps) > 0
     for max_th, rtt in result.jumps:
@@ -141,14 +143,16 @@ bottleneck = "100 Mbps"
 rtt = "200 ms"
 """
 FLOWS = Axis("rtt", 0.005, 0.5), Axis("flows", 20.0, 100.0)
-"""Axes with two curves. The curve above `max_th` ends at the corner, far from the other curve."""
+"""Axes of a chart with two curves. The curve above `max_th` ends at the corner, far from the other
+curve.
+"""
 
 
 def is_edge(case: Case, x: Axis, y: Axis, ends: np.ndarray) -> bool:
-    """Return whether stability differs across the middle of a line between two points."""
+    """Return whether stability differs between two points on both sides of the middle of a line."""
     middle, along = ends.mean(axis=0), np.diff(ends, axis=0)[0]
     across = np.array([-along[1], along[0]]) / np.linalg.norm(along)
-    for distance in (1e-3, 1e-4, 1e-5, 1e-6, 4e-3):  # Fractions of the axes; strips end in a point.
+    for distance in (1e-3, 1e-4, 1e-5, 1e-6, 4e-3):  # Distances as fractions of the axes.
         sides = [middle + s * distance * across for s in (-1.0, 1.0)]
         verdicts = {
             roots(case.with_(**{x.name: float(x.value(a)), y.name: float(y.value(b))}), 1).stable
@@ -192,7 +196,9 @@ def test_points_between_those_of_a_curve_are_on_the_edge(
 
 @pytest.mark.slow
 def test_a_strip_narrower_than_the_grid_is_found() -> None:
-    """At 80 packets the equilibrium is unstable between a Hopf point and the corner."""
+    """At 80 packets the equilibrium is unstable only between a Hopf point and the corner of the
+    drop function.
+    """
     case = lh.fluid(ROUTER).case
     bounds = [each.value for each in edges(case.with_(max_th=80.0), "rtt", 0.02, 0.03)]
     assert bounds == pytest.approx([0.024427, 0.025232], rel=1e-4)

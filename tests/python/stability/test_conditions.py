@@ -1,4 +1,4 @@
-"""Conditions of the papers, compared with the exact answer."""
+"""Stability conditions of the papers, compared with the exact result."""
 
 from math import pi, sqrt
 
@@ -105,7 +105,9 @@ def test_conditions_of_the_threshold_policy_are_as_printed() -> None:
 @given(st.floats(0.02, 0.3), st.floats(1e-3, 0.5))
 @pytest.mark.equation("red", 18)
 def test_condition_18_is_17_at_a_quarter_turn(rtt: float, gamma: float) -> None:
-    """(17) at omega = pi / 2 tau, with coefficients (13) from the linearised system."""
+    """Condition (18) equals condition (17) at the frequency omega = pi / 2 tau. The coefficients
+    (13) come from the linearised system.
+    """
     case = Case.of("red", rtt=rtt, gamma=gamma)
     _, a2, _, a4 = loop_coefficients(case)
     omega = pi / (2.0 * rtt)
@@ -123,7 +125,9 @@ def test_condition_18_is_not_sufficient() -> None:
 
 
 def test_arcsine_of_33_loses_the_half_plane_where_the_errata_say() -> None:
-    """The printed arcsine is right only if rho beta^2 > c (rho + c)^2, c = (2 - k) beta p*."""
+    """The printed arcsine is right only if rho beta^2 > c (rho + c)^2, where c = (2 - k) beta
+    p*.
+    """
     for values in ({"rtt": 0.27}, {"rtt": 0.02, "drop": "linear"}):
         case = Case.of("red-instant", values)
         w = case.equilibrium[0]
@@ -134,7 +138,9 @@ def test_arcsine_of_33_loses_the_half_plane_where_the_errata_say() -> None:
 
 
 def test_without_delay_only_the_average_destabilises() -> None:
-    """Setting the delay of the feedback to 0 leaves Hopf points at 0.088 and 0.243 s."""
+    """If the delay of the feedback is 0, the average still causes Hopf points at 0.088 and 0.243
+    s.
+    """
     for gamma, expected in ((1e-4, 0.088), (0.03, 0.243)):
 
         def abscissa(rtt: float, gamma: float = gamma) -> float:

@@ -1,4 +1,4 @@
-"""Hopf points: numbers of the papers, their scaling, and two independent computations."""
+"""Hopf points: numbers of the papers, scaling, and two independent computations."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,9 @@ def test_roots_cross_with_the_speed_of_transversality(
 
 @pytest.mark.equation("red", 21)
 def test_hopf_points_of_the_paper_are_found() -> None:
-    """The Hopf points are 84.8 ms, 171 ms, and 0.273 s, which is exactly 0.2718 s."""
+    """The paper's Hopf points are 84.8 ms, 171 ms, and 0.273 s. The exact value of the last point
+    is 0.2718 s.
+    """
     [averaged] = hopf_points(Case.of("red"), "rtt", 0.01, 1.0)
     [faster] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)
     [instant] = hopf_points(Case.of("red-instant"), "rtt", 0.01, 2.0)
@@ -89,7 +91,9 @@ def test_threshold_39_is_the_first_unstable_threshold() -> None:
 
 
 def test_the_critical_threshold_depends_on_the_pipe() -> None:
-    """The Hopf threshold of the policy depends on C tau: 22 at 10 packets, 49 at 250."""
+    """The Hopf threshold of the policy depends on the packets in flight C tau. It is 22 for 10
+    packets and 49 for 250.
+    """
     for pipe, expected in ((10.0, 22), (250.0, 49)):
         [point] = hopf_points(Case.of("threshold", rtt=pipe / 100.0), "q_th", 5.0, 200.0)
         assert round(point.value) == expected
@@ -99,7 +103,9 @@ def test_the_critical_threshold_depends_on_the_pipe() -> None:
     ("change", "value"), [("alpha", 1.326), ("capacity", 35.06), ("max_p", 1.81e-5 * 500)]
 )
 def test_delay_of_appendix_b_needs_another_parameter(change: str, value: float) -> None:
-    """0.7751 s is a Hopf point only with one of these changes of the default parameters."""
+    """The paper's 0.7751 s is a Hopf point only with one of these changes of the default
+    parameters.
+    """
     case = Case.of("red-instant", drop="linear")
     assert not any(abs(p.value - 0.7751) < 0.1 for p in hopf_points(case, "rtt", 0.01, 5.0))
     [point] = hopf_points(case.with_(**{change: value}), "rtt", 0.1, 3.0)
@@ -116,7 +122,9 @@ def test_delay_of_appendix_b_needs_another_parameter(change: str, value: float) 
 def test_the_critical_round_trip_time_is_inverse_to_capacity(
     model: str, capacity: float, alpha: float
 ) -> None:
-    """With gamma fixed the critical round-trip time is inversely proportional to capacity."""
+    """If gamma is constant, the critical round-trip time is inversely proportional to the
+    capacity.
+    """
     case = Case.of(model, alpha=0.125 * alpha, **({"q_th": 39.0} if model == "threshold" else {}))
     pipes = []
     for c in (100.0, capacity):
@@ -163,7 +171,7 @@ CORNER = {"tcp": "compound-reno", "queue_weight": 1.0, "max_p": 0.07}
 
 @pytest.mark.slow
 def test_a_corner_of_the_drop_function_is_a_jump_and_not_a_hopf_point() -> None:
-    """Above max_th RED is steeper: at a short round-trip time the drop probability exceeds
+    """Above `max_th` the drop probability of RED is steeper. At a short round-trip time it exceeds
     max_p.
     """
     case = named("red-dumbbell", CORNER)
@@ -216,7 +224,9 @@ def test_edges_closer_than_the_steps_of_a_scan_are_found() -> None:
 def test_crossing_searches_for_the_rightmost_root_three_times(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The solver searches once on each side, and once at the crossing of the followed root."""
+    """The solver searches for the rightmost root once on each side of the crossing, and once at the
+    crossing of the root that it follows.
+    """
     searched = []
     find = hopf.rightmost
 

@@ -1,4 +1,6 @@
-"""Time integration: exact solutions, its error, growth rates, and the minimum of the queue."""
+"""Time integration: exact solutions, numerical error, growth rates, and the minimum of the
+queue.
+"""
 
 import numpy as np
 import pytest
@@ -37,7 +39,9 @@ POINTS = [
     ("parking-lot", "rtt_long", 0.02, 1.0, {"gamma": 0.01}),
     ("parking-lot-instant", "capacity_1", 200.0, 1000.0, {}),
 ]
-"""Hopf points of every model: model, parameter, range that contains the point, settings."""
+"""Hopf points of every model: model, parameter, range of the parameter around the point,
+settings.
+"""
 
 
 def leading(case: Case) -> complex:
@@ -50,7 +54,7 @@ def leading(case: Case) -> complex:
 def test_small_disturbance_moves_like_the_rightmost_root(
     model: str, parameter: str, low: float, high: float, values: dict[str, object]
 ) -> None:
-    """Growth rate and frequency are within 1 %, on both sides of each Hopf point."""
+    """Growth rate and frequency are within 1 % of the root's, on both sides of each Hopf point."""
     [point] = hopf_points(Case.of(model, values), parameter, low, high)
     signs = set()
     for side in (0.96, 1.04):
@@ -64,8 +68,8 @@ def test_small_disturbance_moves_like_the_rightmost_root(
 
 
 def measured(case: Case, root: complex) -> tuple[float, float]:
-    """Return growth rate and frequency of a solution that begins in the mode of a root, by a
-    fit.
+    """Return, by a fit, growth rate and frequency of a solution that begins in the mode of a
+    root.
     """
     end = 10.0 * np.pi / root.imag
     start = mode(case, root, 1e-5 * case.equilibrium[0])
@@ -99,10 +103,11 @@ def test_error_falls_with_the_tolerance() -> None:
 
 
 def test_the_method_of_steps_is_as_worked_by_hand() -> None:
-    """While the past is constant, the threshold policy's window changes exponentially.
+    """During the first delay, in which the delayed window is constant, the window of the threshold
+    policy changes exponentially.
 
-    With k = 1: w' = (alpha (1 - p) - beta p w) c. p and c are constant, so that the solution is
-    known.
+    For k = 1 the equation is w' = (alpha (1 - p) - beta p w) c, where p is the drop probability and
+    c the delayed rate. Both are constant, so that the solution is known.
     """
     case = Case.of("threshold", k=1.0, q_th=2.0)
     [rest] = case.equilibrium
@@ -144,7 +149,9 @@ def test_queue_stops_at_the_end_of_the_buffer_and_leaves_it() -> None:
 
 
 def test_a_full_buffer_loses_the_excess_of_the_link() -> None:
-    """Loss l at a full buffer: a fraction (1 - l) of the sent packets fills the capacity."""
+    """At a full buffer with loss l, the fraction (1 - l) of the sent packets equals the
+    capacity.
+    """
     case = named("red-dumbbell", {"buffer": 110.0})
     p = case.derived.within_constraints(True)
     assert isinstance(p, RedDerived)
@@ -162,7 +169,9 @@ def test_a_buffer_below_the_equilibrium_queue_is_refused() -> None:
 
 
 def test_the_window_stops_at_its_minimum() -> None:
-    """Without a minimum the window falls to 0 after a large change. A sender keeps one packet."""
+    """After a large change the window of the equations falls to 0, but a sender keeps a window of
+    at least one packet.
+    """
     pushed = {"window": 80.0}
     with pytest.raises(ConvergenceError, match="a window falls to 0"):
         integrate(named("red-dumbbell"), 60.0, start=pushed)
@@ -174,8 +183,8 @@ def test_the_window_stops_at_its_minimum() -> None:
 
 
 def test_strict_red_without_averaging_holds_the_queue_at_its_threshold() -> None:
-    """If every packet is dropped, the queue cannot grow: the jump of RED acts like a full
-    buffer.
+    """If every packet is dropped, the queue cannot grow. The jump of RED's drop probability then
+    acts like a full buffer.
     """
     case = Case.of("red-instant", rtt=0.4, min_th=2.0, max_th=8.0, max_p=0.02, drop="strict")
     queue = integrate(case, 60.0, start={"window": 60.0}).at(np.linspace(0.0, 60.0, 9001))[1]
@@ -212,7 +221,9 @@ def test_starts_are_checked() -> None:
 @pytest.mark.slow
 @pytest.mark.equation("red", 9)
 def test_phase_portraits_of_the_paper_are_reproduced() -> None:
-    """At 171 ms gamma = 0.032 converges, and gamma = 0.028 leads to a limit cycle (figure 3)."""
+    """At 171 ms, the solution converges with gamma = 0.032 and approaches a limit cycle with gamma
+    = 0.028 (figure 3).
+    """
     motions = {
         gamma: integrate(Case.of("red", gamma=gamma, rtt=0.171), 1000.0) for gamma in (0.032, 0.028)
     }

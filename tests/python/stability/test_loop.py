@@ -1,4 +1,4 @@
-"""The loop of a PI queue, compared with formulas of the paper, with roots, and with time
+"""The control loop of a PI queue, compared with formulas of the paper, with roots, and with time
 integration.
 """
 
@@ -26,17 +26,17 @@ from lasthop.stability.models.pi import PiDerived
 
 N, C, R = 60.0, 3750.0, 0.246
 Z, K = 0.53, 9.64e-6
-"""Zero and gain of the controller in Hollot et al. 2001, the example of section V."""
+"""Zero and gain of the controller in the example of section V of Hollot et al. 2001."""
 
 
 def controller_of(case: Case) -> PiDerived:
-    """Return the constants of a case of PI."""
+    """Return the constants that follow from the values of a case with PI."""
     assert isinstance(case.derived, PiDerived)
     return case.derived
 
 
 def theirs(frequency: float) -> tuple[float, float]:
-    """Return gain [-] and lag [rad] of the paper's plant and controller, computed by hand."""
+    """Return gain [-] and phase lag [rad] of the paper's plant and controller, computed by hand."""
     size = C**2 / (2.0 * N) / hypot(frequency, 2.0 * N / (R**2 * C)) / hypot(frequency, 1.0 / R)
     lag = atan(frequency * R**2 * C / (2.0 * N)) + atan(frequency * R) + frequency * R
     return K * size * hypot(frequency / Z, 1.0) / frequency, lag + pi / 2.0 - atan(frequency / Z)
@@ -51,7 +51,9 @@ def test_coefficients_of_the_paper_are_its_controller_at_160_hz() -> None:
 
 
 def test_rule_designs_the_coefficients_of_the_paper() -> None:
-    """The pole and the gain differ from the paper by 2/w^2, 0.8 % each."""
+    """The pole and the gain of the fluid model each differ from the paper by 2/w^2, which is 0.8 %
+    at the window w.
+    """
     better = designed(named("pi-hollot"))
     assert better is not None
     assert better.values["a"] == pytest.approx(1.822e-5, rel=0.01)
@@ -66,7 +68,7 @@ def test_rule_designs_the_coefficients_of_the_paper() -> None:
 
 
 def test_loop_is_the_papers_for_large_windows() -> None:
-    """Terms of 1/w^2 vanish at a hundred times the capacity and round trips of 246 ms."""
+    """At a hundred times the capacity and round trips of 246 ms, terms of 1/w^2 are negligible."""
     case = named("pi-hollot", {"target": 1e-3, "rtt": R, "link_capacity": 100.0 * C})
     for frequency in (0.01, 0.3, 1.0, 5.0, 20.0):
         s = 1j * frequency
@@ -83,8 +85,8 @@ def test_margins_of_the_example_are_those_by_hand() -> None:
     margin = pi - theirs(crossover)[1]
     turned = brentq(lambda w: theirs(w)[1] - pi, 0.1, 20.0)
     assert result.gain_margin is not None
-    # The pole and gain of the fluid model differ from the paper by 2/w^2, 0.8 % each; K computed
-    # from a and b is 9.60e-6.
+    # The pole and the gain of the fluid model each differ from the paper by 2/w^2, which is 0.8 %.
+    # The gain K that follows from the coefficients a and b is 9.60e-6.
     assert result.crossover == pytest.approx(crossover, rel=0.015)
     assert result.phase_margin_degrees == pytest.approx(degrees(margin), rel=0.005)
     assert result.gain_margin == pytest.approx(1.0 / theirs(turned)[0], rel=0.01)
@@ -92,10 +94,10 @@ def test_margins_of_the_example_are_those_by_hand() -> None:
 
 
 def growth(gain: float, delay: float) -> float:
-    """Return the growth of the paper's linear system over some periods, stepped by hand. [-]
+    """Return the growth of the paper's linear system over some periods, integrated by hand. [-]
 
-    The method is Heun's. The states are windows and queue of all flows, and the integral of the
-    queue.
+    The integration uses Heun's method. The states are the window of the flows, the queue, and the
+    integral of the queue.
     """
     step = R / 60.0
     behind = round((R + delay) / step)
@@ -126,8 +128,8 @@ def test_motion_dies_out_or_grows_on_the_two_sides_of_each_margin(part: float) -
 
 
 def test_roots_are_those_of_the_quasi_polynomial() -> None:
-    """Newton's method on the characteristic polynomial of the fluid model with Reno and marks,
-    derived by hand.
+    """The expected roots come from Newton's method on the characteristic polynomial of the fluid
+    model with Reno and marks. The polynomial was derived by hand.
     """
     case = named("pi-hollot")
     w, _, loss = case.equilibrium
@@ -190,7 +192,8 @@ def test_no_margin_remains_at_a_hopf_point() -> None:
     assert result.phase_margin_degrees == pytest.approx(0.0, abs=1e-6)
     assert result.gain_margin == pytest.approx(1.0, abs=1e-7)
     assert result.crossover == pytest.approx(point.frequency, rel=1e-7)
-    # Rounding decides separately for each margin on which side of the edge it is.
+    # These settings differ from the stability edge by rounding errors only. Each margin may
+    # therefore be on either side of the edge.
     for step in range(-20, 21):
         moved = point.case.with_(rtt=point.case.values["rtt"] * (1.0 + step * 1e-15))
         assert loop(moved).gain_margin == pytest.approx(1.0, abs=1e-7)

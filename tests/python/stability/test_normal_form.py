@@ -1,4 +1,4 @@
-"""The Hopf normal form, checked by hand, by the errata's signs, and by the cycles."""
+"""The Hopf normal form, checked by hand, by the signs in the errata, and by limit cycles."""
 
 import sys
 
@@ -16,8 +16,8 @@ def form_of(model: str, name: str, low: float, high: float, **values: object) ->
 
 @pytest.mark.equation("red", 67)
 def test_threshold_policy_is_as_worked_by_hand() -> None:
-    """For one delay and one state, the coefficients g20, g11 and g21 of the paper follow from
-    Taylor coefficients.
+    """With one delay and one state, the paper's coefficients g20, g11 and g21 follow from Taylor
+    coefficients.
     """
     form = form_of("threshold", "q_th", 5.0, 100.0)
     case, omega = form.point.case, form.point.frequency
@@ -28,8 +28,9 @@ def test_threshold_policy_is_as_worked_by_hand() -> None:
     d = [beta * w, beta]
     p = [(w / pipe) ** m * c / w**n for n, c in enumerate((1, m, m * (m - 1)))]
     p.append((w / pipe) ** m * m * (m - 1) * (m - 2) / w**3)
-    # Rates are G(x, y) y / tau, with x the present and y the delayed window; derivatives of G = i
-    # (1 - p) - d p.
+    # The rate of change is G(x, y) y / tau, where x is the present and y the delayed window. The
+    # derivatives are those of G = i (1 - p) - d p, with increase i, decrease d and drop probability
+    # p.
     gx = [i[1] * (1 - p[0]) - d[1] * p[0], i[2] * (1 - p[0]), i[3] * (1 - p[0])]
     gy = [-(i[0] + d[0]) * q for q in p[1:]]
     gxy, gxxy, gxyy = -(i[1] + d[1]) * p[1], -i[2] * p[1], -(i[1] + d[1]) * p[2]
@@ -70,9 +71,9 @@ def test_threshold_policy_is_as_worked_by_hand() -> None:
 
 @pytest.mark.equation("red", 68)
 def test_kind_of_the_papers_hopf_points() -> None:
-    assert not form_of("red", "rtt", 0.01, 1.0).supercritical  # figure 2a
-    assert form_of("red", "rtt", 0.01, 1.0, gamma=0.03).supercritical  # figure 2b
-    instant = form_of("red-instant", "rtt", 0.01, 2.0)  # figure 20, at the default parameters
+    assert not form_of("red", "rtt", 0.01, 1.0).supercritical  # Hopf point of figure 2a
+    assert form_of("red", "rtt", 0.01, 1.0, gamma=0.03).supercritical  # Hopf point of figure 2b
+    instant = form_of("red-instant", "rtt", 0.01, 2.0)  # figure 20, default parameters
     assert instant.supercritical
     assert instant.mu2_of("kappa") > 0.0 > instant.beta2
 
@@ -109,15 +110,15 @@ def test_amplitude_is_that_of_shrinking_cycles(
     values: dict[str, object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The parameter's distance divided by the square of the amplitude tends to mu2 / 4 for small
-    cycles.
+    """For small cycles, the distance of the parameter from the Hopf point divided by the square of
+    the amplitude tends to mu2 / 4.
     """
     monkeypatch.setattr(
         sys.modules["lasthop.stability.branch"], "FINEST", 0
-    )  # All cycles use one mesh.
+    )  # One mesh is used for all cycles.
     [point] = hopf_points(Case.of(model, values), name, low, high)
-    # Differences between two cycles, so that the small error of the Hopf point due to the mesh
-    # cancels.
+    # The test uses differences between two cycles. The small error of the Hopf point, which is due
+    # to the mesh, then cancels.
     pairs = [
         [branch(point, low, high, cycles=1, intervals=30, swing=s) for s in (part, 2.0 * part)]
         for part in (0.01, 0.005)

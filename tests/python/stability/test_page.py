@@ -1,4 +1,4 @@
-"""The papers' pages name functions and tests that exist."""
+"""The documentation pages of the papers name functions and tests that exist."""
 
 import re
 from functools import reduce
@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 
 
 def stability_part(page: str) -> str:
-    """Return the page up to the models of lasthop.models."""
+    """Return the part of the page before the section on the models of lasthop.models."""
     return (ROOT / f"docs/papers/{page}.md").read_text("utf-8").split("## The model")[0]
 
 

@@ -1,4 +1,4 @@
-"""Pictures of the stability workbench: cycles begin at their Hopf point."""
+"""Pictures of stability analyses: branches of cycles begin at their Hopf points."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def traced() -> Branch:
 
 
 def along(lines: list[Line2D]) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions and heights of the lines of the cycles."""
+    """Return the positions and heights of the lines that show limit cycles."""
     drawn = [line for line in lines if line.get_color() == MODEL and line.get_marker() == "None"]
     return (
         np.concatenate([line.get_xdata() for line in drawn]),
@@ -45,7 +45,7 @@ def test_the_square_root_is_that_of_the_normal_form_where_the_first_cycle_is_sma
     traced: Branch,
 ) -> None:
     theory = traced.form.amplitude(float(traced.values[0]))
-    # the next-order term is 2 % at an amplitude of 1.7 packets
+    # The next term of the expansion is 2 % at an amplitude of 1.7 packets.
     assert traced.cycles[0].amplitude == pytest.approx(theory, rel=0.03)
 
 

@@ -1,4 +1,4 @@
-"""Refusals and their reasons."""
+"""Requests of stability analyses that are refused, and the reasons."""
 
 from typing import Any
 

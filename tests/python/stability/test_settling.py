@@ -1,4 +1,6 @@
-"""Limit cycles with constraints, within the range of the queue and at its ends."""
+"""Limit cycles with constraints: the queue is within its range, or reaches the ends of its
+range.
+"""
 
 import numpy as np
 import pytest
@@ -33,7 +35,7 @@ from lasthop.stability.settling import (
     [(0.16, 40.0, DECAYING), (0.2, 40.0, GROWING), (0.2, 400.0, CYCLE)],
 )
 def test_motions_end_in_their_reported_way(rtt: float, until: float, how: str) -> None:
-    """The edge of stability is at 0.171 s."""
+    """The equilibrium becomes unstable at a round-trip time of 0.171 s."""
     motion = integrate(Case.of("red", gamma=0.03, rtt=rtt), until, start=None)
     assert manner(motion) == how
 
@@ -56,7 +58,7 @@ def test_without_constraints_it_is_the_cycle_of_collocation() -> None:
 
 @pytest.mark.slow
 def test_period_is_that_of_the_motion_followed_for_long() -> None:
-    """The queue is empty during a fraction of each period."""
+    """The queue of this cycle is empty during a fraction of each period."""
     from lasthop.stability import integrate
 
     case = named("red-dumbbell")
@@ -85,8 +87,8 @@ def test_a_stable_equilibrium_is_reported() -> None:
 
 @pytest.mark.slow
 def test_equilibrium_and_cycle_coexist_before_a_subcritical_point() -> None:
-    """The Hopf point is at 90.93 ms; a large limit cycle with constraints exists already below
-    it.
+    """The Hopf point is at 90.93 ms. Below this value, a large limit cycle with constraints already
+    exists.
     """
     result = sweep(Case.of("red", gamma=0.002), Axis("rtt", 0.088, 0.092), 3)
     up = [end.amplitude for end in result.up if end is not None]
@@ -115,14 +117,14 @@ def test_motion_that_neither_rests_nor_repeats_is_not_returned(
     monkeypatch.setattr("lasthop.stability.settling.MOST_CHUNKS", 2)
     case = Case.of(
         "red-instant", rtt=0.2719
-    )  # Just beyond the Hopf point oscillations grow very slowly.
+    )  # Just beyond the Hopf point, oscillations grow very slowly.
     with pytest.raises(ConvergenceError, match="neither at rest nor periodic"):
         settled(case)
 
 
 def test_cycle_is_followed_until_its_digits_hold() -> None:
-    """With errors of 1e-7 per step the periods of a cycle differ by 1e-5, in the fourth digit
-    here.
+    """With an error of 1e-7 per step, the periods of a cycle differ by 1e-5, which is the fourth
+    digit of this period.
     """
     ended = settled(named("red-dumbbell", {"rtt": 0.175}))
     assert 0.0 < ended.error <= ACCURATE

@@ -1,4 +1,4 @@
-"""Characteristic roots, compared with cases solved by hand."""
+"""Characteristic roots, compared with equations solved by hand."""
 
 import numpy as np
 import pytest
@@ -11,13 +11,16 @@ from lasthop.stability.winding import largest, right_of
 
 
 def scalar(a: float, b: float, delay: float) -> Linear:
-    """Return u' = -a u(t) - b u(t - delay) as an array of one equation."""
+    """Return the scalar equation u' = -a u(t) - b u(t - delay) in the form that the solver
+    accepts.
+    """
     return Linear(np.array([[[-a]]]), np.array([[[[-b]]]]), np.array([[delay]]))
 
 
 @pytest.mark.parametrize(("a", "b", "delay"), [(0.0, 1.0, 1.0), (0.3, 2.0, 0.5), (1.0, 0.2, 3.0)])
 def test_scalar_roots_are_those_of_lamberts_w(a: float, b: float, delay: float) -> None:
-    # lambda + a + b exp(-lambda tau) = 0 has the roots W_k(-b tau exp(a tau)) / tau - a.
+    # The characteristic equation lambda + a + b exp(-lambda tau) = 0 has the roots W_k(-b tau exp(a
+    # tau)) / tau - a, with the branches W_k of Lambert's function.
     argument = -b * delay * np.exp(a * delay)
     exact = np.array([lambertw(argument, k) for k in range(-6, 6)]) / delay - a
     exact = exact[np.argsort(-exact.real)][:4]
@@ -41,13 +44,14 @@ def test_spurious_eigenvalue_that_newton_moves_to_a_root_hides_none() -> None:
 
 
 def test_no_root_to_the_right_is_missed() -> None:
-    # The winding of the argument of det along a contour counts the roots inside.
+    # The winding number of the determinant along a contour is the number of roots inside the
+    # contour.
     case = Case.of("red", gamma=0.03, rtt=0.3)
     spectrum = roots(case, 6)
     right = -1e-3
     omega = np.linspace(-200.0, 200.0, 40001)
     line = np.linalg.det(case.linear.characteristic(right + 1j * omega))
-    # Far to the right det behaves like lambda^3, whose argument turns by 3 pi.
+    # Far to the right the determinant is like lambda^3, whose argument turns by 3 pi.
     turned = np.diff(np.unwrap(np.angle(line)))
     count = round((3.0 * np.pi - turned.sum()) / (2.0 * np.pi))
     assert count == np.sum(spectrum.values.real > right) == 2
@@ -92,8 +96,8 @@ RENO = {"tcp": "compound-reno", "queue": "total", "min_th": 50.0}
 def test_rightmost_pair_is_found_far_from_0(
     model: str, values: dict[str, float], expected: complex
 ) -> None:
-    """With a short and a long delay, the points for the long delay do not resolve the pair of
-    roots.
+    """The system has a short and a long delay. Collocation points for the long delay do not resolve
+    this pair of roots.
     """
     spectrum = roots(Case.of(model, {**RENO, "capacity": 1000.0, **values}), 2)
     assert spectrum.values[0] == pytest.approx(expected, rel=1e-5)
@@ -101,8 +105,8 @@ def test_rightmost_pair_is_found_far_from_0(
 
 
 def boxed(linear: Linear, left: float, right: float, top: float) -> int:
-    """Count the roots in a box by the winding of the argument along its edges, which are divided
-    until it changes slowly.
+    """Return the number of roots in a box, from the winding number of the determinant along its
+    edges. The edges are divided until the argument changes slowly.
     """
     corners = [right - 1j * top, right + 1j * top, left + 1j * top, left - 1j * top]
     turn = 0.0

@@ -1,4 +1,6 @@
-"""Runs of the studies of paper 001 with plain numbers, whose answers are worked by hand."""
+"""Results of runs for the studies of paper 001, made of plain numbers for which the answers were
+computed by hand.
+"""
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
@@ -16,21 +18,25 @@ CURES = ("hack", "nack")
 VARIANTS = ("theory", "slots", "silences", "patient", "opened", "smooth", "delayed")
 
 Four = Sequence[Pair]
-"""A quantity of four users or links, in two replications."""
+"""Values of a quantity for four users or links, in two replications."""
 
 RATES: Four = ((136, 272), (68, 34), (272, 136), (544, 68))
-"""Throughputs that divide C, which is 544 packets/s. [packets/s]"""
+"""Throughputs of four users, which divide C = 544 packets/s without a remainder. [packets/s]"""
 WORTH: Pair = (4 + 8 + 2 + 1, 2 + 16 + 4 + 8)
-"""Sum of the ratios of C to these throughputs."""
+"""Sum over users of C divided by these throughputs, in two replications."""
 
 BEST_WORTH = {"a": 6 + 2 * sqrt(5), "b": 4 + 2 * sqrt(3), "c": 6 + 4 * sqrt(2)}
-"""Sum of the ratios of C to the rates of the optimum without entropy.
+"""Sum over users of C divided by the rates at the optimum without entropy, by topology.
 
 In topology a, link 2 is active for a fraction t of the time. Link 1 is active for 1 - t, and links
-3 and 4 for half of 1 - t each. 1 / t + 5 / (1 - t) is smallest at t = 1 / (1 + sqrt 5), where it is
-(1 + sqrt 5)^2. In b link 1 has t, and the three other links have 1 - t: 1 / t + 3 / (1 - t) gives
-(1 + sqrt 3)^2. In c links 1 and 4 have t, and links 2 and 3 have half of 1 - t each: 2 / t + 4 / (1
-- t) gives (2 + sqrt 2)^2.
+3 and 4 for half of 1 - t each. The minimum of 1 / t + 5 / (1 - t) is at t = 1 / (1 + sqrt 5), where
+the sum is (1 + sqrt 5)^2.
+
+In topology b, link 1 is active for t, and the three other links for 1 - t. The minimum of 1 / t + 3
+/ (1 - t) is (1 + sqrt 3)^2.
+
+In topology c, links 1 and 4 are active for t, and links 2 and 3 for half of 1 - t each. The minimum
+of 2 / t + 4 / (1 - t) is (2 + sqrt 2)^2.
 """
 
 BEST = {
@@ -38,17 +44,21 @@ BEST = {
     "b": (140.108456, 260.006137, 260.006137, 260.006137),
     "c": (195.769843, 139.644368, 139.644368, 195.769843),
 }
-"""Rates of the optimum with entropy at beta = 200 and k = 10; a test checks them. [packets/s]"""
+"""Rates at the optimum with entropy for beta = 200 and k = 10, by topology. A test checks them.
+[packets/s]
+"""
 
 SETS = {
-    # line 303 of the text
+    # From line 303 of the paper's text.
     "a": ("", "1", "2", "3", "4", "13", "14"),
-    # "link 1 starves and links 2, 3 and 4 obtain the whole portion of channel access" (694)
+    # Paper, line 694: "link 1 starves and links 2, 3 and 4 obtain the whole portion of channel
+    # access"
     "b": ("", "1", "2", "3", "4", "23", "24", "34", "234"),
-    # "links 2 and 3 starve, link 1 and link 4 get the half of the channel bandwidth" (694)
+    # Paper, line 694: "links 2 and 3 starve, link 1 and link 4 get the half of the channel
+    # bandwidth"
     "c": ("", "1", "2", "3", "4", "14"),
 }
-"""Links that can send simultaneously."""
+"""Sets of links that can send simultaneously, by topology."""
 
 
 def a_net(
@@ -64,9 +74,9 @@ def a_net(
     closed: Four = ((63, 64),) * 4,
     rtt: Four = ((0.1, 0.2),) * 4,
 ) -> Run:
-    """Return a run of four links and users [packets/s], or of flows with these names.
+    """Return a run with the given throughputs [packets/s] of four users, or of the named flows.
 
-    Aggressiveness is in thousandths.
+    The aggressiveness r is given in thousandths.
     """
     if isinstance(rates, Mapping):
         return a_run(flows={name: _flow(pair) for name, pair in rates.items()})
@@ -91,20 +101,20 @@ def a_net(
 
 def _flow(pair: Pair) -> dict[str, Sequence[float]]:
     return {
-        "goodput_bps": [8000 * value for value in pair],  # 1000 bytes
+        "goodput_bps": [8000 * value for value in pair],  # payload of 1000 bytes
         "offered_bps": (7e6, 8e6),
         "rtt_s": (0.1, 0.2),
     }
 
 
 def total(*parts: Pair) -> Pair:
-    """Return a sum in both replications."""
+    """Return the sum of the values in each of the two replications."""
     first, second = (sum(each) for each in zip(*parts, strict=True))
     return first, second
 
 
 def times(factor: float, rates: Four) -> Four:
-    """Return the rates times the factor."""
+    """Return the rates multiplied by a factor."""
     return [(factor * first, factor * other) for first, other in rates]
 
 
@@ -117,4 +127,4 @@ def users(prefix: str, four: Four) -> dict[str, Pair]:
 
 
 E = {"a-to-g": 120.828215, "b-to-c": 211.585892, "i-to-g": 132.071531}
-"""Rates of the optimum of topology e without entropy. [packets/s]"""
+"""Rates at the optimum of topology e without entropy, by flow. [packets/s]"""

@@ -1,4 +1,4 @@
-"""Shortened studies."""
+"""Studies with shortened runs."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,13 +17,13 @@ STUDIES = {
     for subject in SUBJECTS_STUDIED
     for study in import_module(f"lasthop.studies.{subject}").STUDIES
 }
-"""All studies by key."""
+"""All studies, by the key of the study."""
 
 
 @cache
 def by_models_alone(key: str) -> dict[str, Measured]:
-    """Return the values of a study that need only models. Their computation takes seconds, and many
-    tests use them.
+    """Return the values of a study that uses only models. The values are cached, because their
+    computation takes seconds.
     """
     study = STUDIES[key]
     assert not study.points
@@ -31,7 +31,7 @@ def by_models_alone(key: str) -> dict[str, Measured]:
 
 
 def read_by_claims(study: Study) -> set[str]:
-    """Return the names of the study's values that claims of its subject read."""
+    """Return the names of the study's values that the claims of its subject use."""
     return {
         key
         for claim in ledger.load().select([study.subject])
@@ -42,16 +42,16 @@ def read_by_claims(study: Study) -> set[str]:
 
 
 def shortened(study: Study, duration: str, warmup: str) -> Study:
-    """Return the study with runs of this length, two of each."""
+    """Return the study with two runs of this length for each scenario."""
     times = {"duration": duration, "warmup": warmup, "replications": 2}
     points = {name: {**tree, **times} for name, tree in study.points.items()}
     return dataclasses.replace(study, points=points)
 
 
 class RunsByStudy(Mapping[str, Runs]):
-    """Runs of some studies by the study's key.
+    """Runs of some studies, by the key of the study.
 
-    A study is simulated when its runs are first read, so that each test pays for its own study.
+    A study is simulated when its runs are first read, so that a test simulates only its own study.
     A scenario that several studies have in common is simulated once.
 
     Parameters
@@ -59,7 +59,7 @@ class RunsByStudy(Mapping[str, Runs]):
     studies : iterable of Study
         Studies whose runs can be read.
     folder : path
-        Folder for finished scenarios.
+        Folder in which results are stored.
     """
 
     def __init__(self, studies: Iterable[Study], folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The stored run of all claims, and comparison of its numbers."""
+"""The stored reproduction of all claims, and comparison of its numbers."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,9 @@ REMEDY = "run `python docs/claims.py` and look at what changed"
 
 
 def close(first, other):
-    """Return whether numbers are equal up to the last digits, which depend on the processor."""
+    """Return whether numbers are equal except for the last digits, which depend on the
+    processor.
+    """
     if first is None or other is None:
         return first is other
     return first == pytest.approx(other, rel=1e-6, abs=1e-9, nan_ok=True)

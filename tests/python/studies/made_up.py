@@ -1,4 +1,4 @@
-"""Runs of made-up numbers, and comparison of measures with answers worked by hand."""
+"""Runs of made-up numbers, and comparison of measured values with answers computed by hand."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from lasthop.scenario.scenario import Scenario
 from lasthop.studies.study import Quantity, Run, Study
 
 Pair = tuple[float, float]
-"""A quantity in two replications."""
+"""Values of a quantity in two replications."""
 
 
 def a_run(
@@ -19,7 +19,7 @@ def a_run(
     scenario: Mapping[str, Any] | None = None,
     **lists: Mapping[str, Mapping[str, Sequence[float]]],
 ) -> Run:
-    """Return a run with these samples by list, item and quantity.
+    """Return a run with these samples, by list, item and quantity. For example:
 
     ``a_run(stations={"first": {"goodput_bps": (1e6, 2e6)}})``
     """
@@ -27,21 +27,21 @@ def a_run(
 
 
 def expect(measured: Mapping[str, Quantity], **worked: tuple[float, ...]) -> None:
-    """Compare each measured value in every replication with answers worked by hand."""
+    """Compare each measured value in every replication with the answers computed by hand."""
     assert set(measured) == set(worked)
     for name, pair in worked.items():
         assert tuple(measured[name].samples) == pytest.approx(pair, nan_ok=True), name
 
 
 def normalised(study: Study) -> dict[str, Mapping[str, Any]]:
-    """Return every scenario of a study with all its defaults."""
+    """Return every scenario of a study, with the defaults of all keys."""
     return {point: _checked(json.dumps(tree)) for point, tree in study.points.items()}
 
 
 @cache
 def _checked(text: str) -> Mapping[str, Any]:
-    """Return a scenario with its defaults from its JSON text. Many tests use the same scenarios, so
-    that the result is stored.
+    """Return a scenario with its defaults, from its JSON text. The result is cached, because many
+    tests use the same scenarios.
     """
     return Scenario(json.loads(text)).to_dict()
 
@@ -52,5 +52,5 @@ def only(tree: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def every(items: Sequence[Mapping[str, Any]], key: str) -> set[Any]:
-    """Return the values that a key has in some tables."""
+    """Return the set of values of a key in several tables."""
     return {item[key] for item in items}

@@ -1,4 +1,4 @@
-"""The studies of CSMA networks measure the values of the claims and draw their figures."""
+"""Studies of CSMA networks: they measure the values that claims use, and draw their figures."""
 
 import numpy as np
 import pytest
@@ -86,12 +86,13 @@ def test_a_user_without_goodput_has_an_infinite_gap():
 def test_the_distance_is_that_of_the_farthest_flow_and_not_of_chance():
     ours = network.rates(run_of(user_1=[8000.0, 24000.0], user_2=[4000.0, 16000.0]))
     wanted = [network.known(2.0), network.known(2.0)]
-    # user 1 has exactly the target average
+    # The mean of user 1 is exactly the wanted value.
     assert network.distance(ours, wanted).samples == pytest.approx([0.75, 0.0])
     noise = np.random.default_rng(1).normal(1.0, 0.1, (4, 400))
     alike = [Quantity(row) for row in noise]
     distance = network.distance(alike, [network.known(1.0)] * 4).measured()
-    # the mean of the largest of four noises would be 0.1 * 1.6 or more
+    # If the largest distance were chosen in each replication, the mean of four noises would be 0.1
+    # * 1.6 or more.
     assert abs(distance.simulated) < 2.0 * distance.ci95
 
 
@@ -107,13 +108,13 @@ def test_growth_is_that_of_the_fastest_queue():
 @pytest.mark.parametrize("point", list(capacity.STUDY.points))
 def test_arrivals_are_inside_the_capacity_region_of_topology_a(point):
     tree = capacity.STUDY.points[point]
-    # fractions of the 600 packets/s of 8000 bit that a single link sends
+    # Fractions of the 600 packets/s of 8000 bit that a single link sends.
     y = {
         user: float(flow["udp"]["rate"].removesuffix(" bps")) / 8000 / 600
         for user, flow in tree["flow"].items()
     }
     load = 0.3 if "0_3" in point else 0.95
-    # one schedule at a time: only link 2, link 1 with link 3, or link 1 with link 4
+    # Only one schedule is active at a time: only link 2, links 1 and 3, or links 1 and 4.
     assert y["user-2"] + y["user-3"] + y["user-4"] == pytest.approx(load)
     assert y["user-1"] + y["user-2"] == pytest.approx(load)
     assert all(part > 0.0 for part in y.values())
@@ -126,7 +127,7 @@ def test_silences_are_rows_of_empty_bins():
 
 
 def test_the_mean_silence_is_of_all_users_and_weighs_by_length():
-    times = [99.5, 100.0, 100.5, 101.0, 101.5, 102.0]  # the first two belong to the warm-up
+    times = [99.5, 100.0, 100.5, 101.0, 101.5, 102.0]  # the first two times are in the warm-up
     rates = {1: [0.0, 0.0, 0.0, 0.0, 5.0, 0.0], 2: [1.0] * 6, 3: [1.0] * 6, 4: [1.0] * 6}
     tracks = [
         {"list": "flows", "name": f"user-{user}", "quantity": "goodput_bps", "values": values}

@@ -1,4 +1,4 @@
-"""The studies of cells with aggregation measure their values and draw them from stored runs."""
+"""Studies of cells with aggregation: they measure their values, and draw them from stored runs."""
 
 import numpy as np
 import pytest
@@ -61,8 +61,8 @@ def test_every_statement_is_judged_in_two_cells_and_by_ten_seeds_at_least():
     ("phy", "mpdus", "air_s"), [("ax", 256, 4.9e-3), ("ac", 64, 1.0e-3), ("ax20", 101, 5.45e-3)]
 )
 def test_the_longest_aggregate_has_the_stated_duration(phy, mpdus, air_s):
-    """The duration follows from the rate of MPDUs of 1,538 B, with 4 B of delimiter and padding to
-    multiples of 4 B.
+    """The duration of the aggregate follows from the PHY rate and from MPDUs of 1,538 B, each with
+    a delimiter of 4 B and padding to a multiple of 4 B.
     """
     tree = Scenario(OF_STUDY["access"].points[f"{phy}-full-txop0"])
     [rate_bps] = {station["rate_bps"] for station in tree["stations"]}
@@ -124,8 +124,8 @@ def test_gains_are_relative_to_one_ppdu_per_access():
 
 
 def test_a_linux_queue_behind_a_bottleneck_of_short_queues_is_a_fifo():
-    """If a station has packets for less than 5 ms, these packets go to the device immediately. The
-    results are equal.
+    """A station's packets for less than 5 ms of air time go to the device immediately. The results
+    of both queues are therefore equal.
     """
     times = {"warmup": "0.2 s", "duration": "0.8 s", "replications": 1}
     vsb = {"vsb": {"queue": 200, "rate": "300 Mbps"}}

@@ -1,4 +1,6 @@
-"""The 802.11e studies measure the values of the claims, draw figures and read curves."""
+"""Studies of 802.11e: they measure the values that claims use, draw figures and find extremes of
+curves.
+"""
 
 import dataclasses
 
@@ -27,7 +29,7 @@ from .brief import RunsByStudy, read_by_claims, shortened
 
 
 def short(study: Study) -> Study:
-    """Return the study with runs of two seconds and windows of at most 2.
+    """Return the study with runs of two seconds and receive windows of at most 2 packets.
 
     The Markov chain of seven windows of 12 packets takes a second, and there are many such chains.
     """
@@ -94,7 +96,7 @@ def test_equal_settings_of_two_figures_share_a_run():
 
 def test_saturation_is_interpolated_between_the_windows():
     active = np.array([1.0, 2.0, 6.3, 7.0, 7.0, 7.0, 7.0])
-    # 6.65 is in the middle between 6.3 at log2(16) and 7 at log2(32)
+    # 95 % of seven stations is 6.65, in the middle between 6.3 at log2(16) and 7 at log2(32).
     assert fig06.saturation(active) == pytest.approx(2**4.5 - 1)
     assert np.isnan(fig06.saturation(np.ones(len(CWMINS))))
 
@@ -103,7 +105,7 @@ def test_the_knee_is_where_a_curve_has_lost_a_twentieth():
     flat = np.full(len(fig12.DELAYS), 4.0)
     assert fig12.knee(flat) == fig12.DELAYS[-1]
     falling = flat.copy()
-    falling[3:] = 3.6  # 95 % is reached midway between 20 and 30 ms
+    falling[3:] = 3.6  # The curve falls to 95 % in the middle between 20 and 30 ms.
     assert fig12.knee(falling) == pytest.approx(25.0)
 
 
@@ -112,10 +114,11 @@ def test_counters_without_memory_equal_the_chain_and_802_11_counters_equal_the_e
     run = runs["edca-fig05"]["down-63-fixed"]
     counted = counters.simulate(63, memory=memory)
     chain = cell.active(run).predicted, cell.station_collisions(run).predicted
-    # the engine has 1.0619 and 0.0471 in 30 runs of 200 s of study fig05
+    # In 30 runs of 200 s of study fig05, the engine has 1.0619 active stations and a collision rate
+    # of 0.0471.
     active, collisions = (1.0619, 0.0471) if memory else chain
     estimate = counted.active_from_receipt if memory else counted.active
-    # 1.5 half widths of 95 % are three standard errors
+    # 1.5 half widths of a 95 % interval are three standard errors.
     assert estimate.mean == pytest.approx(active, abs=1.5 * estimate.ci95)
     assert counted.collisions.mean == pytest.approx(collisions, abs=1.5 * counted.collisions.ci95)
     assert (abs(counted.active.mean - chain[0]) > 3 * counted.active.ci95) == memory
@@ -130,7 +133,7 @@ def test_the_optimum_is_the_top_of_the_parabola():
 
 def test_bursts_stay_complete_if_limits_divide():
     assert fig07.held_together(4, 2)
-    assert not fig07.held_together(2, 4)  # the burst of the AP interrupts the burst of a station
+    assert not fig07.held_together(2, 4)  # a burst of the AP ends within a station's burst
     assert not fig07.held_together(3, 3)  # a window of 4 is not a multiple of 3
 
 
@@ -140,7 +143,7 @@ def test_the_spread_is_relative_to_the_smallest():
 
 def test_the_bump_is_read_with_its_delay_and_height(runs):
     values = fig10.measure(runs["edca-fig10"])
-    # a second and a half of traffic does not determine single microseconds
+    # The traffic of 1.5 s is not enough to determine the delay to a microsecond.
     assert np.all(values["bump_delay"].samples >= fig10.EXCHANGE)
     assert np.all(values["bump_delay"].samples < fig10.AFTER)
     assert np.all(values["bump"].samples > values["before_bump"].samples)

@@ -1,4 +1,4 @@
-"""A fault for `make mutations` is one changed line, and a seed reproduces the faults."""
+"""A fault of `make mutations` is one changed line, and a seed reproduces the faults."""
 
 import ast
 import sys

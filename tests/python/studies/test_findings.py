@@ -1,4 +1,4 @@
-"""Findings of studies name the runs that they are read from."""
+"""The findings of a study name the runs from which they were read."""
 
 import numpy as np
 

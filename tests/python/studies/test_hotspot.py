@@ -1,4 +1,4 @@
-"""The hot-spot studies measure the values of the claims and draw their figures."""
+"""Studies of the hot-spot: they measure the values that claims use, and draw their figures."""
 
 import dataclasses
 
@@ -16,7 +16,9 @@ CLAIMED = tuple(str(number) for number in range(1, 19))
 
 
 def short(study: Study) -> Study:
-    """Return the study with two runs of each scenario, of six seconds unless runs have phases."""
+    """Return the study with two runs of six seconds for each scenario. Runs with phases keep their
+    length.
+    """
     times = {"duration": "6 s", "warmup": "1 s", "stagger": "0.1 s"}
     if study in (fig04.STUDY, fig12.STUDY):
         times = {}
@@ -63,10 +65,10 @@ def test_a_model_predicts_every_scenario_with_tcp(runs):
     for study in STUDIES:
         for name, run in runs[study.key].items():
             shared = study.points[name].get("vsb")
-            # Cells of datagrams have other models, and an estimated rate has no model.
+            # Other models predict cells with UDP. No model predicts a cell with an estimated rate.
             if study not in (beta.STUDY, udp.STUDY):
                 has_none = shared is not None and "rate" not in shared
-                has_none = has_none or name.startswith("random-")  # losses of the wire
+                has_none = has_none or name.startswith("random-")  # losses on the wire
                 assert bool(run.prediction) != has_none, (study.name, name)
 
 

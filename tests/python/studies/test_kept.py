@@ -1,7 +1,8 @@
-"""The stored run of all claims agrees with the present settings and measures.
+"""The stored reproduction of all claims agrees with the present scenarios and measures.
 
-Nothing is simulated here. Scenarios are compared with the scenarios of the stored run, and measures
-are computed again from stored samples. `test_verdicts.py` judges these values by the rules.
+These tests simulate nothing. Scenarios are compared with the scenarios of the stored run, and
+measures are computed again from stored samples. `test_verdicts.py` judges these values by the
+rules.
 """
 
 import json

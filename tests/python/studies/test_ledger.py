@@ -1,4 +1,4 @@
-"""The ledger judges by its rules: every branch of every rule, with its boundary."""
+"""Verdicts of the ledger: every branch of every rule, with its boundary values."""
 
 import pytest
 
@@ -39,12 +39,12 @@ figure = "1"
 
 
 def book_of(check: str) -> Ledger:
-    """Return a ledger with one claim of the given checks."""
+    """Return a ledger with one claim that has the given checks."""
     return ledger.load(f"{HEAD}check = [ {check} ]")
 
 
 def judge(check: str, quick: bool = False, **values: Measured) -> Verdict:
-    """Return the verdict of a single claim; `a=...` is the value ``fig.a``."""
+    """Return the verdict of a single check. The argument `a` is the value ``fig.a``."""
     book = book_of(check)
     measured = {f"fig.{name}": value for name, value in values.items()}
     return book.claims[0].result(measured, book.rules, quick=quick).verdict
@@ -62,16 +62,16 @@ SHAPE = '{ what = "w", kind = "shape", holds = ["fig.a < fig.b < 10", "2 * fig.a
     ("mean", "half", "verdict"),
     [
         (100.0, 1.0, REPRODUCED),
-        (106.0, 1.0, REPRODUCED),  # the interval touches the edge of the band: overlap
+        (106.0, 1.0, REPRODUCED),  # The interval touches the band, which is an overlap.
         (106.01, 1.0, DEVIATES),
         (94.0, 1.0, REPRODUCED),
         (93.99, 1.0, DEVIATES),
-        (100.0, 2.0, REPRODUCED),  # a half width of exactly 2 %
+        (100.0, 2.0, REPRODUCED),  # The half width is exactly 2 %.
         (100.0, 2.01, OPEN),
-        (105.5, 2.11, REPRODUCED),  # the permitted half width is proportional to the mean
+        (105.5, 2.11, REPRODUCED),  # The allowed half width is proportional to the mean.
         (105.5, 2.12, OPEN),
         (0.0, 2.0, DEVIATES),
-        (120.0, 14.9, DEVIATES),  # outside the band by more than the half width
+        (120.0, 14.9, DEVIATES),  # The mean is outside the band by more than the half width.
         (120.0, 15.1, OPEN),
         (0.0, 94.9, DEVIATES),
         (100.0, None, OPEN),
@@ -128,7 +128,7 @@ def test_agreement_is_judged_against_the_value_of_the_model():
     ("a", "b", "verdict"),
     [
         ((3.0, 0.4), (2.0, 0.5), REPRODUCED),
-        ((3.0, 0.5), (2.0, 0.5), OPEN),  # the intervals touch
+        ((3.0, 0.5), (2.0, 0.5), OPEN),  # The intervals touch each other.
         ((2.0, 0.4), (3.0, 0.5), DEVIATES),
         ((2.0, 0.5), (3.0, 0.5), OPEN),
         ((2.0, None), (3.0, 0.1), OPEN),
@@ -146,8 +146,8 @@ def test_trend_is_the_sign_outside_both_intervals(a, b, verdict):
         ((3.0, 0.4), (9.8, 0.5), OPEN),
         ((3.0, 0.4), (11.0, 0.5), DEVIATES),
         ((5.0, 0.1), (3.0, 0.1), DEVIATES),
-        ((0.4, 0.05), (3.0, 0.1), DEVIATES),  # 2 a is below 1
-        ((0.55, 0.06), (3.0, 0.1), OPEN),  # the factor scales the interval too
+        ((0.4, 0.05), (3.0, 0.1), DEVIATES),  # The product 2 a is below 1.
+        ((0.55, 0.06), (3.0, 0.1), OPEN),  # The factor 2 also scales the interval.
     ],
 )
 def test_shape_needs_every_inequality_outside_its_intervals(a, b, verdict):
@@ -158,7 +158,7 @@ def test_shape_needs_every_inequality_outside_its_intervals(a, b, verdict):
     ("a", "b", "verdict"),
     [
         ((3.0, 0.4), (2.0, 0.1), REPRODUCED),
-        ((-3.8, 0.05), (2.0, 0.1), OPEN),  # 0.2 above -4; the intervals reach 0.05 + 0.2
+        ((-3.8, 0.05), (2.0, 0.1), OPEN),  # 0.2 above -4; the half widths are 0.05 + 0.2
         ((-4.3, 0.05), (2.0, 0.1), DEVIATES),
     ],
 )
@@ -169,7 +169,7 @@ def test_a_negative_factor_turns_the_value_and_not_its_interval(a, b, verdict):
 
 def test_a_shape_with_a_missing_value_is_open_unless_another_inequality_fails():
     assert judge(SHAPE, a=Measured(3.0, 0.4)) is OPEN
-    assert judge(SHAPE, a=Measured(0.3, 0.1)) is DEVIATES  # twice 0.3 is below 1
+    assert judge(SHAPE, a=Measured(0.3, 0.1)) is DEVIATES  # The product 2 * 0.3 is below 1.
     assert judge(SHAPE, b=Measured(5.0, 0.5)) is OPEN
     assert judge(SHAPE, b=Measured(11.0, 0.5)) is DEVIATES
 
@@ -198,7 +198,7 @@ def test_a_trend_names_its_values_or_the_missing_values(a, b, detail):
 def test_shape_shows_the_tightest_margin():
     check = SHAPE.replace('"fig.a < fig.b < 10", "2 * fig.a > 1"', '"fig.a < 5", "fig.b < 4.8"')
     book = book_of(check)
-    values = {"fig.a": Measured(3.0, 1.5), "fig.b": Measured(3.0, 0.1)}  # left: 0.5 and 1.7
+    values = {"fig.a": Measured(3.0, 1.5), "fig.b": Measured(3.0, 0.1)}  # left ends are 0.5 and 1.7
     [check] = book.claims[0].result(values, book.rules).checks
     assert (check.simulated, check.ci95) == (2.0, 1.5)
 
@@ -280,7 +280,9 @@ def test_a_secondary_check_is_judged_and_does_not_count():
 
 @pytest.mark.parametrize("check", [NUMBER, ABOUT, RANGE, TREND, SHAPE])
 def test_a_quick_run_agrees_with_a_full_run_or_leaves_the_claim_open(check):
-    """The grid has means and widths. The full run has half the width and a similar mean."""
+    """The test uses a grid of means and half widths. The full run has half of the width, and a
+    similar mean.
+    """
     for mean in [0.3, 2.0, 5.0, 9.0, 84.0, 94.0, 95.5, 100.0, 104.5, 106.0, 118.0, 150.0]:
         for half in [0.0, 0.002 * mean, 0.01 * mean, 0.03 * mean]:
             quick = judge(check, quick=True, a=Measured(mean, half), b=Measured(4.0, half))
@@ -302,11 +304,11 @@ def test_a_quick_run_leaves_narrow_decisions_of_a_full_run_open():
 @pytest.mark.parametrize(
     ("mean", "half", "verdict"),
     [
-        (97.0, 1.0, REPRODUCED),  # twice the half width ends at the edge of the band
+        (97.0, 1.0, REPRODUCED),  # Twice the half width ends at the edge of the band.
         (96.9, 1.0, OPEN),
         (103.0, 1.0, REPRODUCED),
         (103.1, 1.0, OPEN),
-        (100.0, 2.0, REPRODUCED),  # twice the 2 % of a full run
+        (100.0, 2.0, REPRODUCED),  # The limit is twice the 2 % of a full run.
         (100.0, 2.01, OPEN),
     ],
 )
@@ -386,7 +388,9 @@ def test_a_claim_has_the_words_and_the_figure_of_its_entry():
 
 
 def test_the_rules_are_those_described_at_the_head_of_claims():
-    """Bands are 5 and 15 %, half widths 2 and 5 %, and twice as large for a quick run."""
+    """The bands are 5 and 15 %. The largest half widths are 2 and 5 %, and twice these values for a
+    quick run.
+    """
     assert ledger.load().rules == ledger.load(f"{HEAD}check = []").rules == RULES
 
 
@@ -455,7 +459,7 @@ BOUND = SHAPE.replace("}", ", bound = true }")
     [(9.9, REPRODUCED, REPRODUCED), (10.4, DEVIATES, REPRODUCED), (10.6, DEVIATES, DEVIATES)],
 )
 def test_a_bound_of_the_paper_may_be_missed_by_five_per_cent(b, plain, margin):
-    """The bound b < 10 has a margin of 0.5; the comparison a < b has no margin."""
+    """The bound of the check b < 10 has a margin of 0.5. The comparison a < b has no margin."""
     for check, expected in ((BOUND, margin), (SHAPE, plain)):
         book = book_of(check)
         values = {"fig.a": Measured(9.0, 0.0), "fig.b": Measured(b, 0.0)}

@@ -1,7 +1,7 @@
 """The studies of paper 001 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
-quantities that a measure must not read, with numbers that differ from the answers.
+The runs have two replications of plain numbers, and all answers are computed by hand. Quantities
+that a measure must not read have other numbers.
 """
 
 from math import exp
@@ -38,7 +38,7 @@ from .made_up import Pair, expect
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_rates_of_the_optimum_are_those_of_its_own_prices(topology):
     rates = dict(zip("1234", BEST[topology], strict=True))
-    # k^2 U'(x) of U = -2 / x, with k = 10
+    # The price of a link is k^2 U'(x) for the utility U = -2 / x and k = 10.
     price = {link: 100 * 2 / rate**2 for link, rate in rates.items()}
     weight = {links: exp(200 * sum(price[link] for link in links)) for links in SETS[topology]}
     for link, rate in rates.items():
@@ -55,13 +55,13 @@ def test_the_optimum_without_entropy_has_the_utility_worked_by_hand(topology):
 
 def test_the_optimum_of_wires_is_that_of_their_prices():
     to_g, to_c, other = E.values()
-    # one frame at a time in cell d: from a, from b, or to c
+    # In the cell of access point d, one frame is sent at a time: from a, from b, or to c.
     assert to_g + 2 * to_c == pytest.approx(544)
-    # f-g has 2 Mb/s, carries 250 packets/s and loses the rest; a small effect of the entropy
-    # remains
+    # The wire f-g has 2 Mb/s. It carries 250 packets/s and loses the others. The entropy has a
+    # small effect.
     lost = 1 - 250 / (to_g + other)
     assert 200 / other**2 == pytest.approx(lost, rel=1e-4)
-    air = 200 / to_c**2 / 2  # two hops
+    air = 200 / to_c**2 / 2  # over two hops
     assert 200 / to_g**2 == pytest.approx(air + lost, rel=1e-4)
     assert network.best("e") == pytest.approx(tuple(E.values()), rel=1e-4)
 
@@ -77,23 +77,24 @@ def test_a_gap_is_the_loss_of_utility_from_the_optimum():
 def test_a_distance_is_that_of_the_farthest_mean_and_the_largest_is_per_run():
     ours = network.rates(a_net(((90, 130), (150, 170), (300, 300), (40, 60))))
     wanted = network.rates(a_net(((100, 100), (200, 200), (300, 340), (50, 50))))
-    # means are 110 for a target of 100, 160 for 200, 300 for 320, 50 for 50: user 2 is 50 and 30
-    # below its target
+    # Means are 110 for a wanted 100, 160 for 200, 300 for 320, and 50 for 50. User 2 is farthest,
+    # 50 and 30 below its wanted value.
     assert network.distance(ours, wanted).samples == pytest.approx([0.25, 0.15])
-    # users 2 (1 / 4) and 1 (0.3); user 4 has 0.2 in both replications
+    # The farthest users are user 2 (1 / 4) and user 1 (0.3). User 4 has 0.2 in both replications.
     assert network.largest_distance(ours, wanted).samples == pytest.approx([0.25, 0.3])
 
 
 def test_a_distance_is_relative_to_the_mean_and_the_largest_is_relative_to_each_run():
     ours, wanted = [Quantity(pair) for pair in network_pairs((90, 60), (60, 40))]
-    # relative to the mean of 50: 30 and 20; in each replication 90 / 60 and 60 / 40
+    # The distances are 30 and 20, relative to the mean of 50. Per replication they would be 90 / 60
+    # and 60 / 40.
     assert network.distance([ours], [wanted]).samples == pytest.approx([0.6, 0.4])
     assert network.largest_distance([ours], [wanted]).samples == pytest.approx([0.5, 0.5])
 
 
 def test_the_widest_range_is_that_of_the_flow_with_the_largest_mean_range():
-    # ranges (10, 90), (40, 40) and (-5, 90) divided by means of 125, 120 and 121.25: 0.4, 0.33 and
-    # 0.35
+    # The ranges are (10, 90), (40, 40) and (-5, 90). Divided by the means 125, 120 and 121.25, they
+    # are 0.4, 0.33 and 0.35 on average.
     some = [Quantity(np.array([100.0, 100.0]))] * 3
     others = [Quantity(np.array(pair, dtype=float)) for pair in ((110, 190), (140, 140), (95, 190))]
     assert settings._widest([some, others]).samples == pytest.approx([0.08, 0.72])
@@ -110,12 +111,12 @@ def test_the_widest_range_is_that_of_a_single_flow_over_settings():
     widest = settings._widest(
         [
             setting((100, 110), (40, 60)),  # means 105 and 50
-            setting((100, 90), (50, 50)),  # 95 and 50
-            setting((90, 110), (60, 80)),  # 100 and 70
-            setting((101, 99), (30, 30)),  # 100 and 30
+            setting((100, 90), (50, 50)),  # means 95 and 50
+            setting((90, 110), (60, 80)),  # means 100 and 70
+            setting((101, 99), (30, 30)),  # means 100 and 30
         ]
     )
-    # flow two: from 30 to 70 with a mean of 50; 60 - 30 and 80 - 30
+    # Flow two has means from 30 to 70, whose mean is 50. Its ranges are 60 - 30 and 80 - 30.
     assert widest.samples == pytest.approx([0.6, 1.0])
 
 
@@ -131,8 +132,9 @@ def test_growth_is_that_of_the_fastest_queue_in_each_run():
     runs = {}
     for k, vector in enumerate(vectors, 1):
         runs[f"acsma-{vector}-0_95-1"] = early
-        # from 2000 s to 4000 s link 2 gains 20 k packets, then link 4 gains 40 k; other links gain
-        # less, or lose
+        # Between 2000 s and 4000 s the queue of link 2 grows by 20 k packets in the first
+        # replication, and the queue of link 4 by 40 k in the second. Queues of other links grow
+        # less, or become shorter.
         late = queues((1, 2), (5 + 20 * k, 6), (3, 9), (8, 7 + 40 * k))
         runs[f"acsma-{vector}-0_95-2"] = late
     runs["lcsma-even-0_95-1"] = runs["lcsma-even-0_3-1"] = early
@@ -145,7 +147,7 @@ def test_growth_is_that_of_the_fastest_queue_in_each_run():
         growth_acsma_paired=(0.03, 0.06),
         growth_acsma_unequal=(0.04, 0.08),
         growth_lcsma=(3, 4),  # 6000 and 8000 over 2000 s
-        growth_lcsma_light=(-0.0005, 0),  # the smallest loss: 1 packet; link 2 loses none
+        growth_lcsma_light=(-0.0005, 0),  # link 2 shrinks least, by 1 and by 0 packets
     )
 
 
@@ -153,7 +155,7 @@ def test_the_air_time_of_the_middle_link_is_4_2():
     [(name, quantity)] = measure("ideal", {}).items()
     assert name == "y_2"
     rho = 2.24  # line 309 of the paper
-    # active sets: one empty set, four sets of one link, two sets of two links
+    # The active sets are one empty set, four sets of one link, and two sets of two links.
     assert quantity.predicted == pytest.approx(rho / (1 + 4 * rho + 2 * rho**2))
 
 
@@ -190,8 +192,8 @@ def test_figure_4_3_has_r_at_the_end():
 def test_figure_b_1_has_r_over_that_of_appendix_b_and_throughputs_at_beta_800():
     equal = 1e3 * 1.8e-9 ** (1 / 3)  # (2 * 3e-5 * 3e-5)^(1/3), in thousandths
     runs = {name: a_net(times(2, RATES)) for name in ("100", "200", "400", "double", "theory")}
-    # times after which throughputs of 136, 68, 272 and 544 packets/s, then 272, 34, 136 and 68
-    # packets/s, equal r / 3e-5 packets
+    # Round-trip times after which the throughputs 136, 68, 272 and 544 packets/s, then 272, 34, 136
+    # and 68 packets/s, have r / 3e-5 packets in flight.
     waits: Four = ((1 / 136, 2 / 272), (0.5 / 68, 0.25 / 34), (3 / 272, 1 / 136), (1 / 544, 1 / 68))
     each = [(first * equal / 0.03, other * equal / 0.03) for first, other in waits]
     each[2] = (2 * each[2][0], each[2][1] / 4)

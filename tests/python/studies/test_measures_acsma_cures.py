@@ -1,6 +1,6 @@
 """The studies of chapter 6 of paper 001 measure the values of their claims.
 
-Runs have two replications and plain numbers, and every answer is worked by hand.
+The runs have two replications of plain numbers, and all answers are computed by hand.
 """
 
 from math import sqrt
@@ -46,15 +46,15 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
         best, worth = BEST[topology], BEST_WORTH[topology]
         worked |= users(f"lcsma_{topology}", times(factor, RATES))
         worked |= {
-            # 136 + 68 + 272 + 544, then 272 + 34 + 136 + 68
+            # The sums are 136 + 68 + 272 + 544 and 272 + 34 + 136 + 68.
             f"total_lcsma_{topology}": (1020 * factor, 510 * factor),
             f"total_hack_{topology}": (680, 816),
             f"total_nack_{topology}": (612, 680),
         }
         gaps: dict[str, Pair] = {
             "lcsma": (worth - 15 / factor, worth - 30 / factor),
-            "hack": (worth - 14, worth - 12),  # 2 + 4 + 4 + 4, 2 + 2 + 4 + 4
-            "nack": (worth - 18, worth - 14),  # 4 + 2 + 4 + 8, 2 + 4 + 4 + 4
+            "hack": (worth - 14, worth - 12),  # by hand: 2 + 4 + 4 + 4, 2 + 2 + 4 + 4
+            "nack": (worth - 18, worth - 14),  # by hand: 4 + 2 + 4 + 8, 2 + 4 + 4 + 4
         }
         for scheme, gap in gaps.items():
             assert measured.pop(f"gap_{scheme}_{topology}").samples == pytest.approx(gap, abs=1e-3)
@@ -63,8 +63,9 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
             off = [(first / rate - 1, other / rate - 1) for (first, other), rate in each]
             worked |= users(f"off_{scheme}_{topology}", off)
     worked |= {
-        # topology a: user 3 is below and user 2 above its target; topology b: user 1 has nearly
-        # twice its target in both; topology c: users 1 and 2
+        # In topology a, user 3 is below its wanted rate, then user 2 above it. In topology b, user
+        # 1 has nearly twice its wanted rate in both replications. In topology c, users 1 and 2 are
+        # farthest.
         "largest_distance_a": (1 - 136 / BEST["a"][2], 272 / BEST["a"][1] - 1),
         "largest_distance_b": (272 / BEST["b"][0] - 1, 272 / BEST["b"][0] - 1),
         "largest_distance_c": (272 / BEST["c"][0] - 1, 272 / BEST["c"][1] - 1),
@@ -77,17 +78,17 @@ def test_figure_6_3_has_drift_of_r_and_numbers_of_connections():
     runs = {
         "hack-whole": a_net(connections=counts),
         "hack-1": a_net(r=((1, 2), (2, 2), (3, 2), (4, 2))),  # means 2.5 and 2
-        "hack-2": a_net(r=((2, 1), (2, 1), (3, 3), (4, 1))),  # 2.75 and 1.5
+        "hack-2": a_net(r=((2, 1), (2, 1), (3, 3), (4, 1))),  # means 2.75 and 1.5
         "nack-whole": a_net(connections=times(2, counts)),
         "nack-1": a_net(r=((4, 1),) * 4),
-        "nack-2": a_net(r=((3, 1), (3, 1), (3, 1), (3, 3))),  # 3 and 1.5
+        "nack-2": a_net(r=((3, 1), (3, 1), (3, 1), (3, 3))),  # means 3 and 1.5
         "light": a_net(),
         **{variant: a_net() for variant in VARIANTS},
     }
     expect(
         measure("fig6_3", runs),
-        drift_hack=(0.1, 0.25),  # 2.75 / 2.5, 1.5 / 2
-        drift_nack=(0.25, 0.5),  # 3 / 4, 1.5 / 1
+        drift_hack=(0.1, 0.25),  # by hand: 2.75 / 2.5, 1.5 / 2
+        drift_nack=(0.25, 0.5),  # by hand: 3 / 4, 1.5 / 1
         **users("connections_hack", counts),
         connections_nack_1=(10, 12),
         connections_nack_2=(40, 42),
@@ -108,7 +109,7 @@ def test_section_6_1_7_has_r_and_retransmissions_per_second():
         aggressiveness_2=(0.0094, 0.0095),
         aggressiveness_3=(0.0045, 0.0046),
         aggressiveness_4=(0.0049, 0.005),
-        retransmissions_1=(1, 2),  # in 400 s
+        retransmissions_1=(1, 2),  # in the 400 s after the warm-up
         retransmissions_2=(1.5, 1.4),
         retransmissions_3=(0.7, 0.8),
         retransmissions_4=(0, 0.25),
@@ -124,7 +125,7 @@ def test_figure_6_5_has_totals_by_units_and_the_queues_back_over_those_forward()
             times(0.5, RATES),
             r=((50, 300), (150, 900), (100, 600), (100, 600)),  # means 0.1 and 0.6
             forward=((1, 4), (2, 4), (3, 4), (4, 4)),  # means 2.5 and 4
-            back=((20, 2), (30, 2), (20, 2), (80, 2)),  # 37.5 and 2
+            back=((20, 2), (30, 2), (20, 2), (80, 2)),  # means 37.5 and 2
             connections=counts,
             rtt=waits,
         ),
@@ -137,8 +138,8 @@ def test_figure_6_5_has_totals_by_units_and_the_queues_back_over_those_forward()
         total_packets=(1020, 510),
         total_bytes=(510, 255),
         queue_ratio=(15, 0.5),
-        queue_ratio_packets=(0.5, 0.25),  # 2 / 4, 2 / 8
-        r_ratio=(2, 0.5),  # values of the links back are 0.2 and 0.3
+        queue_ratio_packets=(0.5, 0.25),  # by hand: 2 / 4, 2 / 8
+        r_ratio=(2, 0.5),  # The reverse links have the means 0.2 and 0.3.
         connections=(100, 90),
         **users("rtt_bytes", waits),
         **users("rtt_packets", ((0.1, 0.2),) * 4),
@@ -183,20 +184,20 @@ def test_figure_6_10_has_distances_from_k_14_losses_and_connections():
     }
     expect(
         measure("fig6_10", runs),
-        distance_44_7=(0.5, 0.6),  # user 2
-        distance_28_3=(0.01, 0.03),  # user 2
-        distance_20=(0.03, 0.05),  # user 3
-        distance_10=(0.04, 0.08),  # user 1
-        distance_5=(0.2, 0.6),  # user 4
+        distance_44_7=(0.5, 0.6),  # user 2 is farthest
+        distance_28_3=(0.01, 0.03),  # user 2 is farthest
+        distance_20=(0.03, 0.05),  # user 3 is farthest
+        distance_10=(0.04, 0.08),  # user 1 is farthest
+        distance_5=(0.2, 0.6),  # user 4 is farthest
         largest_distance_44_7=(0.5, 0.6),
         largest_distance_28_3=(0.01, 0.03),
         largest_distance_20=(0.03, 0.05),
         largest_distance_10=(0.04, 0.08),
         largest_distance_5=(0.2, 0.6),
-        # user 1 has 100, 100, 100 and 94 at k of 28.3, 20, 14 and 10, with a mean of 98.5; user 3
-        # has 402, 384, 400 and 400
+        # User 1 has 100, 100, 100 and 94 packets/s for k of 28.3, 20, 14 and 10, with a mean of
+        # 98.5. User 3 has 402, 384, 400 and 400.
         distance_all=(4 / 98.5, 8 / 98.5),
-        losses_44_7_1=(110, 30),  # as many losses as arrivals, and 0.2 / 0.8 of 120
+        losses_44_7_1=(110, 30),  # losses equal arrivals; 0.2 / 0.8 of 120
         losses_44_7_2=(25, 80),
         losses_44_7_3=(0, 100),
         losses_44_7_4=(12.5, 0),
@@ -212,9 +213,10 @@ def test_figure_6_10_has_distances_from_k_14_losses_and_connections():
 
 
 def silent_run(*four: str) -> Run:
-    """Return a run with throughputs of users every half second from 100 s on.
+    """Return a run with the throughputs of four users every half second, from 100 s on.
 
-    Each bin is a letter, or a dot without throughput. Before 100 s no user has throughput.
+    Each bin is a letter, or a dot if the user has no throughput. Before 100 s no user has
+    throughput.
     """
     early = "....."
     stamps = [100 + 0.5 * (k + 1 - len(early)) for k in range(len(early) + len(four[0]))]
@@ -233,19 +235,19 @@ def test_figure_6_11_has_totals_gaps_and_silences():
     every_bin = ("xxxxxxxx",) * 3
     seen = {
         "xxxxxxxx": 0,
-        "x..xxxxx": 1,  # one silence of a second
-        "..xxxx.x": (1 + 0.25) / 1.5,  # a second and half a second
+        "x..xxxxx": 1,  # one interval of a second
+        "..xxxx.x": (1 + 0.25) / 1.5,  # intervals of a second and half a second
         "xxxxx...": 1.5,
         "........": 4,
         "x.x.x.x.": 0.5,
-        "....x...": (4 + 2.25) / 3.5,  # two seconds and one and a half
+        "....x...": (4 + 2.25) / 3.5,  # intervals of two seconds and 1.5 seconds
         ".xxxxxxx": 0.5,
         "x......x": 3,
     }
     shown = [*seen, "xx....xx"]
     for seed, bins in enumerate(shown, 1):
         runs[f"silence-{seed}"] = silent_run(bins, *every_bin)
-    # the last run has a silence of half a second of another user, and a silence of two seconds
+    # The last run has an interval of half a second of another user, and an interval of two seconds.
     runs["silence-10"] = silent_run("xx....xx", *every_bin[1:], "xxxxxx.x")
     measured = measure("fig6_11", runs)
     for beta, worth in ((200, (15, 30)), (1000, (7.5, 15)), (1800, (30, 60))):
@@ -284,10 +286,10 @@ def test_figure_6_12_has_totals_gaps_and_the_mean_number_of_connections():
 def test_table_6_5_has_efficiency_and_overhead_of_each_user():
     runs = {
         "nack": a_net(
-            # in 400 s, one packet/s with 14 us per packet takes 5.6 ms
+            # In 400 s, one packet/s takes 5.6 ms of CPU time at 14 us per packet.
             ((7.55, 22.65), (43, 86), (100, 100), (10, 20)),
-            # 418 us per opened and 12 us per closed connection: 100 opened and 40 closed take 42.28
-            # ms, 560 and 560 take 240.8 ms
+            # An opened connection takes 418 us and a closed connection 12 us. Therefore 100 opened
+            # and 40 closed connections take 42.28 ms, and 560 of each take 240.8 ms.
             opened=((100, 100), (560, 560), (0, 1000), (0, 0)),
             closed=((40, 40), (560, 560), (0, 1000), (0, 0)),
         ),
@@ -313,9 +315,9 @@ def test_figure_6_14_has_the_middle_flow_the_others_and_the_optimum():
         "nack": a_net({"upper": (120, 130), "middle": (56.332, 112.665), "lower": (1, 2)}),
     }
     measured = measure("fig6_14", runs)
-    # The middle flow takes a fraction t of the time and the other flows take 1 - t, in halves. 2 /
-    # t + 4 / (1 - t) is smallest at 1 / (1 + sqrt 2), where the middle flow gets half of t times
-    # 544 packets/s.
+    # The middle flow is active for a fraction t of the time, and the other flows for 1 - t, half
+    # each. The minimum of 2 / t + 4 / (1 - t) is at 1 / (1 + sqrt 2). There the middle flow gets
+    # half of t times 544 packets/s.
     best = 272 / (1 + sqrt(2))
     away = measured.pop("distance_middle").samples
     assert away == pytest.approx([1 - 56.332 / best, 1 - 112.665 / best], abs=1e-4)
@@ -328,8 +330,8 @@ def test_figure_6_15_has_gaps_to_the_optimum_of_e():
     runs = {
         name: a_net(dict(zip(names, rates, strict=True)))
         for name, rates in {
-            "nack": ((136, 68), (272, 136), (136, 544)),  # worth 4 + 2 + 4, 8 + 4 + 1
-            "lcsma": ((34, 136), (544, 272), (272, 136)),  # 16 + 1 + 2, 4 + 2 + 4
+            "nack": ((136, 68), (272, 136), (136, 544)),  # sums 4 + 2 + 4 and 8 + 4 + 1
+            "lcsma": ((34, 136), (544, 272), (272, 136)),  # sums 16 + 1 + 2 and 4 + 2 + 4
             "hack": ((1, 1), (2, 2), (3, 3)),
         }.items()
     }
@@ -359,8 +361,8 @@ def test_with_a_long_first_timeout_the_user_that_is_farthest_from_the_optimum_is
     }
     expect(
         measured,
-        farthest_patient_nack_a=(-0.1, 0.3),  # user 2 has more than the optimum on average
-        farthest_patient_nack_b=(0.2, 0.1),  # less
+        farthest_patient_nack_a=(-0.1, 0.3),  # user 2 is above the optimum on average
+        farthest_patient_nack_b=(0.2, 0.1),  # user 2 is below the optimum
         farthest_patient_nack_c=(-0.1, 0.3),
     )
 

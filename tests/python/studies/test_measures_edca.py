@@ -1,7 +1,7 @@
 """The studies of paper 003 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
-quantities that a measure must not read, with numbers that differ from the answers.
+The runs have two replications of plain numbers, and all answers are computed by hand. Quantities
+that a measure must not read have other numbers.
 """
 
 import re
@@ -29,7 +29,7 @@ from .made_up import Pair, a_run, every, expect, normalised, only
 
 WAYS = ("down", "up")
 CWMINS = (3, 7, 15, 31, 63, 127, 255)
-""" "{2^n - 1 | 2 <= n <= 8}" (line 380 of the text)."""
+"""CWmin of the paper's sweeps: "{2^n - 1 | 2 <= n <= 8}" (line 380 of the text)."""
 AP_TXOPS, STATION_TXOPS = (1, 2, 4, 8, 16, 28), (1, 2, 4)
 PIFS_AP_TXOPS, PIFS_STATION_TXOPS = (1, 2, 3, 4, 8), (1, 2, 3, 4)
 NEAR = (23, 27, 31, 35, 39, 47, 55, 63)
@@ -42,8 +42,8 @@ RECEIVE_WINDOWS = (2, 8, 12)
 def a_cell(
     mbps: Pair, active: Pair = (1.3, 1.4), ap: Pair = (0.61, 0.62), station: Pair = (0.71, 0.72)
 ) -> Run:
-    """Return a run with this throughput; the collision rates of its two stations are 0.02 above and
-    below the mean.
+    """Return a run with this throughput. The collision rates of its two stations are 0.02 above and
+    0.02 below the mean.
     """
     low, high = ([value + off for value in station] for off in (-0.02, 0.02))
     cell = {
@@ -83,7 +83,8 @@ def test_figure_5_has_all_readings_by_window_and_the_fall_from_15_to_3():
         for cwmin, pair in goodputs[way].items()
     }
     worked: dict[str, Pair] = {"fall_down": (0.25, 0.6), "fall_up": (0.75, 0.25)}
-    # (4 - 3) / 4 and (5 - 2) / 5; (4 - 1) / 4 and (4 - 3) / 4
+    # The values of `fall_down` are (4 - 3) / 4 and (5 - 2) / 5, those of `fall_up` (4 - 1) / 4 and
+    # (4 - 3) / 4.
     for cwmin in CWMINS:
         worked |= {
             f"down_{cwmin}": goodputs["down"][cwmin],
@@ -107,19 +108,21 @@ GOODPUTS = {
     127: (0.1, 0.2, 0.3, 0.4, 0.5, 8.3, 1.6),
     255: (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 8.2),
 }
-"""Throughputs by windows of the access point and, along the row, of the stations. [Mb/s]"""
+"""Throughputs by CWmin of the access point and, within a tuple, of the stations. [Mb/s]"""
 OF_AP = {3: (0.9, 0.1, 0.4, 0.3, 0.2, 0.1, 0.8), 7: (0.95, 0.9, 0.2, 0.3, 0.35, 0.1, 0.7)}
 OF_STATION = {3: (0.9, 0.2, 0.3, 0.5, 0.2, 0.1, 0.8), 7: (0.95, 0.9, 0.45, 0.3, 0.2, 0.1, 0.7)}
 OF_AP[15] = OF_STATION[15] = (0.97, 0.96, 0.9, 0.1, 0.15, 0.25, 0.6)
-"""Collision rates by the same windows."""
+"""Collision rates of the access point and of the stations, by CWmin of the AP and, within a tuple,
+of the stations. [-]
+"""
 OTHER = (0.11, 0.12, 0.13, 0.14, 0.16, 0.17, 0.18)
 ACTIVE: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
     3: ((1, 2, 6.3, 7, 7, 7, 7), (1, 1, 1, 6.3, 7, 7, 7)),
     7: ((0.5, 1, 2, 6.3, 7, 7, 7), (0.4, 1, 2, 3, 6.3, 7, 7)),
     15: ((0.2, 0.5, 1, 2, 6.3, 7, 7), (0.1, 0.4, 1, 2, 3, 6.3, 7)),
 }
-"""Active stations by the same windows, in both replications: 6.65 is in the middle between 6.3 and
-7.
+"""Active stations in both replications, by CWmin of the AP and, within a tuple, of the stations. 95
+% of seven stations is 6.65, in the middle between 6.3 and 7.
 """
 
 
@@ -147,8 +150,8 @@ def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead)
     expect(
         study.measure(runs),
         **worked,
-        # along the windows of stations, from the window of the access point on; the 7 is before the
-        # dip
+        # The values are read along the CWmin of the stations, from the CWmin of the access point
+        # on. The 7 is before the minimum.
         start_3=(5, 5.25),
         dip_3=(3, 3.25),
         peak_3=(6, 6.25),
@@ -161,19 +164,20 @@ def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead)
         dip_15=(3.5, 3.75),
         peak_15=(5, 5.25),
         end_15=(1, 1.25),
-        # the largest value between the ends
+        # largest value between the first and the last value
         collision_ap_peak_3=(0.4, 0.41),
         collision_station_peak_3=(0.5, 0.51),
         collision_ap_peak_7=(0.35, 0.36),
         collision_station_peak_7=(0.45, 0.46),
         collision_ap_peak_15=(0.25, 0.26),
         collision_station_peak_15=(0.25, 0.26),
-        # in the middle between 15 and 31, 31 and 63, ... on the scale of log2(CWmin + 1)
+        # These values are in the middle between 15 and 31, 31 and 63, and so on, on the scale of
+        # log2(CWmin + 1).
         saturation_3=(2**4.5 - 1, 2**5.5 - 1),
         saturation_7=(2**5.5 - 1, 2**6.5 - 1),
         saturation_15=(2**6.5 - 1, 2**7.5 - 1),
-        best_pair=(9, 9.25),  # at (31, 7)
-        best_equal=(8.5, 8.75),  # at (31, 31)
+        best_pair=(9, 9.25),  # at CWmin (31, 7)
+        best_equal=(8.5, 8.75),  # at CWmin (31, 31)
     )
 
 
@@ -189,11 +193,11 @@ def test_figure_7_has_throughput_by_limits_and_the_gain_of_the_stations_limit():
     expect(
         fig07.STUDY.measure(runs),
         **{f"{order}_{ap}_{sta}": pair for (order, ap, sta), pair in goodputs.items()},
-        fifo_gain_station_at_ap_1=(1.4 / 1.1, 1.5),  # 1.8 / 1.2
+        fifo_gain_station_at_ap_1=(1.4 / 1.1, 1.5),  # by hand: 1.8 / 1.2
         mixed_gain_station_at_ap_1=(2.4 / 2.1, 2.8 / 2.2),
         fifo_gain_station_at_ap_2=(2.4 / 2.1, 2.8 / 2.2),
         mixed_gain_station_at_ap_2=(4.4 / 4.1, 4.8 / 4.2),
-        best_down=(28.4, 28.8),  # only with FIFO, at (28, 4)
+        best_down=(28.4, 28.8),  # only with a FIFO, at TXOP limits (28, 4)
     )
 
 
@@ -210,15 +214,15 @@ def test_figure_8_has_the_best_windows_and_collisions_at_the_top_of_a_parabola()
         down_3=(0.03, 0.015),
         down_7=(0.07, 0.035),
         down_15=(0.15, 0.075),
-        down_31=(4.91, 5),  # 5 - 0.3^2 and the maximum
-        down_63=(4.51, 4),  # 5 - 0.7^2, 5 - 1
+        down_31=(4.91, 5),  # 5 - 0.3^2, and the maximum
+        down_63=(4.51, 4),  # by hand: 5 - 0.7^2, 5 - 1
         down_127=(1.27, 0.635),
         down_255=(2.55, 1.275),
         **{f"up_{cwmin}": (cwmin / 150, cwmin / 300) for cwmin in CWMINS},
         best_down=(4.91, 5),
-        best_up=(1.7, 0.85),  # 255 / 150, 255 / 300
-        cwmin_at_best=(2**5.3 - 1, 31),  # at 5.3 and at 5
-        collision_at_best=(0.53, 0.25),  # 5.3 / 10, 5 / 20
+        best_up=(1.7, 0.85),  # by hand: 255 / 150, 255 / 300
+        cwmin_at_best=(2**5.3 - 1, 31),  # at the exponents 5.3 and 5
+        collision_at_best=(0.53, 0.25),  # by hand: 5.3 / 10, 5 / 20
     )
 
 
@@ -244,9 +248,9 @@ def test_figure_9_has_the_best_and_the_spread_over_the_access_points_limit():
         station_limit_2_up=(2.02, 6.1),
         station_limit_3_up=(3.02, 9.1),
         station_limit_4_up=(4.02, 12.1),
-        best_down=(4.08, 8.8),  # at (8, 4)
+        best_down=(4.08, 8.8),  # at TXOP limits (8, 4)
         best_up=(4.16, 12.8),
-        # at limit 1 of the stations, from 1.01 to 1.08, and from 2.1 to 2.8
+        # With a TXOP limit of 1 at the stations, values are from 1.01 to 1.08, and from 2.1 to 2.8.
         spread_over_ap_limit_down=(0.07 / 1.01, 0.7 / 2.1),
         spread_over_ap_limit_up=(0.14 / 1.02, 0.7 / 3.1),
     )
@@ -275,8 +279,8 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
     measured = fig10.STUDY.measure(runs)
     expect(
         measured,
-        deviation=(0.125, 0.5),  # 3.5 and 6 compared with the analysis, 4
-        spread=(0.125, 0.2),  # 3.5 compared with 4, and 6 with 5, of the run without delay
+        deviation=(0.125, 0.5),  # 3.5 and 6, compared with 4 in the analysis
+        spread=(0.125, 0.2),  # 3.5 and 6, compared with 4 and 5 without delay
         before_bump=(4.1, 4.2),
         bump=(4.4, 5.5),
         after_bump=(4.2, 4.6),
@@ -288,10 +292,10 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
 @pytest.mark.parametrize(
     ("active", "window"),
     [
-        ((1, 2, 6.65, 7, 7, 7, 7), 15),  # 95 % of seven stations, reached at a window of the sweep
-        ((1, 2, 6.64, 6.66, 7, 7, 7), 2**4.5 - 1),  # midway on the scale of log2(CWmin + 1)
-        ((1, 2, 3, 4, 5, 6, 6.5), nan),  # never
-        ((6.8, 7, 7, 7, 7, 7, 7), nan),  # reached before the sweep begins
+        ((1, 2, 6.65, 7, 7, 7, 7), 15),  # 95 % of seven stations, at a CWmin of the sweep
+        ((1, 2, 6.64, 6.66, 7, 7, 7), 2**4.5 - 1),  # midway, by log2(CWmin + 1)
+        ((1, 2, 3, 4, 5, 6, 6.5), nan),  # The stations are never saturated.
+        ((6.8, 7, 7, 7, 7, 7, 7), nan),  # The stations are saturated before the sweep begins.
     ],
 )
 def test_saturation_is_where_95_per_cent_of_the_stations_are_active(active, window):
@@ -315,12 +319,12 @@ def test_figure_12_has_start_flat_part_knee_and_end_of_every_curve():
             case = f"w{window}_loss_{loss}"
             worked |= {
                 f"start_{case}": (level, level),
-                f"end_{case}": (0.1 * level, 0.4 * level),  # at 200 ms
-                f"flat_{case}": (0.98, 0.97),  # at 20 ms
-                # at 100 ms, or at 200 ms with window 12
+                f"end_{case}": (0.1 * level, 0.4 * level),  # at a delay of 200 ms
+                f"flat_{case}": (0.98, 0.97),  # at a delay of 20 ms
+                # The delay is 100 ms, or 200 ms with a window of 12.
                 f"retained_{case}": (0.4, 0.7) if window == 4 else (0.1, 0.4),
-                # 0.95 is 3/8 of the distance from 0.98 to 0.9, and a third of the distance from
-                # 0.955 to 0.94
+                # 0.95 is at 3/8 of the distance from 0.98 to 0.9, and at a third of the distance
+                # from 0.955 to 0.94.
                 f"knee_delay_{case}": (23.75, 43 + 1 / 3),
             }
     expect(fig12.STUDY.measure(runs), **worked)
@@ -339,7 +343,7 @@ def test_throughput_is_relative_to_that_of_seven_stations():
     runs |= {f"up-{count}": a_cell((pair[0] + 1, 4)) for count, pair in goodputs.items()}
     expect(
         stations.STUDY.measure(runs),
-        ratio_down_1=(0.5, 0.625),  # 3 / 6, 5 / 8
+        ratio_down_1=(0.5, 0.625),  # by hand: 3 / 6, 5 / 8
         ratio_down_2=(0.75, 0.6),
         ratio_down_4=(5 / 6, 0.5),
         ratio_down_7=(1, 1),
@@ -351,8 +355,8 @@ def test_throughput_is_relative_to_that_of_seven_stations():
         ratio_up_7=(1, 1),
         ratio_up_14=(7.6 / 7, 1),
         ratio_up_28=(10 / 7, 1),
-        spread_down=(1.2, 2),  # 7 stations and 4 stations: 6 / 5, 8 / 4
-        spread_up=(10 / 5.5, 1),  # 28 stations and 2 stations
+        spread_down=(1.2, 2),  # ratios of 7 to 4 stations: 6 / 5, 8 / 4
+        spread_up=(10 / 5.5, 1),  # ratio of 28 to 2 stations
     )
 
 
@@ -371,9 +375,10 @@ def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
                     f"collision_station_{way}_{window}_{cwmin}": (k, 3),
                 }
             worked |= {
-                # (3 - 1) / 3 and (4 - 2) / 4; the offset of the line is added to the denominators
+                # The values are (3 - 1) / 3 and (4 - 2) / 4. The offset of the line is added to the
+                # denominators.
                 f"fall_{way}_{window}": (2 / (3 + lift), 2 / (4 + lift)),
-                f"active_most_{way}_{window}": (6 + off, 12),  # at 255
+                f"active_most_{way}_{window}": (6 + off, 12),  # at CWmin 255
             }
         for ap in (3, 7, 15):
             for k, station in enumerate(CWMINS):
@@ -407,8 +412,8 @@ def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
             f"saturation_{window}_3": (2**4.5 - 1, 2**5.5 - 1),
             f"saturation_{window}_7": (2**5.5 - 1, 2**6.5 - 1),
             f"saturation_{window}_15": (2**6.5 - 1, 2**7.5 - 1),
-            f"best_equal_{window}": (7 + off, 8 + off),  # at 255
-            f"best_pair_{window}": (8 + off, 8),  # at (7, 63)
+            f"best_equal_{window}": (7 + off, 8 + off),  # at CWmin 255
+            f"best_pair_{window}": (8 + off, 8),  # at CWmin (7, 63)
             f"best_pifs_{window}": (9, 10),
         }
         for cwmin in CWMINS:
@@ -434,7 +439,7 @@ def scenarios(name: str) -> dict[str, dict]:
 
 ACCESS = ("aifsn", "cwmin", "cwmax", "txop_packets")
 PIFS = {"aifsn": 1, "cwmin": 0, "cwmax": 0}
-""" "AIFSN[AC] = 1, CWmin[AC] = 0, and CWmax[AC] = 0" of the access point (353)."""
+"""PIFS access of the access point: "AIFSN[AC] = 1, CWmin[AC] = 0, and CWmax[AC] = 0" (353)."""
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -445,14 +450,15 @@ def test_every_scenario_is_of_table_2(name):
             "phy": "802.11b",  # line 380 of the paper
             "slot_s": 20e-6,  # line 387 of the paper
             "sifs_s": 10e-6,  # line 388 of the paper
-            "preamble_s": 192e-6,  # "PHY Overhead" (392)
+            "preamble_s": 192e-6,  # line 392 of the paper: "PHY Overhead"
             "mac_header_bytes": 30,  # line 394 of the paper
         }
-        assert tree["cell"]["llc_bytes"] == 8  # SNAP (396)
-        assert tree["cell"]["ap"]["control_rate_bps"] == 2e6  # ACK rate (391)
+        assert tree["cell"]["llc_bytes"] == 8  # SNAP header (396)
+        assert tree["cell"]["ap"]["control_rate_bps"] == 2e6  # rate of MAC ACKs (391)
         assert every(tree["stations"], "rate_bps") == {11e6}
         assert every(tree["stations"], "control_rate_bps") == {2e6}
-        # A1: "large enough to avoid buffer overflow" (90): 28 stations with 4 packets each
+        # Assumption A1: "large enough to avoid buffer overflow" (90). 28 stations have 4 packets
+        # each.
         assert tree["cell"]["ap"]["queue_packets"] == 1000
         assert every(tree["stations"], "queue_packets") == {1000}
         assert (tree["duration_s"], tree["replications"], tree["seed"]) == (200, 30, 1), point
@@ -468,7 +474,7 @@ def test_every_connection_is_of_new_reno_with_immediate_acks(name):
         ]
         settings = [flow["tcp"] for flow in tree["flows"]]
         assert every(settings, "congestion") == {"newreno"}  # line 380 of the paper
-        assert every(settings, "delayed_ack") == {False}  # A2 (91)
+        assert every(settings, "delayed_ack") == {False}  # assumption A2 (91)
         assert every(settings, "handshake") == {False}
         assert every(settings, "mss_bytes") == {1460}  # line 395 of the paper
         assert every(settings, "header_bytes") == {40}
@@ -477,7 +483,7 @@ def test_every_connection_is_of_new_reno_with_immediate_acks(name):
             point
         )  # line 380 of the paper
         count = int(point.partition("-")[2]) if name == "stations" else 7
-        assert len(tree["stations"]) == count  # "seven stations" (380)
+        assert len(tree["stations"]) == count  # line 380: "seven stations"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -497,7 +503,9 @@ def access(tree) -> tuple[dict, dict]:
 
 
 def edca(cwmin: int, txop: int = 1, cwmax: int = 1023) -> dict:
-    """Return AIFS of 50 us, SIFS and two slots (388), and CWmax 1023 (389)."""
+    """Return access parameters with AIFS 50 us, which is SIFS and two slots (388), and CWmax 1023
+    (389).
+    """
     return {"aifsn": 2, "cwmin": cwmin, "cwmax": cwmax, "txop_packets": txop}
 
 
@@ -527,13 +535,13 @@ def test_figure_6_has_every_pair_of_windows(name, lead):
     for station in CWMINS:
         wanted = edca(3, cwmax=3), edca(station, cwmax=station)
         assert access(trees[f"{lead}3-{station}-fixed"]) == wanted
-    extra = {"down-15-7"} & set(trees)  # uploads with downloads to compare
+    extra = {"down-15-7"} & set(trees)  # Runs with uploads also have downloads for comparison.
     assert len(trees) == 49 + 7 + len(extra)
     assert all(access(trees[point]) == (edca(15), edca(7)) for point in extra)
 
 
 def test_figure_7_has_limits_at_window_31_and_both_orders_of_the_queue():
-    """ "CWmin is set to 31 for both the AP and stations" (447)."""
+    """Paper, line 447: "CWmin is set to 31 for both the AP and stations"."""
     trees = scenarios("fig07")
     for order in ("fifo", "mixed"):
         for ap in AP_TXOPS:
@@ -555,7 +563,7 @@ def test_figure_8_has_pifs_access_and_windows_around_the_optimum():
 
 
 def test_figure_9_has_pifs_access_with_limits():
-    """ "the AP uses PIFS Access, stations use CWmin = 31" (462)."""
+    """Paper, line 462: "the AP uses PIFS Access, stations use CWmin = 31"."""
     trees = scenarios("fig09")
     for way in WAYS:
         for ap in PIFS_AP_TXOPS:
@@ -572,7 +580,7 @@ def test_figure_9_has_pifs_access_with_limits():
 
 
 def test_other_windows_have_the_access_of_the_figures():
-    """ "the 12-packet ... window ... other receive window sizes" (413)."""
+    """Paper, line 413: "the 12-packet ... window ... other receive window sizes"."""
     trees = scenarios("windows")
     for w in RECEIVE_WINDOWS:
         for cwmin in CWMINS:
@@ -605,7 +613,7 @@ def test_figure_10_has_delays_up_to_a_millisecond():
 
 
 def test_figure_12_has_half_of_the_round_trip_in_each_direction_and_the_loss_of_the_wire():
-    """ "wireline delay (from 0 to 200 ms) and ... loss rate (from 0.1% to 5%)" (495)."""
+    """Paper, line 495: "wireline delay (from 0 to 200 ms) and ... loss rate (from 0.1% to 5%)"."""
     trees = scenarios("fig12")
     for window in (4, 12):
         for loss in LOSSES:
@@ -621,7 +629,7 @@ def test_figure_12_has_half_of_the_round_trip_in_each_direction_and_the_loss_of_
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "fig12"])
 def test_the_wire_has_no_effect_in_other_figures(name):
-    """ "no packet loss, and no wireline delay" (382)."""
+    """Paper, line 382: "no packet loss, and no wireline delay"."""
     for tree in scenarios(name).values():
         assert only(tree["wire"], "rate_bps", "delay_s", "loss") == {
             "rate_bps": None,

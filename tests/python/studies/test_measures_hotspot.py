@@ -1,7 +1,7 @@
 """The studies of paper 002 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
-quantities that a measure must not read, with numbers that differ from the answers.
+The runs have two replications of plain numbers, and all answers are computed by hand. Quantities
+that a measure must not read have other numbers.
 """
 
 import pytest
@@ -30,7 +30,7 @@ CONNECTIONS = (1, 2, 3, 4, 5, 6)
 WINDOWS = (6, 9, 12, 16, 20, 24, 30, 36, 42)
 
 ETA: dict[int, Pair] = {1: (2, 3), 2: (4, 5), 3: (6, 8), 4: (8, 9), 5: (9, 10), 6: (9.5, 11)}
-"""Fairness levels by connections of station 1."""
+"""Fairness levels by number of station 1's connections. [-]"""
 QUEUE: dict[int, Pair] = {
     1: (1, 2),
     2: (3, 5),
@@ -39,18 +39,18 @@ QUEUE: dict[int, Pair] = {
     5: (115, 121),
     6: (150, 164),
 }
-"""Packets in station 1 by its connections."""
+"""Packets in the queue of station 1 by number of its connections. [packets]"""
 SHAPE: dict[str, Pair] = {
-    "queue_step_2": (2, 3),  # 3 - 1, 5 - 2
-    "queue_step_3": (27, 36),  # 30 - 3, 41 - 5
-    "queue_step_4": (40, 39),  # 70 - 30, 80 - 41
-    "queue_step_5": (45, 41),  # 115 - 70, 121 - 80
-    "queue_step_6": (35, 43),  # 150 - 115, 164 - 121
-    "queue_growth": (40, 41),  # (150 - 30) / 3, (164 - 41) / 3
+    "queue_step_2": (2, 3),  # by hand: 3 - 1, 5 - 2
+    "queue_step_3": (27, 36),  # by hand: 30 - 3, 41 - 5
+    "queue_step_4": (40, 39),  # by hand: 70 - 30, 80 - 41
+    "queue_step_5": (45, 41),  # by hand: 115 - 70, 121 - 80
+    "queue_step_6": (35, 43),  # by hand: 150 - 115, 164 - 121
+    "queue_growth": (40, 41),  # by hand: (150 - 30) / 3, (164 - 41) / 3
     "queue_straightness": (
         185 / 180,
         201 / 205,
-    ),  # (70 + 115) / (30 + 150), (80 + 121) / (41 + 164)
+    ),  # by hand: (70 + 115) / (30 + 150), (80 + 121) / (41 + 164)
 }
 OTHERS = (0.05, 0.1, 0.15, 0.1)
 """Goodput shares of the four other stations, 0.1 on average. [-]"""
@@ -59,8 +59,8 @@ OTHERS = (0.05, 0.1, 0.15, 0.1)
 def a_cell(
     eta: Pair, queue: Pair = (77, 78), total_mbps: Pair = (55, 66), ap: Pair = (71, 73)
 ) -> Run:
-    """Return a run with this fairness level: station 1 has 0.1 eta, and four other stations have
-    0.1 on average.
+    """Return a run with this fairness level eta. The goodput share of station 1 is 0.1 eta; the
+    other stations have 0.1 on average.
     """
     first = {
         "goodput_share": [0.1 * value for value in eta],
@@ -109,7 +109,7 @@ def test_figure_2_has_the_four_levels_and_goodputs_with_and_without_the_slow_sta
         eta_down_down=(6, 5),
         eta_up_up=(2.5, 2.4),
         eta_multirate=(3, 10),
-        eta_multirate_over_single=(0.5, 2),  # 3 / 6, 10 / 5
+        eta_multirate_over_single=(0.5, 2),  # by hand: 3 / 6, 10 / 5
         **{
             f"goodput_{case}_{station}": pair
             for case in ("down_down", "multirate")
@@ -138,8 +138,8 @@ def test_figure_5_has_levels_and_queue_of_station_1_and_how_they_grow():
         fig05.STUDY.measure(by_connections()),
         **{f"eta_{x}": ETA[x] for x in CONNECTIONS},
         **{f"queue_{x}": QUEUE[x] for x in CONNECTIONS},
-        rise_1_3=(4, 5),  # 6 - 2, 8 - 3
-        rise_4_6=(1.5, 2),  # 9.5 - 8, 11 - 9
+        rise_1_3=(4, 5),  # by hand: 6 - 2, 8 - 3
+        rise_4_6=(1.5, 2),  # by hand: 9.5 - 8, 11 - 9
         **SHAPE,
     )
 
@@ -165,30 +165,31 @@ def test_figures_7_and_10_compare_the_slow_station_with_the_same_at_full_rate(st
     expect(
         study.measure(runs),
         **{f"eta_{x}": ETA[x] for x in CONNECTIONS},
-        eta_ratio_1=(0.5, 1.5),  # 2 / 4, 3 / 2
-        eta_ratio_2=(1, 1.25),  # 4 / 4, 5 / 4
+        eta_ratio_1=(0.5, 1.5),  # by hand: 2 / 4, 3 / 2
+        eta_ratio_2=(1, 1.25),  # by hand: 4 / 4, 5 / 4
         eta_ratio_3=(1.5, 8 / 6),
         eta_ratio_4=(2, 9 / 8),
-        eta_ratio_5=(2.25, 1),  # 9 / 4, 10 / 10
+        eta_ratio_5=(2.25, 1),  # by hand: 9 / 4, 10 / 10
         eta_ratio_6=(2.375, 11 / 12),
     )
 
 
 def predicted(run: Run, eta: float) -> Run:
-    """Return the run with a model prediction of this fairness level."""
+    """Return the run, with this fairness level as the prediction of the model."""
     shares = {name: {"goodput_share": 0.1} for name in run.items("stations")}
     return Run(run.samples, {"stations": {**shares, "first": {"goodput_share": 0.1 * eta}}})
 
 
 def test_figure_8_has_levels_by_window_and_the_largest_error_of_the_model():
-    # the model predicts 2; on average the simulation has 1.6 at window 20 and 2.3 at window 36
+    # The model predicts 2. The mean of the simulation is 1.6 for a window of 20, and 2.3 for a
+    # window of 36.
     special: dict[int, Pair] = {20: (1.4, 1.8), 36: (2.2, 2.4)}
     levels = {w: special.get(w, (1.9, 2.1)) for w in WINDOWS}
     expect(
         windows.FIG08.measure({str(w): predicted(a_cell(pair), 2) for w, pair in levels.items()}),
         **{f"eta_{w}": pair for w, pair in levels.items()},
-        error_16_24=(0.3, 0.1),  # (2 - 1.4) / 2, (2 - 1.8) / 2
-        error_elsewhere=(0.1, 0.2),  # (2.2 - 2) / 2, (2.4 - 2) / 2
+        error_16_24=(0.3, 0.1),  # by hand: (2 - 1.4) / 2, (2 - 1.8) / 2
+        error_elsewhere=(0.1, 0.2),  # by hand: (2.2 - 2) / 2, (2.4 - 2) / 2
     )
 
 
@@ -212,7 +213,7 @@ def test_figure_11_has_queues_round_trips_and_losses_of_all_stations():
         runs[str(w)] = a_run(**{**run.samples, "stations": stations, "flows": flows})
     expect(
         windows.FIG11.measure(runs),
-        goodput=(195 / 9, 5),  # the nine windows are 195 packets in all
+        goodput=(195 / 9, 5),  # The sum of the nine windows is 195 packets.
         **{f"eta_{w}": (w / 100, w / 50) for w in WINDOWS},
         **{f"queue_{w}": (w / 10, w / 5) for w in WINDOWS},
         **{f"others_queue_{w}": (18, 20) for w in WINDOWS},
@@ -242,8 +243,8 @@ def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_has_window_29():
     measured = beta.STUDY.measure({str(cwmin): run(cwmin) for cwmin in range(24, 36)})
     worked = {f"cwmin_{cwmin}": (cwmin / 20, cwmin / 40) for cwmin in range(24, 36)}
     expect(measured, recipe=(1.45, 0.725), **worked)  # 2.9 Mb/s divided by 2 and by 4 Mb/s
-    # the Markov chain gives 1.199 with the recipe, and 1 if stations have the access point's
-    # window, 34
+    # The Markov chain gives 1.199 with the CWmin of the recipe. It gives 1 if stations have the
+    # access point's CWmin, 34.
     assert measured["recipe"].predicted == pytest.approx(1.199, abs=5e-4)
     assert measured["cwmin_34"].predicted == pytest.approx(1.0)
 
@@ -271,13 +272,13 @@ def test_with_the_bottleneck_each_figure_has_levels_and_average_goodputs():
     expect(
         shared.STUDY.measure(runs),
         **levels,
-        with_fig05=(8.5, 5),  # 5, and 3.5, the mean of 1 to 6
+        with_fig05=(8.5, 5),  # values 5, and 3.5 as the mean of 1 to 6
         with_fig06=(9.5, 6),
         with_fig07=(10.5, 7),
-        with_fig08=(8 + 195 / 9, 8),  # the nine windows are 195 packets in all
+        with_fig08=(8 + 195 / 9, 8),  # The sum of the nine windows is 195 packets.
         with_fig09=(12.5, 9),
         with_fig11=(11 + 195 / 9, 11),
-        without_fig05=(17, 10),  # twice as much
+        without_fig05=(17, 10),  # twice the value with the bottleneck
         without_fig06=(19, 12),
         without_fig07=(21, 14),
         without_fig08=(16 + 390 / 9, 16),
@@ -305,7 +306,7 @@ def test_figure_4_has_the_mean_rate_of_each_phase():
 
 
 def two(first: Pair, other: Pair, first_share: Pair, other_share: Pair) -> Run:
-    """Return a run of station 1 and another station; goodputs in Mb/s."""
+    """Return a run of station 1 and another station, with goodputs in Mb/s."""
     stations = {
         name: {"goodput_bps": [1e6 * value for value in goodput], "goodput_share": share}
         for name, goodput, share in (
@@ -325,7 +326,7 @@ def test_figure_12_has_goodputs_before_and_the_level_after():
         fig12.STUDY.measure(runs),
         goodput_four_before=(4, 3.8),
         goodput_one_before=(1, 1.2),
-        eta_after=(0.8, 1.5),  # 0.4 / 0.5, 0.6 / 0.4
+        eta_after=(0.8, 1.5),  # by hand: 0.4 / 0.5, 0.6 / 0.4
     )
 
 
@@ -344,15 +345,15 @@ def test_figures_13_and_14_have_ratios_of_air_times_flows_and_directions():
         "flow": run((4e6, 8e6), (2e6, 1e6), (7, 8)),
         "direction": run((1e6, 1e6), (1e6, 1e6), (0.9, 1.1)),
     }
-    # Air times: preamble 192 us, 1536 B, SIFS 10 us and a MAC ACK of 192 + 56 us; then half as much
-    # with a TCP ACK of 76 B. [us]
+    # The air time of an exchange is a preamble of 192 us, 1536 B, SIFS of 10 us and a MAC ACK of
+    # 192 + 56 us. Half of an exchange with a TCP ACK of 76 B is added. [us]
     slow = 192 + 8 * 1536 / 2 + 10 + 248 + (192 + 8 * 76 / 2 + 10 + 248) / 2
     fast = 192 + 8 * 1536 / 11 + 10 + 248 + (192 + 8 * 76 / 11 + 10 + 248) / 2
     expect(
         fig13.STUDY.measure(runs),
         airtime_ratio=(0.5 * slow / fast, 1.5 * slow / fast),  # goodputs 1 / 2, 3 / 2
-        airtime_ratio_by_rates=(7 * slow / fast, 7 * slow / fast),  # 7 / 1
-        flow_ratio=(0.5, 2),  # (4 / 4) / 2, (8 / 4) / 1
+        airtime_ratio_by_rates=(7 * slow / fast, 7 * slow / fast),  # by hand: 7 / 1
+        flow_ratio=(0.5, 2),  # by hand: (4 / 4) / 2, (8 / 4) / 1
         updown_ratio=(0.9, 1.1),
     )
 
@@ -373,9 +374,9 @@ def test_with_datagrams_goodput_is_that_of_both_tcp_stations():
     }
     expect(
         udp.STUDY.measure(runs),
-        tcp_goodput_estimated=(3, 2),  # 1 + 2, 1.2 + 0.8
-        tcp_goodput_plain=(0.4, 0.7),  # 0.1 + 0.3, 0.2 + 0.5
-        eta=(0.5, 1.5),  # 1 / 2, 1.2 / 0.8
+        tcp_goodput_estimated=(3, 2),  # by hand: 1 + 2, 1.2 + 0.8
+        tcp_goodput_plain=(0.4, 0.7),  # by hand: 0.1 + 0.3, 0.2 + 0.5
+        eta=(0.5, 1.5),  # by hand: 1 / 2, 1.2 / 0.8
     )
 
 
@@ -399,7 +400,7 @@ TESTBED = (
     udp.STUDY,
     beta.STUDY,
 )
-"""All studies of the paper."""
+"""All studies of paper 002."""
 
 BUFFERS = {
     "lossless": 600,
@@ -407,9 +408,9 @@ BUFFERS = {
     "short-with": 5,
     **{f"random-{window}": 600 for window in (6, 12, 16, 20)},
 }
-"""Points with another buffer of the access point, which isolates a cause. [packets]"""
+"""Buffers of the access point, in runs that isolate a cause. [packets]"""
 PROMPT = {"prompt": 7}
-"""Points with another window of the other stations. [packets]"""
+"""CWmin of the stations other than station 1, in runs that isolate a cause. [slots]"""
 
 
 @pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
@@ -417,15 +418,16 @@ def test_every_scenario_has_the_test_bed_of_the_paper(study):
     for point, tree in normalised(study).items():
         # "The 802.11 transmission mode is 802.11b" (line 164 of the text)
         assert tree["cell"]["phy"] == "802.11b"
-        # "a Cisco Aironet 1200 Access Point (having 75 packets of buffer space)" (164)
+        # Paper, line 164: "a Cisco Aironet 1200 Access Point (having 75 packets of buffer space)"
         assert tree["cell"]["ap"]["queue_packets"] == BUFFERS.get(point, 75), point
-        # the same recipe for the paper's beta of 1.2: here the access point's window, below the
-        # stations' window
+        # The AP's CWmin of 34 gives the paper's beta of 1.2 together with the CWmin of the
+        # stations.
         assert tree["cell"]["ap"]["cwmin"] == 34
-        # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (164): no effect
+        # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (164) is simulated
+        # without a rate limit.
         loss = 0.004 if point.startswith("random-") else 0.0
         assert only(tree["wire"], "rate_bps", "loss") == {"rate_bps": None, "loss": loss}
-        assert {settings["congestion"] for settings in tcp(tree)} <= {"reno"}  # a3 (321)
+        assert {settings["congestion"] for settings in tcp(tree)} <= {"reno"}  # assumption a3 (321)
         assert {settings["handshake"] for settings in tcp(tree)} <= {False}
 
 
@@ -439,12 +441,14 @@ def test_every_connection_has_the_window_and_the_delayed_acks_of_the_paper(study
         for flow in tree["flows"]:
             if "tcp" not in flow:
                 continue
-            # "the TCP receiver window of all connections is equal to 42 packets" (180, 198, 208)
+            # Paper, lines 180, 198, 208: "the TCP receiver window of all connections is equal to 42
+            # packets"
             own = flow["station"] == "first" and window_of_station_1(study.name, point)
             # "on STA n 2,3,4,5 with a receiver window of 6 packets" (footnote 9, 225)
             usual = 6 if study is footnote_9.STUDY else 42
             assert flow["tcp"]["window_packets"] == (own or usual), point
-            # "The TCP version is Reno with delayed ACK" (a3, 321); packets of 1500 bytes (174)
+            # Paper, assumption a3, line 321: "The TCP version is Reno with delayed ACK". Line 174:
+            # packets of 1500 bytes.
             each = flow["station"] == "first" and point == "still-each"
             each = each or point.startswith("each-")
             assert flow["tcp"]["delayed_ack"] is not each, point
@@ -452,7 +456,9 @@ def test_every_connection_has_the_window_and_the_delayed_acks_of_the_paper(study
 
 
 def window_of_station_1(study: str, point: str) -> int | None:
-    """Figures 8 and 11: "from 6 packets (i.e., about 8 kbytes) to 42 packets" (208)."""
+    """Return the receive window of station 1. Figures 8 and 11 vary it "from 6 packets (i.e., about
+    8 kbytes) to 42 packets" (208).
+    """
     if point.startswith("still-"):
         return 6
     if point in ("still", "prompt", "agreed", "lossless", "patient"):
@@ -466,7 +472,7 @@ def window_of_station_1(study: str, point: str) -> int | None:
 
 
 def counts(tree) -> dict[tuple[str, str], int]:
-    """Return the number of connections by group of stations and direction."""
+    """Return the number of connections, by group of stations and direction."""
     numbers: dict[tuple[str, str], int] = {}
     for flow in tree["flows"]:
         key = flow["class"], flow["direction"]
@@ -498,7 +504,7 @@ def counts(tree) -> dict[tuple[str, str], int]:
 def test_station_1_has_1_to_6_connections_and_each_other_station_has_one(
     study, prefix, first, others
 ):
-    """ "varying from 1 to 6; the other stations have only one" (180)."""
+    """Paper, line 180: "varying from 1 to 6; the other stations have only one"."""
     trees = normalised(study)
     for x in CONNECTIONS:
         tree = trees[f"{prefix}{x}"]
@@ -508,7 +514,7 @@ def test_station_1_has_1_to_6_connections_and_each_other_station_has_one(
             *(f"others-{k}" for k in (1, 2, 3, 4)),
         ]
         slow = prefix.startswith("slow") or prefix[-6:-1] in ("fig07", "fig10")
-        # "STA 1 has a physical transmission rate of 2 Mbit/sec; the other four 11" (204)
+        # Paper, line 204: "STA 1 has a physical transmission rate of 2 Mbit/sec; the other four 11"
         assert tree["stations"][0]["rate_bps"] == (2e6 if slow else 11e6)
         assert every(tree["stations"][1:], "rate_bps") == {11e6}
         assert every(tree["stations"], "cwmin") == {29}
@@ -542,7 +548,7 @@ LENGTHS = {"fig04": None, "fig12": None}
 
 @pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
 def test_runs_take_three_minutes_and_are_ten_times_as_many_as_in_the_paper(study):
-    """ "Each measurement lasts three minutes and is repeated ten times" (174)."""
+    """Paper, line 174: "Each measurement lasts three minutes and is repeated ten times"."""
     few = {"vsb": 20, "footnote_9": 20, "fig13": 20, "udp": 20, "fig04": 20, "fig12": 20}
     for point, tree in normalised(study).items():
         if study.name not in LENGTHS:
@@ -579,7 +585,7 @@ def test_figure_2_has_the_four_cases():
 def test_the_introduction_has_two_stations_with_one_and_two_downloads():
     [tree] = normalised(two_stations.STUDY).values()
     assert counts(tree) == {("first", "down"): 2, ("others", "down"): 1}
-    assert len(tree["stations"]) == 2  # "two stations both operating at 11 Mbit/sec" (19)
+    assert len(tree["stations"]) == 2  # line 19: "two stations both operating at 11 Mbit/sec"
     assert every(tree["stations"], "rate_bps") == {11e6}
 
 
@@ -595,13 +601,13 @@ def test_the_bottleneck_is_that_of_section_4():
         for point, tree in normalised(study).items():
             if tree["vsb"] is None or tree["vsb"]["rate_bps"] is not None:
                 continue
-            # "a FIFO queue of size 200 packets for each station" (146)
+            # Paper, line 146: "a FIFO queue of size 200 packets for each station"
             assert tree["vsb"]["queue_packets"] == 200
-            # "its maximum possible value (set equal to 6 Mbit/sec)" (160)
+            # Paper, line 160: "its maximum possible value (set equal to 6 Mbit/sec)"
             assert tree["vsb"]["wce"]["max_bps"] == 6e6
             rule = "agreement" if point.startswith("agreed") else "paper"
             assert tree["vsb"]["wce"]["rule"] == rule, point
-            # "uplink UDP packets must not be sent to the VSB" (611)
+            # Paper, line 611: "uplink UDP packets must not be sent to the VSB"
             assert tree["vsb"]["udp"] == "down"
 
 
@@ -617,14 +623,14 @@ def test_figure_4_begins_at_25_and_57_seconds():
             tree = trees[f"{prefix}{phase}"]
             assert (tree["warmup_s"], round(tree["duration_s"])) == (begin, end)
             fast, *slow = tree["flows"]
-            # "At the 25 seconds time instant, a station ... of 11 Mbit/sec" (160)
+            # Paper, line 160: "At the 25 seconds time instant, a station ... of 11 Mbit/sec"
             assert only(fast, "station", "direction", "start_s", "stop_s") == {
                 "station": "first",
                 "direction": "down",
                 "start_s": 25,
                 "stop_s": None,
             }
-            # "At time instant 57 s, another station ... 2 Mbit/sec" (160)
+            # Paper, line 160: "At time instant 57 s, another station ... 2 Mbit/sec"
             starts = [
                 (station["station"], station["start_s"], station["stop_s"]) for station in slow
             ]
@@ -640,14 +646,15 @@ def test_figure_12_has_four_connections_from_60_s_on_and_a_bottleneck_from_165_s
     trees = normalised(fig12.STUDY)
     assert set(trees) == {"before", "after", "agreed-after"}
     for point, tree in trees.items():
-        # "The STA without the accelerator starts the download at time 0s, with ... 60s" (237)
+        # Paper, line 237: "The STA without the accelerator starts the download at time 0s, with ...
+        # 60s"
         starts = [(flow["station"], flow["direction"], flow["start_s"]) for flow in tree["flows"]]
         assert sorted(starts) == [*[("first", "down", 60)] * 4, ("others-1", "down", 0)]
-        assert every(tree["stations"], "rate_bps") == {11e6}  # caption (373)
+        assert every(tree["stations"], "rate_bps") == {11e6}  # caption of the figure (373)
         assert tree["wire"]["delay_s"] == 0.02
         period = (75, 165) if point == "before" else (175, 285)
         assert (tree["warmup_s"], tree["duration_s"]) == period
-        # "after 165 seconds the VSB becomes active" (237)
+        # Paper, line 237: "after 165 seconds the VSB becomes active"
         begins = None if tree["vsb"] is None else tree["vsb"]["start_s"]
         assert begins == (None if point == "before" else 165)
 
@@ -686,7 +693,9 @@ def test_three_stations_send_datagrams_next_to_stations_with_four_downloads_and_
 
 
 def test_beta_is_measured_with_greedy_datagrams_in_both_directions():
-    """ "a greedy downstream UDP connection and a greedy upstream UDP connection" (174)."""
+    """Paper, line 174: "a greedy downstream UDP connection and a greedy upstream UDP
+    connection".
+    """
     trees = normalised(beta.STUDY)
     assert list(trees) == [str(cwmin) for cwmin in range(24, 36)]
     for point, tree in trees.items():
@@ -712,7 +721,8 @@ def test_points_that_isolate_a_cause_differ_only_in_it():
     for point in ("lossless", "short-without", "short-with"):
         assert counts(trees[point]) == {("first", "down"): 6, ("others", "down"): 4}
         assert (trees[point]["vsb"] is not None) == (point == "short-with")
-    # figure 11: variants without lost ACKs, with fast stations, and without discarded frames
+    # Figure 11 has additional runs without lost ACKs, with a small CWmin of the stations, and
+    # without discarded frames.
     trees = normalised(windows.FIG11)
     for point in ("lossless", "prompt", "patient"):
         assert counts(trees[point]) == {("first", "up"): 1, ("others", "up"): 4}
@@ -721,8 +731,8 @@ def test_points_that_isolate_a_cause_differ_only_in_it():
         nodes = [trees[point]["cell"]["ap"], *trees[point]["stations"]]
         assert every(nodes[1:], "cwmin") == {cwmin}
         assert every(nodes, "attempts_short") == {attempts}
-    # footnote 9: variants with a rate without a queue, with an estimator with a lower limit, and
-    # with the other estimator
+    # Footnote 9 has additional runs with a fixed rate without a queue, with a lower threshold of
+    # the estimator, and with the other estimator.
     trees = normalised(footnote_9.STUDY)
     assert trees["still"]["vsb"]["rate_bps"] == 4.5e6
     assert trees["prompt"]["vsb"]["wce"]["threshold_s"] == 0.01

@@ -1,4 +1,4 @@
-"""Studies that use only a model read it at the points of their claims.
+"""Studies that use only a model evaluate it at the parameters of their claims.
 
 Solvers are replaced by tables of plain numbers, and a request outside the table fails.
 """
@@ -23,7 +23,7 @@ UNSEEN: dict[str, Study] = {key: study for key, study in STUDY.items() if not st
 
 
 def predicted(key: str) -> dict[str, float | None]:
-    """Return the values of a study, which are all predictions without a simulation."""
+    """Return the values of a study, all of which are predictions."""
     measured = STUDY[key].measure({})
     assert all(np.isnan(quantity.samples).all() for quantity in measured.values())
     assert read_by_claims(STUDY[key]) <= {f"{STUDY[key].name}.{name}" for name in measured}
@@ -42,7 +42,8 @@ def test_these_studies_use_only_models():
 
 
 class Points:
-    """Hopf points by model, parameter and settings, each within the range of its study.
+    """Table of Hopf points, by model, parameter and settings. Each point is within the range of its
+    study.
 
     Round-trip times are searched from 2 to 200 packets in flight.
     """
@@ -68,7 +69,7 @@ class Points:
 
 
 def over_threshold(points: Points, model: str, rtt: float) -> dict[str, float]:
-    """Return the measures for this critical alpha, over thresholds from 50 to 150."""
+    """Return the expected values for a critical alpha at lower thresholds from 50 to 150."""
     along = {50: 0.125, 75: 0.14, 100: 0.15, 125: 0.16, 150: 0.175}
     for low, alpha in along.items():
         points.has(model, "alpha", alpha, rtt=rtt, min_th=low)
@@ -76,17 +77,17 @@ def over_threshold(points: Points, model: str, rtt: float) -> dict[str, float]:
         **{f"alpha_{low}": alpha for low, alpha in along.items()},
         "alpha_threshold_low": 0.125,
         "alpha_threshold_high": 0.175,
-        "alpha_change": 0.4,  # 0.175 / 0.125
-        # five per cent above and below 0.15, at a threshold of 100
+        "alpha_change": 0.4,  # The ratio is 0.175 / 0.125.
+        # At a threshold of 100, alpha is 5 % above and 5 % below the critical 0.15.
         "growth_above": 0.1575,
         "growth_below": 0.1425,
-        # the default alpha, at a threshold of 150
+        # The default alpha at a threshold of 150, with a negative sign.
         "growth_default_150": -0.125,
     }
 
 
 def grown(case: Case) -> float:
-    """Return alpha as the growth rate, with a negative sign at a threshold of 150."""
+    """Return alpha in place of the growth rate, with a negative sign at a threshold of 150."""
     asked = case.values
     assert asked["min_th"] in (100, 150)
     return float(asked["alpha"] * (1 if asked["min_th"] == 100 else -1))
@@ -164,8 +165,8 @@ def test_figure_14_is_read_at_20_40_and_60_and_cycles_beyond_37(monkeypatch):
     monkeypatch.setattr(fig14, "swing", fig14.swing.__wrapped__)
     enough, rest = {}, {}
     for q in (20, 40, 60):
-        # In equilibrium alpha w^(k - 1) (1 - p) = w p / 2 with p = (w / (C tau))^q and C tau = 100.
-        # Condition (43) ends at alpha q w^(k - 1) = pi / 2, with k = 0.75.
+        # In equilibrium alpha w^(k - 1) (1 - p) = w p / 2, where p = (w / (C tau))^q and C tau =
+        # 100. Condition (43) is alpha q w^(k - 1) = pi / 2. The exponent k is 0.75.
         w = between(lambda w, q=q: (w / 100) ** q * (w + pi / q) - pi / q)
         enough[q] = pi / (2 * q) * w**0.25
         rest[q] = between(
@@ -187,7 +188,7 @@ def test_figure_14_is_read_at_20_40_and_60_and_cycles_beyond_37(monkeypatch):
 
 
 def between(function: Any) -> float:
-    """Return the zero of a rising function of the window, by bisection. [packets]"""
+    """Return the zero of a function that increases with the window, by bisection. [packets]"""
     low, high = 1.0, 100.0
     while high - low > 1e-12 * high:
         middle = 0.5 * (low + high)
@@ -215,8 +216,8 @@ def test_figure_20_has_the_minimum_along_the_curves_and_over_alpha(monkeypatch):
         {
             "mu2": 7,
             "beta2": -3,
-            "mu2_min": 4,  # 5 at 50 along the first curve, 4 at 150 along the second
-            "mu2_at_papers_delay_by_alpha": 0.674,  # 2 - 1.326
+            "mu2_min": 4,  # 5 at the threshold 50 on the first curve, 4 at 150 on the second
+            "mu2_at_papers_delay_by_alpha": 0.674,  # by hand: 2 - 1.326
             "mu2_at_papers_delay_by_capacity": 35.06,
             "mu2_min_alpha": 0.674,
         }
@@ -226,7 +227,7 @@ def test_figure_20_has_the_minimum_along_the_curves_and_over_alpha(monkeypatch):
     assert [value for name, value in asked if name == "both"] == along
     alphas = {value for name, value in asked if name == "alpha"}
     assert (min(alphas), max(alphas)) == (0.05, 1.326)
-    assert 0.125 in alphas  # alpha of Compound
+    assert 0.125 in alphas  # the default alpha of Compound
 
 
 def test_figure_20_is_at_critical_delays_and_at_critical_alpha_of_figure_4c(monkeypatch):
@@ -249,7 +250,7 @@ def test_growth_is_that_of_the_rightmost_of_two_roots(monkeypatch):
 
 
 def test_the_papers_delay_is_critical_at_that_capacity():
-    """C tau is the same at every capacity: 0.7751 s times 35.06 packets/s."""
+    """The product C tau = 0.7751 s times 35.06 packets/s is constant."""
     pipe = curves.critical_delay("red-instant").value * 100
     assert pipe / 0.7751 == pytest.approx(35.06, abs=0.01)
 
@@ -264,7 +265,8 @@ def test_section_6_compares_0_1_and_1_s_and_follows_settings_over_round_trips(mo
     for tcp, each in edges.items():
         for rtt, edge in zip(rtts, each, strict=True):
             points.has("threshold", "q_th", edge, tcp=tcp, rtt=rtt, capacity=100.0)
-        # 100 packets in flight: at 0.1 s that is 1000 packets/s; at 1 s it is the capacity above
+        # 100 packets in flight are 1000 packets/s at 0.1 s. At 1 s they are the capacity of 100
+        # packets/s.
         points.has("threshold", "q_th", each[4] * 3, tcp=tcp, rtt=0.1, capacity=1000.0)
     monkeypatch.setattr(threshold, "critical", points)
 
@@ -277,11 +279,11 @@ def test_section_6_compares_0_1_and_1_s_and_follows_settings_over_round_trips(mo
         {
             "hopf_ratio_compound": 3,
             "hopf_ratio_reno": 3,
-            # with 9.9 at the shortest round-trip time: stable below 10, 20, 30, 9.95 and 50, and
-            # unstable below 9.895
+            # The setting is 9.9 at the shortest round-trip time. It is stable below the critical
+            # values 10, 20, 30, 9.95 and 50, and unstable above 9.895.
             "stable_part_compound": 5 / 6,
             "stable_part_reno": 1,
-            # RED is stable above its value: 0.101 is above 0.1, 0.05 and 0.1
+            # RED is stable above its critical value. The setting 0.101 is above 0.1, 0.05 and 0.1.
             "stable_part_red": 0.5,
             "growth_0_01": -0.1,
             "growth_0_02": -0.2,
@@ -307,12 +309,12 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
 
     def roots(case: Case, count: int) -> SimpleNamespace:
         assert count == 2
-        assert (case.values["k"], case.values["alpha"]) == (1, 0.01)  # 1 / B
+        assert (case.values["k"], case.values["alpha"]) == (1, 0.01)  # alpha is 1 / B
         rates.append(case.values["capacity"])
         return SimpleNamespace(abscissa=-1 / case.values["capacity"])
 
-    # x' = -a x(t) - b x(t - RTT) with a = 0 and b = 2: cos^-1 0 is a quarter of a turn, so that the
-    # printed period is four round trips
+    # The equation x' = -a x(t) - b x(t - RTT) has a = 0 and b = 2. The inverse cosine of 0 is a
+    # quarter of a turn, so that the printed period is four round trips.
     linear = SimpleNamespace(now=np.array([[0.0]]), lagged=np.array([[[-2.0]]]))
     asked: list[str] = []
 
@@ -329,8 +331,8 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
         return [SimpleNamespace(case=changed, value=0.8)]
 
     def integrate(case: tuple[str, float], until: float) -> SimpleNamespace:
-        assert case == ("beyond", pytest.approx(0.804))  # 0.5 % more than the critical value
-        assert until == pytest.approx(200)  # 2000 round trips
+        assert case == ("beyond", pytest.approx(0.804))  # 0.5 % above the critical value
+        assert until == pytest.approx(200)  # The end is after 2000 round trips.
         return SimpleNamespace(period={0.1: 0.5}.__getitem__)
 
     monkeypatch.setattr(stability, "roots", roots)
@@ -340,7 +342,7 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
         monkeypatch.setattr(stability, name, getattr(stability, name).__wrapped__)
     assert predicted("vbs-stability") == pytest.approx(
         {"rightmost_kappa_1": -1e-5, "smallest_window": 0.37, "period_ratio": 0.8}
-    )  # at 1e5 packets/s; 0.4 s / 0.5 s
+    )  # largest at 1e5 packets/s; 0.4 s / 0.5 s
     assert rates == pytest.approx([10 ** (k * 7 / 199 - 2) for k in range(200)])
     assert sorted(asked) == ["alpha", "capacity"]
 

@@ -1,7 +1,8 @@
-"""Packet-level studies of paper 004 measure the values of their claims with its setup.
+"""The packet-level studies of paper 004 measure the values of their claims with the setup of the
+paper.
 
-Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
-quantities that a measure must not read, with numbers that differ from the answers.
+The runs have two replications of plain numbers, and all answers are computed by hand. Quantities
+that a measure must not read have other numbers.
 """
 
 from collections import Counter
@@ -28,8 +29,8 @@ SYNCHRONY: Pair = (0.4, 0.6)
 
 
 def by_class(total_mbps: Pair) -> dict[str, list[float]]:
-    """Return goodputs of the classes with this total [bit/s]: 8 Mb/s of datagrams and 2 Mb/s of
-    web. Compound has a quarter of the rest, and CUBIC three quarters.
+    """Return goodputs of the classes with this total [bit/s]. Datagrams have 8 Mb/s and web has 2
+    Mb/s. Compound has a quarter of the remaining rate, and CUBIC three quarters.
     """
     left = [1e6 * (value - 10) for value in total_mbps]
     return {
@@ -41,10 +42,11 @@ def by_class(total_mbps: Pair) -> dict[str, list[float]]:
 
 
 def a_router(links: tuple[str, ...] = ONE, **asked: Pair | tuple[Pair, ...]) -> Run:
-    """Return a run of two bulk classes, datagrams and web, over one or two queues.
+    """Return a run with two classes of long-lived TCP flows, with datagrams and with web, over one
+    or two queues.
 
-    Each argument is a pair, or a pair per queue. Windows of the flows of a class are 1 above and
-    below 9 and 12.
+    Each argument is a pair, or a pair per queue. The windows of the two flows of a class are 1
+    above and 1 below the mean, which is 9 or 12.
     """
     plain: dict[str, dict[str, Pair]] = {
         "links": {"utilisation": (0.91, 0.92), "utilisation_min": (0.81, 0.82)},
@@ -148,24 +150,27 @@ def test_figures_8_and_12_have_the_lowest_utilisation_and_the_longest_queues_at_
 
 WAVE = (10, 10, 0, 0)
 REPEATED = WAVE * 16
-"""A square wave of 64 samples, equal to itself after four samples and opposite after two."""
+"""A square wave of 64 samples. It is equal to itself after four samples, and opposite after two
+samples.
+"""
 STILL = (5,) * 32 + WAVE * 8
 """A constant value, and a square wave only in the second half.
 
-Of the 32 products of the wave with itself, 28 remain at a lag of four, and all are equal. Of all 64
-pairs 60 remain. The correlation is 28 / 32 divided by 60 / 64, which is 14 / 15.
+At a lag of four, 28 of the 32 products of the wave with itself remain, and all are equal. Of all 64
+pairs of samples 60 remain. The autocorrelation is 28 / 32 divided by 60 / 64, which is 14 / 15.
 """
 FALLEN = (10,) * 32 + (0,) * 32
-"""A step. At lags of up to an eighth, 8, at most 7 of 57 pairs differ, so that the correlation has
-no zero.
+"""A step from 10 to 0. The longest lag is an eighth of the samples, which is 8. Then at most 7 of
+57 pairs differ, so that the autocorrelation has no zero.
 """
 CONSTANT = (7,) * 64
 
 
 def sampled(values: tuple[float, ...]) -> Run:
-    """Return a run whose bottleneck's queue has these values every 100 ms from 25 s on.
+    """Return a run in which the queue of the bottleneck has these values, every 100 ms from 25 s
+    on.
 
-    Values up to 25 s and values of another queue differ.
+    The values before 25 s and the values of another queue are different.
     """
     early = [99, 3, 88, 1, 2]
     times = [round(25 + 0.1 * (k + 1 - len(early)), 1) for k in range(len(early) + len(values))]
@@ -204,8 +209,8 @@ def test_figures_9_and_13_have_amplitude_and_periodicity_of_queues(name):
         measure(name, runs),
         oscillation_8_15=(3, 4),
         oscillation_100_200=(30, 35),
-        relative_oscillation_8_15=(0.5, 0.25),  # 3 / 6, 4 / 16
-        relative_oscillation_100_200=(0.25, 0.25),  # 30 / 120, 35 / 140
+        relative_oscillation_8_15=(0.5, 0.25),  # by hand: 3 / 6, 4 / 16
+        relative_oscillation_100_200=(0.25, 0.25),  # by hand: 30 / 120, 35 / 140
         utilisation_8_15=(0.91, 0.92),
         utilisation_100_200=(0.99, 0.98),
         utilisation_min_8_15=(0.81, 0.82),
@@ -222,7 +227,8 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
     for policy, longest in (("red", (40, 60)), ("threshold", (15, 14))):
         for rtt in RTTS:
             mean, least = (rtt / 250, rtt / 500), (rtt / 400, rtt / 800)
-            # longer at the intermediate round-trip times, where the study does not read the value
+            # At intermediate round-trip times, whose longest queues the study does not read, the
+            # queues are longer.
             most = {10: (8, 9), 200: longest}.get(rtt, (70, 80))
             runs[f"{policy}-{rtt}"] = a_router(
                 utilisation=mean,
@@ -238,7 +244,7 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
         **worked,
         queue_max_red=(40, 60),
         queue_max_threshold=(15, 14),
-        queue_mean_threshold_10=(0.5, 0.25),  # 10 / 20, 10 / 40
+        queue_mean_threshold_10=(0.5, 0.25),  # by hand: 10 / 20, 10 / 40
         queue_mean_threshold_200=(10, 5),
         queue_mean_red_10=(10, 31),
         queue_mean_red_200=(200, 31),
@@ -267,23 +273,22 @@ def test_with_sack_figure_18_has_the_utilisation_at_both_ends():
 
 def test_new_data_uses_the_rest_of_100_mbps_without_headers():
     part = costs.new_part(a_router(goodput_mbps=(73, 97 + 1 / 3)))
-    assert part.samples == pytest.approx([0.75, 1])  # 1460 of 1500 bytes
+    assert part.samples == pytest.approx([0.75, 1])  # the payload is 1460 of 1500 bytes
 
 
 def test_the_average_of_red_weighs_the_queue_by_the_arrivals_of_each_interval():
     half = log(2) / 0.01 * 8333.333333333333  # arrivals per second that halve the average in 10 ms
     queue = np.array([9.0, 1.0, 0.0, 17.0])  # without the packet in service: 8, 0, 0 and 16
     assert average.average(queue, half) == pytest.approx([4, 2, 9])
-    # as many packets as the full link sends: a factor (1 - w) for each, with w = 1 - exp(-1 / 8333)
+    # A fully used link has 8333 arrivals per second. Each arrival multiplies the average by 1 - w,
+    # where the weight is w = 1 - exp(-1 / 8333).
     averages = average.average(np.array([101.0, 1.0]), 8333.333333333333)
     assert averages == pytest.approx([100 * exp(-1 / 8333.333333333333) ** 83.33333333333333])
 
 
 def test_the_average_is_that_of_the_last_25_s():
     def run(late: float, later: float) -> Run:
-        """Return a full link with a long queue at first, and with two queue lengths from 475 s
-        on.
-        """
+        """Return a run with a long queue at first, and with two queue lengths from 475 s on."""
         stamps = [450.0, 460, 470, 474, 475, *np.linspace(475.1, 500, 200)]
         queue = [1000.0] * 4 + [late + 1] * 5 + [later + 1] * 196
         track = {"list": "queues", "name": "bottleneck", "quantity": "occupancy_packets"}
@@ -297,9 +302,9 @@ def test_the_average_is_that_of_the_last_25_s():
 
     runs = {f"{rtt}-seed-{seed}": run(0, 60) for rtt in (10, 200) for seed in (1, 2, 3, 4, 5)}
     measured = measure("average", runs)
-    # The link is half full and half of the packets are lost, so that C packets/s arrive, and 10 ms
-    # multiply the average by exp(-0.01). The average of 999 decays for five intervals with an empty
-    # queue, and then approaches 60 for 196 intervals.
+    # The link is half used and half of the packets are dropped, so that C packets/s arrive.
+    # Therefore 10 ms multiply the average by exp(-0.01). The average of 999 decays during five
+    # intervals with an empty queue, and then approaches 60 during 196 intervals.
     decay = exp(-0.01)
     values = [999 * decay ** (k + 1) for k in range(5)]
     for _ in range(196):
@@ -332,7 +337,7 @@ def test_other_numbers_of_users_are_compared_with_60_users():
     runs = {}
     for rtt in (10, 200):
         runs[f"60-{rtt}"] = router(1, 6, 60)
-        runs[f"30-{rtt}"] = router(0.5, 6, 30)  # the same values with half of the flows
+        runs[f"30-{rtt}"] = router(0.5, 6, 30)  # half of the flows have the same values
         runs[f"120-{rtt}"] = router(1.5, rtt, 120)
     worked: dict[str, Pair] = {}
     for rtt in (10, 200):
@@ -358,13 +363,14 @@ def test_figure_17_has_the_longest_of_both_queues_at_both_ends_and_their_mean_at
         for rtt in RTTS:
             most = ((5, 6), (7, 8)) if rtt in (10, 200) else ((70, 80), (70, 80))
             runs[f"{policy}-{rtt}"] = a_router(LOT, occupancy_max_packets=most)
-        # the second link at 10 ms with RED, the first link at 200 ms with the threshold policy
+        # The longest queue is that of the second link at 10 ms with RED, and that of the first link
+        # at 200 ms with the threshold policy.
         where = (10, ((5, 6), longest)) if policy == "red" else (200, (longest, (5, 6)))
         runs[f"{policy}-{where[0]}"] = a_router(LOT, occupancy_max_packets=where[1])
     runs["threshold-10"] = a_router(
         LOT, occupancy_packets=((4, 6), (8, 7)), occupancy_max_packets=((5, 6), (7, 8))
     )
-    for policy, longest in (("red", 90), ("threshold", 14)):  # with equal rates
+    for policy, longest in (("red", 90), ("threshold", 14)):  # with equal rates of the links
         for rtt in (10, 200):
             runs[f"equal-{policy}-{rtt}"] = a_router(
                 LOT,
@@ -375,10 +381,10 @@ def test_figure_17_has_the_longest_of_both_queues_at_both_ends_and_their_mean_at
         measure("fig17", runs),
         queue_max_red=(35, 45),
         queue_max_threshold=(15, 13),
-        queue_mean_threshold_10=(6, 6.5),  # (4 + 8) / 2, (6 + 7) / 2
+        queue_mean_threshold_10=(6, 6.5),  # by hand: (4 + 8) / 2, (6 + 7) / 2
         equal_queue_max_red=(90, 91),
         equal_queue_max_threshold=(14, 15),
-        equal_queue_mean_threshold_10=(4, 7),  # (3 + 5) / 2, (5 + 9) / 2
+        equal_queue_mean_threshold_10=(4, 7),  # by hand: (3 + 5) / 2, (5 + 9) / 2
     )
 
 
@@ -401,16 +407,17 @@ def test_figure_18_has_delay_loss_and_completion_and_ratios_and_gain_of_the_thre
         runs[f"finite-red-{rtt}"] = a_router(completion_s=(3000 + rtt, 3500))
         runs[f"finite-threshold-{rtt}"] = a_router(completion_s=(2700, 3000 + rtt))
         worked |= {
-            f"delay_red_{rtt}": (rtt / 10, rtt),  # in milliseconds
+            f"delay_red_{rtt}": (rtt / 10, rtt),  # delays in milliseconds
             f"delay_threshold_{rtt}": (rtt / 100, rtt / 20),
             f"loss_red_{rtt}": (0.03, 0.01),
             f"loss_threshold_{rtt}": (0.02, 0.04),
-            f"completion_red_{rtt}": (3000 + rtt, 3500),  # the two flows differ by 5 s from this
+            f"completion_red_{rtt}": (3000 + rtt, 3500),  # mean of two flows that differ by 5 s
             f"completion_threshold_{rtt}": (2700, 3000 + rtt),
-            f"throughput_ratio_{rtt}": (0.5, 2),  # 0.4 / 0.8, 1 / 0.5
-            f"goodput_ratio_{rtt}": (0.75, 0.5),  # of all four classes: 60 / 80, half of 40 + rtt
-            f"loss_ratio_{rtt}": (2 / 3, 4),  # 0.02 / 0.03, 0.04 / 0.01
-            # only transfers of 500 MB are compared with the five minutes of the paper
+            f"throughput_ratio_{rtt}": (0.5, 2),  # by hand: 0.4 / 0.8, 1 / 0.5
+            f"goodput_ratio_{rtt}": (0.75, 0.5),  # all four classes: 60 / 80, half of 40 + rtt
+            f"loss_ratio_{rtt}": (2 / 3, 4),  # by hand: 0.02 / 0.03, 0.04 / 0.01
+            # The paper gains five minutes with transfers of 500 MB. Other sizes are not compared
+            # with it.
             f"completion_gain_{rtt}": (300 + rtt, 500 - rtt) if name == "fig18" else NONE,
         }
     expect(measure(name, runs), **worked)
@@ -434,15 +441,15 @@ def test_figure_19_has_delay_and_loss_over_both_queues(name):
             f"delay_red_{rtt}": (
                 1.1 * rtt,
                 3,
-            ),  # 0.1 and 1 ms per millisecond of round-trip time; 1 + 2 ms
-            f"delay_threshold_{rtt}": (5, 5),  # 4 + 1, 3 + 2
-            f"loss_red_{rtt}": (0.28, 0.6),  # 1 - 0.9 * 0.8, 1 - 0.8 * 0.5
+            ),  # 0.1 and 1 ms per millisecond of RTT; 1 + 2 ms
+            f"delay_threshold_{rtt}": (5, 5),  # by hand: 4 + 1, 3 + 2
+            f"loss_red_{rtt}": (0.28, 0.6),  # by hand: 1 - 0.9 * 0.8, 1 - 0.8 * 0.5
             f"loss_threshold_{rtt}": (0.3, 0.1),
             f"completion_red_{rtt}": (300 + rtt, 350),
             f"completion_threshold_{rtt}": (270, 300 + rtt),
             f"completion_gain_{rtt}": NONE,
         }
-    for rtt in (10, 200):  # with equal rates
+    for rtt in (10, 200):  # with equal rates of the links
         for policy in ("red", "threshold"):
             runs[f"equal-{policy}-{rtt}"] = a_router(
                 LOT,
@@ -471,7 +478,7 @@ def is_lot(name: str) -> bool:
 
 
 def users_of(name: str, point: str) -> int:
-    """Return the number of Compound flows if a single router has no other flows."""
+    """Return the number of Compound flows at a single router that has no other flows."""
     return int(point.removeprefix("held-").partition("-")[0]) if name == "users" else 60
 
 
@@ -488,18 +495,18 @@ def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
     for point, tree in scenarios(name).items():
         names = [link["name"] for link in bottlenecks(tree)]
         assert names == list(LOT if is_lot(name) else ONE)
-        # line 485 of the text; rates of a parking lot differ by 0.3 % unless the point shows equal
-        # rates
+        # Line 485 of the text has equal rates. The links of a parking lot differ by 0.3 %, unless
+        # the name of the point begins with "equal".
         equal = not is_lot(name) or point.startswith("equal")
         rates_bps = {100e6 * users_of(name, point) / 60} if equal else {99.85e6, 100.15e6}
         assert every(bottlenecks(tree), "rate_bps") == rates_bps, point
         access = [link["rate_bps"] for link in tree["links"] if link["name"].endswith("/access")]
         rates = [rate for rate in access if rate is not None]  # web flows have no access rate
-        # access rates are spread over 1 % unless the point shows equal rates
+        # Access rates differ by up to 1 %, unless the name of the point begins with "equal".
         locked = point.startswith("equal") and not is_lot(name)
         ends = (2e6, 2e6) if locked else (1.99e6, 2.01e6)
         assert (min(rates), max(rates)) == ends, point
-        # "started at a random time instant within the first 10 seconds" (501)
+        # Paper, line 501: "started at a random time instant within the first 10 seconds"
         assert every(tree["flows"], "start_spread_s") == {10}
 
 
@@ -511,7 +518,8 @@ def test_flows_are_those_of_sections_5_and_6(name):
         )
         if is_lot(name) and is_mixed(name):
             wanted = {
-                # "13 Compound TCP and 14 CUBIC ..., 8 UDP and ... HTTP", "14 ... and 14" (678)
+                # Paper, line 678: "13 Compound TCP and 14 CUBIC ..., 8 UDP and ... HTTP", "14 ...
+                # and 14"
                 "through-compound": 13,
                 "through-cubic": 14,
                 "through-udp": 8,
@@ -526,7 +534,7 @@ def test_flows_are_those_of_sections_5_and_6(name):
         elif is_lot(name):
             wanted = {"through": 30, "first": 30, "second": 30}  # line 671 of the paper
         elif name == "fig11":
-            wanted = {"compound": 27, "cubic": 28, "udp": 8, "web": 2}  # 14 and 13 Compound flows
+            wanted = {"compound": 27, "cubic": 28, "udp": 8, "web": 2}  # 14 + 13 Compound flows
         elif is_mixed(name):
             wanted = {"compound": 27, "cubic": 28, "udp": 8, "web": 1}  # line 542 of the paper
         else:
@@ -553,10 +561,10 @@ def test_connections_are_compound_unless_their_class_is_cubic_or_tahoe(name):
                 "delayed_ack": False,
                 "handshake": False,
             }
-            # "packet size is 1500 bytes" (676)
+            # Paper, line 676: "packet size is 1500 bytes"
             assert flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"] == 1500
             finite = "finite" in point and "web" not in flow["class"]
-            # 500 MB, or 50 MB, in segments of 1460 B
+            # Flows of 500 MB, or of 50 MB, in segments of 1460 B.
             segments = 342466 if name == "fig18" else 34247
             assert flow["tcp"]["segments"] == (segments if finite else None)
 
@@ -591,7 +599,9 @@ def test_round_trips_are_those_of_the_points(name):
 
 
 def stated_queue(name: str, point: str) -> dict:
-    """Return the queue of section V or VI: RED 50/100 (508), RED 8/15 or threshold 15 (653)."""
+    """Return the queue settings of section V (RED 50/100, line 508) or VI (RED 8/15 or threshold
+    15, line 653).
+    """
     red = {"discipline": "red", "weight": "auto", "gentle": True, "max_p": 0.1}
     red |= {"mean_packet_bytes": 500 if "red500" in point else 1500, "ecn": False, "bytes": False}
     if "threshold" in point:
@@ -618,9 +628,11 @@ def test_queues_have_the_policy_and_the_thresholds_of_the_paper(name):
 
 
 CLOSE = {"fig12": {50, 100}, "fig10": {50, 100}, "fig15": {10}, "fig18": {10}}
-"""Round-trip times at which two curves are so close that there are 20 runs."""
+"""Round-trip times at which two curves are so close that there are 20 replications."""
 EXTREME = {"fig15": {200}, "fig18": {200}}
-"""Round-trip times of the lowest utilisation, which is compared with the paper in 40 runs."""
+"""Round-trip times at which the lowest utilisation is compared with the paper, in 40
+replications.
+"""
 
 
 def replications(name: str, point: str) -> int:
@@ -647,11 +659,11 @@ def replications(name: str, point: str) -> int:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_take_500_s_and_the_last_25_s_are_read(name):
-    """ "the last 25 seconds of each simulation" (660)."""
+    """Paper, line 660: "the last 25 seconds of each simulation"."""
     for point, tree in scenarios(name).items():
         length = tree["warmup_s"], tree["duration_s"]
         if "seed" in point and name != "average":
-            assert length == (25, 125), point  # 100 s of which the queue is sampled
+            assert length == (25, 125), point  # the queue is sampled for 100 s
         elif name == "users":
             assert length == (100, 500), point
         elif "finite" in point:

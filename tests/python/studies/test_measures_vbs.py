@@ -1,7 +1,7 @@
 """The studies of paper 000 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
-quantities that a measure must not read, with numbers that differ from the answers.
+The runs have two replications of plain numbers, and all answers are computed by hand. Quantities
+that a measure must not read have other numbers.
 """
 
 from functools import cache
@@ -23,9 +23,13 @@ SOME = ("0_1", "0_2", "0_3")
 
 HIGH: dict[str, Pair] = {"0": (2, 3), "0_1": (3, 4), "0_2": (4, 5), "0_3": (6, 9)}
 LOW: dict[str, Pair] = {"0": (2, 2), "0_1": (2, 2), "0_2": (2, 1), "0_3": (1.5, 1)}
-"""Goodputs of class 1, two stations together, and of class 2 by the errors of class 2. [Mb/s]"""
+"""Goodputs of class 1 (the sum of two stations) and of class 2, by the error probability of class
+2. [Mb/s]
+"""
 RATIO: dict[str, Pair] = {"0": (1, 1.5), "0_1": (1.5, 2), "0_2": (2, 5), "0_3": (4, 9)}
-"""Ratios of the goodputs: 2 / 2, 3 / 2; 3 / 2, 4 / 2; 4 / 2, 5 / 1; 6 / 1.5, 9 / 1."""
+"""Ratios of the goodputs of class 1 and class 2: 2 / 2, 3 / 2; 3 / 2, 4 / 2; 4 / 2, 5 / 1; 6 / 1.5,
+9 / 1. [-]
+"""
 
 
 def a_cell(
@@ -41,8 +45,8 @@ def a_cell(
 ) -> Run:
     """Return a run of two classes of two stations each, with these goodputs per class [Mb/s].
 
-    Discards are a tenth of the failure rates `rates`. Windows of a class are 1 above and below the
-    mean.
+    Discard probabilities are a tenth of the failure rates `rates`. The windows of a class are 1
+    above and 1 below the mean.
     """
     stations, flows = {}, {}
     for k, (name, goodput) in enumerate(zip(names, (high, low), strict=True)):
@@ -144,8 +148,8 @@ def test_figure_8_has_the_total_goodput_and_jains_index_at_both_ends():
 
 
 def with_rates() -> dict[str, Run]:
-    """Return runs with these failure rates of both classes, and without failures if there are no
-    errors.
+    """Return runs with these failure rates of both classes. The runs without errors have no failure
+    rates per class.
     """
     return {
         "0": a_cell(),
@@ -157,9 +161,10 @@ def with_rates() -> dict[str, Run]:
 def test_figure_9_has_the_growth_of_failures_of_class_2_and_their_ratio_in_class_1():
     expect(
         measure("fig09", with_rates()),
-        # from 0.1 for all frames without errors: 0.3 / 0.15 and 0.2 / 0.1
+        # Without errors, the failure rate of all frames is 0.1. The ratios are 0.3 / 0.15 and 0.2 /
+        # 0.1.
         growth_ratio_2=(2, 2),
-        ratio_1=(0.8, 0.5),  # 0.08 / 0.1, 0.1 / 0.2
+        ratio_1=(0.8, 0.5),  # by hand: 0.08 / 0.1, 0.1 / 0.2
     )
 
 
@@ -170,12 +175,12 @@ def test_figure_10_has_discards_of_both_classes_their_changes_and_the_stated_att
         runs |= {f"{other}-{error}": a_cell() for other in ("4-data", "4-acks", "8-acks")}
     expect(
         measure("fig10", runs),
-        discard_2_0_15=(0.025, 0.03),  # a tenth of the failures
+        discard_2_0_15=(0.025, 0.03),  # a tenth of the failure rates
         discard_2_0_3=(0.055, 0.05),
-        discard_1_0=(0.01, 0.02),  # of all frames
+        discard_1_0=(0.01, 0.02),  # of all frames of the access point
         discard_1_0_3=(0.008, 0.01),
-        change_1=(-0.002, -0.01),  # 0.008 - 0.01, 0.01 - 0.02
-        change_2=(0.045, 0.03),  # 0.055 - 0.01, 0.05 - 0.02
+        change_1=(-0.002, -0.01),  # by hand: 0.008 - 0.01, 0.01 - 0.02
+        change_2=(0.045, 0.03),  # by hand: 0.055 - 0.01, 0.05 - 0.02
         stated_discard_2_0_1=(0.001, 0.002),
         stated_discard_2_0_2=(0.002, 0.004),
         stated_discard_2_0_3=(0.003, 0.006),
@@ -183,8 +188,8 @@ def test_figure_10_has_discards_of_both_classes_their_changes_and_the_stated_att
 
 
 def of_table_ii(error: float) -> dict:
-    """Return two classes of five downloads in the cell of table II, typed again here; 4
-    attempts.
+    """Return two classes of five downloads in the cell of table II, with 4 attempts. The settings
+    are typed again, as a check.
     """
     return {
         "duration": "200 s",
@@ -205,7 +210,7 @@ def of_table_ii(error: float) -> dict:
 
 @cache
 def papers_model(error: float) -> dict:
-    """Return the prediction of the paper's corrected model at an error of class 2."""
+    """Return the prediction of the paper's corrected model at an error probability of class 2."""
     return predict(Scenario(of_table_ii(error)).typed, PAPER)
 
 
@@ -224,7 +229,7 @@ def test_figure_11_has_goodputs_of_the_classes_their_ratio_and_the_model_of_the_
         **{f"papers_goodput_2_{error}": LOW[error] for error in ERRORS},
     )
     for number, name in ((1, "high"), (2, "low")):
-        # five equal stations, in Mb/s
+        # Goodputs of five equal stations in Mb/s.
         each = [
             station["goodput_bps"]["mean"]
             for station in papers_model(0.3)["stations"]
@@ -303,10 +308,10 @@ def test_figure_15_has_ratio_fair_rate_jains_index_and_the_ratio_of_totals():
         ratio_stated_0_2=RATIO["0_2"],
         ratio_partition_0_3=RATIO["0_3"],
         ratio_stated_partition_0_1=RATIO["0_1"],
-        aggregate_ratio_0_1=(0.5, 1.25),  # 5 / 10, 10 / 8
+        aggregate_ratio_0_1=(0.5, 1.25),  # by hand: 5 / 10, 10 / 8
         aggregate_ratio_stated_0_1=(1, 1.25),
         aggregate_ratio_partition_0_1=(0.6, 1.25),
-        fair_rate_0_1=(0.5, 1),  # a tenth, of ten stations
+        fair_rate_0_1=(0.5, 1),  # a tenth of the total, for ten stations
         fair_rate_stated_0_3=(2, 1),
         jain_0_1=(0.9, 0.95),
         jain_stated_0_3=(0.7, 0.85),
@@ -343,11 +348,11 @@ def test_figure_16_has_goodputs_without_shares_and_the_gap_with_shares():
         up_four_0=(4, 5),
         up_eight_0_3=(9, 10),
         down_four_0_2=(3, 5),
-        updown_four_0_1=(2.5, 2),  # 5 / 2, 6 / 3
-        updown_eight_0_3=(2.25, 10 / 7),  # 9 / 4, 10 / 7
-        ratio_vbs_four_0_1=(1.5, 1),  # 3 / 2, 4 / 4
+        updown_four_0_1=(2.5, 2),  # by hand: 5 / 2, 6 / 3
+        updown_eight_0_3=(2.25, 10 / 7),  # by hand: 9 / 4, 10 / 7
+        ratio_vbs_four_0_1=(1.5, 1),  # by hand: 3 / 2, 4 / 4
         gap_vbs_four_0_1=(0.5, 0),
-        gap_vbs_eight_0_3=(0.5, 1),  # 3 / 2, 8 / 4
+        gap_vbs_eight_0_3=(0.5, 1),  # by hand: 3 / 2, 8 / 4
     )
     dropping = {
         **runs,
@@ -371,8 +376,8 @@ def test_losses_at_the_buffer_and_on_the_channel_are_read_as_up_over_down():
     some = ("updown_four_0_50", "updown_eight_0_2_450")
     expect(
         {name: values[name] for name in some},
-        updown_four_0_50=(0.5, 3),  # 0.5 / 1, 6 / 2
-        updown_eight_0_2_450=(2.25, 3),  # 4.5 / 2, 6 / 2
+        updown_four_0_50=(0.5, 3),  # by hand: 0.5 / 1, 6 / 2
+        updown_eight_0_2_450=(2.25, 3),  # by hand: 4.5 / 2, 6 / 2
     )
     with pytest.raises(OutsideRegimeError, match="50 packets are enough"):
         STUDY["opposite"].values({**runs, "four-0-50": runs["four-0-450"]})
@@ -395,10 +400,10 @@ def test_figure_17_has_losses_by_buffer_and_totals_relative_to_100_packets():
         down_50=(2, 3),
         down_100=(2, 3),
         down_150=(2, 3),
-        ratio_vbs_50=(1.5, 3),  # 3 / 2, 6 / 2
+        ratio_vbs_50=(1.5, 3),  # by hand: 3 / 2, 6 / 2
         ratio_vbs_100=(1.5, 1.5),
         ratio_vbs_150=(1.5, 1),
-        total_ratio_50=(0.5, 2),  # 1 / 2, 4 / 2
+        total_ratio_50=(0.5, 2),  # by hand: 1 / 2, 4 / 2
         total_ratio_100=(1, 1),
         total_ratio_150=(1.5, 2 / 3),
     )
@@ -439,7 +444,7 @@ def test_sensors_have_the_part_of_commands_that_arrives():
     }
     expect(
         measure("sensor", runs),
-        delivered_drop_tail=(0.7, 0.85),  # means of both sensors
+        delivered_drop_tail=(0.7, 0.85),  # means over both sensors
         delivered_vbs=(0.95, 0.9),
         delivered_mixed_drop_tail=(0.6, 0.35),
         delivered_mixed_vbs=(1, 0.9),
@@ -474,7 +479,7 @@ def scenarios(name: str) -> dict[str, dict]:
 @pytest.mark.parametrize("name", SIMULATED)
 def test_every_scenario_is_of_table_ii(name):
     for point, tree in scenarios(name).items():
-        # a header of 48 us after the PLCP preamble of 144 us
+        # The preamble is a PLCP preamble of 144 us and a header of 48 us.
         cell = only(tree["cell"], "phy", "slot_s", "sifs_s", "preamble_s", "rts_threshold_bytes")
         assert cell == {
             "phy": "802.11g-long",
@@ -488,12 +493,12 @@ def test_every_scenario_is_of_table_ii(name):
         for node in (tree["cell"]["ap"], *tree["stations"]):
             assert only(node, "cwmin", "cwmax", "aifsn") == {"cwmin": 31, "cwmax": 1023, "aifsn": 2}
         far = name == "fig08" or point.endswith("70ms")
-        # "the minimum round-trip propagation delay for all connections was 70 ms" (line 404)
+        # Paper, line 404: "the minimum round-trip propagation delay for all connections was 70 ms"
         assert tree["wire"]["delay_s"] == (0.035 if far else 0), point
         assert tree["cell"]["rate_control"] == ("arf" if "arf" in point else "fixed")
 
 
-# the paper's limit of seven retries, unless its figures need another limit
+# The limit is the paper's seven retries, unless the figures of the paper require another limit.
 EIGHT = {"fig17", "fig18", "contenders"}
 
 
@@ -512,7 +517,7 @@ def test_every_connection_is_compound_with_immediate_acks_and_a_window_of_45(nam
         settings = [flow["tcp"] for flow in tree["flows"] if "tcp" in flow]
         assert every(settings, "congestion") == {"compound"}
         assert every(settings, "delayed_ack") == {False}
-        # "maximum advertised window to W_max = 45 packets" (400)
+        # Paper, line 400: "maximum advertised window to W_max = 45 packets"
         wanted = 20 if point.startswith("window-") else 45
         assert every(settings, "window_packets") == {wanted}, point
         short = point.startswith(("equal", "dense"))
@@ -523,7 +528,7 @@ def test_every_connection_is_compound_with_immediate_acks_and_a_window_of_45(nam
 
 
 def room(name: str, point: str) -> int:
-    """ "B_ap = 100 packets (unless otherwise specified)" (437)."""
+    """Paper, line 437: "B_ap = 100 packets (unless otherwise specified)"."""
     if name in ("fig17", "opposite"):
         return int(point.rpartition("-")[2])
     return 450 if name == "fig16" else 100
@@ -538,7 +543,7 @@ def test_the_access_point_has_room_for_100_packets(name):
 
 
 def law(name: str, point: str) -> str:
-    """Return the queue that the name of a point denotes."""
+    """Return the queue of the access point that the name of a point denotes."""
     words = point.replace("trace-", "").replace("stated-", "")
     if words.startswith("partition"):
         return "partition"
@@ -560,8 +565,8 @@ def test_queues_have_the_policy_of_their_name_and_hold_0_6_of_the_buffer(name):
         if queue["discipline"] != "vbs":
             continue
         assert queue["algorithm"] == {"vbs": "corrected"}.get(wanted, wanted), point
-        assert queue["occupancy"] == 0.6  # c B of 60 packets (448)
-        # "h_i* = 0.526" (171, 480), otherwise equal shares
+        assert queue["occupancy"] == 0.6  # The target c B is 60 packets (448).
+        # Class 1 has the share "h_i* = 0.526" (171, 480), or shares are equal.
         shares = [vbs_class["share"] for vbs_class in tree["cell"]["vbs_classes"]]
         assert shares == pytest.approx([0.526, 0.474] if name == "fig18" else [0.5, 0.5])
         by_direction = name in ("fig16", "fig17") or point.startswith("mixed-")
@@ -579,14 +584,16 @@ def test_tolerances_are_those_of_figure_7():
         point: tree["cell"]["ap"]["queue"]["tol_packets2"]
         for point, tree in scenarios("fig07").items()
     }
-    # "which implies tol = 1/B_ap^2" (375)
+    # Paper, line 375: "which implies tol = 1/B_ap^2"
     tols = {"printed": 1e-4, "small": 1, "medium": 25, "large": 225}
     tols |= {f"partition-{size}": tol for size, tol in tols.items()}
     assert tolerances == pytest.approx(tols)
 
 
 def groups(tree) -> dict[str, tuple[int, float, float]]:
-    """Return the number of stations and the errors, down and up, of each group of stations."""
+    """Return, for each group of stations, the number of stations and the error probabilities down
+    and up.
+    """
     errors: dict[str, list] = {}
     for station in tree["stations"]:
         errors.setdefault(station["group"], []).append((station["error_down"], station["error_up"]))
@@ -600,7 +607,9 @@ def error_of(point: str) -> float:
 
 @pytest.mark.parametrize("name", ["fig02", "fig03", "fig04"])
 def test_two_of_four_stations_are_far(name):
-    """ "two of the devices have excellent wireless channel quality, while two ..." (50)."""
+    """Paper, line 50: "two of the devices have excellent wireless channel quality, while two
+    ...".
+    """
     for point, tree in scenarios(name).items():
         known = {"trace": 0.3, "trace-0": 0, "gentle": 0.3, "trace-70ms": 0.3, "70ms": 0.3}
         error = known[point] if point in known else error_of(point)
@@ -610,12 +619,12 @@ def test_two_of_four_stations_are_far(name):
 
 @pytest.mark.parametrize("name", ["fig09", "fig10", "fig11", "fig12", "fig13", "fig15"])
 def test_one_of_two_classes_of_five_has_errors(name):
-    """ "SNR class 1 has p_w = 0, ... Each class has five IoT devices" (437)."""
+    """Paper, line 437: "SNR class 1 has p_w = 0, ... Each class has five IoT devices"."""
     for point, tree in scenarios(name).items():
         if point.startswith("snr"):
             by_group = groups(tree)
             assert by_group["high"] == (5, 0, 0)
-            # the error of a data frame at that signal-to-noise ratio
+            # error probability of a data frame at this signal-to-noise ratio
             assert by_group["low"][:2] == (5, pytest.approx(error_of(point), rel=0.005))
             levels = {0.1: 16.617, 0.2: 16.381, 0.3: 16.23}
             far = [station["snr_db"] for station in tree["stations"] if station["group"] == "low"]
@@ -630,7 +639,7 @@ def test_one_of_two_classes_of_five_has_errors(name):
 
 @pytest.mark.parametrize("name", ["fig16", "fig17", "opposite"])
 def test_five_uploads_and_five_downloads_all_have_errors(name):
-    """ "both suffering from error probability p_w" (472, 475)."""
+    """Paper, lines 472, 475: "both suffering from error probability p_w"."""
     for point, tree in scenarios(name).items():
         error = 0.2 if name == "fig17" else error_of(point)
         if name == "opposite":

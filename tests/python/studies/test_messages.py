@@ -1,4 +1,6 @@
-"""The table of messages: verdicts, closeness of numbers, and causes of differences."""
+"""The table of messages: verdicts, closeness of numbers, and causes for differences from the
+papers.
+"""
 
 import pytest
 
@@ -35,19 +37,21 @@ VALUES = {
 
 
 def judged(text: str = CHECKS + HOLDS, values=VALUES):
-    """Return the messages and the claims as `reproduce --json` has them."""
+    """Return the messages and the claims in the format of `reproduce --json`."""
     book = ledger.load(HEAD + text)
     results = [claim.result(values, book.rules).to_json() for claim in book.claims]
     return [each.to_json(values, book.rules) for each in book.messages], results
 
 
 def test_numbers_are_counted_within_bands_and_bounds_by_both_rules():
-    """Values are off by 4, 20 and 40 %; 104 misses a bound of 100 by less than 5 %."""
+    """The values differ from the paper by 4, 20 and 40 %. The value 104 misses a bound of 100 by
+    less than 5 %.
+    """
     _, results = judged()
     closeness = messages.closeness(results)
     assert closeness.numbers == (Count(1, 3), Count(1, 3), Count(2, 3))
     assert (closeness.orders, closeness.orders_exact) == (Count(1, 2), Count(0, 2))
-    # m 1 is judged within 15 %, so that 12 also deviates; no cause explains the shape
+    # The number m 1 has a band of 15 %, so that 12 also deviates. No cause explains the shape.
     assert closeness.causes == {"unstated": 2, messages.UNKNOWN: 1}
 
 
@@ -82,7 +86,7 @@ def test_a_row_has_the_condition_and_the_causes():
     [
         ({}, "reproduced"),
         ({"fig.a": Measured(40.0, 0.1)}, "deviates"),
-        ({"fig.b_1": Measured(14.0, 0.1, 11.9)}, "deviates"),  # 18 % off the model
+        ({"fig.b_1": Measured(14.0, 0.1, 11.9)}, "deviates"),  # 18 % off the model's value
         ({"fig.a": Measured(51.0, 2.0)}, "open"),
     ],
 )
@@ -118,7 +122,9 @@ def test_every_claim_marked_as_a_message_is_in_a_message():
 
 
 def test_every_difference_of_the_stored_run_has_a_cause_with_its_run():
-    """Only papers count, and `ax` has no paper. The causes "paper" and "unstated" need a run."""
+    """Only studies of papers are included; the subject `ax` has no paper. A difference with the
+    cause "paper" or "unstated" must name a run.
+    """
     missing = []
     for claim in claims.load()["claims"]:
         if claim["id"].startswith("ax-"):

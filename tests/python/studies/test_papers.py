@@ -1,4 +1,4 @@
-"""Numbers of rules agree with a table that was typed only from the papers.
+"""The numbers in the rules agree with a table that was typed only from the papers.
 
 ``papers.toml`` was typed from the texts and a list of questions, without ``claims.toml``. Each
 number has the line of its text. A note marks rows that were typed together with their rule.
@@ -25,7 +25,7 @@ CHECKS = {
 
 
 def limits(row):
-    """Return the minimum and maximum of the paper, None without a bound."""
+    """Return the smallest and largest number of the paper, or None if there is no such bound."""
     if "number" in row:
         return row["number"], row["number"]
     return tuple(row.get("range", (row.get("at_least"), row.get("at_most"))))

@@ -1,4 +1,4 @@
-"""The report of `lasthop reproduce`: claims and their basis, then figures, and nothing else."""
+"""The report of `lasthop reproduce`: claims with their basis, then figures, and nothing else."""
 
 import re
 from pathlib import Path
@@ -16,12 +16,12 @@ from lasthop.studies.reproduction import Reproduction, scenarios_of, task
 from lasthop.studies.study import Run
 
 CLAIM = "hotspot-15"
-"""A claim with a study that has a figure and scenarios."""
+"""A claim whose study has a figure and scenarios."""
 
 
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Reproduction]:
-    """Return the report of a claim after a made-up run; its figure is a made-up file."""
+    """Return the report of a claim from a made-up run. The figure is a made-up file."""
     directory = tmp_path_factory.mktemp("report")
     asked = task([CLAIM], quick=True)
     results = tuple(claim.result({}, asked.ledger.rules) for claim in asked.claims)
@@ -37,7 +37,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Reproducti
 
 
 class Drawn:
-    """A figure of a few bytes."""
+    """A figure whose file has a few bytes."""
 
     def savefig(self, path: Path) -> None:
         path.write_bytes(b"lasthop")

@@ -1,4 +1,4 @@
-"""`lasthop reproduce` on the command line."""
+"""The command `lasthop reproduce`: its output, files and errors."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ import claims
 
 @pytest.fixture
 def only_hotspot(monkeypatch):
-    """Remove the studies of the other subjects."""
+    """Remove the studies of all subjects except `hotspot`."""
     monkeypatch.setattr(reproduction, "SUBJECTS_STUDIED", ("hotspot",))
 
 
@@ -90,7 +90,7 @@ def test_the_full_run_is_the_stored_run_and_a_quick_run_does_not_contradict_it(s
         (key, part)
         for key, run in again["runs"].items()
         for part in ("samples", "series")
-        # compared as texts: a station without pings has a NaN, which does not equal another NaN
+        # Values are compared as text. A station without pings has NaN, and NaN does not equal NaN.
         if text(samples[key].get(part)) != text(run.get(part))
     ]
     assert changed == []

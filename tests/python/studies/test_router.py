@@ -1,4 +1,4 @@
-"""The packet-level studies of paper 004: measures, figures and routers."""
+"""The packet-level studies of paper 004: their measured values, figures and scenarios."""
 
 import dataclasses
 
@@ -15,8 +15,8 @@ from .brief import RunsByStudy, read_by_claims
 def short(study: Study) -> Study:
     """Return the study with few runs of one second.
 
-    Figures 18 and 19 have runs of two seconds: only then do their transfers end and their queues
-    lose packets. Points with more replications than other points keep more.
+    For figures 18 and 19, runs of two seconds are long enough that transfers end and queues lose
+    packets. Points with more replications than other points still have more.
     """
     longer = study.name.startswith(("fig18", "fig19"))
     duration, warmup = ("2 s", "1 s") if longer else ("1 s", "0 s")
@@ -51,7 +51,9 @@ def test_a_study_measures_every_value_that_claims_read(study, runs):
 
 
 def seconds(studies: list[Study]) -> float:
-    """Return the simulated time, with each point once. [s]"""
+    """Return the total simulated time of the studies. A point in several studies is counted once.
+    [s]
+    """
     distinct = {Scenario(tree).key: tree for study in studies for tree in study.points.values()}
     return sum(
         float(tree["duration"].removesuffix(" s")) * tree["replications"]
@@ -68,7 +70,7 @@ def test_a_quick_run_simulates_an_eighth_and_measures_all_values_of_claims(tmp_p
     runs = Plan([short(fig18)]).run(tmp_path)
     values = fig18.values(runs[fig18.key])
     assert values["fig18.completion_red_200"].simulated is not None
-    # a transfer of another size is not comparable with the five minutes of the paper
+    # A transfer of another size cannot be compared with the paper's gain of five minutes.
     assert values["fig18.completion_gain_200"].simulated is None
 
 

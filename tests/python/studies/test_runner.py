@@ -1,4 +1,4 @@
-"""Points are simulated once, saved, reused, and survive an interruption."""
+"""Points are simulated once, stored, and reused. Stored points survive an interruption."""
 
 import dataclasses
 import json
@@ -99,7 +99,7 @@ def test_an_interrupted_plan_continues_where_it_stopped(tmp_path, monkeypatch):
     real = _core.simulate
 
     def disturbed(*args):
-        os.kill(os.getpid(), signal.SIGINT)  # running simulations are finished
+        os.kill(os.getpid(), signal.SIGINT)  # running simulations are completed
         return real(*args)
 
     with monkeypatch.context() as patched:

@@ -21,15 +21,19 @@ def scenarios(name: str) -> dict[str, Mapping]:
 CHAPTER_4 = ("fig4_2", "fig4_3", "figb_1")
 KS = {"44_7": 44.7, "28_3": 28.3, "20": 20, "14": 14, "10": 10, "5": 5}
 BETAS = {"44_7": 10, "28_3": 25, "20": 50, "14": 102, "10": 200, "5": 800}
-"""Beta of figure 6.10 by k: 10 belongs to 44.7, 800 to 5 (770), and k^2 beta is 20000 (768)."""
+"""Values of beta in figure 6.10, by k. The paper has beta 10 for k = 44.7 and 800 for k = 5 (770),
+and constant k^2 beta = 20000 (768).
+"""
 
 
 PAYLOAD = {"tcp": "mss_bytes", "udp": "payload_bytes"}
-"""Key of the payload. For UDP the payload is 40 bytes longer, the length of the TCP header."""
+"""Key of the payload by protocol. A UDP payload is 40 bytes longer, by the length of the TCP
+header.
+"""
 
 
 def is_legacy(name: str, point: str) -> bool:
-    """Return whether links run L-CSMA."""
+    """Return whether the links of a point use L-CSMA."""
     return point.startswith(("lcsma", "plain", "room", "legacy")) and name != "fig6_9"
 
 
@@ -38,7 +42,7 @@ def variant_of(point: str) -> str | None:
 
 
 def one_connection(name: str, point: str) -> bool:
-    """Return whether users have a single connection, as with L-CSMA and in chapter 4."""
+    """Return whether users have a single connection, which holds for L-CSMA and in chapter 4."""
     return name in CHAPTER_4 or is_legacy(name, point)
 
 
@@ -46,22 +50,23 @@ def one_connection(name: str, point: str) -> bool:
 def test_packets_are_of_1000_bytes_over_links_without_errors(name):
     for point, tree in scenarios(name).items():
         flows, links = tree["csma"]["flows"], tree["csma"]["links"]
-        # "packet payload is 1000 bytes" (296, 319, 857)
+        # Paper, lines 296, 319, 857: "packet payload is 1000 bytes"
         kind, wanted = ("udp", 1040) if name == "capacity" else ("tcp", 1000)
         sizes = every([flow[kind] for flow in flows], PAYLOAD[kind])
         assert sizes == {wanted}, point
         assert every([flow[kind] for flow in flows], "header_bytes") == {40}
-        # "zero channel losses" (690)
+        # Paper, line 690: "zero channel losses"
         assert every(links, "error") == {0}
         assert every(links, "r") == {None}
-        # "All topologies consist of four links, with each link carrying a single user data flow"
+        # Quoted from the paper: "All topologies consist of four links, with each link carrying a
+        # single user data flow".
         if name not in ("fig6_14", "fig6_15"):
             assert [flow["route"] for flow in flows] == [["1"], ["2"], ["3"], ["4"]]
 
 
 @pytest.mark.parametrize("name", [name for name in SIMULATED if name != "capacity"])
 def test_connections_are_of_reno(name):
-    """ "TCP Reno over Adaptive CSMA" (3)."""
+    """Paper, line 3: "TCP Reno over Adaptive CSMA"."""
     for point, tree in STUDY[name].points.items():
         kind = variant_of(point)
         assert tree["tcp"] == {
@@ -79,21 +84,21 @@ def test_k_is_10_unless_it_is_swept(name):
     for point, tree in scenarios(name).items():
         csma = tree["csma"]
         if one_connection(name, point):
-            # "Each link carries a single TCP Reno session" (319)
+            # Paper, line 319: "Each link carries a single TCP Reno session"
             assert only(csma, "connections", "k_per_s") == {"connections": "one", "k_per_s": None}
             continue
-        # "By default, 1) k ... is 10" (690); "k = 10, k = 15, and k = 20" (813)
+        # Paper, line 813: "By default, 1) k ... is 10" (690); "k = 10, k = 15, and k = 20"
         wanted = KS[point] if name == "fig6_10" else 10
         if name == "fig6_12":
             wanted = float(point.partition("-")[0])
         if point.startswith("larger"):
-            # windows of Reno are 1.31 / sqrt p, and not sqrt(2 / p)
+            # The mean window of Reno is 1.31 / sqrt(p), and not sqrt(2 / p) as in the model.
             wanted = 10 * sqrt(2) / 1.31
         assert csma["k_per_s"] == pytest.approx(wanted), point
-        # "we update the connection number every 5 seconds" (690)
+        # Paper, line 690: "we update the connection number every 5 seconds"
         assert csma["connections"] == "rtt"
         assert csma["connections_interval_s"] == 5
-        # n_s is not smoothed, except in the comparison of smoothing
+        # The number of connections n_s is not smoothed, except in runs that examine smoothing.
         if "smooth" not in point:
             assert csma["smoothing"] == 0, point
         nearest = name == "fig6_2" and point == "nack-smooth"
@@ -106,12 +111,12 @@ SMOOTHED = {
     "fig6_4": {"smooth": 0.5},
     "fig6_11": {f"{beta}-smooth": 0.5 for beta in (200, 1000, 1800)},
     "fig6_12": {f"{k}-smooth": 0.5 for k in (10, 15, 20)},
-    # weight 0.9 for both, and the variant with 0.5
+    # The weight is 0.9 with h-ACK and n-ACK, and 0.5 in a variant.
     "fig6_14": {"hack-smoother": 0.9, "nack-smoother": 0.9, "nack-smooth": 0.5},
     "fig6_15": {"hack-smoother": 0.9, "nack-smoother": 0.9, "nack-smooth": 0.5},
 }
-"""Weight of the past for smoothed numbers of connections; 0.5 is "the average of the current
-and last value" (712)."""
+"""Weight of the previous value in smoothed numbers of connections. The paper has "the average of
+the current and last value" (712), which is 0.5."""
 
 
 @pytest.mark.parametrize("name", SMOOTHED)
@@ -130,7 +135,7 @@ def stated_beta(name: str, point: str) -> float:
     if name == "fig6_10":
         return BETAS[point]
     if name == "figb_1":
-        # "The simulation topology and setup are the same as that in Fig. 4.1" (945)
+        # Paper, line 945: "The simulation topology and setup are the same as that in Fig. 4.1"
         return float(point) if point.isdigit() else 800
     return 200  # lines 690 and 804 of the paper
 
@@ -139,7 +144,7 @@ def stated_beta(name: str, point: str) -> float:
 def test_beta_is_200_and_800_in_chapter_4_unless_it_is_swept(name):
     for point, tree in scenarios(name).items():
         if not is_legacy(name, point):
-            # whole numbers, except where k^2 beta is 20000 with all digits
+            # The values are whole numbers, except where k^2 beta is exactly 20000.
             assert tree["csma"]["beta"] == pytest.approx(stated_beta(name, point), rel=2e-3), point
     if name == "fig6_10":
         for tree in scenarios(name).values():
@@ -148,8 +153,8 @@ def test_beta_is_200_and_800_in_chapter_4_unless_it_is_swept(name):
 
 @pytest.mark.parametrize("name", SIMULATED)
 def test_r_is_read_every_second_and_every_two_in_chapter_4(name):
-    """The products of step and interval are 0.1 (690) and 0.05 * 2 (319): r per packet is the
-    same.
+    """The product of step and update interval is 0.1 (690) or 0.05 * 2 (319), so that r per packet
+    is equal.
     """
     for point, tree in scenarios(name).items():
         csma = tree["csma"]
@@ -158,11 +163,11 @@ def test_r_is_read_every_second_and_every_two_in_chapter_4(name):
         assert csma["access"] == "adaptive", point
         assert csma["r_interval_s"] == (2 if name in CHAPTER_4 else 1), point
         assert csma["r_per_packet"] == (6e-5 if point == "double" else 3e-5), point
-        # "we set the upper bound for r to be r_max = 0.01" (321)
+        # Paper, line 321: "we set the upper bound for r to be r_max = 0.01"
         assert csma["r_max"] == (0.01 if name in ("fig4_2", "fig4_3") else None), point
-        # "Discards tail packet with probability min(r, 1)" (521), not before chapter 5
+        # "Discards tail packet with probability min(r, 1)" (521) applies from chapter 5 on.
         assert csma["aqm"] is (name not in ("fig4_2", "fig4_3", "capacity")), point
-        # "the first queue length measurement methods", packets (596)
+        # "the first queue length measurement methods" (596), which measures queues in packets.
         assert csma["queue_unit"] == ("bytes" if point.startswith("bytes") else "packets"), point
         dummy = point.endswith(("dummy", "True"))
         assert csma["dummy"] is dummy, point
@@ -175,7 +180,7 @@ def test_legacy_links_are_of_802_11_or_of_idealised_backoff(name):
         if not is_legacy(name, point):
             continue
         csma = tree["csma"]
-        # (4.1), at rho = 2.24 (309) unless stated otherwise
+        # Access by (4.1) has rho = 2.24 (309), unless the paper states another value.
         ideal = point == "legacy" or name == "capacity"
         assert csma["access"] == ("legacy" if ideal else "dcf"), point
         assert only(csma, "aqm", "dummy") == {"aqm": False, "dummy": False}
@@ -183,7 +188,7 @@ def test_legacy_links_are_of_802_11_or_of_idealised_backoff(name):
         assert csma["queue_packets"] == room, point
         if ideal:
             continue
-        # a link that reads its neighbours' frames does not wait for EIFS
+        # A link that decodes the frames of its neighbours does not wait for EIFS.
         reads = point.startswith("plain") or name in ("fig6_14", "fig6_15")
         assert csma["dcf"] == {
             "slot_s": 20e-6,
@@ -195,7 +200,9 @@ def test_legacy_links_are_of_802_11_or_of_idealised_backoff(name):
 
 
 def is_hack(name: str, point: str) -> bool:
-    """Return whether TCP ACKs return immediately: in chapter 4, the theorem and named points."""
+    """Return whether TCP ACKs return immediately, as in chapter 4, for theorem 1 and at named
+    points.
+    """
     if name in CHAPTER_4:
         return point not in ("lcsma", "plain")
     return name == "capacity" or "hack" in point or point.startswith("larger")
@@ -207,7 +214,8 @@ def test_acks_return_immediately_or_contend_in_exchanges_of_these_lengths(name):
         csma = tree["csma"]
         now = only(csma, "acks", "service_rate_pps", "overhead_s")
         if is_hack(name, point):
-            # "TCP ACK is sent back instantaneously" (592), "fixed maximum ... r_max" (321)
+            # The paper has "TCP ACK is sent back instantaneously" (592) and "fixed maximum ...
+            # r_max" (321).
             continuous = name == "capacity" or variant_of(point) == "theory" or point == "legacy"
             rate, overhead = 600 if continuous else 559, 0
         else:
@@ -221,7 +229,7 @@ def test_acks_return_immediately_or_contend_in_exchanges_of_these_lengths(name):
 
 
 def test_rates_of_exchanges_are_those_of_1000_bytes_at_11_mbps():
-    """ "data rate is 11Mbps" (690). [us]"""
+    """Exchanges at "data rate is 11Mbps" (690) with 1000 bytes have these durations. [us]"""
     data, ack, difs = 476 + 8 * 1040 / 11, 476 + 8 * 40 / 11, 50
     assert 1e6 / data == pytest.approx(811, abs=1)
     assert 1e6 / (data + difs + ack) == pytest.approx(559, abs=1)
@@ -234,7 +242,7 @@ def test_links_wait_as_in_the_802_11_module(name):
         if is_legacy(name, point):
             continue
         kind = variant_of(point)
-        near = name in ("fig6_14", "fig6_15")  # where links share nodes
+        near = name in ("fig6_14", "fig6_15")  # topologies whose links share nodes
         slot, difs, eifs = 20e-6, 50e-6, 50e-6 if near else 364e-6
         if kind == "theory" or name == "capacity":
             slot, difs, eifs = None, 0.0, 0.0
@@ -268,13 +276,13 @@ def test_links_that_can_send_simultaneously_are_those_of_the_topology(name):
 
 
 def test_topology_d_has_six_links_and_three_flows_of_two_hops():
-    """ "a nine-node wireless network with six links", "three user flows" (866)."""
+    """Paper, line 866: "a nine-node wireless network with six links", "three user flows"."""
     for tree in scenarios("fig6_14").values():
         assert [flow["name"] for flow in tree["csma"]["links"]] == ["1", "2", "3", "4", "5", "6"]
         routes = {link["name"]: link["route"] for link in tree["csma"]["flows"]}
         assert routes == {"upper": ["1", "2"], "middle": ["3", "4"], "lower": ["5", "6"]}
-        # links of the middle flow wait for all other links, and outer links only for the middle
-        # flow
+        # The links of the middle flow conflict with all other links. The outer links conflict only
+        # with the middle flow.
         unlike = conflicts_of(tree)
         assert all(frozenset((mine, outer)) in unlike for mine in "34" for outer in "1256")
         assert not any(frozenset((first, other)) in unlike for first in "12" for other in "56")
@@ -283,18 +291,18 @@ def test_topology_d_has_six_links_and_three_flows_of_two_hops():
 
 def test_topology_e_has_two_access_points_and_a_wire_of_2_mbps():
     for tree in scenarios("fig6_15").values():
-        # "paths are from node a to node g, node b to node c and node i to g" (878)
+        # Paper, line 878: "paths are from node a to node g, node b to node c and node i to g"
         ends = [
             (route[0].partition("-")[0], route[-1].partition("-")[2])
             for route in (link["route"] for link in tree["csma"]["flows"])
         ]
         assert ends == [("a", "g"), ("b", "c"), ("i", "g")]
-        # "a, b and c are associated with AP d while ... i is associated with AP h" (878)
+        # Paper, line 878: "a, b and c are associated with AP d while ... i is associated with AP h"
         assert [link["name"] for link in tree["csma"]["links"]] == ["a-d", "b-d", "d-c", "i-h"]
         assert conflicts_of(tree) == {
             frozenset(pair) for pair in combinations(("a-d", "b-d", "d-c"), 2)
         }
-        # "f-to-g has the link capacity of 2Mb and other wired links ... 20 Mb" (878)
+        # Paper, line 878: "f-to-g has the link capacity of 2Mb and other wired links ... 20 Mb"
         wires = {
             flow["name"]: flow["rate_bps"] for flow in tree["links"] if "/" not in flow["name"]
         }
@@ -319,13 +327,13 @@ def test_runs_take_500_s_and_the_first_100_s_are_left_out(name):
         recorded = point.startswith("silence-")
         repeated = 10 if name == "capacity" else 1 if recorded else 30
         assert tree["replications"] == repeated, point
-        # silences are seen in bins of half a second, in ten runs
+        # Intervals without throughput are measured in bins of half a second, in ten runs.
         assert tree["record"]["series_interval_s"] == (0.5 if recorded else None)
         assert tree["seed"] == (int(point.rpartition("-")[2]) if recorded else 1)
 
 
 def test_arrivals_are_these_parts_of_the_time():
-    """Schedules are link 2, links 1 and 3, and links 1 and 4, with a capacity of 600 packets/s."""
+    """The schedules are link 2, links 1 and 3, and links 1 and 4. The capacity is 600 packets/s."""
     vectors = {
         "even": (0.6, 0.4, 0.3, 0.3),
         "alone": (0.3, 0.7, 0.15, 0.15),

@@ -1,4 +1,4 @@
-"""Quantities carry samples and prediction through the same arithmetic."""
+"""Arithmetic on quantities acts on both the samples and the prediction."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def quantity(*samples: float, predicted: float | None = None) -> Quantity:
 
 
 def test_interval_is_students_t_over_replications():
-    # mean 2, standard deviation 1, t(0.975, 2) = 4.302653
+    # The mean is 2, the standard deviation 1, and Student's t(0.975, 2) = 4.302653.
     measured = quantity(1.0, 2.0, 3.0, predicted=2.5).measured()
     assert measured.simulated == 2.0
     assert measured.ci95 == pytest.approx(4.302653 / 3**0.5, rel=1e-6)
@@ -119,7 +119,7 @@ def test_a_curve_of_which_the_prediction_has_no_number_has_no_prediction():
 
 
 def test_values_are_printed_with_their_intervals():
-    # t(0.975, 2) = 4.302653, divided by the root of three
+    # Student's t(0.975, 2) = 4.302653 is divided by the square root of three.
     quantities = [quantity(1.0, 2.0, 3.0), quantity(10.0)]
     assert [str(value) for value in quantities] == ["2.0 ± 2.5", "10.00"]
     assert listed(quantities) == "2.0 ± 2.5, 10.00"

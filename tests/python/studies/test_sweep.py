@@ -1,4 +1,6 @@
-"""A sweep names its points by their settings, and reads along them."""
+"""A sweep derives the names of its points from their settings, and reads quantities along the
+points.
+"""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Claims about stability analyses, judged only by the models."""
+"""Claims about stability analyses, judged only by models."""
 
 import pytest
 
@@ -11,8 +11,9 @@ from .brief import by_models_alone
 ANALYSIS = [*(f"red-{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 18)), "vbs-16"]
 
 DEVIATES = {"vbs-16", "red-6", "red-8"}
-"""Claims with deviations. 0.164 is the end of the sufficient condition, not of the exact condition.
-0.7751 s is not critical with the default parameters. At 10 ms C tau is one packet.
+"""Claims that deviate. In vbs-16, 0.164 is the end of the sufficient condition, not of the exact
+condition. In red-6, 0.7751 s is not critical with the default parameters. In red-8, the product C
+tau at 10 ms is one packet.
 """
 
 

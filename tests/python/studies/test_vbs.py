@@ -1,4 +1,4 @@
-"""The studies of paper 000: their settings, and drawing of their figures."""
+"""Studies of paper 000: their settings, and drawing of their figures."""
 
 import dataclasses
 
@@ -11,11 +11,11 @@ from lasthop.studies.vbs import STUDIES, cell, fixed_point, two_classes
 
 
 def shortened(study: Study) -> Study:
-    """Return the study with runs of two seconds."""
+    """Return the study with runs of two seconds and without predictions."""
     points = {}
     for name, tree in study.points.items():
         points[name] = {**tree, "duration": "3 s", "warmup": "1 s", "replications": 2}
-    # The model refuses Compound immediately: no predictions here.
+    # This model refuses Compound immediately, so that there are no predictions.
     return dataclasses.replace(study, points=points, model="hotspot")
 
 

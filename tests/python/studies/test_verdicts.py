@@ -1,4 +1,4 @@
-"""The rules give the verdicts of the stored run for its values."""
+"""The rules give the stored verdicts for the stored values."""
 
 import pytest
 

@@ -1,17 +1,18 @@
-"""Judges `lasthop explain` on sixty scenarios of a network engineer who did not know the table of
-causes.
+"""Compares `lasthop explain` with simulations of sixty scenarios. They are from a network engineer
+who did not know the table of causes.
 
     python tests/validation/complaints/judge.py [PART/PARTS]
 
 `index.json` has the objective of each scenario, and the engineer's assumption about the cause. The
 rules were fixed before the first run:
 
-- The candidates are all removal edits that the table of causes proposes for the finished run.
+- The candidates are all edits that, according to the table of causes, remove a cause in the
+  finished run.
 - The truth is the candidate with the largest mean paired gain over 20 seeds that `explain` has not
-  used. There is none if no candidate is better at 95 %.
-- `explain` is right in three cases: its first cause is the truth; it names no cause and there is
-  none; or it reports that the objective is met and there is no truth.
-- A suggestion fails if it is not better at 95 % with the 20 seeds.
+  used. There is no truth if no candidate is better than the scenario at 95 % confidence.
+- `explain` is right if its first cause is the truth. If there is no truth, it is right if it names
+  no cause, or reports that the objective is met.
+- A suggestion fails if it is not better than the scenario at 95 % confidence with the 20 seeds.
 
 The script prints one line of JSON per scenario. It takes about 40 minutes of processor time.
 """
@@ -30,7 +31,7 @@ from lasthop.scenario.scenario import Scenario
 HERE = Path(__file__).parent
 
 FRESH = [("seed", 987_654), ("replications", 20)]
-"""Settings of the runs that decide."""
+"""Settings of the simulations that determine the correct cause."""
 
 
 def judged(file: str, objective: str) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def judged(file: str, objective: str) -> dict[str, Any]:
 
 
 def part_of(words: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the entries of the index that belong to this part, such as ``0/2``."""
+    """Yield the entries of the index that belong to a part such as ``0/2``."""
     part, parts = (int(word) for word in (words or ["0/1"])[0].split("/"))
     entries = json.loads((HERE / "index.json").read_text("utf-8"))
     yield from entries[part::parts]

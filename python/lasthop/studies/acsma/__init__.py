@@ -34,4 +34,4 @@ STUDIES: tuple[Study, ...] = (
     routes.FIG6_15,
     starvation.FIGB_1,
 )
-"""Studies in the order of the paper."""
+"""All studies of paper 001, in the order of its figures."""

@@ -1,4 +1,4 @@
-"""Theorem 1: queues under arrivals just inside the capacity region of topology a."""
+"""Theorem 1: queues under arrivals just inside the border of topology a's capacity region."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +13,10 @@ from lasthop.studies.sweep import Sweep, points_of
 
 LOAD = 0.95
 REPLICATIONS = 10
-"""Number of runs of each vector. [-]"""
+"""Number of replications of each load vector. [-]"""
 
 LIGHT_LOAD = 0.3
-"""A load that L-CSMA carries, in addition to the load that it does not carry. [-]"""
+"""Load at which L-CSMA's queues do not grow, as a fraction of the capacity region's border. [-]"""
 
 VECTORS: Mapping[str, tuple[float, float, float]] = {
     "even": (0.4, 0.3, 0.3),
@@ -24,18 +24,22 @@ VECTORS: Mapping[str, tuple[float, float, float]] = {
     "paired": (0.1, 0.45, 0.45),
     "unequal": (0.3, 0.6, 0.1),
 }
-"""Vectors on the border of the capacity region: fractions of time in which only link 2 sends, links
-1 and 3 send, and links 1 and 4 send. [-]
+"""Load vectors on the border of the capacity region of topology a. Each vector gives the fractions
+of time in which only link 2 sends, links 1 and 3 send, and links 1 and 4 send. [-]
 """
 
 WINDOWS_S = ((2000.0, 3000.0), (4000.0, 5000.0))
-"""Time intervals whose mean queues are compared. [s]"""
+"""Early and late time interval. The growth of a queue is the difference of its means in these
+intervals. [s]
+"""
 
 ACCESS: Mapping[str, Mapping[str, Any]] = {
     "acsma": {"access": "adaptive", "service_rate": network.THEORY_PPS},
     "lcsma": {"access": "legacy", "service_rate": network.THEORY_PPS},
 }
-"""Settings of `csma` for both kinds of access, with the backoffs of (3.3) and (4.1)."""
+"""Settings of `csma` for adaptive access with the backoff of (3.3), and for legacy CSMA with that
+of (4.1).
+"""
 
 
 def _arrivals(vector: str, load: float) -> dict[str, float]:
@@ -45,7 +49,7 @@ def _arrivals(vector: str, load: float) -> dict[str, float]:
 
 
 def growth(early: Run, late: Run) -> Quantity:
-    """Return the growth rate of the fastest growing queue. [packets/s]"""
+    """Return the growth rate of the queue that grows fastest. [packets/s]"""
     apart_s = WINDOWS_S[1][0] - WINDOWS_S[0][0]
 
     def fastest(means: NDArray[np.float64]) -> float:

@@ -1,7 +1,7 @@
-"""Section 5.3.5: costs of connections for a program, from a stored measurement.
+"""Section 5.3.5: CPU time, elapsed time and memory of TCP connections, from a stored measurement.
 
-``bench/connection_costs.py`` measured the costs over loopback, and documents the method.
-``costs.json`` has the results and the machine.
+``bench/connection_costs.py`` measured the costs over the loopback interface. Its text describes the
+method. ``costs.json`` has the results and the machine.
 """
 
 import json
@@ -17,13 +17,15 @@ TIMES = ("socket", "handshake", "packet", "close")
 """Operations for which CPU time and elapsed time were measured."""
 
 MEMORIES = ("threads", "one_thread")
-"""Ways to serve 100 connections: one thread per connection, or one thread for all."""
+"""Programs that serve 100 connections: with one thread per connection, or with one thread for all
+connections.
+"""
 
 
 @cache
 def measured_costs() -> Any:
-    """Return the measurement: machine, date, and the costs in every round, also over a slow
-    link.
+    """Return the stored measurement: machine, date, and the costs in every round, over loopback and
+    over a slow link.
     """
     file = resources.files("lasthop.studies.acsma").joinpath("costs.json")
     return json.loads(file.read_text(encoding="utf-8"))

@@ -1,20 +1,22 @@
-"""The networks of paper 001, and the quantities of its figures.
+"""Scenarios of the networks in paper 001, and functions that read the quantities of its figures.
 
-The payload is 1000 bytes at 11 Mb/s (802.11b). TCP is Reno with an ACK for every segment. beta is
-200, and k is 10. r is updated every second, and the number of connections every five seconds. Where
-the paper leaves choices open, they were made from its text before any run (the page lists them).
-`VARIANTS` are shown in addition:
+The payload is 1000 bytes at 11 Mb/s (802.11b). TCP is Reno with an ACK for every segment. The
+weight beta of the utility is 200, and the factor k for the number of connections is 10. The
+aggressiveness r of a link is updated every second, and the number of connections every five
+seconds. Settings that the paper leaves open were chosen from its text before any run, and the page
+lists them. `VARIANTS` has other settings for comparison. The scenarios have these properties:
 
 - r is 3e-5 per queued packet, which figures 6.3 and 6.4 imply.
 - Links use slots of 20 us, DIFS and EIFS, and can collide, as in the 802.11 module of ns-2 that the
   paper modified.
 - *h-ACK*: TCP ACKs return immediately; a data packet, DIFS and its ACK take 1/559 s.
-- *n-ACK*: ACKs contend on a separate link. C is 811 packets/s. In each exchange, 0.476 ms do not
-  depend on its length. These are the times of 802.11b.
-- *L-CSMA*: slots, DIFS and binary backoff of 802.11 with the same times. There is one connection,
-  and queues have 50 packets as in ns-2. Carriers are sensed over 800 m, and frames are decoded over
-  250 m, so that links wait for EIFS after frames of other links. This does not hold in d and e,
-  where links share nodes.
+- *n-ACK*: TCP ACKs contend for the channel on a separate link. The packet rate C without contention
+  is 811 packets/s. In each exchange, 0.476 ms do not depend on its length. These are the times of
+  802.11b.
+- *L-CSMA*: slots, DIFS and binary backoff of 802.11 with the same times. Each user has one
+  connection, and queues have 50 packets as in ns-2. Carriers are sensed over 800 m, and frames are
+  decoded over 250 m, so that links wait for EIFS after frames of other links. In topologies d and e
+  links share nodes and decode each other's frames, so there is no EIFS.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,19 +37,22 @@ PACKET_BITS = 8_000
 """Payload of a packet. [bit]"""
 
 C_PPS = 544.0
-"""Packet rate of a link without contention. Each packet and its TCP ACK are sent after DIFS. This
-rate is the unit of utilities, and the capacity of 1 in problem MP. [packets/s]
+"""Packet rate of a link without contention. Each packet and its TCP ACK are sent after DIFS.
+Utilities are computed with rates in units of this rate. Problem MP has a capacity of 1 in these
+units. [packets/s]
 """
 
 HACK_PPS = 559.0
-"""Packet rate without the first DIFS, as in an exchange under h-ACK. [packets/s]"""
+"""Packet rate under h-ACK without contention. The DIFS before the data packet is not counted.
+[packets/s]
+"""
 
 PER_PACKET = 3e-5
-"""Aggressiveness for each queued packet, :math:`\\alpha` of the models. [-]"""
+"""Increase of the aggressiveness r for each queued packet, :math:`\\alpha` of the models. [-]"""
 
 K, BETA = 10.0, 200.0
 LINKS = (1, 2, 3, 4)
-"""Numbers of the links of topologies a, b and c, and of their users."""
+"""Numbers of the links in topologies a, b and c. Link and user have the same number."""
 
 TOPOLOGIES = ("a", "b", "c")
 WARMUP_S, DURATION_S = 100.0, 500.0
@@ -56,7 +61,9 @@ REPLICATIONS = 30
 Tree = Mapping[str, Any]
 
 SERVICE_PPS, OVERHEAD_MS = 811, 0.476
-"""Rate of data packets under n-ACK, and overhead of an exchange. [packets/s, ms]"""
+"""Packet rate C under n-ACK, and the time of an exchange that does not depend on its length.
+[packets/s, ms]
+"""
 
 TIMES: Tree = {"service_rate": SERVICE_PPS, "overhead": f"{OVERHEAD_MS} ms", "acks": "contend"}
 
@@ -65,53 +72,55 @@ PACKET_BYTES, ACK_BYTES = 1040, 40
 
 DATA_MS = 1e3 / SERVICE_PPS
 ACK_PART = (OVERHEAD_MS + (DATA_MS - OVERHEAD_MS) * ACK_BYTES / PACKET_BYTES) / DATA_MS
-"""Ratio of the time of a TCP ACK's exchange to that of a data packet's exchange. [-]"""
+"""Duration of the exchange of a TCP ACK, divided by that of a data packet. [-]"""
 
 EIFS = "364 us"
 """Idle time after a frame that a station senses but cannot decode, for 802.11b at 1 Mb/s."""
 
 PLAIN: Tree = {**TIMES, "access": "dcf", "queue": 50}
-"""L-CSMA whose links decode all frames that they sense."""
+"""Settings of L-CSMA without EIFS. Each link decodes all frames that it senses."""
 
 SLOTS: Tree = {"slotted": True}
 DIFS: Tree = {"difs": "50 us"}
 SILENCES: Tree = {**DIFS, "eifs": EIFS}
 MODULE: Tree = {**SLOTS, **SILENCES}
-"""Adaptive access as in the 802.11 module of ns-2."""
+"""Settings of adaptive access in the 802.11 module of ns-2: slots, DIFS and EIFS."""
 
 TREATMENTS: Mapping[str, Tree] = {"hack": {"service_rate": HACK_PPS}, "nack": TIMES}
-"""Times of an exchange, by the treatment of TCP ACKs."""
+"""Settings of the exchange times under h-ACK and n-ACK, the two treatments of TCP ACKs."""
 
 THEORY_PPS = 600.0
-"""C of h-ACK in continuous time without idle times. It is near the values that the model implies
-from the totals of table 6.2 (568, 628 and 598). [packets/s]
+"""Packet rate C of h-ACK in continuous time without idle times. The totals of table 6.2 imply
+similar values in the model: 568, 628 and 598. [packets/s]
 """
 
 SCHEMES: Mapping[str, Tree] = {
     "lcsma": {**PLAIN, "eifs": EIFS},
     **{name: {**times, **MODULE} for name, times in TREATMENTS.items()},
 }
-"""Settings of `csma` by the name of the scheme."""
+"""Settings of `csma` for L-CSMA, h-ACK and n-ACK."""
 
 BESIDE: Mapping[str, Tree] = {
     **{name: {**times, **SLOTS, **DIFS} for name, times in TREATMENTS.items()},
     "lcsma": PLAIN,
 }
-"""Settings of the schemes if links share nodes, so that they decode each other's frames."""
+"""Settings of `csma` for each scheme in topologies d and e, where links share nodes and decode each
+other's frames.
+"""
 
 CURES = tuple(TREATMENTS)
-"""Schemes that should be close to the optimum, with either treatment of ACKs."""
+"""Adaptive schemes, h-ACK and n-ACK, whose rates should be close to the optimum."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """Settings that differ from those of a scheme, for comparison."""
+    """Settings that replace those of a scheme, in order to examine an open choice."""
 
     words: str
     csma: Tree = field(default_factory=dict)
     tcp: Tree = field(default_factory=dict)
     base: Mapping[str, Tree] = field(default_factory=lambda: SCHEMES)
-    """Settings by scheme to which the settings of the variant are added."""
+    """Settings of `csma` by scheme. The settings of the variant are added to them."""
 
 
 PATIENT = Variant("an initial RTO of 30 s", tcp={"initial_rto": "30 s"})
@@ -128,7 +137,7 @@ VARIANTS: Mapping[str, Variant] = {
     "smooth": Variant("n_s the mean of the last two", {"smoothing": 0.5}),
     "delayed": Variant("delayed ACKs", tcp={"delayed_ack": True}),
 }
-"""Other possible settings of the paper's simulator; none of these changes a verdict."""
+"""Other possible settings of the paper's simulator. None of these settings changes a verdict."""
 
 
 def variant(
@@ -138,7 +147,9 @@ def variant(
     base: Mapping[str, Tree] | None = None,
     **csma: Any,
 ) -> dict[str, Any]:
-    """Return the network of a scheme under a variant; `base` may replace the scheme's settings."""
+    """Return the network of a scheme under a variant; `base` may replace the settings of the
+    scheme.
+    """
     variant = VARIANTS[name]
     settings = {**(base or variant.base)[scheme], **variant.csma, **csma}
     title = f"topology {topology}, {WORDS[scheme]}, {variant.words}"
@@ -146,7 +157,7 @@ def variant(
 
 
 LIGHT_PPS = 650
-"""C of n-ACK if the air time of ACKs is proportional to their length. [packets/s]"""
+"""Packet rate C under n-ACK if the air time of ACKs is proportional to their length. [packets/s]"""
 
 LIGHT_ACKS: Tree = {"service_rate": LIGHT_PPS, "acks": "contend", **MODULE}
 """Settings of `csma` with ACKs whose air time is proportional to their length."""
@@ -237,14 +248,16 @@ def flows_of(topology: str) -> list[str]:
 
 NACK = Point("nack", scenario("topology a, n-ACK", **SCHEMES["nack"]))
 LIGHT = Point("light", scenario("topology a, n-ACK, short ACKs", **LIGHT_ACKS))
-"""Topology a with n-ACK, and with short ACKs."""
+"""Scenario of topology a with n-ACK, in which ACKs have an air time proportional to their
+length.
+"""
 
 
 @cache
 def best(topology: str, beta: float | None = None, k: float = K) -> tuple[float, ...]:
-    """Return the rates of the optimum of MP or EP, by flow; without `beta` without entropy.
+    """Return the rates of the flows at the optimum of problem MP or EP. [packets/s]
 
-    [packets/s]
+    The optimum ignores the entropy term if `beta` is None.
     """
     from lasthop.models.acsma.optimum import RENO, optimum
     from lasthop.models.acsma.topologies import topology as build
@@ -254,29 +267,30 @@ def best(topology: str, beta: float | None = None, k: float = K) -> tuple[float,
 
 
 NO_ENTROPY = 1e6
-"""Value of beta at which the weight of the entropy is negligible. [-]"""
+"""Value of beta, the weight of the utility, at which the entropy term is negligible. [-]"""
 
 
 def entropy_gap(topology: str) -> float:
-    """Return the utility gap between the optimum of MP or EP and the optimum without entropy.
+    """Return the utility gap between the optimum with entropy and the optimum without entropy.
     [-]
     """
     pairs = zip(best(topology, BETA), best(topology), strict=True)
     return sum(C_PPS / optimal - C_PPS / held for held, optimal in pairs)
 
 
-# Quantities of figures.
-
-
 def quantity(run: Run, list_name: str, item: str, name: str) -> Quantity:
-    """Return a quantity, with the model's value unless ACKs contend, which the model ignores."""
+    """Return a quantity of a run. The model's prediction is omitted if ACKs contend, because the
+    model ignores such contention.
+    """
     result = run.quantity(list_name, item, name)
     is_nack = bool(run.scenario) and run.scenario["csma"]["acks"] == "contend"
     return Quantity(result.samples) if is_nack else result
 
 
 def rate(run: Run, flow: str | int) -> Quantity:
-    """Return the throughput of a flow, or of a user given by number. [packets/s]"""
+    """Return the throughput of a flow, given by its name or by the number of its user.
+    [packets/s]
+    """
     name = f"user-{flow}" if isinstance(flow, int) else flow
     return quantity(run, "flows", name, "goodput_bps") / PACKET_BITS
 
@@ -287,15 +301,15 @@ def rates(run: Run) -> list[Quantity]:
 
 
 def total(run: Run) -> Quantity:
-    """Return the sum of the throughputs. [packets/s]"""
+    """Return the sum of the throughputs of all flows. [packets/s]"""
     each = rates(run)
     return mean_of(each) * float(len(each))
 
 
 def gap(run: Run, topology: str = "a") -> Quantity:
-    """Return the utility gap to the optimum without entropy, with rates in units of C. [-]
+    """Return the gap between the utility of a run and that of the optimum without entropy. [-]
 
-    The gap is minus infinity if a flow has no throughput.
+    Rates are in units of the packet rate C. The gap is infinite if a flow has no throughput.
     """
     wanted = best(topology)
 
@@ -313,7 +327,7 @@ def gap(run: Run, topology: str = "a") -> Quantity:
 
 
 def link(run: Run, name: str | int, what: str) -> Quantity:
-    """Return a quantity of a link."""
+    """Return a quantity of a link in one run, given by the number or name of the link."""
     return quantity(run, "links", str(name), what)
 
 
@@ -328,12 +342,11 @@ def rtt(run: Run, user: int) -> Quantity:
 
 
 def distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
-    """Return the relative distance from the wanted value, for the flow with the largest distance.
-    [-]
+    """Return the relative distance from the wanted value for the flow whose mean is farthest from
+    its wanted value. [-]
 
-    The flow is the one whose mean has the largest distance. The mean over replications of the
-    largest distance would exceed the mean distance of every flow, because noise only increases a
-    maximum.
+    The flow is chosen by the means over replications. If it were chosen in each replication, the
+    mean of the largest distances would exceed the mean distance of every flow.
     """
     parts = [
         (item - other) / float(np.mean(other.samples))
@@ -345,7 +358,9 @@ def distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
 
 
 def largest_distance(runs: Sequence[Quantity], wanted: Sequence[Quantity]) -> Quantity:
-    """Return the largest relative distance of a flow from its wanted value, per replication. [-]"""
+    """Return, for each replication, the largest relative distance of a flow from its wanted value.
+    [-]
+    """
     parts = [item / other - 1.0 for item, other in zip(runs, wanted, strict=True)]
     samples = np.max([np.abs(part.samples) for part in parts], axis=0)
     return Quantity(np.atleast_1d(samples))
@@ -362,30 +377,30 @@ def known(value: float) -> Quantity:
 
 
 def simulated_rate(run: Run, user: int) -> Quantity:
-    """Return the throughput of a user without the model's value. [packets/s]"""
+    """Return the simulated throughput of a user, without the model's prediction. [packets/s]"""
     return Quantity(rate(run, user).samples)
 
-
-# Lines of figures.
 
 USERS = Abscissa("user", ticks=LINKS)
 
 
 def each(label: str, point: str, reading: Callable[[Run, int], Quantity]) -> Line:
-    """Return the line of a quantity over all users, or all links, of a run."""
+    """Return the line that shows a quantity of every user, or of every link, in one run."""
     return Line(label, LINKS, lambda runs: [reading(runs[point], item) for item in LINKS])
 
 
 def optimal(topology: str, flows: Sequence[Any] = LINKS) -> Line:
-    """Return the line of the optimum, which has only a predicted value. [packets/s]"""
+    """Return the line with the flows' throughputs at the optimum, which the model predicts.
+    [packets/s]
+    """
     return Line("optimum", flows, lambda runs: [theory(value) for value in best(topology, BETA)])
 
 
 def of_all(reading: Callable[[Run, int], Quantity], run: Run) -> list[Quantity]:
-    """Return a quantity of all users, or all links."""
+    """Return a quantity of every user, or of every link."""
     return [reading(run, item) for item in LINKS]
 
 
 def aggressiveness(run: Run, name: int) -> Quantity:
-    """Return the mean r of a link. [-]"""
+    """Return the mean aggressiveness r of a link. [-]"""
     return link(run, name, "aggressiveness")

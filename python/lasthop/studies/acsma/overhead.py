@@ -1,4 +1,6 @@
-"""Table 6.5: the fraction of CPU time for sending data, (5.50), with n-ACK in topology a."""
+"""Table 6.5: the fraction of CPU time in which a user sends data (5.50), with n-ACK in topology
+a.
+"""
 
 from lasthop.studies.acsma import network
 from lasthop.studies.acsma.network import LIGHT, LINKS, NACK
@@ -7,7 +9,10 @@ from lasthop.studies.sweep import points_of
 
 
 def efficiency(run: Run, user: int) -> Quantity:
-    """Return the efficiency (5.50) from the connections that a user opened and closed. [-]"""
+    """Return the fraction of CPU time for sending data, efficiency (5.50), of a user. [-]
+
+    The other part of the CPU time opens and closes connections.
+    """
     from lasthop.models.acsma.overhead import PENTIUM_4
 
     measured_s = network.DURATION_S - network.WARMUP_S

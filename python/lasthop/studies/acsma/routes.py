@@ -1,6 +1,8 @@
-"""Figures 6.14 and 6.15: several hops, and wireless links after a wire, with n-ACK.
+"""Figures 6.14 and 6.15: routes of several wireless links, and of wired and wireless links, with
+n-ACK.
 
-The paper does not give the conflict graphs of d and e; ``docs/papers/acsma.md`` gives ours.
+The paper does not give the conflict graphs of topologies d and e. ``docs/papers/acsma.md``
+describes the graphs that this study uses.
 """
 
 from collections.abc import Callable
@@ -13,13 +15,15 @@ from lasthop.studies.study import Quantity, Run, Runs, Study, about, listed, mea
 SHOWN = ("lcsma", "hack", "nack")
 
 RULES = network.BESIDE
-"""Settings of `csma` if links share nodes, so that they decode each other's frames."""
+"""Settings of `csma` for links that share nodes, so that they decode each other's frames."""
 
 VARIANTED = tuple(name for name in VARIANTS if name not in ("slots", "silences"))
-"""Variants with an effect here. Without EIFS, the idle times are only DIFS."""
+"""Names of the variants that matter in topologies d and e. There is no EIFS, so that the only idle
+time is DIFS.
+"""
 
 SMOOTHING = 0.9
-"""Weight of the previous value in n_s, if n_s is smoothed. [-]"""
+"""Weight of the previous value in the smoothed number of connections n_s. [-]"""
 
 
 def _points(topology: str) -> dict[str, dict[str, object]]:
@@ -41,13 +45,13 @@ def _points(topology: str) -> dict[str, dict[str, object]]:
 
 
 def _varied(runs: Runs, reading: Callable[[Run], Quantity]) -> str:
-    """Return a reading of n-ACK under each variant."""
+    """Return the values of a quantity with n-ACK under each variant, as text."""
     each = (f"{VARIANTS[name].words}: {reading(runs[f'nack-{name}'])}" for name in VARIANTED)
     return "; ".join(each)
 
 
 def _picture(topology: str) -> Picture:
-    """Return the throughput of every flow under each scheme, and the optimum."""
+    """Return a picture with the throughput of every flow under each scheme and at the optimum."""
     flows = network.flows_of(topology)
     lines = [
         Line(
@@ -162,7 +166,7 @@ OTHERS_OF_E = {
         "topology e, L-CSMA, delayed ACKs", "e", tcp={"delayed_ack": True}, **RULES["lcsma"]
     ),
 }
-"""Runs that isolate the causes of the gaps of e."""
+"""Runs that isolate the causes of the utility gaps in topology e."""
 
 FIG6_15 = Study(
     key="acsma-fig6_15",

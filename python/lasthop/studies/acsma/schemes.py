@@ -1,4 +1,4 @@
-"""Figures 6.2 to 6.4, tables 6.1 and 6.2: the cure compared with L-CSMA and the optimum."""
+"""Figures 6.2 to 6.4, tables 6.1 and 6.2: adaptive access compared with L-CSMA and the optimum."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,32 +21,35 @@ from lasthop.studies.study import Quantity, Read, Run, Runs, Study, about, liste
 from lasthop.studies.sweep import Point, Sweep, points_of
 
 PAPER_GAPS = {"a": -268.5, "b": -541.4, "c": -190.8}
-"""Utility gaps of L-CSMA, table 6.1. [-]"""
+"""Utility gaps between L-CSMA and the optimum in table 6.1, by topology. [-]"""
 
 STARVING = {"a": 1, "b": 1, "c": 2}
-"""Number of starving users under L-CSMA, whose utilities cause the gap."""
+"""Number of starving users under L-CSMA, by topology. Their utilities cause the gap."""
 
 RANDOM_LOSS = 1.31
-"""Mean window of Reno under random losses, multiplied by sqrt(p), with an ACK for every packet.
-Mathis, Semke, Mahdavi and Ott, The macroscopic behavior of the TCP congestion avoidance algorithm,
-1997, after Ott, Kemperman and Mathis, The stationary behavior of ideal TCP congestion avoidance,
-1996. W grows by 1/W per ACK and is halved with each loss, so that X = p W^2 / 2 rises by 1 in 1/p
-packets and falls to X/4. Its distribution is that of the sum over k of E_k / 4^k, with exponential
-E_k of mean
-1. The mean over time is sqrt(2) / E[X^(-1/2)] = 1.3098. Periodic losses have sqrt(3/2).
-[packets]"""
+"""Mean window of Reno under random losses multiplied by sqrt(p), with an ACK for every packet.
+[packets]
+
+The loss probability is p. Source: Mathis, Semke, Mahdavi and Ott, The macroscopic behavior of the
+TCP congestion avoidance algorithm, 1997, after Ott, Kemperman and Mathis, The stationary behavior
+of ideal TCP congestion avoidance, 1996.
+
+The window W grows by 1/W per ACK and is halved at each loss. Therefore X = p W^2 / 2 rises by 1 in
+1/p packets and falls to X/4. The distribution of X is that of the sum over k of E_k / 4^k, where
+E_k is exponential with mean one. The mean over time is sqrt(2) / E[X^(-1/2)] = 1.3098. With
+periodic losses it is sqrt(3/2)."""
 
 WINDOW_FACTOR = RANDOM_LOSS / 2**0.5
-"""Ratio of `RANDOM_LOSS` to sqrt(2), see (3.6); a user's effective k is reduced by this factor.
-[-]
+"""Ratio of `RANDOM_LOSS` to sqrt(2), the value of (3.6). A user's effective k is smaller by this
+factor. [-]
 """
 
 ROOM = 1000
-"""Limit of queues that never overflow. [packets]"""
+"""Limit of a queue that never overflows. [packets]"""
 
 
 def _other(kind: str, topology: str) -> dict[str, Any]:
-    """Return a run that isolates a cause."""
+    """Return the scenario of a run that isolates one cause of the gap."""
     words, csma = {
         "plain": ("L-CSMA without EIFS", network.PLAIN),
         "room": (
@@ -99,8 +102,8 @@ def _off(run: Run, topology: str) -> list[Quantity]:
 
 
 def _off_in_words(runs: Runs, scheme: str) -> str:
-    """Return the users' relative distances from the optimum of MP as text, in per cent by
-    topology.
+    """Return as text, for each topology, the relative distances of the users' rates from the
+    optimum of MP. [%]
     """
     each = []
     for topology in TOPOLOGIES:
@@ -142,24 +145,22 @@ def _shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def _farthest(runs: Runs, topology: str) -> Quantity:
-    """Return the relative distance from the optimum of MP, for the user with the largest distance.
+    """Return the relative distance from the optimum of MP, for the user farthest from the optimum.
     [-]
-
-    The scheme is n-ACK with a long initial RTO.
     """
     optimum = [network.known(each) for each in network.best(topology, network.BETA)]
     return network.distance(network.rates(runs[f"patient-nack-{topology}"]), optimum)
 
 
 def _starving(runs: Runs, kind: str) -> str:
-    """Return the smallest rate in each topology as text. [packets/s]"""
+    """Return as text the smallest rate of any user in each topology. [packets/s]"""
     every = [network.rates(runs[f"{kind}-{topology}"]) for topology in TOPOLOGIES]
     return listed(min(rates, key=lambda rate: float(rate.samples.mean())) for rates in every)
 
 
 def _by_variant(runs: Runs, reading: Callable[[Run, str], Quantity]) -> str:
-    """Return a reading of a run and its topology under each variant, for both treatments of
-    ACKs.
+    """Return as text a quantity of a run in each topology, under each variant and both treatments
+    of ACKs.
     """
 
     def of(scheme: str, name: str) -> str:
@@ -175,7 +176,7 @@ def _by_variant(runs: Runs, reading: Callable[[Run, str], Quantity]) -> str:
 
 
 def _on_air_back(run: Run, user: int) -> Quantity:
-    """Return the air time of the ACKs of a user. [%]"""
+    """Return the fraction of time in which the TCP ACKs of a user are on the air. [%]"""
     return network.link(run, f"{user}/back", "airtime_fraction") * 100.0
 
 
@@ -266,7 +267,7 @@ WINDOWS_S = {
     "1": (250.0, 375.0),
     "2": (375.0, 500.0),
 }
-"""Time intervals of a run: all after the warm-up, and two parts of the second half. [s]"""
+"""Time intervals of a run: the time after the warm-up, and two parts of its second half. [s]"""
 
 
 SETTLING = Sweep(
@@ -306,7 +307,7 @@ def _shown_connections(runs: Runs) -> dict[str, Quantity]:
 
 
 def _of_nack(runs: Runs, reading: Callable[[Run, int], Quantity]) -> str:
-    """Return a quantity of all users of n-ACK in topology a under each variant."""
+    """Return as text a quantity of all users of n-ACK in topology a, under each variant."""
     each = zip(VARIANTS.values(), IN_A.runs(runs), strict=True)
     return "; ".join(f"{item.words}: {listed(network.of_all(reading, run))}" for item, run in each)
 
@@ -348,11 +349,11 @@ FIG6_3 = Study(
 
 
 PAPER_R = (2, 5, 3, 3)
-"""Mean r of the links in section 6.1.6 of the paper. [thousandths]"""
+"""Mean aggressiveness r of links 1 to 4 in section 6.1.6 of the paper. [thousandths]"""
 
 
 def _retransmissions(run: Run, user: int) -> Quantity:
-    """Return the rate of a user's retransmissions. [packets/s]"""
+    """Return the number of a user's retransmissions per second. [packets/s]"""
     measured_s = network.DURATION_S - network.WARMUP_S
     return run.quantity("flows", f"user-{user}", "retransmissions") / measured_s
 

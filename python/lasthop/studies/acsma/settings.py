@@ -1,6 +1,6 @@
 """Figures 6.9 to 6.13, tables 6.3 and 6.4: topology a under other settings.
 
-If the paper does not name the scheme, it is n-ACK.
+The scheme is n-ACK, unless the paper names another scheme.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,13 +27,13 @@ from lasthop.studies.sweep import Sweep, points_of
 
 
 def by_user(labels: Mapping[str, str], what: str = "n-ACK") -> Picture:
-    """Return the picture of every user's throughput, with a line for each labelled point."""
+    """Return a picture of every user's throughput, with one line for each point in `labels`."""
     lines = [network.each(label, point, network.rate) for point, label in labels.items()]
     return Picture(USERS, [Panel("throughput [packets/s]", lines, what)], panel_mm=70.0)
 
 
 DUMMIES = {"plain": "without", "dummy": "with"}
-"""Labels for links without and with dummy packets."""
+"""Labels of runs in which links send no dummy packets or send them."""
 
 DUMMY = Sweep(
     "{scheme}-{name}",
@@ -81,21 +81,23 @@ FIG6_9 = Study(
 
 PRODUCT = 20_000.0
 KS = {"44_7": 44.7, "28_3": 28.3, "20": 20.0, "14": 14.0, "10": 10.0, "5": 5.0}
-"""Values of k by name; beta is chosen such that k^2 beta is `PRODUCT`."""
+"""Values of k, the factor for the number of connections. beta is chosen such that k^2 beta is
+`PRODUCT`.
+"""
 
 
 LARGEST, REFERENCE = "44_7", "14"
-"""Names of the largest k, and of the k with which the other values are compared."""
+"""Names of the largest k, and of the k with which the throughputs at other k are compared."""
 
 ALIKE = ("28_3", "20", "14", "10")
-"""Settings with equal throughput, according to the paper."""
+"""Names of the k whose throughputs are equal according to the paper."""
 
 
 def _widest(rates: Sequence[Sequence[Quantity]]) -> Quantity:
     """Return the range of a flow's rates over settings, for the flow with the widest range. [-]
 
-    The range is divided by the mean. Largest rate, smallest rate and flow are chosen by means over
-    replications.
+    The range is divided by the mean rate. The largest rate, the smallest rate and the flow are
+    chosen by their means over replications.
     """
     ranges = []
     for each in zip(*rates, strict=True):
@@ -160,14 +162,18 @@ FIG6_10 = Study(
 BETAS = (200, 1000, 1800)
 
 PLAIN = ""
-"""Name of the judged settings, which is empty; variants have other names."""
+"""Name of the settings by which claims are judged. It is empty, so that only variants have a
+suffix.
+"""
 
 KINDS = (PLAIN, *(f"-{name}" for name in network.VARIANTS))
-"""Suffixes of the names of points."""
+"""Suffixes of point names: empty for the judged settings, and one suffix per variant."""
 
 
 def _under(kind: str, **csma: Any) -> dict[str, Any]:
-    """Return n-ACK in topology a with other settings, as judged or under a variant."""
+    """Return the scenario of n-ACK in topology a with other settings of `csma`, judged or under a
+    variant.
+    """
     if kind != PLAIN:
         return network.variant("nack", kind.removeprefix("-"), **csma)
     text = ", ".join(f"{name} = {value}" for name, value in csma.items())
@@ -175,7 +181,7 @@ def _under(kind: str, **csma: Any) -> dict[str, Any]:
 
 
 def _by_variant(sweep: Sweep, runs: Runs, reading: Callable[[Run], Quantity]) -> str:
-    """Return a reading at all points of each variant."""
+    """Return as text a quantity at all points of a sweep, under each variant."""
     return "; ".join(
         f"{item.words}: {listed(sweep.at(kind=f'-{name}').read(runs, reading))}"
         for name, item in network.VARIANTS.items()
@@ -183,18 +189,18 @@ def _by_variant(sweep: Sweep, runs: Runs, reading: Callable[[Run], Quantity]) ->
 
 
 STEP_S = 0.5
-"""Width of the bins in which silences are measured. [s]"""
+"""Width of the bins in which intervals without throughput are measured. [s]"""
 
 SEEDS = 10
-"""Number of runs in which silences are measured. Only the first replication of a run has a time
-series.
+"""Number of runs in which intervals without throughput are measured. Each run records the time
+series of its first replication only.
 """
 
 
 def silence(run: Run) -> float:
-    """Return the mean length of a user's silences, weighted by their length. [s]
+    """Return the mean length of the intervals without throughput of a user, weighted by length. [s]
 
-    A silence is a sequence of successive bins in which the user has no throughput.
+    Such an interval consists of successive bins in which the user has no throughput.
     """
     lengths: list[float] = []
     for user in LINKS:
@@ -204,13 +210,13 @@ def silence(run: Run) -> float:
 
 
 def silent(values: NDArray[np.float64]) -> list[float]:
-    """Return the lengths of sequences of empty bins. [s]"""
+    """Return the lengths of the intervals of successive empty bins. [s]"""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], values == 0.0, [False]]).astype(int)))
     return [float(length) * STEP_S for length in np.diff(edges)[::2]]
 
 
 def _recorded(seed: int) -> dict[str, Any]:
-    """Return a run in which the throughputs of users are recorded over time."""
+    """Return the scenario of a run that records the throughputs of users over time."""
     tree = network.scenario("beta = 1800", **{**SCHEMES["nack"], "beta": 1800})
     record = {"series_interval": f"{STEP_S} s"}
     return tree | {"seed": seed, "replications": 1, "record": record}

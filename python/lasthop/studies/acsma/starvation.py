@@ -1,8 +1,8 @@
 """Figures 4.2, 4.3 and B.1: topology a with one connection per user.
 
-The settings are those of chapter 4: beta is 800, r is at most 0.01, and r is updated every two
-seconds. The step of 0.05 times two seconds equals that of the later chapters, so that r per packet
-is the same.
+The settings are those of chapter 4. The weight beta of the utility is 800. The aggressiveness r of
+a link is at most 0.01 and is updated every two seconds. The step of r is 0.05 times two seconds. It
+equals the step of the later chapters, so that r per queued packet is the same.
 """
 
 from functools import partial
@@ -24,10 +24,10 @@ SINGLE: dict[str, Any] = {
 }
 FULL: dict[str, Any] = {**SINGLE, "aqm": False, "r_max": R_MAX}
 STARVING_BETAS = (100, 200, 400, 800)
-"""Values of beta in the runs that show why user 2 starves."""
+"""Values of beta, the weight of the utility, in the runs that show why user 2 starves."""
 
 LATE_S = (400.0, 500.0)
-"""Time interval in which final values are measured. [s]"""
+"""Last interval of a run, in which final values are measured. [s]"""
 
 
 def _throughputs(runs: Runs) -> dict[str, Quantity]:
@@ -86,7 +86,7 @@ FIG4_2 = Study(
 
 
 WINDOWS_S = ((0.0, 20.0), (20.0, 50.0), (50.0, 100.0), (100.0, 200.0), LATE_S)
-"""Time intervals over which figure 4.3 averages r. [s]"""
+"""Time intervals in which figure 4.3 averages the aggressiveness r. [s]"""
 
 
 AVERAGES = Sweep(
@@ -150,7 +150,9 @@ BY_BETA = Sweep(
 )
 
 EQUAL = 2 ** (1 / 3) * network.PER_PACKET ** (2 / 3)
-"""Value of every r by appendix B, in which alpha is replaced by r per packet. [-]"""
+"""Aggressiveness r of every link at equilibrium by appendix B. Its alpha is replaced by r per
+packet. [-]
+"""
 
 
 def _measure_aqm(runs: Runs) -> dict[str, Quantity]:
@@ -165,18 +167,24 @@ def _measure_aqm(runs: Runs) -> dict[str, Quantity]:
 
 
 def _over_b6(run: Run, user: int) -> Quantity:
-    """Return the ratio of a user's mean round-trip time to r / (alpha x), (B.6). [-]"""
+    """Return the ratio of a user's mean round-trip time to r / (alpha x), the prediction of (B.6).
+    [-]
+
+    Here r is the aggressiveness of the link, alpha is r per packet, and x is the throughput.
+    """
     arrived = network.rate(run, user) * network.rtt(run, user)
     return arrived * network.PER_PACKET / network.aggressiveness(run, user)
 
 
 def _waiting(run: Run, user: int) -> Quantity:
-    """Return the mean queue of a user's link. [packets]"""
+    """Return the mean queue of the link of a user. [packets]"""
     return run.quantity("queues", f"{user}", "occupancy_packets")
 
 
 def _round_trips(runs: Runs) -> str:
-    """Return a text on round-trip times, and on their relation to r and queues."""
+    """Return a text on the round-trip times, and on their relation to the aggressiveness r and the
+    queues.
+    """
     run = BY_BETA.run(runs, beta=800)
     queues = network.of_all(_waiting, run)
     r = network.of_all(network.aggressiveness, run)

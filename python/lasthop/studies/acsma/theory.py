@@ -1,4 +1,4 @@
-"""Statements of the paper about its models: (4.2), equilibria of the fluids, any utility."""
+"""Statements of paper 001 about its models: (4.2), equilibria of the fluid models, any utility."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -16,14 +16,16 @@ FAIRNESS: Mapping[str, tuple[float, float]] = {
     "reciprocal": (2.0, 1.0),
     "sqrt": (0.5, 1e-4),
 }
-r"""Utilities :math:`w x^{1-a} / (1 - a)`: a and w. Weights are such that r is below one. [-]"""
+r"""Parameters a and w of the utilities :math:`w x^{1-a} / (1 - a)` of a rate x. The weights w are
+such that the aggressiveness r is less than one. [-]
+"""
 
 
 @cache
 def rest_distance(topology: str, rule: str, utility: str = "") -> float:
-    """Return the largest relative distance of a fluid system's equilibrium from the optimum. [-]
+    """Return the largest relative distance of a fluid model's equilibrium from the optimum. [-]
 
-    The maximum is over flows and initial rates."""
+    The maximum is over all flows and all initial rates."""
     from lasthop.models.acsma.fluid import MultiConnection, settle
     from lasthop.models.acsma.optimum import RENO, Problem, optimum
     from lasthop.models.acsma.topologies import topology as build

@@ -32,18 +32,22 @@ def _measure_units(runs: Runs) -> dict[str, Quantity]:
 
 
 def _queues_back(run: Run) -> Quantity:
-    """Return the ratio of the mean queue of reverse links to that of forward links. [-]"""
+    """Return the mean queue of the links that carry ACKs, divided by that of the links that carry
+    data. [-]
+    """
     return _occupancy(run, back=True) / _occupancy(run, back=False)
 
 
 def _r_back(run: Run) -> Quantity:
-    """Return the ratio of the mean r of reverse links to that of forward links. [-]"""
+    """Return the mean r of the links that carry ACKs, divided by that of the links that carry data.
+    [-]
+    """
     back = mean_of([network.link(run, f"{link}/back", "aggressiveness") for link in LINKS])
     return back / mean_of(network.of_all(network.aggressiveness, run))
 
 
 SAME_SETTING_PPS = {"table 6.2": 739, "table 6.3": 737, "figure 6.5": 595}
-"""Total throughputs of the paper for n-ACK in topology a. [packets/s]"""
+"""Total throughputs that the paper prints for n-ACK in topology a. [packets/s]"""
 
 
 def _unit_findings(runs: Runs) -> dict[str, str]:
@@ -64,7 +68,7 @@ def _unit_findings(runs: Runs) -> dict[str, str]:
 
 
 def _units_by_variant(runs: Runs) -> str:
-    """Return a text on the effect of queues in bytes under each variant."""
+    """Return as text the effect of queues in bytes, under each variant."""
     by_packets, by_bytes = UNITS.at(acks="").runs(runs)
     rates = " and ".join(listed(network.rates(run)) for run in (by_packets, by_bytes))
     queues = [
@@ -96,11 +100,11 @@ UNIT_WORDS = {
     "dummy": "dummy packets",
     **{name: variant.words for name, variant in network.VARIANTS.items()},
 }
-"""Other settings of n-ACK under which both units are compared."""
+"""Labels of the settings of n-ACK with which queues in packets and in bytes are compared."""
 
 
 def _in_unit(kind: str, unit: str) -> dict[str, Any]:
-    """Return n-ACK with queues in a unit under a variant, or with dummy packets."""
+    """Return the scenario of n-ACK with queues in `unit`, under a variant or with dummy packets."""
     csma: dict[str, Any] = {} if unit == "packets" else {"queue_unit": unit}
     if kind != "dummy":
         return network.variant("nack", kind, **csma)

@@ -1,4 +1,4 @@
-"""The papers' questions in a cell with aggregation, with a FIFO and a Linux access point."""
+"""Questions of the papers in a cell with aggregation, with a FIFO or a Linux access point."""
 
 from lasthop.studies.ax import access, bottleneck, shares, slow, updown
 from lasthop.studies.study import Study

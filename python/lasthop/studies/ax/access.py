@@ -1,7 +1,7 @@
 """Access parameters (paper 003) in a cell with aggregation: TXOPs, CWmin, and PIFS access.
 
 There are seven downloads, as in the paper. Frames are sent one by one as in the paper, in
-aggregates of 0.5 ms, or in the longest aggregates.
+aggregates of 0.5 ms, or in aggregates of the maximum length.
 """
 
 from typing import Any
@@ -19,10 +19,10 @@ SIZES: dict[str, dict[str, Any]] = {
 WORDS = {"frames": "frames one by one", "short": "aggregates of 0.5 ms", "full": "full aggregates"}
 
 CWMIN = 15
-"""CWmin of best effort. [slots]"""
+"""CWmin of the best-effort access category. [slots]"""
 
 CWMINS = (3, 7, CWMIN, 31, 63, 127)
-"""Smallest contention windows of access point and stations. [slots]"""
+"""Values of CWmin of the access point and the stations. [slots]"""
 
 LIMITS_US = (0, 1504, 2528, 5500)
 """TXOP limits of access point and stations; 0 means one PPDU per access. [us]"""
@@ -33,7 +33,7 @@ PIFS = {"aifsn": 1, "cwmin": 0, "cwmax": 0}
 """Access parameters of an access point that sends after PIFS without backoff."""
 
 AMPLE = 4000
-"""Limit of a FIFO that is long enough for bursts. [packets]"""
+"""Limit of a FIFO that can store the packets of a TXOP. [packets]"""
 
 PHYS = tuple(cell.PHYS)
 STATIONS = 7
@@ -46,7 +46,7 @@ def _limited(limit_us: int) -> dict[str, Any]:
 def scenario(
     phy: str, size: str, name: str, access: dict[str, Any], room: int = cell.ROOM
 ) -> dict[str, Any]:
-    """Return seven downloads with access parameters."""
+    """Return the scenario of seven downloads with the given access parameters."""
     return cell.scenario(
         f"{STATIONS} downloads, {WORDS[size]}, {name}",
         phy,
@@ -58,7 +58,9 @@ def scenario(
 
 
 KINDS = {"bare": {}, "txop": _limited(LONG_US), "pifs": {"ap": PIFS}}
-"""Kinds of access with an ample FIFO: one PPDU, the longest TXOPs, and PIFS access."""
+"""Access parameters of the runs with a long FIFO: one PPDU per access, the longest TXOPs, and PIFS
+access.
+"""
 
 AXES: dict[str, tuple[Any, ...]] = {"phy": PHYS, "size": tuple(SIZES)}
 LABELS = {**WORDS, **cell.PHY_WORDS}
@@ -89,8 +91,8 @@ ROOMY = Sweep(
 
 
 def gains(runs: Runs, sweep: Sweep, phy: str, size: str) -> list[Quantity]:
-    """Return the ratios of goodputs of a sweep to the goodput with CWmin 15 and one PPDU per
-    access. [-]
+    """Return the goodputs of a sweep, divided by the goodput with CWmin 15 and one PPDU per access.
+    [-]
     """
     reference = cell.total(BY_LIMIT.run(runs, phy=phy, size=size, limit=0))
     return [each / reference for each in sweep.at(phy=phy, size=size).read(runs, cell.total)]
@@ -120,8 +122,8 @@ busy = reading("cells", "cell", "busy_fraction")
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return aggregates and busy time under each limit and with PIFS access, and goodputs with an
-    ample FIFO.
+    """Return aggregate lengths and busy time under each TXOP limit and with PIFS access, and
+    goodputs with a long FIFO.
     """
     readings = {"aggregate": cell.aggregate, "acks": acks, "busy": busy}
     limits = {f"{name}_{{phy}}_{{size}}_{{limit}}": read for name, read in readings.items()}
@@ -136,8 +138,8 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the aggregates under a TXOP limit, and on the effect of PIFS access on the
-    FIFO.
+    """Return a text on the length of aggregates under a TXOP limit, and on the effect of PIFS
+    access with a FIFO.
     """
     lengths = listed(BY_LIMIT.at(phy="ax", size="full").read(runs, cell.aggregate))
     bare, pifs = (sweep.run(runs, phy="ax", size="full", limit=0) for sweep in (BY_LIMIT, BY_PIFS))

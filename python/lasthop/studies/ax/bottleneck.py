@@ -1,8 +1,10 @@
-"""The virtual shared bottleneck and its estimator (paper 002) in front of a cell with aggregation.
+"""The virtual shared bottleneck and its capacity estimator (paper 002) before a cell with
+aggregation.
 
-One station has four connections, up or down, and three stations have a download each. C is
-estimated, and is at most 1.2 times the throughput of the cell. The threshold for the round-trip
-times of pings is swept; the default is the paper's 40 ms. Leaves have room for 1000 packets.
+One station has four connections, up or down, and three stations have a download each. The estimated
+rate C of the bottleneck is at most 1.2 times the throughput of the cell. The sweep varies the
+threshold for the round-trip times of pings. The default is the paper's 40 ms. The queue of each
+station in the bottleneck stores up to 1000 packets.
 """
 
 from typing import Any
@@ -16,37 +18,41 @@ from lasthop.studies.study import Quantity, Read, Run, Runs, Study, about, readi
 from lasthop.studies.sweep import Sweep, points_of
 
 CARRIED_MBPS = 530
-"""Rate slightly above the throughput of both cells. [Mb/s]"""
+"""Rate slightly above the throughput of the 802.11ax cell and of the 802.11ac cell. [Mb/s]"""
 
 CAP_MBPS = 600
-"""Largest rate of the bottleneck. [Mb/s]"""
+"""Largest rate C of the bottleneck. [Mb/s]"""
 
 THRESHOLDS = (10, 15, 20, 40)
-"""Thresholds of the round-trip time above which the rate is reduced. [ms]"""
+"""Thresholds of the pings' round-trip time. Above the threshold, the estimator reduces C. [ms]"""
 
 CALM = 10
-"""Threshold that claims judge in addition to the default: two aggregates of 4.9 ms. [ms]"""
+"""Second threshold at which claims are judged, in addition to the default. It is the duration of
+two aggregates of 4.9 ms. [ms]
+"""
 
 MANY = 100
-"""Number of replications with the threshold `CALM` and downloads. In some of them C is at its cap
-for seconds. Neither ten nor thirty replications decide the claim.
+"""Number of replications with downloads and the threshold `CALM`. In some replications C is at its
+limit for seconds, so that neither ten nor thirty replications decide the claim.
 """
 
 LEAF = 1000
-"""Limit of each leaf, which is four aggregates; the default of scenarios is 200. [packets]"""
+"""Limit of the queue of each station in the bottleneck, which is the length of four aggregates. The
+default of scenarios is 200. [packets]
+"""
 
 WAYS = ("down", "up")
 SEEDS = range(1, cell.REPLICATIONS + 1)
 
 SETTLED_S = 10.0
-"""Time from which on C counts as settled. [s]"""
+"""Time after which the estimated rate C is considered settled. [s]"""
 
 SHORT = {"aggregation": {"time": "0.5 ms"}}
 LENGTHS: dict[str, dict[str, Any]] = {"full": {}, "short": SHORT}
 
 
 def estimated(threshold: int, leaf: int = LEAF) -> dict[str, Any]:
-    """Return the bottleneck with an estimated rate."""
+    """Return the settings of a bottleneck whose rate is estimated."""
     high = min(100, 4 * threshold)
     wce = {"max": f"{CAP_MBPS} Mbps", "threshold": f"{threshold} ms", "high": f"{high} ms"}
     return {"vsb": {"queue": leaf, "wce": wce}}
@@ -55,7 +61,9 @@ def estimated(threshold: int, leaf: int = LEAF) -> dict[str, Any]:
 def scenario(
     phy: str, way: str, name: str, vsb: Any = None, queue: Any = cell.ROOM, **more: Any
 ) -> dict[str, Any]:
-    """Return a cell with four connections of one station, and three stations with a download."""
+    """Return a cell with one station with four connections, and three stations with one download
+    each.
+    """
     return cell.scenario(
         f"four {way}loads against one, {name}",
         phy,
@@ -114,51 +122,55 @@ TRACES = Sweep(
 
 
 eta = cell.goodput("first") / cell.goodput("others")
-"""Ratio of the goodput of the station with four connections to the mean of the other stations.
-[-]
+"""Ratio of the goodput of the station with four connections to the mean goodput of the other
+stations. [-]
 """
 
 capacity = reading("links", "vsb", "capacity_bps") / 1e6
-"""Time average of C. [Mb/s]"""
+"""Time average of the bottleneck's rate C. [Mb/s]"""
 
 pings = reading("links", "vsb", "ping_rtt_s") * 1e3
 """Mean round-trip time of the pings. [ms]"""
 
 
 def settled(run: Run) -> NDArray[np.float64]:
-    """Return C over time after it has settled. [bit/s]"""
+    """Return the recorded rates C of the bottleneck after `SETTLED_S`. [bit/s]"""
     times, rates = run.track("links", "vsb", "capacity_bps")
     return np.asarray(rates)[np.asarray(times) > SETTLED_S]
 
 
 def swing(runs: Runs, phy: str, length: str) -> Quantity:
-    """Return the ratio of the standard deviation of C to its mean, for each seed. [-]"""
+    """Return, for each seed, the standard deviation of the rate C over time divided by its mean.
+    [-]
+    """
     every = map(settled, TRACES.at(phy=phy, length=length).runs(runs))
     return Quantity(np.asarray([np.std(rates) / np.mean(rates) for rates in every]))
 
 
 def above(runs: Runs, phy: str) -> Quantity:
-    """Return the fraction of time in which C exceeds the throughput of the cell, for each seed.
-    [-]
+    """Return, for each seed, the fraction of time in which the rate C exceeds the throughput of the
+    cell. [-]
     """
     every = map(settled, TRACES.at(phy=phy, length="full").runs(runs))
     return Quantity(np.asarray([np.mean(rates > 1e6 * CARRIED_MBPS) for rates in every]))
 
 
 def traced_eta(runs: Runs, phy: str) -> Quantity:
-    """Return eta in the runs with recorded time series, for each seed. [-]"""
+    """Return eta, the ratio of goodputs, in the run of each seed with recorded time series. [-]"""
     every = TRACES.at(phy=phy, length="full").runs(runs)
     return Quantity(np.asarray([eta(run).samples[0] for run in every]))
 
 
 def correlation(runs: Runs, phy: str) -> float:
-    """Return the correlation over seeds of eta and the time in which C is too large. [-]"""
+    """Return the correlation, over seeds, between eta and the time in which the rate C is too
+    large. [-]
+    """
     pair = (above(runs, phy).samples, traced_eta(runs, phy).samples)
     return float(np.corrcoef(*pair)[0, 1])
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return fairness, throughput, C, and the variation of C."""
+    """Return the goodput ratio eta, the throughput, the rate C, and the variation of C."""
     both = {"eta": eta, "total": cell.total}
     values = SWEEP.values(
         runs,
@@ -187,7 +199,9 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the default threshold, on short leaves, and on both kinds of queues."""
+    """Return a text on the default threshold, on short queues in the bottleneck, and on both queues
+    of the access point.
+    """
     default, calm = SWEEP.at(phy="ax", way="down", threshold=(40, CALM)).runs(runs)
     leaf = LEAVES.run(runs, phy="ax", way="down")
     return (
@@ -205,7 +219,9 @@ def finding(runs: Runs) -> str:
 
 
 def _lines(phy: str, read: Read) -> list[Line]:
-    """Return lines over thresholds, and flat lines for the Linux queue without a bottleneck."""
+    """Return lines over the thresholds, and horizontal lines for the Linux queue without a
+    bottleneck.
+    """
     lines = SWEEP.at(phy=phy).lines("four {way}", "threshold", read)
     for way in WAYS:
         linux = BARE.at(phy=phy, way=way, kind="linux")

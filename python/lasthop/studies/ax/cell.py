@@ -1,9 +1,10 @@
-"""The cells in which the papers' questions are studied again, and the quantities of their runs.
+"""Cells with aggregation for the questions of the papers, and the quantities of their runs.
 
 The access point has the access parameters of hostapd, which set no TXOP limit for best effort, so
-that an access is one PPDU of up to 5.484 ms. The wire has a delay of 5 ms per direction. TCP is
-CUBIC with delayed ACKs and a receive window that never limits. All questions are studied in
-802.11ax at 80 MHz, and again in 802.11ac, whose aggregates last a fifth of the time.
+that the access point sends one PPDU of up to 5.484 ms per access. The wire has a delay of 5 ms per
+direction. TCP is CUBIC with delayed ACKs and a receive window that never limits the sender. All
+questions are studied in 802.11ax at 80 MHz, and also in 802.11ac, whose aggregates are five times
+shorter.
 """
 
 from collections.abc import Mapping
@@ -18,27 +19,29 @@ PHYS: Mapping[str, Tree] = {
     "ac": {"phy": "802.11ac", "width": "80 MHz", "streams": 2},
     "ax20": {"phy": "802.11ax", "width": "20 MHz", "streams": 2},
 }
-"""Cells by name."""
+"""Settings of the cells, by the name of the PHY."""
 
 MCS = {"ax": 6, "ac": 9, "ax20": 9}
-"""MCS of nearby stations. A full aggregate is 256 MPDUs in 4.9 ms in ``ax``, 64 MPDUs in 1.0 ms in
-``ac``, and about 100 MPDUs in 5.5 ms in ``ax20``.
+"""MCS of stations near the access point. A full aggregate is 256 MPDUs in 4.9 ms in ``ax``, 64
+MPDUs in 1.0 ms in ``ac``, and about 100 MPDUs in 5.5 ms in ``ax20``.
 """
 
 BOTH = ("ax", "ac")
-"""Cell of each statement, and the other PHY for which the statement must also hold."""
+"""PHYs for which a statement must hold."""
 
 PHY_WORDS = {"ax": "802.11ax", "ac": "802.11ac", "ax20": "802.11ax, 20 MHz"}
-"""Labels of the cells."""
+"""Labels of the cells in figures, by the name of the PHY."""
 
 ROOM = 1000
 """Default limit of the access point's FIFO. [packets]"""
 
 FRAME_ROOM = 300
-"""Limit of the FIFO if frames are sent one by one, at a tenth of the rate. [packets]"""
+"""Limit of the FIFO if frames are sent one by one. The rate is then ten times lower than with
+aggregates. [packets]
+"""
 
 LINUX: Tree = {"mac80211": {}}
-"""The queue of a Linux access point."""
+"""Queue of an access point that runs Linux, mac80211."""
 
 REPLICATIONS = 10
 
@@ -55,7 +58,7 @@ def scenario(
     cell: Tree | None = None,
     more: Tree | None = None,
 ) -> dict[str, Any]:
-    """Return a cell with these stations.
+    """Return a scenario of one cell with these stations.
 
     Parameters
     ----------
@@ -101,8 +104,8 @@ def scenario(
 
 
 def goodput(prefix: str) -> Reading:
-    """Return the reading of the mean goodput of the stations whose names begin with `prefix`.
-    [Mb/s]
+    """Return the function that reads the mean goodput of the stations whose names begin with
+    `prefix`. [Mb/s]
     """
     return mean_reading("stations", prefix, "goodput_bps") / 1e6
 

@@ -1,4 +1,4 @@
-"""Shared buffers: virtual buffer sharing (paper 000) in front of an aggregating FIFO.
+"""Shared buffers: virtual buffer sharing (paper 000) in a cell with aggregation.
 
 There are two classes with equal shares: two stations with four downloads each, and two stations
 with one download each.
@@ -22,14 +22,16 @@ DELAYS = (0.5, 5.0, 20.0)
 """Propagation times of the wire, one way. [ms]"""
 
 OCCUPANCY = 0.6
-"""Target occupancy c of the algorithms, as a fraction of the limit. [-]"""
+"""Target occupancy c of virtual buffer sharing, as a fraction of the queue limit. [-]"""
 
 MANY, FEW = 4, 1
-"""Downloads of each station of the two classes."""
+"""Number of downloads of each station, in the class with many and in the class with few
+downloads.
+"""
 
 
 def scenario(phy: str, law: str, room: int = cell.ROOM, delay: float = 5.0, **more: Any) -> Any:
-    """Return both classes under an algorithm."""
+    """Return a cell with both classes under one sharing algorithm."""
     queue: Any = room
     if law == "fair":
         queue = cell.LINUX
@@ -72,7 +74,9 @@ ratio = cell.goodput("many") / cell.goodput("few")
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return ratios of the classes, the occupancy of the queue, and totals."""
+    """Return the goodput ratios of the classes, the occupancy of the queue, and the total
+    goodputs.
+    """
     values = BY_ROOM.values(
         runs, {"ratio_{phy}_{law}_{room}": ratio, "total_{phy}_{law}_{room}": cell.total}
     )
@@ -86,8 +90,8 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the decisive ratio: the delay of the full buffer divided by that of the
-    wire.
+    """Return a text on the ratio that decides the result: the delay of the full buffer divided by
+    that of the wire.
     """
     mine = BY_DELAY.at(phy="ax", law="vbs")
     ratios, parts = (
@@ -108,8 +112,8 @@ def finding(runs: Runs) -> str:
 
 
 def _held(law: str) -> Callable[[Runs], list[Quantity]]:
-    """Return a function that reads the occupancy of the queue as a fraction of its limit, over
-    limits.
+    """Return a function that reads, for each queue limit, the occupancy as a fraction of the
+    limit.
     """
     sweep = BY_ROOM.at(phy="ax", law=law)
     return lambda runs: [

@@ -8,17 +8,17 @@ from lasthop.studies.study import Quantity, Runs, Study, about, mean_reading, re
 from lasthop.studies.sweep import Sweep
 
 MCSS = (0, 1, 2, 4, 7)
-"""MCS of the slow station, which has one stream. [-]"""
+"""MCS of the slow station, which has one spatial stream. [-]"""
 
 LOADS: dict[str, dict[str, Any]] = {"udp": {"udp_down": "300 Mbps"}, "tcp": {"download": 1}}
-"""Traffic of each station: datagrams at a rate above its share, or a download."""
+"""Traffic of each station: UDP at a rate above its share, or a TCP download."""
 
 QUEUES = {"fifo": cell.ROOM, "linux": cell.LINUX}
 WORDS = {"fifo": "FIFO", "linux": "Linux queue", "udp": "UDP", "tcp": "TCP"}
 
 
 def scenario(phy: str, load: str, queue: str, mcs: int) -> dict[str, Any]:
-    """Return two fast stations and a slow one with the same load."""
+    """Return a cell with two fast stations and one slow station, all with the same traffic."""
     own = LOADS[load]
     stations = {
         "fast": {"count": 2, **own},
@@ -44,23 +44,23 @@ evenness = slow / fast
 
 OF_SLOW = reading("stations", "slow", "airtime_fraction")
 air = OF_SLOW / (OF_SLOW + mean_reading("stations", "fast", "airtime_fraction") * 2.0)
-"""Air time of the slow station as a fraction of the three stations' air time. [-]"""
+"""Air time of the slow station, divided by the air time of all three stations. [-]"""
 
 LENGTHS = {
     name: mean_reading("stations", name, "downlink_mpdus_per_ppdu") for name in ("fast", "slow")
 }
-"""Mean aggregate to a fast station, and to the slow station. [MPDUs]"""
+"""Mean length of the aggregates to a fast station, and to the slow station. [MPDUs]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the throughput of each station if the slow station has MCS 0."""
+    """Return the throughput of each station in the cell whose slow station has MCS 0."""
     readings = {"even": evenness, "air": air, "fast": fast, "slow": slow, "total": cell.total}
     table = {f"{name}_{{phy}}_{{load}}_{{queue}}": read for name, read in readings.items()}
     return SWEEP.at(mcs=MCSS[0]).values(runs, table)
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs, air time and aggregates over the MCS of the slow station."""
+    """Return goodputs, air times and aggregate lengths over the MCS of the slow station."""
     readings = {"fast": fast, "slow": slow, "air": air}
     lengths = {f"mpdus_{name}": length for name, length in LENGTHS.items()}
     return SWEEP.values(
@@ -73,8 +73,8 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the benefit of equal air times per station, and on the aggregates as its
-    cause.
+    """Return a text on the benefit of equal air times per station, and on aggregates as the cause
+    of this benefit.
     """
     fifo, linux = (runs[f"ax-tcp-{queue}-0"] for queue in QUEUES)
     lengths = [length(run) for run in (fifo, linux) for length in LENGTHS.values()]
@@ -88,7 +88,9 @@ def finding(runs: Runs) -> str:
 
 
 def _lines(load: str) -> list[Line]:
-    """Return lines of the goodputs of fast and slow stations with one load, in the first cell."""
+    """Return lines with the goodputs of fast and slow stations under one kind of traffic, in
+    802.11ax.
+    """
     mine = SWEEP.at(phy="ax", load=load)
     return [
         line

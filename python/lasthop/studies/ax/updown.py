@@ -1,5 +1,5 @@
-"""Unfairness between uploads and downloads (papers 000 and 002), over their number and the
-buffer.
+"""Unfairness between uploads and downloads (papers 000 and 002), over the numbers of uploads and
+downloads and over the buffer.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from lasthop.studies.study import Quantity, Runs, Study, about, listed
 from lasthop.studies.sweep import Sweep
 
 MIXES = {"1_1": (1, 1), "1_4": (1, 4), "4_1": (4, 1), "4_4": (4, 4)}
-"""Numbers of stations with an upload and of stations with a download, by name."""
+"""Numbers of stations with an upload and of stations with a download, by the name of the mix."""
 
 WORDS = {mix: f"{up} up, {down} down" for mix, (up, down) in MIXES.items()}
 
@@ -23,7 +23,7 @@ SHORT = {"aggregation": {"time": "0.5 ms"}}
 
 
 def scenario(phy: str, mix: str, queue: Any, own: Any = None, **more: Any) -> dict[str, Any]:
-    """Return stations with an upload or a download each."""
+    """Return a cell whose stations each have one upload or one download."""
     up, down = MIXES[mix]
     uploads = {"count": up, "upload": 1, **({"queue": own} if own else {})}
     return cell.scenario(
@@ -48,7 +48,9 @@ evenness = cell.goodput("down") / cell.goodput("up")
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the ratio in all cases, and the goodput with four uploads and four downloads."""
+    """Return the goodput ratio for all mixes and queues, and the goodput with four uploads and four
+    downloads.
+    """
     evens = SWEEP.values(runs, {"even_{phy}_{mix}_{queue}": evenness})
     totals = SWEEP.at(mix="4_4").values(runs, {"total_{phy}_{queue}": cell.total})
     room = {f"even_{phy}_room": evenness(runs[f"{phy}-room"]) for phy in cell.BOTH}
@@ -56,7 +58,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the drop probability of the FIFO, and the ratio with aggregates of 0.5 ms."""
+    """Return the drop probability of the FIFO, and the goodput ratio with aggregates of 0.5 ms."""
     fifos = SWEEP.at(mix="4_4", queue=ROOMS).values(runs, {"loss_{phy}_{queue}": cell.loss})
     short = {f"even_{phy}_short": evenness(runs[f"{phy}-short"]) for phy in cell.BOTH}
     return fifos | short

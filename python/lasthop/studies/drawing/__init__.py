@@ -1,1 +1,1 @@
-"""Pictures of studies."""
+"""Functions that draw the pictures of studies."""

@@ -1,4 +1,4 @@
-"""Families of curves; the model and the simulation of a curve have the same colour."""
+"""Families of curves. The model's line and the simulated points of a curve have the same colour."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from lasthop.studies.panel import Abscissa, Line, Panel
 from lasthop.studies.study import Runs
 
 FEW_TICKS = 4
-"""Number of ticks below which the abscissa has margins at its ends."""
+"""Number of ticks below which the abscissa has a margin on the left and on the right."""
 
 
 def family_figure(
@@ -57,13 +57,13 @@ def family_figure(
         if ticks:
             common[-1].set_xticks(list(ticks), list(ticks.values()))
             for axes in common if len(ticks) < FEW_TICKS else ():
-                axes.margins(x=0.2)  # The margin leaves space for the labels of the ticks.
+                axes.margins(x=0.2)
         figure.legend(handles=keys, loc="outside lower center", ncols=columns)
         return figure
 
 
 def _furnish(axes: Axes, panel: Panel, abscissa: Abscissa) -> None:
-    """Draw the paper's values, levels and labels of a panel."""
+    """Draw the paper's values, the horizontal lines and the labels of a panel."""
     places = [abscissa.places(stated[0]) for stated in panel.stated]
     axes.plot(places, [stated[1] for stated in panel.stated], **PAPER)
     for level in (panel.levels or {}).values():
@@ -96,20 +96,20 @@ def _draw_line(axes: Axes, points: Points, style: Style, shift: float) -> None:
 
 
 def _line(line: Line, color: str) -> dict[str, Any]:
-    """Return the style of the model's line."""
+    """Return the style of a line that shows the model's values."""
     return {"color": color, "linewidth": 0.9, "linestyle": "--" if line.variant else "-"}
 
 
 def _mark(line: Line, color: str) -> dict[str, Any]:
-    """Return the style of the simulation's points."""
+    """Return the style of the points that show simulated values."""
     face, marker = ("white", "s") if line.variant else (color, "o")
     shape = {"marker": marker, "markerfacecolor": face, "markeredgewidth": 0.8}
     return {"color": color, "linestyle": "", **shape}
 
 
 def _keys(style_of: Mapping[str, Style], every: Sequence[Points]) -> list[Line2D]:
-    """Return the entries of the legend: the colour of each label, and the styles of the kinds of
-    lines.
+    """Return the legend entries: the colour of each label, and the styles of model and
+    simulation.
     """
     keys = [
         Line2D([], [], color=style.color, linewidth=2.5, label=label)

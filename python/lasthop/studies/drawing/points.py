@@ -14,7 +14,7 @@ class Points:
     Parameters
     ----------
     line : Line
-        Line with label and variant.
+        Description of the line.
     measured : tuple
         Position and values of each point.
     """
@@ -24,12 +24,12 @@ class Points:
 
     @classmethod
     def of(cls, line: Line, abscissa: Abscissa, runs: Runs) -> "Points":
-        """Read a line from the runs."""
+        """Return the values of a line, read from the runs."""
         values = (each.measured() for each in line.read(runs))
         return cls(line, tuple(zip(map(abscissa.places, line.x), values, strict=True)))
 
     def model(self) -> tuple[list[float], list[float]]:
-        """Return positions and values of the predictions."""
+        """Return the positions and values of the model's predictions."""
         some = [(x, item.predicted) for x, item in self.measured if item.predicted is not None]
         return [x for x, _ in some], [y for _, y in some]
 

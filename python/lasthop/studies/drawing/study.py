@@ -20,8 +20,9 @@ BARS_MM = 46.0
 """Height of a panel with bars. [mm]"""
 
 BAND = 0.15
-"""Largest relative distance from a test-bed's value that counts as reproduced, see ``claims.toml``.
-[-]
+"""Largest relative distance from a value of the paper's test-bed that counts as reproduced. [-]
+
+The rule is defined in ``claims.toml``.
 """
 
 
@@ -34,9 +35,10 @@ class BarPanel:
     y_label : str
         Quantity and unit.
     groups : mapping
-        Groups by label. A group is a case with a quantity for each station.
+        Groups of bars by label. A group has the quantity of each station in one scenario.
     stated : pair of float, optional
-        Range that the paper states; for a single value, both ends are equal.
+        Smallest and largest value that the paper states. They are equal if the paper states one
+        value.
     """
 
     y_label: str
@@ -65,7 +67,7 @@ def sweep_figure(
 
 
 def bar_figure(panels: Sequence[BarPanel]) -> Figure:
-    """Draw groups with one bar per station; the model's value is a line across the bar."""
+    """Draw groups with one bar per station; a line across the bar shows the model's value."""
     with house_style(BARS_MM * len(panels) + 8.0) as figure:
         rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axes, panel in zip(rows, panels, strict=True):
@@ -90,7 +92,9 @@ def _draw_panel(axes: Axes, panel: Panel, lines: Sequence[Points]) -> None:
 
 
 def _draw_stated(axes: Axes, x: float, low: float, high: float, *, first: bool) -> None:
-    """Draw a range that the paper states, with the band in which a value counts as reproduced."""
+    """Draw the range of values that the paper states, and the band in which a value counts as
+    reproduced.
+    """
     axes.plot(
         [x, x],
         [low - BAND * abs(low), high + BAND * abs(high)],

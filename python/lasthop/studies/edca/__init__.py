@@ -1,4 +1,6 @@
-"""Studies of paper 003: figures 5 to 10 and 12, numbers of stations, other receive windows."""
+"""Studies of paper 003: figures 5 to 10 and 12, the number of stations, and other receive
+windows.
+"""
 
 from lasthop.studies.edca import (
     fig05,

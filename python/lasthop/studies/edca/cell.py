@@ -1,8 +1,8 @@
 """The cell of paper 003 (section 6, table 2), and the quantities of its figures.
 
-Seven stations have 802.11b cards at 11 Mb/s. MAC ACKs have 2 Mb/s. The overhead is 30 bytes of MAC
-and 8 bytes of SNAP. TCP is NewReno with segments of 1460 bytes, immediate ACKs and a receive window
-of 4 packets. Queues never overflow, and the wire has no delay.
+Seven stations have 802.11b cards at 11 Mb/s. MAC ACKs are sent at 2 Mb/s. Each frame has 30 bytes
+of MAC header and 8 bytes of SNAP header. TCP is NewReno with segments of 1460 bytes, immediate ACKs
+and a receive window of 4 packets. Queues never overflow, and the wire has no delay.
 """
 
 from collections.abc import Mapping
@@ -12,24 +12,24 @@ from lasthop.answers.digits import plain
 from lasthop.studies.study import Quantity, Run, Runs, mean_reading, reading, require
 
 CWMINS = (3, 7, 15, 31, 63, 127, 255)
-"""Smallest contention windows of the paper's sweeps. [slots]"""
+"""Values of CWmin in the paper's sweeps. [slots]"""
 
 CWMIN = 31
-"""CWmin of 802.11b, which is used if the paper varies another parameter. [slots]"""
+"""CWmin of 802.11b, used where the paper varies another parameter. [slots]"""
 
 STATIONS = 7
 
 WINDOW = 4
-"""Receive window. [packets]"""
+"""Receive window of each TCP connection. [packets]"""
 
 DIRECTIONS = ("down", "up")
 
 MIN_RTO = "1 s"
-"""Smallest retransmission timeout; the paper does not give it.
+"""Minimum retransmission timeout, which the paper does not state.
 
-The value is that of RFC 6298. With the 200 ms of ns-2 and Linux, senders have spurious timeouts if
-many stations contend, which contradicts assumption A4. Studies ``fig05``, ``fig09`` and ``fig12``
-show the effect.
+The value is that of RFC 6298. ns-2 and Linux use 200 ms. With this value senders have spurious
+timeouts if many stations contend, which contradicts assumption A4. Studies ``fig05``, ``fig09`` and
+``fig12`` show the effect.
 """
 
 REPLICATIONS = 30
@@ -95,7 +95,7 @@ def _words(table: Tree) -> str:
 
 
 throughput = reading("cells", "cell", "goodput_bps") / 1e6
-"""Aggregate throughput. [Mb/s]"""
+"""Aggregate throughput of the cell. [Mb/s]"""
 
 active = reading("cells", "cell", "active_stations")
 """Mean number of active stations, not counting the access point. [-]"""
@@ -111,7 +111,7 @@ station_collisions = mean_reading("stations", "", "collision_rate")
 
 
 def lossless(runs: Runs) -> None:
-    """Require the paper's queues, which never overflow."""
+    """Raise an error if a queue dropped packets, because the queues of the paper never overflow."""
     for name, run in runs.items():
         require(
             float(ap_loss(run).samples.max()) == 0.0, f"run {name}: the access point drops packets"
@@ -119,17 +119,21 @@ def lossless(runs: Runs) -> None:
 
 
 def predicted(quantity: Quantity) -> str:
-    """Return the model's value as text."""
+    """Return the predicted value of a quantity as text."""
     return "no value" if quantity.predicted is None else plain(quantity.predicted)
 
 
 def change(run: Run, reference: Run) -> str:
-    """Return the relative difference of a run's throughput from that of another run: ``-2.1 %``."""
+    """Return as text the relative difference between the throughputs of two runs, such as ``-2.1
+    %``.
+    """
     ratio = (throughput(run) / throughput(reference)).measured().simulated
     return "no value" if ratio is None else f"{100 * (ratio - 1):+.1f} %"
 
 
 def difference(simulated: Quantity) -> str:
-    """Return the relative difference of the simulation from the model, such as ``-10.6 %``."""
+    """Return as text the relative difference of the simulated value from the model, such as ``-10.6
+    %``.
+    """
     assert simulated.predicted is not None
     return f"{100 * (float(simulated.samples.mean()) / simulated.predicted - 1):+.1f} %"

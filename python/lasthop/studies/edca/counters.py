@@ -1,12 +1,12 @@
-"""Backoff counters with and without memory: a slotted simulation of figure 5's cell without the
-engine.
+"""A slotted simulation of figure 5's cell with two kinds of backoff counters, without the engine.
 
-The chain has p-persistent backoff, which has no memory of the time waited. After each busy period
-every counter is drawn again from a geometric distribution. The counter of 802.11 is drawn uniformly
-from [0, CWmin], and a busy medium only freezes it. After sending, a station without a packet also
-counts down (post-backoff). This module simulates the same cell with either kind of counter. It has
-downloads with immediate ACKs, equal windows that do not double at a collision, and a randomly mixed
-queue at the access point.
+The Markov chain of the paper has p-persistent backoff, which has no memory of the time that a node
+has already waited. After each busy period all counters are drawn again from a geometric
+distribution. In 802.11 the counter is drawn uniformly from [0, CWmin], and a busy medium freezes
+the counter. After sending, a station without a packet also counts down (post-backoff). This module
+simulates the same cell with either kind of counter. The traffic is downloads with immediate ACKs.
+All nodes have the same contention window, which does not double at a collision. The access point
+sends its queued packets in random order.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,12 @@ from lasthop.answers.digits import estimate
 from lasthop.studies.edca.cell import STATIONS, WINDOW
 
 SLOT_S, AIFS_S, EIFS_LEAD_S = 20e-6, 50e-6, 314e-6
-"""Slot, AIFS, and the difference between EIFS and AIFS: SIFS and a MAC ACK at 1 Mb/s. [s]"""
+"""Durations of a slot, of AIFS, and of the part by which EIFS exceeds AIFS. This part is SIFS and a
+MAC ACK at 1 Mb/s. [s]
+"""
 
 DATA_S, ACK_S = 1310.545e-6, 248.727e-6
-"""Durations of the frames of a segment and of a TCP ACK (table 2). [s]"""
+"""Durations of the frame of a segment and of the frame of a TCP ACK (table 2). [s]"""
 
 MAC_ACK_S = 258e-6
 """Duration of SIFS and MAC ACK after a frame. [s]"""
@@ -39,7 +41,7 @@ AP = -1
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with the half width of its 95 % interval."""
+    """A mean and the half width of its 95 % confidence interval."""
 
     mean: float
     ci95: float
@@ -50,7 +52,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Result:
-    """Counts of a simulated cell.
+    """Mean values of a simulated cell.
 
     Attributes
     ----------
@@ -70,7 +72,7 @@ class Result:
 
 
 def _drawn(cwmin: int, random: Random, memory: bool) -> int:
-    """Return a random counter, uniform or geometric with the same mean. [slots]"""
+    """Return a random backoff counter, uniform or geometric with the same mean. [slots]"""
     if memory:
         return random.randint(0, cwmin)
     return int(log(1.0 - random.random()) / log(1.0 - 1.0 / (cwmin / 2 + 1)))
@@ -78,16 +80,16 @@ def _drawn(cwmin: int, random: Random, memory: bool) -> int:
 
 @cache
 def simulate(cwmin: int, *, memory: bool, successes: int = 40_000, seed: int = 1) -> Result:
-    """Return active stations and collisions of the cell.
+    """Simulate the cell, and return its active stations and collisions.
 
     Parameters
     ----------
     cwmin : int
         CWmin of the access point and of the stations. [slots]
     memory : bool
-        Whether counters are those of 802.11; otherwise they are p-persistent.
+        Whether backoff counters follow 802.11. If not, they are p-persistent.
     successes : int
-        Number of successful exchanges. Intervals follow from twenty batches.
+        Number of successful exchanges. Confidence intervals are computed from twenty batches.
     seed : int
         Seed of the random numbers.
     """
@@ -97,8 +99,8 @@ def simulate(cwmin: int, *, memory: bool, successes: int = 40_000, seed: int = 1
         return _drawn(cwmin, random, memory)
 
     held = [0] * STATIONS
-    counters = {AP: draw()}  # Counters of nodes with packets.
-    idle: dict[int, int] = {}  # Counters of stations without packets.
+    counters = {AP: draw()}
+    idle: dict[int, int] = {}  # Backoff counters of stations without packets.
     sums = np.zeros((BATCHES, 5))
     for number in range(successes):
         time, attempts, collided = 0.0, 0, 0

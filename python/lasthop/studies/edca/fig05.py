@@ -1,4 +1,4 @@
-"""Figure 5: the access point and the stations share one CWmin (section 6.1.1)."""
+"""Figure 5: throughput over a CWmin that is equal at access point and stations (section 6.1.1)."""
 
 from lasthop.studies.edca import cell, counters
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS
@@ -10,7 +10,7 @@ STATED = {15: 4.56, 31: 4.46}
 """Aggregate throughput of downloads that the paper prints, by CWmin. [Mb/s]"""
 
 SMALL = (3, 7, 15)
-"""CWmin of the runs that isolate a cause. [slots]"""
+"""Values of CWmin in the runs that isolate the effect of exponential backoff. [slots]"""
 
 LARGE = 63
 """CWmin at which collisions are rare, so that exponential backoff has little effect. [slots]"""
@@ -18,13 +18,13 @@ LARGE = 63
 SHORT_RTO = "200 ms"
 
 LONG_RTO = {"min_rto": "20 s", "initial_rto": "20 s"}
-"""Timeouts for windows that do not double. A frame may take seconds, and no segment is sent
-twice.
+"""TCP timeouts for runs in which contention windows do not double. A frame may take seconds, and no
+segment may be sent twice.
 """
 
 
 def fixed(cwmin: int) -> dict[str, int]:
-    """Return access parameters whose window does not double, and that never give up a frame."""
+    """Return access parameters with a fixed contention window and no limit of attempts."""
     return {"cwmin": cwmin, "cwmax": cwmin, "attempts_short": 255}
 
 
@@ -64,7 +64,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return texts on the effects of exponential backoff at small windows, and of the timeout."""
+    """Return texts on the effect of exponential backoff at small CWmin, and of the TCP timeout."""
     smallest = SMALL[0]
     real, without = runs[f"down-{smallest}"], runs[f"down-{smallest}-fixed"]
     backoff = (
@@ -120,7 +120,7 @@ def findings(runs: Runs) -> dict[str, str]:
 
 
 def lines(reading: Read, variant: str = "") -> list[Line]:
-    """Return the lines of both directions over CWmin."""
+    """Return lines over CWmin, one for downloads and one for uploads."""
     return SWEEP.lines("{way}load", "cwmin", reading, variant)
 
 

@@ -27,15 +27,15 @@ from lasthop.studies.sweep import Sweep, points_of
 SMALL_AP = (3, 7, 15)
 """CWmin of the access point for which the throughput falls, rises and falls again. [slots]
 
-With larger windows the last fall would be beyond the range of the figure.
+With larger CWmin of the access point the second fall would be beyond the range of the figure.
 """
 
 SATURATED = 0.95
-"""Fraction of active stations from which on the stations count as saturated. [-]"""
+"""Fraction of stations that are active when the stations are considered saturated. [-]"""
 
 
 def pairs(way: str, lead: str = "") -> Sweep:
-    """Return all pairs of windows, with one direction for all connections."""
+    """Return the sweep over all pairs of CWmin, with all connections in one direction."""
     return Sweep(
         f"{lead}{{ap}}-{{station}}",
         lambda ap, station: cell.scenario(way, ap=ap, station=station),
@@ -44,7 +44,9 @@ def pairs(way: str, lead: str = "") -> Sweep:
 
 
 def pairs_fixed(way: str, lead: str = "") -> Sweep:
-    """Return the smallest window of the access point, with windows that do not double."""
+    """Return the sweep with the access point's smallest CWmin and contention windows that do not
+    double.
+    """
     return Sweep(
         f"{lead}{{ap}}-{{station}}-fixed",
         lambda ap, station: cell.scenario(way, ap=fixed(ap), station=fixed(station), tcp=LONG_RTO),
@@ -57,7 +59,9 @@ UP_SWEEP, UP_FIXED = pairs("up", "up-"), pairs_fixed("up", "up-")
 
 
 def measure(runs: Runs, way: str = "down", sweep: Sweep = SWEEP) -> dict[str, Quantity]:
-    """Return all readings of every pair, and the characteristics of figure 6's curves."""
+    """Return all quantities of every pair of CWmin, and the minima and maxima of figure 6's
+    curves.
+    """
     values = sweep.values(
         runs,
         {
@@ -77,14 +81,15 @@ def measure(runs: Runs, way: str = "down", sweep: Sweep = SWEEP) -> dict[str, Qu
 
 
 def curve_values(runs: Runs, row: Sweep, ap: int) -> dict[str, Quantity]:
-    """Return characteristics of the curves from the access point's CWmin on.
+    """Return minima, maxima and end values of the curves where the stations' CWmin is at least that
+    of the AP.
 
     Parameters
     ----------
     runs : mapping
         Runs of a study.
     row : Sweep
-        One CWmin of the access point with all CWmin of the stations.
+        Sweep over the CWmin of the stations, with one CWmin of the access point.
     ap : int
         CWmin of the access point. [slots]
     """
@@ -103,9 +108,9 @@ def curve_values(runs: Runs, row: Sweep, ap: int) -> dict[str, Quantity]:
 
 
 def saturation(active: NDArray[np.float64]) -> float:
-    """Return the CWmin of the stations from which on they are saturated. [slots]
+    """Return the smallest CWmin at which the stations are saturated. [slots]
 
-    Between the windows of the sweep, log2(CWmin + 1) is interpolated. The value is NaN if the
+    Between the values of the sweep, log2(CWmin + 1) is interpolated. The result is NaN if the
     stations are never saturated.
     """
     level = SATURATED * STATIONS
@@ -119,8 +124,8 @@ def saturation(active: NDArray[np.float64]) -> float:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return texts on the number of active stations at equal windows, and on the smallest
-    windows.
+    """Return texts on the number of active stations if all nodes have one CWmin, and on the
+    smallest CWmin.
     """
     swept, falls = SWEPT, why_stations_are_active(runs["3-3"])
     chain = ", ".join(cell.predicted(cell.active(runs[f"{cw}-{cw}"])) for cw in (15, 31, 63))
@@ -147,7 +152,9 @@ SWEPT = f"over CWmin {CWMINS[0]}..{CWMINS[-1]}"
 
 
 def why_stations_are_active(run: Run) -> str:
-    """Return a text on why curves at the smallest windows do not begin with one active station."""
+    """Return a text on why more than one station is active where the curves of the smallest CWmin
+    begin.
+    """
     return (
         f"at CWmin {CWMINS[0]} for both, exponential backoff has already made many stations "
         f"active. The number is {cell.active(run)} (study fig05), so the curve cannot start from "
@@ -156,7 +163,9 @@ def why_stations_are_active(run: Run) -> str:
 
 
 def up_finding(runs: Runs) -> str:
-    """Return a text on why more stations are active with uploads, and on the effect of doubling."""
+    """Return a text on why more stations are active with uploads, and on the effect of windows that
+    double.
+    """
     up, down, two = runs["up-15-7"], runs["down-15-7"], runs["up-31-7"]
     return (
         "over time, uploads have more active stations than downloads, because stations then send "
@@ -172,7 +181,7 @@ def up_finding(runs: Runs) -> str:
 
 
 def picture(sweep: Sweep, title: str) -> Picture:
-    """Return the picture of the quantities over the stations' CWmin, with a line per CWmin of the
+    """Return a picture of the quantities over the stations' CWmin, with one line per CWmin of the
     AP.
     """
 

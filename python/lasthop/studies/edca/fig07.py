@@ -1,7 +1,7 @@
-"""Figure 7: downloads with TXOP, CWmin 31 (section 6.2).
+"""Figure 7: downloads with TXOP limits and CWmin 31 (section 6.2).
 
-The runs have either a FIFO queue at the access point, as in real devices, or the randomly mixed
-queue of the paper's analysis (section 4).
+The runs have either a FIFO queue at the access point, as in real devices, or a queue that is served
+in random order, as in the paper's analysis (section 4).
 """
 
 from lasthop.studies.edca import cell
@@ -11,19 +11,23 @@ from lasthop.studies.study import Quantity, Read, Run, Runs, Study, about, large
 from lasthop.studies.sweep import Sweep
 
 AP_LIMITS = (1, 2, 4, 8, 16, 28)
-"""TXOP limits of the access point; the largest is the number of all packets. [packets]"""
+"""TXOP limits of the access point. The largest limit is the number of all packets in flight.
+[packets]
+"""
 
 STATION_LIMITS = (1, 2, 4)
 """TXOP limits of the stations, up to the receive window. [packets]"""
 
 SMALL = (1, 2)
-"""Limits of the access point that count as small. [packets]"""
+"""TXOP limits of the access point that are considered small. [packets]"""
 
 ORDERS = ("fifo", "mixed")
 
 
 def scenario(order: str, ap: int, station: int, tcp: cell.Tree | None = None) -> cell.Tree:
-    """Return downloads with TXOP limits [packets] and an order of the access point's queue."""
+    """Return downloads with TXOP limits in packets and a service order of the access point's
+    queue.
+    """
     return cell.scenario(
         "down",
         ap={"cwmin": CWMIN, "txop_packets": ap, "queue_order": order},
@@ -40,7 +44,7 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the throughput of every pair of limits, by order of the queue."""
+    """Return the throughput for every pair of TXOP limits and each service order of the queue."""
     values = SWEEP.values(runs, {"{order}_{ap}_{station}": cell.throughput})
     for order in ORDERS:
         for ap in SMALL:
@@ -50,7 +54,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the effect of a FIFO queue, and on why more stations are active than in the
+    """Return a text on the effect of a FIFO, and on why more stations are active than in the Markov
     chain.
     """
     fifo, mixed, widest = runs["fifo-4-4"], runs["mixed-4-4"], runs["mixed-28-4"]
@@ -74,12 +78,16 @@ def _gain(runs: Runs, order: str) -> str:
 
 
 def held_together(ap: int, station: int) -> bool:
-    """Return whether bursts stay together in a FIFO queue, so that the model is exact for it."""
+    """Return whether the packets of a TXOP stay together in a FIFO, so that the model is exact for
+    a FIFO.
+    """
     return WINDOW % station == 0 and ap % station == 0
 
 
 def exact(reading: Read) -> Read:
-    """Return a reading without the model's value if the model is not exact."""
+    """Return a function that reads a quantity, without the model's value where the model is not
+    exact.
+    """
 
     def read(run: Run) -> Quantity:
         ap, station = run.scenario["cell"]["ap"], run.scenario["stations"][0]
@@ -94,8 +102,8 @@ def exact(reading: Read) -> Read:
 
 
 def panel(order: str, y_label: str, reading: Read, title: str) -> Panel:
-    """Return the panel of a quantity over the access point's TXOP limit, for one order of its
-    queue.
+    """Return the panel of a quantity over the access point's TXOP limit, for one service order of
+    its queue.
     """
     variant = "mixed" if order == "mixed" else ""
     lines = SWEEP.at(order=order).lines("limit {station}", "ap", exact(reading), variant)

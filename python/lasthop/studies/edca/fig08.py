@@ -29,7 +29,9 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return throughputs, collision rates, the best throughputs, and the optimum for downloads."""
+    """Return throughputs, collision rates, the best throughputs, and the best CWmin for
+    downloads.
+    """
     values = SWEEP.at(cwmin=CWMINS).values(runs, {"{way}_{cwmin}": cell.throughput})
     for way in DIRECTIONS:
         values[f"best_{way}"] = largest([values[f"{way}_{cw}"] for cw in CWMINS])
@@ -57,7 +59,7 @@ def _top(throughput: NDArray[np.float64]) -> float:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the optima."""
+    """Return a text on the CWmin with the highest throughput."""
     values = measure(runs)
     largest_up = max(CWMINS, key=lambda cw: float(values[f"up_{cw}"].samples.mean()))
     up = runs[f"up-{largest_up}"]

@@ -1,4 +1,6 @@
-"""Figure 9: PIFS access of the access point with TXOP, CWmin 31 of the stations (section 6.3)."""
+"""Figure 9: the access point has PIFS access with TXOP limits, and stations have CWmin 31 (section
+6.3).
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +23,12 @@ SHORT_RTO_TCP = {"min_rto": SHORT_RTO}
 
 SHORT_RTO_LIMITS = {"pifs": (1, 4, 8), "contended": (4, 8, 16, 28)}
 """TXOP limits of the access point in runs with a short minimum RTO, with PIFS access and with
-backoff. The limit of the stations is 4. [packets]
+backoff. The TXOP limit of the stations is 4. [packets]
 """
 
 
 def scenario(way: str, ap: int, station: int, tcp: cell.Tree | None = None) -> cell.Tree:
-    """Return PIFS access with TXOP limits. [packets]"""
+    """Return the scenario with PIFS access and TXOP limits in packets."""
     return cell.scenario(
         way,
         ap={**PIFS, "txop_packets": ap},
@@ -43,7 +45,9 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the best throughput, and the effects of both TXOP limits, by direction."""
+    """Return the best throughput, and the effects of the TXOP limits of AP and stations, by
+    direction.
+    """
     values = SWEEP.at(ap=AP_LIMITS[0]).values(
         runs, {"station_limit_{station}_{way}": cell.throughput}
     )
@@ -56,7 +60,9 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def best_with_short_rto(runs: Runs, kind: str) -> Quantity:
-    """Return the best throughput of one kind of access with a short minimum RTO. [Mb/s]"""
+    """Return the best throughput with a short minimum RTO, for PIFS access or for access with
+    backoff. [Mb/s]
+    """
     return largest(
         [cell.throughput(runs[f"hasty-{kind}-{ap}"]) for ap in SHORT_RTO_LIMITS[kind]],
     )
@@ -68,7 +74,9 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def spread(throughput: NDArray[np.float64]) -> float:
-    """Return the difference between the largest and smallest value, divided by the smallest. [-]"""
+    """Return the difference between the largest and the smallest throughput, divided by the
+    smallest. [-]
+    """
     return float(np.ptp(throughput) / np.min(throughput))
 
 
@@ -99,7 +107,7 @@ def findings(runs: Runs) -> dict[str, str]:
 
 
 def _repeated(run: Run) -> str:
-    """Return a text on the retransmitted segments of all connections of a run."""
+    """Return a text on the number of retransmitted segments of all connections of a run."""
     flows = [run.quantity("flows", name, "retransmissions") for name in run.items("flows")]
     return str(mean_of(flows) * float(len(flows)))
 

@@ -12,17 +12,17 @@ DELAYS = (
     *(0, 50, 100, 150, 200, 250, 280, 300, 304, 306, 307, 308, 309, 310, 312, 316, 320, 325),
     *(330, 340, 350, 360, 380, 400, 450, 500, 550, 600, 650, 700, 800, 900, 1000),
 )
-"""Times from the last bit of a segment to its ACK at the MAC. [us]"""
+"""Processing times: from the last bit of a segment until its TCP ACK is at the MAC. [us]"""
 
 EXCHANGE = 308
-"""Time of SIFS, MAC ACK and AIFS, after which an ACK may find the medium idle (duration A). [us]"""
+"""Duration A of SIFS, MAC ACK and AIFS, after which the medium may be idle for a TCP ACK. [us]"""
 
 BEFORE, AFTER = 300, 600
-"""Delays on both sides of the bump. [us]"""
+"""Processing times before and after the maximum of the throughput. [us]"""
 
 
 GONE = 800
-"""Delay at which the rest of the bump is reported. [us]"""
+"""Processing time after the maximum, at which the remaining effect is reported. [us]"""
 
 SWEEP = Sweep(
     "{delay}us",
@@ -32,7 +32,7 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the distance of the curve from the analysis, and the height of its bump."""
+    """Return the distance of the throughput from the analysis, and the height of its maximum."""
     curve = SWEEP.read(runs, cell.throughput)
     analysis = curve[0].predicted
     assert analysis is not None
@@ -52,12 +52,14 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def simulated(quantities: list[Quantity]) -> list[Quantity]:
-    """Return quantities without the predictions, which ignore the delay."""
+    """Return quantities without their predictions, because the model ignores the processing
+    time.
+    """
     return [Quantity(quantity.samples) for quantity in quantities]
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the cause and the height of the bump."""
+    """Return a text on the cause and the height of the throughput's maximum."""
     values = measure(runs)
     before, at, gone, none = (runs[f"{us}us"] for us in (EXCHANGE - 1, EXCHANGE, GONE, 0))
     return (

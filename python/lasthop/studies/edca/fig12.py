@@ -16,24 +16,30 @@ LOSSES = (1, 10, 50)
 """Loss probabilities of segments on the wire. [per mille]"""
 
 WINDOWS = (4, 12)
-"""Receive windows. [packets]"""
+"""Receive windows of the TCP connections. [packets]"""
 
 FLAT = 20
-"""Round-trip time of the wire within the flat part of every curve. [ms]"""
+"""Round-trip time of the wire at which every curve is still flat. [ms]"""
 
 LATE = {4: 100, 12: 200}
-"""Round-trip time at which the remaining throughput is measured, by window. [ms]"""
+"""Round-trip time of the wire at which the decreased throughput is measured, by receive window.
+[ms]
+"""
 
 KNEE = 0.95
-"""Fraction of the throughput without delay at which the flat part of a curve ends. [-]"""
+"""Throughput at the end of the flat part of a curve, as a fraction of the throughput without delay.
+[-]
+"""
 
 
 ENDINGS = {"": cell.MIN_RTO, "-short-rto": SHORT_RTO}
-"""Minimum RTO by the suffix of a point's name."""
+"""Minimum RTO, by the suffix of a point's name."""
 
 
 def scenario(window: int, loss: int, delay: int, ending: str) -> cell.Tree:
-    """Return downloads over a wire with this loss [per mille] and round-trip time [ms]."""
+    """Return downloads over a wire with a loss probability [per mille] and a round-trip time
+    [ms].
+    """
     return cell.scenario(
         "down",
         tcp={"window": window, "min_rto": ENDINGS[ending]},
@@ -50,7 +56,9 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return start, flat part, end and knee of every curve."""
+    """Return the throughput without delay, in the flat part and at long delays, and the end of the
+    flat part.
+    """
     values: dict[str, Quantity] = {}
     for window in WINDOWS:
         for loss in LOSSES:
@@ -65,8 +73,8 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def knee(throughput: NDArray[np.float64]) -> float:
-    """Return the delay at which a curve has fallen to `KNEE`; if it never does, the last delay.
-    [ms]
+    """Return the delay at which a curve falls to `KNEE`, or the last delay if it does not fall that
+    far. [ms]
     """
     relative = throughput / throughput[0]
     below = np.flatnonzero(relative < KNEE)
@@ -78,7 +86,7 @@ def knee(throughput: NDArray[np.float64]) -> float:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the effect of the minimum RTO, which the paper does not give."""
+    """Return a text on the effect of the minimum RTO, which the paper does not state."""
     start = SWEEP.at(loss=LOSSES[-1], delay=0)
     levels = [start.at(window=window).read(runs, cell.throughput) for window in WINDOWS]
     each = "; ".join(
@@ -92,7 +100,7 @@ def finding(runs: Runs) -> str:
 
 
 def lines(window: int) -> list[Line]:
-    """Return throughput over delay for each loss, with either minimum RTO."""
+    """Return throughput over delay, with one line for each loss probability and minimum RTO."""
     mine = SWEEP.at(window=window)
     return [
         line

@@ -1,4 +1,4 @@
-"""Footnote 2: figures 5 to 9 with other receive windows than 4 packets."""
+"""Footnote 2: figures 5 to 9 with receive windows other than 4 packets."""
 
 from lasthop.studies.edca import cell, fig06, fig07, fig09
 from lasthop.studies.edca.cell import CWMINS, DIRECTIONS, PIFS
@@ -8,10 +8,10 @@ from lasthop.studies.study import Quantity, Runs, Study, about, largest, listed
 from lasthop.studies.sweep import Sweep, points_of
 
 WINDOWS = (2, 8, 12)
-"""Receive windows; the last is that of the footnote. [packets]"""
+"""Receive windows; footnote 2 names the last value. [packets]"""
 
 COLUMN = 7
-"""CWmin of the stations for which larger CWmin of the access point are also run. [slots]"""
+"""CWmin of the stations in the runs where the access point has a larger CWmin. [slots]"""
 
 EQUAL = Sweep(
     "{way}-w{window}-{cwmin}",
@@ -28,7 +28,7 @@ PAIRS = Sweep(
 )
 ROWS = PAIRS.at(ap=fig06.SMALL_AP)
 BELOW = PAIRS.at(ap=[ap for ap in CWMINS if ap > COLUMN], station=COLUMN)
-"""Additional pairs: larger CWmin of the access point with CWmin `COLUMN` of the stations."""
+"""Additional runs in which the access point has a larger CWmin than the stations."""
 
 IMMEDIATE = Sweep(
     "down-w{window}-pifs-{cwmin}",
@@ -37,10 +37,10 @@ IMMEDIATE = Sweep(
 )
 
 TURNS = (3, 7, 127, 255)
-"""CWmin of the stations near which curves with CWmin 3 of the AP change direction. [slots]"""
+"""CWmin of the stations near the minima and maxima of curves with CWmin 3 of the AP. [slots]"""
 
 LIMITS = (1, 2)
-"""TXOP limits. [packets]"""
+"""TXOP limits of access point and stations. [packets]"""
 
 TXOP = Sweep(
     "down-w{window}-txop-{limit}",
@@ -61,13 +61,13 @@ FIXED = Sweep(
     ),
     {"window": WINDOWS, "ap": CWMINS[:1], "station": TURNS},
 )
-"""Runs with the smallest CWmin of the access point, and windows that do not double."""
+"""Runs with the smallest CWmin of the access point, and contention windows that do not double."""
 
 SWEEPS = (EQUAL, ROWS, BELOW, IMMEDIATE, TXOP, PIFS_TXOP, FIXED)
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return throughputs, collision rates and active stations by window, and the shape of
+    """Return throughputs, collision rates and active stations by receive window, and extremes of
     curves.
     """
     values = EQUAL.values(
@@ -100,7 +100,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def curves(runs: Runs, window: int, ap: int) -> dict[str, Quantity]:
-    """Return the characteristics of the curves of one CWmin of the access point, with both ends."""
+    """Return extremes and end values of the curves for one CWmin of the access point."""
     row = ROWS.at(window=window, ap=ap)
     values = fig06.curve_values(runs, row, ap)
     for node, rate in (("ap", cell.ap_collisions), ("station", cell.station_collisions)):
@@ -110,7 +110,7 @@ def curves(runs: Runs, window: int, ap: int) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the effect of exponential backoff at the smallest windows, by receive
+    """Return a text on the effect of exponential backoff at the smallest CWmin, by receive
     window.
     """
     lines = []

@@ -18,8 +18,8 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the ratios of throughputs to that of seven stations, and of the largest to the
-    smallest.
+    """Return throughputs divided by that of seven stations, and the ratio of the largest to the
+    smallest throughput.
     """
     seven = {way: cell.throughput(runs[f"{way}-{cell.STATIONS}"]) for way in DIRECTIONS}
     several = {way: SWEEP.at(way=way, count=COUNTS[1:]) for way in DIRECTIONS}

@@ -17,7 +17,7 @@ from lasthop.studies.study import Quantity, Run, Runs, Study, about
 from lasthop.studies.sweep import Sweep
 
 CWMINS = tuple(range(24, 36))
-"""Candidates for the CWmin of the station. [slots]"""
+"""Values of CWmin of the station among which beta is closest to the paper's value. [slots]"""
 
 PAPER_BETA = 1.2
 
@@ -32,8 +32,8 @@ SWEEP = Sweep("{cwmin}", scenario, {"cwmin": CWMINS})
 
 
 def beta(run: Run) -> Quantity:
-    """Return the ratio of uplink to downlink goodput, with the prediction of the two-node chain.
-    [-]
+    """Return beta, the ratio of uplink to downlink goodput. The prediction is that of the Markov
+    chain of two nodes. [-]
     """
     up, down = (
         run.quantity("flows", f"first/udp-{direction}/1", "goodput_bps")
@@ -45,7 +45,7 @@ def beta(run: Run) -> Quantity:
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return beta for every candidate, and for the settings in use."""
+    """Return beta for every CWmin of the sweep, and for the CWmin values that other studies use."""
     values = SWEEP.values(runs, {"cwmin_{cwmin}": beta})
     return values | {"recipe": values[f"cwmin_{cell.STATION_CWMIN}"]}
 

@@ -1,8 +1,8 @@
-"""The hot-spot of paper 002's test-bed, and the quantities of its figures.
+"""The hot-spot of paper 002's test-bed, and functions that read the quantities of its figures.
 
-It has five stations with 802.11b cards at 11 Mb/s, an access point with 75 packets of buffer, and a
-wire without delay. TCP is Reno with delayed ACKs and a receive window of 42 packets of 1500 bytes.
-Runs last three minutes (section 5).
+The hot-spot has five stations with 802.11b cards at 11 Mb/s, an access point with 75 packets of
+buffer, and a wire without delay. TCP is Reno with delayed ACKs and a receive window of 42 packets
+of 1500 bytes. Runs last three minutes (section 5).
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,23 +23,25 @@ STATION_CWMIN = 29
 AP_CWMIN = 34
 """Smallest contention windows of every station and of the access point. [slots]
 
-They are chosen for beta = 1.2, the advantage of the cards over the access point that the paper
-measured. Among all pairs near the standard's 31, this pair is closest: 1.199.
-`lasthop.studies.hotspot.beta` measures beta like the paper, for this CWmin of the station and for
-neighbouring values.
+The pair of values gives beta = 1.199. The paper measured 1.2 as the priority beta of a station over
+the access point. Among all pairs near the standard's value of 31, this pair is the closest.
+`lasthop.studies.hotspot.beta` measures beta by the method of the paper, for this CWmin of the
+station and for neighbouring values.
 """
 
 STAGGER = "1 s"
 """Time from the start of one connection to the start of the next connection.
 
 The paper does not say how its connections were started, but assumes that all of them reach a steady
-state (assumption a4). Ten uploads that start simultaneously do not. The connections that lose in
-the first second starve, because the access point drops a third of their few ACKs. Study ``fig09``
-shows this effect.
+state (assumption a4). Ten uploads that start simultaneously do not reach a steady state.
+Connections with losses in the first second starve, because the access point drops a third of their
+few ACKs. Study ``fig09`` shows this effect.
 """
 
 REPLICATIONS = 100
-"""Number of replications. With the paper's ten, half of the intervals would be too wide."""
+"""Number of replications. With the paper's ten replications, half of the confidence intervals would
+be too wide.
+"""
 
 WINDOW = 42
 """Receive window of the paper, "about 64 kbytes". [packets]"""
@@ -47,21 +49,25 @@ WINDOW = 42
 AP_QUEUE = 75
 
 PAPERS_WCE: Mapping[str, Any] = {"rule": "paper"}
-"""Settings of the judged estimator, which is that of the paper. It uses each ping reply
-separately.
+"""Settings of the capacity estimator by which claims are judged, which is that of the paper. It
+uses each ping reply separately.
 """
 
 PAPERS_VSB: Mapping[str, Any] = {"udp": "down", "wce": PAPERS_WCE}
-"""Settings of the judged bottleneck, which is that of the paper. Uplink UDP bypasses it."""
+"""Settings of the bottleneck by which claims are judged, which is that of the paper. Uplink UDP
+bypasses this bottleneck.
+"""
 
 BESIDE_REPLICATIONS = 20
-"""Number of replications of additional points, which are shown but not judged."""
+"""Number of replications of scenarios whose results are shown but not judged."""
 
 Tree = Mapping[str, Any]
 
 
 def by_agreement(tree: Tree) -> dict[str, Any]:
-    """Return the cell with the estimator by agreement, which is the default of scenarios."""
+    """Return the cell with the default capacity estimator, which uses the median delay of the
+    stations.
+    """
     few = min(tree["replications"], BESIDE_REPLICATIONS)
     return changed(tree, replications=few, vsb={"wce": {"rule": "agreement"}})
 
@@ -76,23 +82,7 @@ def scenario(
     ap_queue: int = AP_QUEUE,
     stagger: str = STAGGER,
 ) -> dict[str, Any]:
-    """Return the test-bed with one station that differs from the others.
-
-    Parameters
-    ----------
-    name : str
-        Title of the scenario.
-    first, others : mapping
-        Tables of station 1 and of each other station, in the grammar of scenario files.
-    count : int
-        Number of other stations.
-    cwmin : int
-        Smallest contention window of the stations. [slots]
-    ap_queue : int
-        Buffer of the access point. [packets]
-    stagger : str
-        Time from the start of one connection to the start of the next connection.
-    """
+    """Return the test-bed, in which station 1 differs from the other stations."""
     return {
         "name": name,
         "duration": "180 s",
@@ -114,7 +104,7 @@ def scenario(
 
 
 def others(run: Run) -> list[str]:
-    """Return the names of all stations but the first."""
+    """Return the names of all stations except station 1."""
     return [name for name in run.items("stations") if name != "first"]
 
 
@@ -127,7 +117,7 @@ The other stations are equal, so that the mean of their goodputs is used for tha
 """
 
 total = reading("cells", "cell", "goodput_bps") / 1e6
-"""Sum of all goodputs of a run. [Mb/s]"""
+"""Sum of the goodputs of all stations. [Mb/s]"""
 
 station_queue = reading("stations", "first", "queue_packets")
 """Mean occupancy of station 1's buffer. [packets]"""
@@ -136,10 +126,10 @@ ap_queue = reading("aps", "ap", "queue_packets")
 """Mean occupancy of the access point's buffer. [packets]"""
 
 ap_loss = reading("queues", "ap", "drop_probability")
-"""Fraction of packets that the access point's buffer loses; the model's p. [-]"""
+"""Fraction of packets that the access point's buffer drops, which is p of the model. [-]"""
 
 capacity = reading("links", "vsb", "capacity_bps") / 1e6
-"""Time average of C. [Mb/s]"""
+"""Time average of the bottleneck's rate C. [Mb/s]"""
 
 ping = reading("links", "vsb", "ping_rtt_s") * 1e3
 """Mean round-trip time of the estimator's pings. [ms]"""
@@ -156,12 +146,13 @@ def goodput(run: Run, station: str) -> Quantity:
 
 
 def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
-    """Return how station 1's queue grows over one to six uploads. [packets, -]
+    """Return values that describe the growth of station 1's queue over one to six uploads.
+    [packets, -]
 
-    The values are the growth by the second upload, by the third, and by each later upload, and the
-    mean growth per upload from the third on. The last value is the straightness from the third
-    upload on: the ratio of the mean of the inner points to that of the outer points, which is 1 on
-    a line.
+    The first values are the growth of the queue with the second upload, with the third, and with
+    each later upload. Then follows the mean growth per upload from the third on. The last value
+    shows whether the growth is linear from the third upload on. It is the mean queue of the inner
+    points divided by that of the outer points, which is 1 on a straight line.
     """
     item, two, three, four, five, six = queue
     return {
@@ -176,15 +167,17 @@ def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
 
 
 def lossless_run(runs: Runs) -> Run:
-    """Return the run of the point ``lossless``."""
+    """Return the run named ``lossless``, in which the access point's buffer is so large that no
+    packet is lost.
+    """
     return runs["lossless"]
 
 
 def lossless(runs: Runs) -> None:
-    """Require that the access point drops no packets in the run ``lossless``."""
+    """Raise an error if the access point drops packets in the run ``lossless``."""
     lost = float(ap_loss(lossless_run(runs)).samples.max())
     require(lost == 0.0, f"run lossless: the access point drops {lost:.2g} of the packets")
 
 
 STANDING: Mapping[str, Read] = {"queue_{x}": station_queue, "loss_{x}": ap_loss}
-"""Quantities that tables show for every point of a sweep, by names of values."""
+"""Quantities that tables show for every point of a sweep, by the names of their values."""

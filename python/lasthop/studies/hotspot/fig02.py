@@ -1,4 +1,6 @@
-"""Figure 2: goodput of each station and fairness level of station 1 in four cases (section 2)."""
+"""Figure 2: goodput of each station and fairness level of station 1 in four scenarios (section
+2).
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +22,9 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return eta of each case, the goodputs with and without multirate, and the ratio of etas."""
+    """Return eta in each scenario, the goodputs with and without multirate, and the ratio of the
+    two etas.
+    """
     goodputs = {
         f"goodput_{case}_{index}": cell.goodput(runs[case], station)
         for case in ("down_down", "multirate")
@@ -35,7 +39,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on what raises eta if all stations upload."""
+    """Return a text on the effect that increases eta if all stations upload."""
     return (
         "if all stations upload, a station with one upload has a short queue, which lengthens its "
         f"round-trip time. eta is {cell.fairness(runs['up_up'])}, and "
@@ -44,7 +48,7 @@ def finding(runs: Runs) -> str:
 
 
 def draw(runs: Runs) -> Figure:
-    """Draw goodputs in a panel above fairness levels."""
+    """Draw a panel with the goodputs above a panel with the fairness levels."""
     from lasthop.studies.drawing.study import BarPanel, bar_figure
 
     goodputs, levels = {}, {}

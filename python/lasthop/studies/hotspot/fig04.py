@@ -1,8 +1,8 @@
 """Figure 4: the rate of the estimator while downloads begin and end (section 4.2.1).
 
 A download at 11 Mb/s begins at 25 s, and a download at 2 Mb/s begins at 57 s, as in the paper. The
-download at 2 Mb/s ends at 95 s; the paper does not state this time. Each phase is measured after
-the rate has settled.
+paper does not state when the download at 2 Mb/s ends; the study uses 95 s. Each phase is measured
+after the estimated rate has settled.
 """
 
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ from lasthop.studies.study import Quantity, Runs, Study, about, listed, reading
 from lasthop.studies.sweep import Point, Sweep, points_of
 
 FAST_S, SLOW_S, GONE_S = 25, 57, 95
-"""Times at which the fast and the slow download begin, and at which the slow one ends. [s]"""
+"""Start times of the fast and of the slow download, and end time of the slow download. [s]"""
 
 PHASES = {"idle": (5, FAST_S), "one": (35, SLOW_S), "two": (67, GONE_S), "after": (107, 140)}
-"""Time intervals in which C is averaged, by phase. [s]"""
+"""Time intervals in which the rate C is averaged, by phase. [s]"""
 
 
 def scenario(phase: str) -> dict[str, Any]:
-    """Return the cell of figure 4, measured in one of its phases."""
+    """Return the cell of figure 4, with measurements in one phase only."""
     begin, end = PHASES[phase]
     fast = {"connections": 1, "start": f"{FAST_S} s"}
     stations: dict[str, Any] = {"first": {"download": fast}, "others": {"rate": "2 Mbps"}}
@@ -34,7 +34,7 @@ def scenario(phase: str) -> dict[str, Any]:
         stations["others"]["download"] = slow
     tree = cell.scenario(f"figure 4, {phase}", {}, {}, stagger="0 s")
     return tree | {
-        "duration": f"{end}.001 s",  # A flow must start before the end.
+        "duration": f"{end}.001 s",  # the end is after the start of every flow
         "warmup": f"{begin} s",
         "replications": 20,
         "station": stations,
@@ -43,7 +43,7 @@ def scenario(phase: str) -> dict[str, Any]:
 
 
 def free(rates: Mapping[str, str]) -> dict[str, Any]:
-    """Return the downloads of the same stations without the bottleneck."""
+    """Return the scenario with downloads of the same stations, without the bottleneck."""
     tree = cell.scenario(f"the cell alone, {', '.join(rates)}", {}, {})
     stations = {name: {"rate": rate, "download": 1} for name, rate in rates.items()}
     return tree | {"duration": "60 s", "replications": 20, "station": stations}
@@ -53,7 +53,7 @@ SWEEP = Sweep("{phase}", scenario, {"phase": tuple(PHASES)})
 AGREED = replace(
     SWEEP, name="agreed-{phase}", scenario=lambda phase: cell.by_agreement(scenario(phase))
 )
-"""Figure with C by agreement, which no claim reads."""
+"""Figure 4 with the default estimator (rule ``agreement``). No claim uses its values."""
 
 
 p95 = reading("links", "vsb", "ping_rtt_p95_s") * 1e3
@@ -64,14 +64,18 @@ ALONE = Point("alone", free({"first": "11 Mbps"}))
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the pings' round-trip times in each phase; with C by agreement, also C. [ms, Mb/s]"""
+    """Return the pings' round-trip times in each phase, and the rate C of the default estimator.
+    [ms, Mb/s]
+    """
     pings = SWEEP.values(runs, {"ping_p95_{phase}": p95})
     agreed = {"agreed_capacity_{phase}": cell.capacity, "agreed_ping_p95_{phase}": p95}
     return pings | AGREED.values(runs, agreed)
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the distance of C from the capacity of the cell, and on the pings."""
+    """Return a text on the difference between the rate C and the capacity of the cell, and on the
+    pings.
+    """
     single, both = SWEEP.at(phase=("one", "two")).runs(runs)
     alone, shared = cell.total(ALONE.run(runs)), cell.total(single)
     return (
@@ -84,7 +88,7 @@ def finding(runs: Runs) -> str:
 
 
 STATED = {"idle": 6.0, "one": 5.4, "two": 2.4, "after": 5.4}
-"""C in each phase, read from the paper's figure. [Mb/s]"""
+"""Rate C in each phase, read from the paper's figure. [Mb/s]"""
 
 PICTURE = picture(
     "time [s]",

@@ -1,7 +1,7 @@
-"""Figure 5: uploads of station 1 against downloads of the others.
+"""Figure 5: uploads of station 1 and downloads of the other stations.
 
-The figure shows the fairness level over the number of uploads, and the uplink buffer, which fills
-from three uploads on (section 5.1).
+The figure shows the fairness level over the number of uploads. It also shows the uplink buffer,
+which fills from three uploads on (section 5.1).
 """
 
 from lasthop.studies.hotspot import cell
@@ -13,7 +13,7 @@ from lasthop.studies.sweep import Sweep
 SWEEP = connections("upload", "download")
 
 SMALLER = (20, 30, 36)
-"""Receive windows for which two uploads stay below the bound of Eq. (5). [packets]"""
+"""Receive windows for which the packets of two uploads are below the bound of Eq. (5). [packets]"""
 
 SMALLER_SWEEP = Sweep(
     "window {window}",
@@ -26,13 +26,15 @@ SMALLER_SWEEP = Sweep(
 )
 
 BETA_B = 1.2 * cell.AP_QUEUE
-"""Bound of Eq. (5). [packets]"""
+"""Bound of Eq. (5): beta times the buffer of the access point. [packets]"""
 
 UP, DOWN = "first/up/1", "others-1/down/1"
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return eta, its gain at both ends of the sweep, and station 1's queue with its growth."""
+    """Return eta, its growth at small and large numbers of uploads, and station 1's queue with its
+    growth.
+    """
     values = SWEEP.values(runs, {"eta_{x}": cell.fairness, "queue_{x}": cell.station_queue})
     one_upload, three, four, six = SWEEP.at(x=(1, 3, 4, 6)).read(runs, cell.fairness)
     return {
@@ -44,7 +46,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return texts on why one upload gets more than the model predicts."""
+    """Return texts on why a station with one upload gets more goodput than the model predicts."""
     first, lossless = SWEEP.run(runs, x=1), cell.lossless_run(runs)
     up, down = (cell.rtt(first, flow) for flow in (UP, DOWN))
     return {

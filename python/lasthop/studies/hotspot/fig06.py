@@ -1,4 +1,4 @@
-"""Figure 6: downloads of station 1 against downloads of the others (section 5.2.1)."""
+"""Figure 6: downloads of station 1 and downloads of the other stations (section 5.2.1)."""
 
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import CONNECTIONS, connections, picture

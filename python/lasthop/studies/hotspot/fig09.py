@@ -1,4 +1,4 @@
-"""Figure 9: uploads of station 1 against uploads of the others (section 5.3.1)."""
+"""Figure 9: uploads of station 1 and uploads of the other stations (section 5.3.1)."""
 
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import connections, picture
@@ -29,7 +29,7 @@ AT_ONCE = Point(
 
 
 _other_queue = reading("stations", "others-1", "queue_packets")
-"""Mean occupancy of the buffer of station others-1. [packets]"""
+"""Mean occupancy of the buffer of one station other than station 1. [packets]"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -43,7 +43,9 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return texts on why eta exceeds the prediction, and on the effect of simultaneous starts."""
+    """Return texts on why eta exceeds the prediction, and on the effect of connections that start
+    simultaneously.
+    """
     six, prompt, at_once = SWEEP.run(runs, x=6), PROMPT.run(runs), AT_ONCE.run(runs)
     return {
         "hotspot-5": (

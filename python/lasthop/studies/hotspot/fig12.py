@@ -1,8 +1,8 @@
-"""Figure 12: a download accelerator over the Internet, before and after the bottleneck begins.
+"""Figure 12: a download accelerator over the Internet, without and with the bottleneck.
 
-Station 2 downloads over one connection from the beginning. Station 1 downloads over four
+Station 2 downloads over one connection from the start of the run. Station 1 downloads over four
 connections from 60 s on. The bottleneck begins at 165 s (section 5.4). The paper does not give the
-distance of the server; the study uses 20 ms per direction.
+delay to the server; the study uses 20 ms per direction.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from lasthop.studies.study import Quantity, Run, Runs, Study, about
 from lasthop.studies.sweep import Point, Sweep, points_of
 
 DELAY = "20 ms"
-"""Propagation time to the server, one way."""
+"""One-way propagation time to the server."""
 
 BEGINS_S = 165
 PERIODS = {"before": (75, BEGINS_S), "after": (BEGINS_S + 10, 285)}
@@ -22,7 +22,7 @@ PERIODS = {"before": (75, BEGINS_S), "after": (BEGINS_S + 10, 285)}
 
 
 def scenario(period: str) -> dict[str, Any]:
-    """Return the test of section 5.4, measured before or after the bottleneck begins."""
+    """Return the scenario of section 5.4, measured before or after the start of the bottleneck."""
     begin, end = PERIODS[period]
     four = {"download": {"connections": 4, "start": "60 s"}}
     tree = cell.scenario(f"figure 12, {period}", four, {"download": 1}, count=1, stagger="0 s")
@@ -41,7 +41,9 @@ def scenario(period: str) -> dict[str, Any]:
 
 SWEEP = Sweep("{period}", scenario, {"period": tuple(PERIODS)})
 AGREED = Point("agreed-after", cell.by_agreement(scenario("after")))
-"""Point after the start of the bottleneck with C by agreement, which no claim reads."""
+"""Scenario after the start of the bottleneck with the default estimator. No claim uses its
+values.
+"""
 
 
 def of_four(run: Run) -> Quantity:
@@ -56,7 +58,9 @@ def of_one(run: Run) -> Quantity:
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return both goodputs before the start of the bottleneck, and eta after it."""
+    """Return the goodputs of both stations before the start of the bottleneck, and eta after the
+    start.
+    """
     before, after = SWEEP.runs(runs)
     return {
         "goodput_four_before": of_four(before),
@@ -66,8 +70,8 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the sum of both goodputs after the start, and all values with C by agreement. [Mb/s,
-    -]
+    """Return the sum of both goodputs after the start, and all values with the default estimator.
+    [Mb/s, -]
     """
     after, agreed = SWEEP.run(runs, period="after"), AGREED.run(runs)
     return {
@@ -78,7 +82,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the results of the estimator by agreement."""
+    """Return a text on the results with the default estimator (rule ``agreement``)."""
     after, agreed = SWEEP.run(runs, period="after"), AGREED.run(runs)
     both = [of_four(run) + of_one(run) for run in (after, agreed)]
     return (

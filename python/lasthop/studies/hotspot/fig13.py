@@ -1,4 +1,6 @@
-"""Figures 13 and 14: other kinds of fairness with the same bottleneck (section 4.1, appendix V)."""
+"""Figures 13 and 14: the bottleneck with other definitions of fairness (section 4.1, appendix
+V).
+"""
 
 from typing import Any
 
@@ -15,13 +17,13 @@ DATA_BYTES, ACK_BYTES = 1500, 40
 PAYLOAD_BITS = 8 * 1460
 
 KINDS = ("airtime", "rate", "flow", "direction")
-"""Kinds of fairness."""
+"""Names of the definitions of fairness."""
 
 MULTIRATE: dict[str, Any] = {"download": 1, "rate": SLOW}
 
 
 def scenario(fairness: str) -> dict[str, Any]:
-    """Return the cell for a kind of fairness."""
+    """Return the cell whose bottleneck uses the given definition of fairness."""
     title = f"fairness by {fairness}"
     if fairness in ("airtime", "rate"):
         tree = cell.scenario(title, MULTIRATE, {"download": 1})
@@ -35,8 +37,7 @@ def scenario(fairness: str) -> dict[str, Any]:
 def airtime(run: Run, scenario: Scenario, station: str) -> Quantity:
     """Return the fraction of time in which a station's exchanges are on the air. [-]
 
-    The exchanges are those of its segments, each with half a TCP ACK because of delayed ACKs.
-    Collisions are ignored.
+    Each segment counts with half a TCP ACK, because ACKs are delayed. Collisions are ignored.
     """
     known = scenario.typed
     assert isinstance(known, CellScenario)
@@ -53,7 +54,7 @@ def airtime_ratio(run: Run, fairness: str) -> Quantity:
 
 
 def flow_ratio(run: Run) -> Quantity:
-    """Return the ratio of the goodput of one of station 1's four flows to that of another station's
+    """Return the goodput of one of station 1's four flows, divided by that of another station's
     flow. [-]
     """
     share = run.quantity("stations", "first", "goodput_bps") / 4.0
@@ -64,12 +65,13 @@ updown_ratio = reading("cells", "cell", "updown_ratio")
 """Ratio of the goodput of all uploads to that of all downloads. [-]"""
 
 NAMES = ("airtime_ratio", "airtime_ratio_by_rates", "flow_ratio", "updown_ratio")
-"""Names of the ratios that are 1 under the kinds of fairness."""
+"""Names of the ratios that are 1 if the bottleneck is fair by their definition."""
 
 
 def ratios(runs: Runs, prefix: str = "") -> list[Quantity]:
-    """Return the ratio that is 1 under each kind of fairness, for points whose names begin with
-    `prefix`. [-]
+    """Return, for each definition of fairness, the ratio that is 1 if the bottleneck is fair. [-]
+
+    The ratios are read from the points whose names begin with `prefix`.
     """
     by_airtime, by_rate, by_flow, by_direction = (runs[f"{prefix}{kind}"] for kind in KINDS)
     return [
@@ -81,20 +83,20 @@ def ratios(runs: Runs, prefix: str = "") -> list[Quantity]:
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the ratio that is 1 under each kind of fairness, and the air times with the paper's
-    weights.
+    """Return the ratio that is 1 for each definition of fairness, and the air times with the
+    paper's weights.
     """
     return dict(zip(NAMES, ratios(runs), strict=True))
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the ratios of `measure` with C by agreement. [-]"""
+    """Return the ratios of `measure` with the default estimator of C. [-]"""
     named = zip(NAMES, ratios(runs, "agreed-"), strict=True)
     return {f"agreed_{name}": ratio for name, ratio in named}
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the results with the paper's weights."""
+    """Return a text on the air times with the paper's weights."""
     by_rate, by_airtime = (airtime_ratio(runs[kind], kind) for kind in ("rate", "airtime"))
     return (
         "preambles and ACKs take the same time at any rate. So weights in proportion to the "
@@ -106,7 +108,7 @@ def finding(runs: Runs) -> str:
 
 
 def draw(runs: Runs) -> Figure:
-    """Draw the ratio that is 1 under each kind of fairness."""
+    """Draw the ratio that is 1 for each definition of fairness."""
     from lasthop.studies.drawing.study import BarPanel, bar_figure
 
     words = ("air times", "bytes as rates", "flows", "up and down")

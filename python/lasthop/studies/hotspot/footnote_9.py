@@ -10,7 +10,7 @@ from lasthop.studies.study import Quantity, Runs, Study, about, changed
 from lasthop.studies.sweep import Point, points_of
 
 OTHERS = 6
-"""Receive window of the other stations. [packets]"""
+"""Receive window of the stations other than station 1. [packets]"""
 
 SWEEP = windows("download", OTHERS)
 
@@ -22,7 +22,7 @@ WITH_VSB = replace(
 
 
 LOW_THRESHOLD = "10 ms"
-"""Round-trip time of pings above which the estimator lowers C; the default is 40 ms."""
+"""Round-trip time of pings above which the estimator lowers the rate C. The default is 40 ms."""
 
 
 STILL = Point("still", {**SWEEP.scenario(x=42), "vsb": {"rate": STILL_RATE}})
@@ -33,7 +33,7 @@ AGREED = Point("agreed", cell.by_agreement(WITH_VSB.scenario(x=42)))
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return eta without the bottleneck and with it. [-]"""
+    """Return eta with and without the bottleneck. [-]"""
     without = SWEEP.values(runs, {"eta_{x}": cell.fairness})
     return without | WITH_VSB.values(runs, {"eta_vsb_{x}": cell.fairness})
 

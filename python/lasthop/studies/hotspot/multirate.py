@@ -1,4 +1,4 @@
-"""Figures 7 and 10: station 1 at 2 Mb/s, compared with the same cell at 11 Mb/s."""
+"""Figures 7 and 10: the cell with station 1 at 2 Mb/s, compared with the cell at 11 Mb/s."""
 
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import (
@@ -17,7 +17,7 @@ TIMERS = (10, 40, 200, 500)
 
 
 def study(number: int, direction: str) -> Study:
-    """Return the study of one direction, ``upload`` or ``download``."""
+    """Return the study of figure 7 or 10, whose connections are all in one direction."""
     slow = connections(direction, direction, rate=SLOW, name="slow-{x}")
     fast = connections(direction, direction, name="fast-{x}")
 

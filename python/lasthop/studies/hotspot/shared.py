@@ -1,4 +1,6 @@
-"""Figures 5 to 11 with the virtual shared bottleneck, and the same cells without it."""
+"""Figures 5 to 11 with the virtual shared bottleneck, and the cells of these figures without the
+bottleneck.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -54,13 +56,13 @@ Study ``fig11`` has the runs of figure 11 without the bottleneck.
 """
 
 STILL_RATE = "4.5 Mbps"
-"""Rate of the bottleneck at which the access point has no standing queue."""
+"""Rate of the bottleneck at which packets do not accumulate in the access point's queue."""
 
 SHORT_QUEUE = 5
-"""Buffer of the access point that becomes empty from time to time. [packets]"""
+"""Buffer of the access point that is short enough to become empty from time to time. [packets]"""
 
 VSB: Mapping[str, Any] = dict(cell.PAPERS_VSB)
-"""Settings of section 4.2's bottleneck: a leaf of 200 packets per station, and an estimated
+"""Settings of section 4.2's bottleneck: a queue of 200 packets per station, and an estimated
 rate.
 """
 
@@ -86,7 +88,9 @@ AGREED = {
     )
     for figure, sweep in WITH.items()
 }
-"""Figures with C by agreement, which no claim reads."""
+"""Sweeps of the figures with the default estimator (rule ``agreement``). No claim uses their
+values.
+"""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
@@ -103,7 +107,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the values of `measure` with C by agreement. [-, Mb/s]"""
+    """Return the values of `measure` with the default estimator of C. [-, Mb/s]"""
     values: dict[str, Quantity] = {}
     for figure, sweep in AGREED.items():
         values |= sweep.values(runs, {f"agreed_eta_{figure}_{{x}}": cell.fairness})
@@ -113,7 +117,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return texts on the position of the queues and the cost of the bottleneck."""
+    """Return texts on where packets are queued, and on the goodput that the bottleneck costs."""
     small = WITH["fig08"].run(runs, x=6)
     still = [cell.fairness(each.run(runs)) for each in STILL]
     free, free_with = (sweeps["fig06"].run(runs, x=6) for sweeps in (WITHOUT, WITH))
@@ -170,7 +174,9 @@ EACH = cell.scenario(
 
 
 def buffered(packets: int) -> dict[str, Any]:
-    """Return six downloads against one with another buffer of the access point. [packets]"""
+    """Return six downloads at station 1 and one at each other station, with another buffer of the
+    AP. [packets]
+    """
     title = f"6 x download against download, AP buffer {packets}"
     return cell.scenario(title, {"download": 6}, {"download": 1}, ap_queue=packets)
 
@@ -183,14 +189,14 @@ STILL = [
         ("each", EACH),
     )
 ]
-"""Points with windows of 6 packets and no standing queue."""
+"""Scenarios with receive windows of 6 packets, in which the access point has no standing queue."""
 
 BUFFERED = [
     Point("lossless", buffered(LOSSLESS_QUEUE)),
     Point("short-without", buffered(SHORT_QUEUE)),
     Point("short-with", {**buffered(SHORT_QUEUE), "vsb": dict(VSB)}),
 ]
-"""Points with six downloads against one and other buffers, also with the bottleneck."""
+"""Scenarios of `buffered`, with and without the bottleneck."""
 
 STUDY = Study(
     key="hotspot-vsb",

@@ -1,4 +1,6 @@
-"""Sweeps of figures 5 to 11: station 1 varies, and four other stations are fixed."""
+"""Sweeps of figures 5 to 11. They vary the settings of station 1; the four other stations are
+fixed.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,18 +16,20 @@ WINDOWS = (6, 9, 12, 16, 20, 24, 30, 36, 42)
 """Receive windows of station 1 in figures 8 and 11. [packets]"""
 
 SLOW = "2 Mbps"
-"""Physical rate of station 1 in figures 7 and 10."""
+"""PHY rate of station 1 in figures 7 and 10."""
 
 LOSSLESS_QUEUE = 600
-"""Buffer of the access point that has room for all windows, so that no packet is lost. [packets]"""
+"""Buffer of the access point that can store all receive windows, so that no packet is lost.
+[packets]
+"""
 
 FAST = "11 Mbps"
-"""Physical rate of every other station."""
+"""PHY rate of every station other than station 1."""
 
 
 def connections(first: str, others: str, *, rate: str = FAST, name: str = "{x}") -> Sweep:
-    """Return the sweep over X = 1..6 connections of station 1, with one connection of each other
-    station.
+    """Return the sweep over the number X = 1..6 of station 1's connections. Each other station has
+    one.
 
     Parameters
     ----------
@@ -76,5 +80,5 @@ def picture(
     *,
     panel_mm: float = 50.0,
 ) -> Picture:
-    """Return a picture in which the paper's values come from its test-bed."""
+    """Return a picture that compares simulation and model with values from the paper's test-bed."""
     return Picture(Abscissa(label, places), panels, panel_mm, beside_paper=True)

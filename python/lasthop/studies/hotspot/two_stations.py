@@ -13,7 +13,7 @@ POINT = Point(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the goodput of each station. [Mb/s]"""
+    """Return the goodputs of the station with one download and of the station with two. [Mb/s]"""
     run = POINT.run(runs)
     (other,) = cell.others(run)
     return {"goodput_1": cell.goodput(run, other), "goodput_2": cell.goodput(run, "first")}

@@ -1,9 +1,9 @@
 """Appendix IV: greedy uplink UDP and TCP through the bottleneck.
 
 Three stations send more datagrams than the medium can carry, so that their buffers are full.
-Station 1 downloads over four connections, and another station over one. The extended estimator does
-not ping the senders, and its thresholds follow the base round-trip time. The plain estimator of
-section 4.2.1 does neither.
+Station 1 downloads over four connections, and another station over one connection. The extended
+estimator does not ping the stations that send UDP, and adapts its thresholds to the base round-trip
+time. The plain estimator of section 4.2.1 pings all stations and has fixed thresholds.
 """
 
 from typing import Any
@@ -13,28 +13,28 @@ from lasthop.studies.study import Figure, Quantity, Runs, Study, about, reading
 from lasthop.studies.sweep import Sweep
 
 SENDERS = 3
-"""Number of stations that send too many datagrams."""
+"""Number of stations that send more datagrams than the medium can carry."""
 
 SENT = "4 Mbps"
-"""Rate of each sender. It exceeds the sender's share, but a reply to a ping sometimes finds a place
-in the buffer.
+"""UDP rate of each sender. The rate exceeds the sender's share, but is low enough that ping replies
+sometimes enter its buffer.
 """
 
 KINDS = ("estimated", "plain", "none")
-"""Kinds of cells: with the extended estimator, with the plain estimator, and without a
+"""Names of the scenarios: with the extended estimator, with the plain estimator, and without a
 bottleneck.
 """
 
 
 def scenario(kind: str) -> dict[str, Any]:
-    """Return the cell with one kind of estimator."""
+    """Return the cell with the given estimator, or without a bottleneck."""
     tree = cell.scenario(
         f"greedy uplink UDP, {kind}", {"download": 4}, {"download": 1}, count=1
     ) | {"replications": 20}
     tree["station"]["senders"] = {"count": SENDERS, "udp_up": SENT}
     if kind == "none":
         return tree
-    # The plain estimator waits for every reply, like the program ping.
+    # The plain estimator waits for every ping reply, like the program ping.
     aware = kind == "estimated"
     wce = dict(cell.PAPERS_WCE) | ({} if aware else {"timeout": "20 s"})
     return tree | {"vsb": {**cell.PAPERS_VSB, "udp_aware": aware, "wce": wce}}
@@ -43,13 +43,15 @@ def scenario(kind: str) -> dict[str, Any]:
 FIRST, OTHER = (
     reading("stations", station, "goodput_bps") / 1e6 for station in ("first", "others-1")
 )
-"""Goodputs of the TCP stations. [Mb/s]"""
+"""Goodputs of the TCP station with four connections, and of the TCP station with one connection.
+[Mb/s]
+"""
 
 tcp_goodput = FIRST + OTHER
 """Goodput of both TCP stations together. [Mb/s]"""
 
 eta = FIRST / OTHER
-"""Fairness level among the TCP stations. [-]"""
+"""Fairness level of the TCP station with four connections compared with the other. [-]"""
 
 
 SWEEP = Sweep("{kind}", scenario, {"kind": KINDS})
@@ -66,7 +68,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the rates of both estimators, and on the TCP goodput without a
+    """Return a text on the rates C of both estimators, and on the TCP goodput without a
     bottleneck.
     """
     estimated, plain, none = SWEEP.runs(runs)

@@ -1,4 +1,4 @@
-"""Figures 8 and 11: variation of station 1's receive window; the other stations have 42 packets."""
+"""Figures 8 and 11: receive windows of station 1. The other stations have windows of 42 packets."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ STATED = {
     "upload": [(w, w / cell.WINDOW) for w in WINDOWS],
     "download": [(w, 1.0) for w in WINDOWS if w > 24],
 }
-"""Fairness levels that the paper states, by direction. [-]"""
+"""Fairness levels that the paper states, by direction of the connections. [-]"""
 
 INACCURATE = (16, 20, 24)
 """Windows of 24 to 36 kbytes, for which the paper reports inaccuracies of the model. [packets]"""
@@ -36,11 +36,11 @@ DOWNLOADS = windows("download")
 UPLOADS = windows("upload")
 
 RANDOM_LOSS = 0.004
-"""Probability of random losses of segments on the wire, similar to the loss of the buffer. [-]"""
+"""Loss probability of segments on the wire, similar to that of the access point's buffer. [-]"""
 
 
 def random_losses(x: int) -> cell.Tree:
-    """Return a point of figure 8 with random losses of segments and no losses in the buffer."""
+    """Return a scenario of figure 8 with random losses on the wire and no losses in the buffer."""
     tree = changed(DOWNLOADS.scenario(x=x), cell={"ap": {"queue": LOSSLESS_QUEUE}})
     return {**tree, "wire": {"loss": RANDOM_LOSS}}
 
@@ -49,7 +49,7 @@ RANDOM = Sweep("random-{x}", random_losses, {"x": (6, 12, 16, 20)})
 
 
 def error(run: Run) -> Quantity:
-    """Return the relative difference of eta from the model, with the sign that makes its mean
+    """Return the relative difference of eta from the model, with the sign for which its mean is
     positive. [-]
     """
     eta = cell.fairness(run)
@@ -60,7 +60,7 @@ def error(run: Run) -> Quantity:
 
 
 def errors(runs: Runs) -> dict[str, Quantity]:
-    """Return eta, and the largest differences from the model in figure 8. [-]"""
+    """Return eta, and its largest relative differences from the model in figure 8. [-]"""
     parts = {
         "16_24": DOWNLOADS.at(x=INACCURATE),
         "elsewhere": DOWNLOADS.at(x=[w for w in WINDOWS if w not in INACCURATE]),
@@ -72,7 +72,7 @@ def errors(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on losses in bursts at a full buffer, which affect small windows less."""
+    """Return a text on bursts of losses at a full buffer, which affect small windows less."""
     small, least = DOWNLOADS.at(x=(12, 6)).runs(runs)
     swept = RANDOM.settings["x"]
     flows = ("first/down/1", "others-1/down/1")
@@ -102,19 +102,21 @@ def rtt_ratio(run: Run) -> Quantity:
 
 
 def segment_loss(run: Run) -> Quantity:
-    """Return the largest fraction of segments that a connection loses. [-]"""
+    """Return the largest fraction of lost segments of any connection. [-]"""
     flows = run.items("flows")
     return largest([run.quantity("flows", flow, "loss_probability") for flow in flows])
 
 
 def others_queue(run: Run) -> Quantity:
-    """Return the largest mean queue of the other stations. [packets]"""
+    """Return the largest mean queue of any station other than station 1. [packets]"""
     names = cell.others(run)
     return largest([run.quantity("stations", name, "queue_packets") for name in names])
 
 
 def empty_buffers(runs: Runs) -> dict[str, Quantity]:
-    """Return eta, stations' queues, round trips and losses of figure 11, and its mean goodput."""
+    """Return eta, stations' queues, round-trip times and losses of figure 11, and its mean
+    goodput.
+    """
     table: dict[str, Read] = {
         "eta_{x}": cell.fairness,
         "queue_{x}": cell.station_queue,
@@ -142,8 +144,8 @@ ISOLATING: Mapping[str, cell.Tree] = {
         "station": {name: {"attempts_short": MANY_ATTEMPTS} for name in STATIONS},
     },
 }
-"""Settings of runs in which no ACK is lost, access is quick, or no frame is given up. They are
-compared with uploads with windows of 42 packets.
+"""Settings of runs with windows of 42 packets in which no ACK is lost, channel access is quick, or
+no frame is given up. The runs isolate causes of the queues.
 """
 
 ISOLATED = Sweep(
@@ -169,7 +171,7 @@ def queue_finding(runs: Runs) -> str:
 
 
 def panel(direction: str) -> Panel:
-    """Return the fairness level over the window of station 1."""
+    """Return the panel of the fairness level over the receive window of station 1."""
     return Panel(
         "fairness level η₁₂",
         (DOWNLOADS if direction == "download" else UPLOADS).lines("", "x", cell.fairness),

@@ -26,7 +26,7 @@ THEORY: tuple[Study, ...] = (
     fig20.STUDY,
     threshold.STUDY,
 )
-"""Studies of the fluid models."""
+"""Studies of the fluid models of paper 004."""
 
 PACKETS: tuple[Study, ...] = (
     *(
@@ -44,6 +44,6 @@ PACKETS: tuple[Study, ...] = (
         for mixed in (False, True)
     ),
 )
-"""Studies of simulated packets."""
+"""Studies of the packet-level simulations of paper 004."""
 
 STUDIES: tuple[Study, ...] = THEORY + PACKETS

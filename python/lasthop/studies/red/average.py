@@ -1,4 +1,6 @@
-"""Figure 6 at both ends: the average queue of RED, computed from the queue over time."""
+"""Figure 6: the average queue of RED at its shortest and longest round-trip time, computed from the
+queue over time.
+"""
 
 from typing import Any
 
@@ -13,36 +15,40 @@ from lasthop.studies.study import Quantity, Run, Runs
 from lasthop.studies.sweep import Sweep
 
 THRESHOLDS = (50, 100)
-"""Thresholds of RED. [packets]"""
+"""Lower and upper threshold of RED. [packets]"""
 
 RTTS = (10, 200)
-"""Round-trip times. [ms]"""
+"""Shortest and longest round-trip time of figure 6. [ms]"""
 
 SEEDS = (1, 2, 3, 4, 5)
-"""Seeds of the runs with a sampled queue. Only the first replication of a run has a time series."""
+"""Seeds of the runs with a sampled queue. Each run records the time series of its first replication
+only.
+"""
 
 TIME_CONSTANT_S = 1.0
-"""Time constant of the average at a full link. The automatic weight of ns-2 is 1 - exp(-1 / C T)
-for a link of C packets/s. T is ten times 0.1 s, the smallest round-trip time that ns-2 assumes.
-[s]
+"""Time constant T of RED's average at a fully used link. For a link with a rate of C packets/s, the
+automatic weight of ns-2 is 1 - exp(-1 / C T). T is ten times 0.1 s, the smallest round-trip time
+that ns-2 assumes. [s]
 """
 
 STEP_S = 0.01
-"""Interval of the samples. [s]"""
+"""Interval between the samples of the queue. [s]"""
 
 SETTLE_S = 25
-"""Time before the measured end, in which the computed average forgets its initial value. [s]"""
+"""Time before the measured interval, in which the computed average forgets its initial value.
+[s]
+"""
 
 PACKETS_PER_S = router.BOTTLENECK_MBPS * 1e6 / (8 * 1500)
-"""Rate of the link. [packets/s]"""
+"""Rate of the bottleneck link. [packets/s]"""
 
 
 def average(queue: NDArray[np.float64], arrivals_per_s: float) -> NDArray[np.float64]:
-    """Return RED's average at all samples except for the first, which is the initial value.
-    [packets]
+    """Return RED's average queue at all samples except the first sample, which is the initial
+    value. [packets]
 
-    With weight w per arrival, an interval with n arrivals multiplies the previous average by (1 -
-    w)^n. ns-2 counts only waiting packets.
+    If the weight per arrival is w, an interval with n arrivals multiplies the previous average by
+    (1 - w)^n. The average of ns-2 does not include the packet in service.
 
     Parameters
     ----------
@@ -61,14 +67,14 @@ def average(queue: NDArray[np.float64], arrivals_per_s: float) -> NDArray[np.flo
 
 
 class Average(Experiment):
-    """RED's average at a small and a large round-trip time."""
+    """Runs that sample the queue, and RED's average at a small and a large round-trip time."""
 
     name = "average"
     title = "Figure 6: RED's average queue at 10 and 200 ms"
 
     @property
     def sweep(self) -> Sweep:
-        """Both ends of the figure, sampled in separate runs."""
+        """Runs at the shortest and the longest round-trip time, with one run per seed."""
         return Sweep("{rtt}-seed-{seed}", self._sampled, {"rtt": RTTS, "seed": SEEDS})
 
     def _sampled(self, rtt: int, seed: int) -> dict[str, Any]:
@@ -78,11 +84,11 @@ class Average(Experiment):
         return {**tree, "seed": seed, "record": {**tree["record"], **series}}
 
     def points(self) -> dict[str, Tree]:
-        """Return all runs."""
+        """Return the scenarios of all runs."""
         return self.sweep.points()
 
     def averages(self, run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return times [s] and RED's averages in the measured time. [packets]"""
+        """Return times [s] and RED's averages [packets] in the measured interval."""
         stamps, queue = map(np.asarray, run.track("queues", BOTTLENECK, "occupancy_packets"))
         lost = float(router.loss(run).samples[0])
         served_per_s = PACKETS_PER_S * float(router.utilisation(run).samples[0])
@@ -91,7 +97,7 @@ class Average(Experiment):
         return stamps[1:][late], values[late]
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return the ends of the average and its deviation."""
+        """Return smallest and largest value and the standard deviation of RED's average."""
         values: dict[str, Quantity] = {}
         for rtt in RTTS:
             every = [self.averages(run)[1] for run in self.sweep.at(rtt=rtt).runs(runs)]
@@ -104,7 +110,7 @@ class Average(Experiment):
         return values
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return a text on the range of the average."""
+        """Return a text on the smallest and largest value of RED's average."""
         value = self.measure(runs)
         ends = "; ".join(
             f"from {value[f'least_{rtt}']} to {value[f'largest_{rtt}']} packets at {rtt} ms"
@@ -114,7 +120,7 @@ class Average(Experiment):
         return {"red-19": f"with thresholds of {low} and {high} packets, the average ranges {ends}"}
 
     def picture(self) -> Picture:
-        """Return the average of the first run over time."""
+        """Return a picture of RED's average over time in the first run."""
         end_s = self.effort.duration_s
         shown = np.arange(end_s - router.READ_S + 0.5, end_s, 0.5)
 

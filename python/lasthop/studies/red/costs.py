@@ -18,13 +18,17 @@ from lasthop.studies.study import Quantity, Read, Run, Runs, changed, listed
 from lasthop.studies.sweep import Sweep, points_of
 
 SHORT_RTTS, LONG_RTTS = [10, 25], [150, 200]
-"""Round-trip times between which completion times do not rise. [ms]"""
+"""Pairs of short and of long round-trip times, between which completion times do not increase.
+[ms]
+"""
 
 DATA_PART = 1460 / 1500
-"""Fraction of a packet that is data. [-]"""
+"""Payload of a packet as a fraction of its length. [-]"""
 
 PAPERS_MEGABYTES = 500
-"""Volume of each flow in the paper, the only size whose gain is compared with it. [MB]"""
+"""Volume of each flow in the paper. Only runs with this volume are compared with the paper's gain.
+[MB]
+"""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Costs(Policies):
 
     @property
     def name(self) -> str:
-        """Name of the study."""
+        """Name of the study, such as ``fig18_mixed``."""
         return f"fig{19 if self.is_parking_lot else 18}" + ("_mixed" if self.mixed else "")
 
     @property
@@ -47,13 +51,15 @@ class Costs(Policies):
 
     @property
     def megabytes(self) -> int:
-        """Size of a flow's transfer. [MB]"""
+        """Volume of each finite flow. [MB]"""
         effort = self.effort
         return effort.megabytes if self.is_parking_lot or self.mixed else effort.megabytes_long
 
     @property
     def costs(self) -> dict[str, Read]:
-        """Readings of delay [ms], loss [-] and throughput [Mb/s] over all links of the path."""
+        """Functions that read delay [ms], loss [-] and throughput [Mb/s] over all links of the
+        path.
+        """
         links = LOT if self.is_parking_lot else (router.BOTTLENECK,)
         return {
             "delay": partial(router.delay_ms, links=links),
@@ -62,7 +68,7 @@ class Costs(Policies):
         }
 
     def point(self, policy: str, rtt: int) -> dict[str, Any]:
-        """Return the scenario with flows that never end."""
+        """Return the scenario of a policy and a round-trip time [ms], with flows that never end."""
         if self.is_parking_lot:
             return self.where_red_is_longest(policy, rtt)
         if self.mixed:
@@ -70,22 +76,24 @@ class Costs(Policies):
         return self.where_extremes_are_read(policy, rtt)
 
     def transfer(self, policy: str, rtt: int, **more: Any) -> dict[str, Any]:
-        """Return the scenario with finite flows."""
+        """Return the scenario of a policy and a round-trip time [ms], with finite flows."""
         place = self.parking_lot if self.is_parking_lot else self.dumbbell
         return place(rtt, POLICIES[policy], megabytes=self.megabytes, **more)
 
     def equal_transfer(self, policy: str, rtt: int) -> dict[str, Any]:
-        """Return the scenario with finite flows in a parking lot with equal rates."""
+        """Return the scenario with finite flows in a parking lot whose links have equal rates."""
         return self.transfer(policy, rtt, rate_spread=0.0)
 
     @property
     def equal_transfers(self) -> Sweep:
-        """Both policies at both ends, with finite flows and equal rates."""
+        """Runs of both policies at 10 and 200 ms, with finite flows and links of equal rates."""
         return self.swept("equal-finite-{policy}-{rtt}", self.equal_transfer).at(rtt=ENDS)
 
     @property
     def sacked(self) -> Sweep | None:
-        """Both policies at both ends with SACK, if only Compound flows share one router."""
+        """Runs of both policies at 10 and 200 ms with SACK, if only Compound flows share one
+        router.
+        """
         if self.is_parking_lot or self.mixed:
             return None
         return self.swept("sack-{policy}-{rtt}", self.with_sack).at(rtt=ENDS)
@@ -98,7 +106,9 @@ class Costs(Policies):
 
     @property
     def unaveraged(self) -> Sweep | None:
-        """RED without averaging at the longest round-trip times, if there are runs with SACK."""
+        """Runs of RED without averaging at the longest round-trip times, if there are runs with
+        SACK.
+        """
         if self.sacked is None:
             return None
         far = [rtt for rtt in LONG_RTTS if rtt in self.effort.rtts]
@@ -107,14 +117,14 @@ class Costs(Policies):
 
     @property
     def transfers(self) -> Sweep:
-        """Both policies over the round-trip time, with finite flows."""
+        """Runs of both policies with finite flows, over the round-trip time."""
         return self.swept("finite-{policy}-{rtt}", self.transfer)
 
     def points(self) -> dict[str, router.Tree]:
         """Return the scenarios with infinite and with finite flows.
 
-        The parking lot also has both with equal rates. One router with Compound flows also has runs
-        with SACK.
+        The parking lot also has runs whose links have equal rates. One router with Compound flows
+        also has runs with SACK.
         """
         points = points_of(self.sweep, self.transfers)
         if self.sacked is not None:
@@ -128,7 +138,7 @@ class Costs(Policies):
     def costs_of(
         self, runs: Runs, sweep: Sweep, transfers: Sweep, prefix: str = ""
     ) -> dict[str, Quantity]:
-        """Return delay, loss and completion time of two sweeps, by names that begin with
+        """Return delay and loss of `sweep` and completion times of `transfers`. Names begin with
         `prefix`.
         """
         ending = "{policy}_{rtt}"
@@ -137,20 +147,22 @@ class Costs(Policies):
         return sweep.values(runs, table) | transfers.values(runs, done)
 
     def cost_panel(self, y_label: str, cost: str, *, from_zero: bool = False) -> Panel:
-        """Return the panel of a cost."""
+        """Return the panel of delay, loss or throughput over the round-trip time."""
         lines = self.sweep.lines("{policy}", "rtt", self.costs[cost])
         if self.is_parking_lot:
             lines += self.equal.lines("{policy}", "rtt", self.costs[cost], EQUAL_RATES)
         return Panel(y_label, lines, from_zero=from_zero)
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return the costs of both policies, and the gain of the threshold policy."""
+        """Return delay, loss and completion time of both policies, and the gain of the threshold
+        policy.
+        """
         values = self.costs_of(runs, self.sweep, self.transfers)
         if self.is_parking_lot:
             values |= self.costs_of(runs, self.equal, self.equal_transfers, "equal_")
         comparable = 1.0 if self.megabytes == PAPERS_MEGABYTES else np.nan
         for rtt in self.effort.rtts:
-            if not self.is_parking_lot:  # Here both policies have the same number of replications.
+            if not self.is_parking_lot:  # A ratio requires equal numbers of replications.
                 for name, read in self.costs.items():
                     if name != "delay":
                         red, threshold = self.sweep.at(rtt=rtt).read(runs, read)
@@ -171,7 +183,7 @@ class Costs(Policies):
         ) | plain.values(runs, {"utilisation_{policy}_{rtt}": router.utilisation})
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return texts on all costs at both ends."""
+        """Return texts on delay, loss, throughput and completion time at 10 and 200 ms."""
         if self.mixed:
             return {}
 
@@ -223,7 +235,7 @@ class Costs(Policies):
         }
 
     def slopes(self, runs: Runs) -> str:
-        """Return a text on why completion times do not always increase."""
+        """Return a text on why completion times do not always increase with the round-trip time."""
         plain = self.unaveraged
         assert plain is not None
         far = plain.settings["rtt"]
@@ -251,8 +263,8 @@ class Costs(Policies):
         )
 
     def picture(self) -> Picture:
-        """Return the picture of all costs over the round-trip time; a parking lot also has equal
-        rates.
+        """Return a picture of delay, loss, throughput and completion time over the round-trip
+        time.
         """
         completion = self.transfers.lines("{policy}", "rtt", router.completion)
         if self.is_parking_lot:

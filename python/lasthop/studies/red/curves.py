@@ -1,4 +1,4 @@
-"""Common functions of the figures of the analysis: cases, Hopf points, and Hopf conditions."""
+"""Common functions for the figures of the analysis: Hopf points and Hopf conditions."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -10,27 +10,27 @@ CAPACITIES = (50, 100, 200)
 """Capacities per flow at which claims are judged. [packets/s]"""
 
 LOW_TH, HIGH_TH = 50.0, 150.0
-"""Ends of the range of the lower threshold, figures 2c, 4b and 4c. [packets]"""
+"""Smallest and largest lower threshold of RED in figures 2c, 4b and 4c. [packets]"""
 
 ALONG_TH = (50, 75, 100, 125, 150)
-"""Lower thresholds along the curves of figures 2c and 4c. [packets]"""
+"""Lower thresholds of RED along the curves of figures 2c and 4c. [packets]"""
 
 MIDDLE_TH = 100.0
-"""Lower threshold at which both sides of the curve are examined. [packets]"""
+"""Lower threshold at which stability is examined on both sides of the curve. [packets]"""
 
 ASIDE = 0.05
-"""Distance from the curve, as a fraction of alpha. [-]"""
+"""Distance of the examined points from the curve, as a fraction of alpha. [-]"""
 
 
 @cache
 def critical(model: str, parameter: str, low: float, high: float, **values: float) -> HopfPoint:
-    """Return the only Hopf point of a model in a range."""
+    """Return the only Hopf point of a model in a range of a parameter."""
     [point] = hopf_points(Case.of(model, values), parameter, low, high)
     return point
 
 
 def critical_delay(model: str, **values: float) -> HopfPoint:
-    """Return the Hopf point over the round-trip time."""
+    """Return the round-trip time at the Hopf condition."""
     capacity = values.get("capacity", 100.0)
     return critical(model, "rtt", 2.0 / capacity, 200.0 / capacity, **values)
 
@@ -41,7 +41,10 @@ def critical_alpha(model: str, **values: float) -> float:
 
 
 def delays(model: str, name: str, parameter: str, values: Sequence[int]) -> dict[str, Quantity]:
-    """Return critical round-trip times over a parameter, by names that begin with `name`. [s]"""
+    """Return critical round-trip times for several values of a parameter. [s]
+
+    The names of the results begin with `name`.
+    """
     return {
         f"{name}_{value}": theory(critical_delay(model, **{parameter: float(value)}).value)
         for value in values
@@ -49,10 +52,10 @@ def delays(model: str, name: str, parameter: str, values: Sequence[int]) -> dict
 
 
 def over_threshold(model: str, rtt: float) -> dict[str, Quantity]:
-    """Return alpha on the Hopf condition over the threshold, and its change. [-]
+    """Return alpha at the Hopf condition for several lower thresholds, and its relative change. [-]
 
-    The result also has the growth rates of disturbances [1/s] on both sides of the curve, and at
-    its end with the default alpha.
+    The result also has growth rates of disturbances [1/s]: on both sides of the curve, and at the
+    largest threshold with the default alpha.
     """
     low, high = (critical_alpha(model, rtt=rtt, min_th=b) for b in (LOW_TH, HIGH_TH))
     middle = critical_alpha(model, rtt=rtt, min_th=MIDDLE_TH)
@@ -69,20 +72,18 @@ def over_threshold(model: str, rtt: float) -> dict[str, Quantity]:
 
 
 def growth(case: Case) -> float:
-    """Return the growth rate of small disturbances: the real part of the rightmost root. [1/s]"""
+    """Return the growth rate of small disturbances, the real part of the rightmost root. [1/s]"""
     return float(roots(case, 2).abscissa)
 
 
 def alpha_side(model: str, **values: float) -> str:
-    """Return on which side of the Hopf condition in alpha the system is stable."""
+    """Return whether the system is stable above or below the critical alpha."""
     point = critical(model, "alpha", 0.01, 1.0, **values)
     return "below" if point.unstable_above else "above"
 
 
 def trade_off(model: str, rtt: float) -> str:
-    """Return a text on the trade-off between alpha and the lower threshold on the Hopf
-    condition.
-    """
+    """Return a text on how the critical alpha depends on the lower threshold of RED."""
     low, high = (critical_alpha(model, rtt=rtt, min_th=b) for b in (LOW_TH, HIGH_TH))
     side = alpha_side(model, rtt=rtt, min_th=LOW_TH)
     verb = "rises" if high > low else "falls"

@@ -1,4 +1,6 @@
-"""Figure 2: Hopf condition with averaging, over capacity, gain of the average, and thresholds."""
+"""Figure 2: Hopf condition of RED with averaging, over capacity, gain of the average, and
+thresholds.
+"""
 
 from lasthop.stability import Axis, Case, chart, normal_form
 from lasthop.studies.red import curves
@@ -6,14 +8,16 @@ from lasthop.studies.red.curves import HIGH_TH, LOW_TH
 from lasthop.studies.study import Figure, Quantity, Runs, Study, theory
 
 GAMMA = 0.03
-"""Gain of the average of figure 3. [-]"""
+"""Gain gamma of RED's average in figure 3. [-]"""
 
 DELAY = 0.0848
-"""Round-trip time of figure 2c, which is that of figure 2a at C = 100. [s]"""
+"""Round-trip time of figure 2c. It is critical in figure 2a at a capacity of 100 packets/s per
+flow. [s]
+"""
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return critical round-trip times and the ends of the curve in alpha and threshold."""
+    """Return critical round-trip times, and alpha at the smallest and largest lower threshold."""
     point = curves.critical_delay("red", gamma=GAMMA)
     return {
         **curves.delays("red", "hopf_delay", "capacity", curves.CAPACITIES),
@@ -24,7 +28,7 @@ def measure(_: Runs) -> dict[str, Quantity]:
 
 
 def findings(_: Runs) -> dict[str, str]:
-    """Return texts on the kind of the bifurcation and the direction of the trade-off."""
+    """Return texts on the type of the bifurcation, and on how alpha depends on the threshold."""
     forms = {g: normal_form(curves.critical_delay("red", gamma=g)) for g in (1e-4, GAMMA)}
     kinds = [
         f"with gamma {g:g} the bifurcation is "
@@ -42,7 +46,7 @@ def findings(_: Runs) -> dict[str, str]:
 
 
 def draw(_: Runs) -> Figure:
-    """Draw the three charts."""
+    """Draw the three panels of the figure."""
     from lasthop.plot.stability import chart_panels
 
     charts = [

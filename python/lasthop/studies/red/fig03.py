@@ -1,4 +1,6 @@
-"""Figure 3: phase portraits with averaging on either side of the Hopf point at gamma = 0.03."""
+"""Figure 3: phase portraits of RED with averaging, on both sides of the Hopf point at gamma =
+0.03.
+"""
 
 from functools import cache
 
@@ -6,33 +8,33 @@ from lasthop.stability import Case, Trajectory, integrate
 from lasthop.studies.study import Figure, Quantity, Runs, Study, about, theory
 
 DELAY = 0.171
-"""Round-trip time. [s]"""
+"""Round-trip time of figure 3. [s]"""
 
 GAMMAS = (0.032, 0.028)
-"""Gains of the average. [-]"""
+"""Gains gamma of RED's average on both sides of the Hopf point. [-]"""
 
 UNTIL = 1500.0
-"""End of the integration, long after the slowest transient. [s]"""
+"""End of the integration, by which transients have died out. [s]"""
 
 LATE = 0.1
-"""Fraction of the time, at the end, in which the amplitude is measured. [-]"""
+"""Fraction of the integration time, at its end, in which the amplitude is measured. [-]"""
 
 
 @cache
 def motion(gamma: float) -> Trajectory:
-    """Return the solution from windows 5 % above equilibrium, with limited queue and
-    probability.
+    """Return the solution that starts with windows 5 % above equilibrium. The queue and the drop
+    probability have their limits.
     """
     return integrate(Case.of("red", gamma=gamma, rtt=DELAY), UNTIL)
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return the amplitude of the window at the end of the integration."""
+    """Return the amplitude of the window at the end of the integration, for each gain."""
     return {f"amplitude_{g}".replace(".", "_"): theory(motion(g).swing(LATE)) for g in GAMMAS}
 
 
 def finding(_: Runs) -> str:
-    """Return a text on the period of the cycle."""
+    """Return a text on the period of the limit cycle."""
     cycling = motion(GAMMAS[1])
     return (
         f"with gamma {GAMMAS[1]} the window oscillates by ± {cycling.swing(LATE):.2f} "
@@ -41,7 +43,7 @@ def finding(_: Runs) -> str:
 
 
 def draw(_: Runs) -> Figure:
-    """Draw the window over the window one round-trip time earlier."""
+    """Draw the window over its value one round-trip time earlier."""
     from lasthop.plot.stability import portraits
 
     return portraits([motion(g) for g in GAMMAS], [f"γ = {g}" for g in GAMMAS], until=300.0)

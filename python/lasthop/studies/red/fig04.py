@@ -1,4 +1,4 @@
-"""Figure 4: Hopf condition without averaging, over capacity and thresholds."""
+"""Figure 4: Hopf condition of RED without averaging, over capacity and thresholds."""
 
 from lasthop.stability import Axis, Case, chart
 from lasthop.studies.red import curves
@@ -9,11 +9,11 @@ DELAY = 0.273
 """Round-trip time of figure 4c. [s]"""
 
 THRESHOLDS = (20, 50, 80)
-"""Lower thresholds at which claims are judged. [packets]"""
+"""Lower thresholds of RED at which claims are judged. [packets]"""
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return critical round-trip times and the ends of the curve in alpha and threshold."""
+    """Return critical round-trip times, and alpha at the smallest and largest lower threshold."""
     return {
         **curves.delays("red-instant", "hopf_delay", "capacity", curves.CAPACITIES),
         **curves.delays("red-instant", "hopf_delay_threshold", "min_th", THRESHOLDS),
@@ -22,9 +22,7 @@ def measure(_: Runs) -> dict[str, Quantity]:
 
 
 def findings(_: Runs) -> dict[str, str]:
-    """Return texts on the direction of the trade-off and the meaning of the round-trip time 0.273
-    s.
-    """
+    """Return texts on how alpha depends on the threshold, and on the round-trip time of 0.273 s."""
     exact = curves.critical_delay("red-instant").value
     return {
         "red-3": f"in figure 4c, {curves.trade_off('red-instant', DELAY)}",
@@ -33,7 +31,7 @@ def findings(_: Runs) -> dict[str, str]:
 
 
 def draw(_: Runs) -> Figure:
-    """Draw the three charts."""
+    """Draw the three panels of the figure."""
     from lasthop.plot.stability import chart_panels
 
     case = Case.of("red-instant")

@@ -1,4 +1,4 @@
-"""Figure 14: threshold policy, Hopf condition, sufficient condition (43), and cycles."""
+"""Figure 14: Hopf condition, sufficient condition (43) and limit cycles of the threshold policy."""
 
 from functools import cache
 from math import ceil, pi
@@ -10,25 +10,25 @@ from lasthop.studies.red.curves import critical, critical_alpha
 from lasthop.studies.study import Figure, Quantity, Runs, Study, about, theory
 
 LOW, HIGH = 10.0, 100.0
-"""Range of the threshold in the figure. [packets]"""
+"""Smallest and largest threshold of the figure. [packets]"""
 
 READ = (20, 40, 60)
-"""Thresholds at which the two curves are compared. [packets]"""
+"""Thresholds at which the Hopf condition and condition (43) are compared. [packets]"""
 
 CYCLES = (38, 39, 40, 42, 44)
-"""Thresholds at which the cycle is integrated. [packets]"""
+"""Thresholds at which the limit cycle is integrated. [packets]"""
 
 UNTIL = 600.0
 """End of the integration, which has 150 periods. [s]"""
 
 HALVINGS = 50
-"""Number of bisections of the range of alpha, which give full precision for values above 0.01."""
+"""Number of bisections of the range of alpha. It gives full precision for values above 0.01."""
 
 
 @cache
 def sufficient_alpha(q_th: float) -> float:
-    r"""Return the largest growth parameter alpha that satisfies (43), :math:`\alpha q_{th} w^{k-1}
-    = \pi/2`.
+    r"""Return the largest growth parameter alpha that satisfies the sufficient condition (43),
+    :math:`\alpha q_{th} w^{k-1} = \pi/2`.
     """
     low, high = 1e-3, 1.0
     for _ in range(HALVINGS):
@@ -46,12 +46,14 @@ def swing(q_th: float) -> float:
 
 @cache
 def cycles() -> Branch:
-    """Return the cycles beyond the Hopf point."""
+    """Return the branch of limit cycles beyond the Hopf point."""
     return branch(critical("threshold", "q_th", 5.0, 100.0), LOW, HIGH, cycles=20)
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return the first unstable threshold, cycles beyond it, and both conditions."""
+    """Return the first unstable threshold, the limit cycles beyond it, and alpha by both
+    conditions.
+    """
     point = critical("threshold", "q_th", 5.0, 100.0)
     values = {"hopf_threshold": theory(ceil(point.value))}
     for q in READ:
@@ -63,7 +65,7 @@ def measure(_: Runs) -> dict[str, Quantity]:
 
 
 def finding(_: Runs) -> str:
-    """Return a text on the exact Hopf value and the kind of the bifurcation."""
+    """Return a text on the exact Hopf point and the type of the bifurcation."""
     point = critical("threshold", "q_th", 5.0, 100.0)
     kind = "super" if normal_form(point).supercritical else "sub"
     return (
@@ -74,7 +76,7 @@ def finding(_: Runs) -> str:
 
 
 def draw(_: Runs) -> Figure:
-    """Draw the chart with condition (43), and the bifurcation diagram."""
+    """Draw the Hopf condition with condition (43), and the bifurcation diagram."""
     from lasthop.plot.stability import threshold_figure
 
     result = chart(Case.of("threshold"), Axis("q_th", LOW, HIGH), Axis("alpha", 0.02, 0.5))

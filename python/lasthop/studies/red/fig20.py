@@ -1,4 +1,6 @@
-"""Figure 20: kind of the bifurcation without averaging, and along the curves of figure 4."""
+"""Figure 20: type of the bifurcation of RED without averaging, and its type along the curves of
+figure 4.
+"""
 
 from functools import cache
 
@@ -7,18 +9,18 @@ from lasthop.studies.red.curves import critical, critical_delay
 from lasthop.studies.study import Figure, Quantity, Runs, Study, about, theory
 
 THRESHOLDS = tuple(float(b) for b in range(50, 151, 10))
-"""Lower thresholds along figures 4b and 4c. [packets]"""
+"""Lower thresholds of RED along figures 4b and 4c. [packets]"""
 
 ALPHAS = (0.05, 0.07, 0.1, 0.125, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.326)
-"""Values of Compound's growth parameter, up to the value for which 0.7751 s (appendix B) is
-critical. [-]
+"""Values of Compound's growth parameter alpha. At the largest value, the round-trip time 0.7751 s
+of appendix B is critical. [-]
 """
 
 PAPER_DELAY = 0.7751
 """Round-trip time of the Hopf point in appendix B. [s]"""
 
 SLOWER = 35.06
-"""Capacity per flow at which this round-trip time is critical. [packets/s]"""
+"""Capacity per flow at which the round-trip time of appendix B is critical. [packets/s]"""
 
 DELAY = 0.273
 """Round-trip time of figure 4c. [s]"""
@@ -26,25 +28,26 @@ DELAY = 0.273
 
 @cache
 def form(**values: float) -> NormalForm:
-    """Return the normal form at the critical round-trip time."""
+    """Return the normal form of the bifurcation at the critical round-trip time."""
     return normal_form(critical_delay("red-instant", **values))
 
 
 @cache
 def form_in_alpha(min_th: float) -> NormalForm:
-    """Return the normal form at the critical alpha of figure 4c."""
+    """Return the normal form of the bifurcation at the critical alpha of figure 4c."""
     return normal_form(critical("red-instant", "alpha", 0.01, 1.0, rtt=DELAY, min_th=min_th))
 
 
 @cache
 def cycles() -> Branch:
-    """Return the cycles beyond the Hopf point at the default parameters."""
+    """Return the branch of limit cycles beyond the Hopf point at the default parameters."""
     return branch(critical_delay("red-instant"), 0.2, 0.4, cycles=30)
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return mu2 and beta2 at kappa_c, and the smallest mu2 along the curves of figure 4 and over
-    alpha.
+    """Return the coefficients mu2 and beta2 of the normal form, and the smallest mu2 along curves.
+
+    The curves are those of figure 4, and the Hopf curve over alpha.
     """
     here = form()
     along = [form(min_th=b).mu2_of("kappa") for b in THRESHOLDS]
@@ -60,7 +63,7 @@ def measure(_: Runs) -> dict[str, Quantity]:
 
 
 def finding(_: Runs) -> str:
-    """Return a text on the range in which the statement holds."""
+    """Return a text on the parameters for which the paper's statement on the bifurcation holds."""
     large = form(alpha=ALPHAS[-1])
     traced = cycles()
     kind = "super" if large.supercritical else "sub"
@@ -77,7 +80,9 @@ def finding(_: Runs) -> str:
 
 
 def draw(_: Runs) -> Figure:
-    """Draw mu2 along the Hopf curve over alpha, and the branch of cycles with its fold."""
+    """Draw the coefficient mu2 along the Hopf curve over alpha, and the branch of limit cycles with
+    its fold.
+    """
     from lasthop.plot.stability import kind_figure
 
     return kind_figure(ALPHAS, [form(alpha=a).mu2_of("kappa") for a in ALPHAS], cycles())

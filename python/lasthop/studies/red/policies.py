@@ -1,6 +1,7 @@
 """Figures 15 and 17: queues and utilisation under RED 8/15 and the threshold policy of 15 packets.
-The networks are one router and a parking lot. The costs of both policies are in `costs`. The
-threshold policy is a drop-tail queue of 15 packets, so RED is compared with a small buffer.
+The networks are one router and a parking lot. The module `costs` has delay, loss and completion
+times of both policies. The threshold policy is a drop-tail queue of 15 packets, so the comparison
+is between RED and a small buffer.
 """
 
 from abc import abstractmethod
@@ -21,37 +22,37 @@ LOT = ("bottleneck-1", "bottleneck-2")
 """Names of the queues of the parking lot."""
 
 EQUAL_RATES = "equal rates"
-"""Legend entry of a parking lot whose links have exactly equal rates."""
+"""Legend entry of a parking lot whose two links have exactly equal rates."""
 
 ENDS = [10, 200]
-"""Round-trip times of the paper's traces. [ms]"""
+"""Round-trip times of the queue traces in the paper. [ms]"""
 
 ENDS_STATED = " and ".join(map(str, ENDS))
 
 LOCKED_RTTS = (10, 100, 200)
-"""Round-trip times of the runs with equal access rates. [ms]"""
+"""Round-trip times of the runs whose access links have exactly equal rates. [ms]"""
 
 FINE_S, COARSE_S = 0.1, 0.5
-"""Widths of the bins for the minimum utilisation. [s]"""
+"""Widths of the narrow and wide bins for the minimum utilisation. [s]"""
 
 NS2_PACKET = "500 B"
-"""Default mean packet length of ns-2."""
+"""Default of ns-2 for the mean packet length of RED."""
 
 
 class Policies(Experiment):
-    """Experiment with both policies over the round-trip time."""
+    """Experiment that compares RED with the threshold policy over the round-trip time."""
 
     @abstractmethod
     def point(self, policy: str, rtt: int) -> dict[str, Any]:
-        """Return the scenario of a policy at a round-trip time. [ms]"""
+        """Return the scenario of a policy at a round-trip time in milliseconds."""
 
     @property
     def sweep(self) -> Sweep:
-        """Scenarios of both policies over the round-trip time."""
+        """Runs of both policies over the round-trip time."""
         return self.swept("{policy}-{rtt}", self.point)
 
     def swept(self, name: str, point: Callable[..., dict[str, Any]]) -> Sweep:
-        """Return scenarios of both policies at all round-trip times."""
+        """Return the sweep over both policies and all round-trip times."""
         settings = {"policy": tuple(POLICIES), "rtt": self.effort.rtts}
         return Sweep(name, point, settings, words=WORDS)
 
@@ -60,25 +61,29 @@ class Policies(Experiment):
         return Panel(y_label, self.sweep.lines("{policy}", "rtt", reading), from_zero=from_zero)
 
     def where_extremes_are_read(self, policy: str, rtt: int) -> dict[str, Any]:
-        """Return the scenario of one router, with more replications if extremes are compared."""
+        """Return the scenario of one router, with more replications where longest queues or minimum
+        utilisations are compared.
+        """
         more = {10: self.effort.close, 200: self.effort.least}
         return self.dumbbell(rtt, POLICIES[policy], replications=more.get(rtt))
 
     def where_red_is_longest(self, policy: str, rtt: int, **more: Any) -> dict[str, Any]:
-        """Return the scenario of the parking lot, with more replications if RED's longest queue is
-        read.
+        """Return the scenario of the parking lot, with more replications where RED's longest queue
+        is compared.
         """
         close = self.mixed and rtt in ENDS and policy == "red"
         replications = self.effort.close if close else None
         return self.parking_lot(rtt, POLICIES[policy], replications=replications, **more)
 
     def with_equal_rates(self, policy: str, rtt: int) -> dict[str, Any]:
-        """Return the parking lot with exactly equal rates of both links, as in the paper."""
+        """Return the scenario of the parking lot whose two links have exactly equal rates, as in
+        the paper.
+        """
         return self.where_red_is_longest(policy, rtt, rate_spread=0.0)
 
     @property
     def equal(self) -> Sweep:
-        """Both policies at both ends, in a parking lot with equal rates."""
+        """Runs of both policies at 10 and 200 ms, in a parking lot whose links have equal rates."""
         return self.swept("equal-{policy}-{rtt}", self.with_equal_rates).at(rtt=ENDS)
 
 
@@ -91,7 +96,7 @@ class Queues(Policies):
 
     @property
     def locked(self) -> Sweep:
-        """Equal access rates, with the threshold."""
+        """Runs of the threshold policy whose access links have exactly equal rates."""
         return Sweep(
             "equal-threshold-{rtt}",
             lambda rtt: self.dumbbell(rtt, POLICIES["threshold"], spread=0.0),
@@ -100,7 +105,7 @@ class Queues(Policies):
 
     @property
     def binned(self) -> Sweep:
-        """Wider and narrower bins at the longest round-trip time, also with ns-2's default packet
+        """Runs with wide and narrow utilisation bins at 200 ms, also with ns-2's default packet
         length.
         """
         queues = {**POLICIES, "red500": router.red(8, 15, packet=NS2_PACKET)}
@@ -113,7 +118,7 @@ class Queues(Policies):
         )
 
     def points(self) -> dict[str, router.Tree]:
-        """Return the sweeps, and RED with equal access rates."""
+        """Return the scenarios of all sweeps, and of RED with equal access rates at 10 ms."""
         return {
             **self.sweep.points(),
             **self.locked.points(),
@@ -122,7 +127,7 @@ class Queues(Policies):
         }
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return the utilisations over the round-trip time, and the longest queues."""
+        """Return the utilisation at every round-trip time, and the longest queues."""
         table: dict[str, Read] = {
             "utilisation_{policy}_{rtt}": router.utilisation,
             "utilisation_min_{policy}_{rtt}": router.least_utilisation,
@@ -135,13 +140,13 @@ class Queues(Policies):
         return values | ends.values(runs, {"queue_mean_{policy}_{rtt}": router.queue_mean})
 
     def shown(self, runs: Runs) -> dict[str, Quantity]:
-        """Return the minimum utilisations by the width of bins."""
+        """Return the minimum utilisation for each width of the bins."""
         name = "utilisation_min_{queue}_bin_{bin_s}"
         return self.binned.values(runs, {name: router.least_utilisation})
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return texts on the effects of bins, of the mean packet length, and of equal access
-        rates.
+        """Return texts on the effects of the bin width, of RED's mean packet length, and of equal
+        access rates.
         """
         fine, coarse = (
             listed(self.binned.at(bin_s=bin_s).read(runs, router.least_utilisation))
@@ -167,7 +172,9 @@ class Queues(Policies):
         }
 
     def picture(self) -> Picture:
-        """Return utilisation, longest queue and, with equal access rates, fairness."""
+        """Return a picture of the utilisation, the longest queue and, with equal access rates, the
+        fairness.
+        """
         label = WORDS["threshold"]
         spread = self.sweep.at(policy="threshold", rtt=LOCKED_RTTS)
         rates = spread.lines(label, "rtt", router.fairness) + self.locked.lines(
@@ -194,25 +201,29 @@ class ParkingLot(Policies):
 
     @property
     def calm(self) -> Sweep:
-        """RED without web traffic."""
+        """Runs of RED without web traffic, at 10 and 200 ms."""
         return Sweep("red-{rtt}-without-web", self.without_web, {"rtt": ENDS})
 
     def without_web(self, rtt: int) -> dict[str, Any]:
-        """Return RED without the bursts of web traffic."""
+        """Return the scenario of RED without web traffic."""
         tree = self.parking_lot(rtt, POLICIES["red"])
         flows = {name: flow for name, flow in tree["flow"].items() if "web" not in flow}
         return {**tree, "flow": flows}
 
     def points(self) -> dict[str, router.Tree]:
-        """Return the sweep, RED without web traffic, and equal rates."""
+        """Return the scenarios of both policies, of RED without web traffic, and of links with
+        equal rates.
+        """
         return points_of(self.sweep, self.calm, self.equal)
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return the longest queue of each policy, also with equal rates."""
+        """Return the longest queue of each policy, with different and with equal rates of the
+        links.
+        """
         return self.queues(runs, self.sweep, "") | self.queues(runs, self.equal, "equal_")
 
     def queues(self, runs: Runs, sweep: Sweep, prefix: str) -> dict[str, Quantity]:
-        """Return the values of a sweep, whose names begin with `prefix`."""
+        """Return mean and longest queues of a sweep, under names that begin with `prefix`."""
         ends = {policy: sweep.at(policy=policy, rtt=ENDS).runs(runs) for policy in POLICIES}
         [near, _] = ends["threshold"]
         mean = mean_of([router.queue_mean(near, link) for link in LOT])
@@ -244,7 +255,7 @@ class ParkingLot(Policies):
         }
 
     def picture(self) -> Picture:
-        """Return the picture of the longest queue of both links."""
+        """Return a picture of the longest queue of both links."""
         return Picture(
             OVER_RTT,
             [

@@ -1,9 +1,10 @@
-"""The routers of paper 004 (sections V and VI), and the quantities of its figures.
+"""The routers of paper 004 (sections V and VI), and functions that read the quantities of its
+figures.
 
 Sixty hosts with access links of 2 Mb/s share a link of 100 Mb/s with room for 2084 packets of 1500
-bytes, under RED with ns-2's defaults or the threshold policy. Runs last 500 s, of which the last 25
-s are measured. The access rates are spread over 1 %. With equal rates, packets of all flows would
-arrive in lock step. Then the order of arrival, and not chance, would decide the losses.
+bytes, under RED with the defaults of ns-2, or under the threshold policy. Runs last 500 s, of which
+the last 25 s are measured. The access rates differ by up to 1 %. With equal rates, packets of all
+flows would arrive in lock step, and the order of arrival would decide which packets are lost.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from lasthop.studies.study import Quantity, Reading, Run, mean_of, reading
 
 @dataclass(frozen=True)
 class Budget:
-    """Extent of the simulations.
+    """Lengths and numbers of replications of the simulations.
 
     Parameters
     ----------
@@ -30,9 +31,9 @@ class Budget:
         Volume of each flow in runs that measure completion times: at one router with Compound
         flows, and in all other runs. [MB]
     replications, close, least : int
-        Numbers of replications: of most points; of points for which five would not suffice, because
-        curves are close together or extremes vary; and of points whose minimum utilisation is
-        compared with that of the paper.
+        Numbers of replications: `replications` for most points, and `least` for points whose
+        minimum utilisation is compared with the paper. `close` is for points for which five
+        replications do not suffice, because curves are close together or extremes vary.
     words : str
         Text for titles.
     """
@@ -56,7 +57,7 @@ FULL = Budget(
     close=20,
     least=40,
 )
-"""Budget of the paper, except for the transfers in mixed traffic and in the parking lot."""
+"""Budget of the paper. Only transfers in mixed traffic and in the parking lot are shorter."""
 
 QUICK = Budget(
     (10, 25, 50, 100, 200),
@@ -77,10 +78,10 @@ BUFFER = 2084
 FLOWS = 60
 
 READ_S = 25
-"""Length of the measured end of a run. [s]"""
+"""Length of the measured interval at the end of a run. [s]"""
 
 PACKET = "1500 B"
-"""Mean packet length for RED, for which the automatic weight is 1.2e-4. The default of ns-2 is 500
+"""Mean packet length for RED, which sets the automatic weight to 1.2e-4. The default of ns-2 is 500
 B, with a weight of 4e-5.
 """
 
@@ -88,15 +89,16 @@ BOTTLENECK_MBPS = 100
 """Rate of the shared links. [Mb/s]"""
 
 BOTTLENECK = "bottleneck"
-"""Name of the shared link and its queue."""
+"""Name of the shared link and of its queue."""
 
 HOST: Mapping[str, Any] = {"access": "2 Mbps", "access_spread": 0.01, "start_spread": "10 s"}
-"""Access link of a source, which starts at a random time within the first 10 s."""
+"""Access link of a source. Each source starts at a random time within the first 10 s."""
 
 RATE_SPREAD = 0.003
-"""Range of the rates of the parking lot's links, as a fraction of their mean. With exactly equal
-rates the second queue favours packets from the first link, and the flows that join at the second
-link lose a third more. [-]
+"""Range of the rates of the parking lot's links, as a fraction of their mean. [-]
+
+With exactly equal rates, the queue of the second link favours packets from the first link. Flows
+that enter at the second link then lose a third more packets.
 """
 
 TCP: Mapping[str, Any] = {
@@ -105,8 +107,8 @@ TCP: Mapping[str, Any] = {
     "delayed_ack": False,
     "handshake": False,
 }
-"""Compound TCP with its published parameters, and a receive window that never limits. ACKs are
-immediate, as in ns-2's sinks. There is no handshake, as in ns-2's one-way agents.
+"""Compound TCP with its published parameters, and a receive window that never limits the sender.
+ACKs are immediate, as in ns-2's sinks. There is no handshake, as in ns-2's one-way agents.
 """
 
 Tree = Mapping[str, Any]
@@ -121,10 +123,10 @@ def red(
     packet: str = PACKET,
     buffer: int = BUFFER,
 ) -> dict[str, Any]:
-    """Return RED with ns-2's defaults and these thresholds. [packets]
+    """Return the settings of RED with ns-2's defaults and these thresholds. [packets]
 
-    Options switch off averaging or `gentle` (all packets above the upper threshold are then lost),
-    or set the mean packet length or the buffer [packets].
+    The options switch off averaging or `gentle`, or set the mean packet length or the buffer
+    [packets]. Without `gentle`, all packets are dropped above the upper threshold.
     """
     setting: dict[str, Any] = {"min_th": low, "max_th": high, "mean_packet": packet}
     if not averaging:
@@ -135,12 +137,14 @@ def red(
 
 
 def threshold(packets: int) -> dict[str, Any]:
-    """Return the threshold policy: a packet is lost if it finds this many packets in the queue."""
+    """Return the settings of the threshold policy, which drops a packet that finds this many
+    packets in the queue.
+    """
     return {"threshold": packets}
 
 
 POLICIES: Mapping[str, Mapping[str, Any]] = {"red": red(8, 15), "threshold": threshold(15)}
-"""Policies that sections VI-B and VI-C compare."""
+"""Queue settings of both policies that sections VI-B and VI-C compare."""
 
 
 def dumbbell(
@@ -235,14 +239,16 @@ def parking_lot(
 
 CUBIC: Mapping[str, Any] = {"congestion": "cubic"}
 WEB: Mapping[str, Any] = {"web": 50, "congestion": "tahoe"}
-"""Fifty PackMime connections a second. They offer 3.2 Mb/s here, where the paper says 2 Mb/s."""
+"""Web traffic of fifty PackMime connections per second. It offers 3.2 Mb/s, where the paper states
+2 Mb/s.
+"""
 
 
 def _traffic(
     mixed: bool, group: int, groups: int, megabytes: int | None, flow_count: int
 ) -> dict[str, dict[str, Any]]:
-    """Return the classes of flows of one of `groups` groups; the first groups have the
-    remainder.
+    """Return the classes of flows of one of `groups` equal groups. If flows do not divide equally,
+    the first groups have one flow more.
     """
 
     def part(flows: int) -> int:
@@ -263,7 +269,7 @@ def _finite(megabytes: int | None) -> dict[str, Any]:
 
 
 def _length(effort: Budget, megabytes: int | None, replications: int | None) -> dict[str, Any]:
-    """Return the settings for the length and the number of runs."""
+    """Return the settings for the duration, the warm-up and the number of replications of a run."""
     duration_s, warmup_s = effort.duration_s, effort.duration_s - READ_S
     if megabytes is not None:
         duration_s, warmup_s = LONGEST_S_PER_MB * megabytes, 0
@@ -275,8 +281,8 @@ def _length(effort: Budget, megabytes: int | None, replications: int | None) -> 
 
 
 LONGEST_S_PER_MB = 12
-"""Length of a run per megabyte, long enough for the last of sixty transfers, which take 5 s per
-megabyte at full utilisation. [s/MB]
+"""Length of a run per megabyte of a flow. At full utilisation sixty transfers take 5 s per
+megabyte, so that the last transfer ends before the run. [s/MB]
 """
 
 
@@ -303,42 +309,39 @@ def _words(queue: Tree) -> str:
     return words + ("" if setting.get("gentle", True) else ", not gentle")
 
 
-# Quantities of figures.
-
-
 def utilisation(run: Run, link: str = BOTTLENECK) -> Quantity:
-    """Return the fraction of time in which the link sends. [-]"""
+    """Return the fraction of time in which a link sends. [-]"""
     return run.quantity("links", link, "utilisation")
 
 
 def queue_mean(run: Run, link: str = BOTTLENECK) -> Quantity:
-    """Return the mean queue. [packets]"""
+    """Return the mean queue of a link. [packets]"""
     return run.quantity("queues", link, "occupancy_packets")
 
 
 def queue_max(run: Run, link: str = BOTTLENECK) -> Quantity:
-    """Return the longest queue. [packets]"""
+    """Return the longest queue of a link. [packets]"""
     return run.quantity("queues", link, "occupancy_max_packets")
 
 
 least_utilisation = reading("links", BOTTLENECK, "utilisation_min")
-"""Minimum over bins of the fraction of the bin in which the bottleneck sends. [-]"""
+"""Minimum utilisation of the bottleneck in any bin. [-]"""
 
 oscillation = reading("queues", BOTTLENECK, "occupancy_sd_packets")
-"""Oscillation of the bottleneck's queue: its standard deviation over time. [packets]"""
+"""Standard deviation of the bottleneck's queue over time. [packets]"""
 
 relative_oscillation = oscillation / Reading(queue_mean)
-"""Ratio of the standard deviation of the queue to its mean. [-]"""
+"""Standard deviation of the bottleneck's queue divided by its mean. [-]"""
 
 
 def delay_ms(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
-    """Return the mean sojourn time, summed over queues. [ms]"""
+    """Return the mean sojourn time in the queues, summed over the links. [ms]"""
     each = [run.quantity("queues", link, "sojourn_s") for link in links]
     return mean_of(each) * (1e3 * len(links))
 
 
 def loss(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
-    """Return the probability that a packet is dropped at one of the queues. [-]"""
+    """Return the probability that a packet is dropped at one of the links' queues. [-]"""
     passes = Quantity(np.ones(1), None)
     for link in links:
         drops = run.quantity("queues", link, "drop_probability")
@@ -352,27 +355,27 @@ def class_loss(run: Run, name: str) -> Quantity:
 
 
 def bulk(run: Run) -> list[str]:
-    """Return the classes of long-lived TCP flows."""
+    """Return the names of the classes of long-lived TCP flows."""
     others = ("udp", "web")
     return [name for name in run.items("classes") if not any(part in name for part in others)]
 
 
 def throughput(run: Run, links: Sequence[str] = (BOTTLENECK,)) -> Quantity:
-    """Return the throughput summed over the links. [Mb/s]"""
+    """Return the sum of the throughputs of the links. [Mb/s]"""
     return mean_of([utilisation(run, link) for link in links]) * (BOTTLENECK_MBPS * len(links))
 
 
 def goodput(run: Run) -> Quantity:
-    """Return the goodput of all classes. [Mb/s]"""
+    """Return the sum of the goodputs of all classes. [Mb/s]"""
     each = [run.quantity("classes", name, "goodput_bps") for name in run.items("classes")]
     return mean_of(each) * (len(each) / 1e6)
 
 
 def likeness(runs: Sequence[Run], from_s: float) -> Quantity:
-    """Return the periodicity of the queue, with one value per run. [-]
+    """Return the periodicity of the queue for each run. [-]
 
-    The value is the maximum of the sampled queue's autocorrelation beyond its first zero. It is
-    near 1 for a queue that oscillates, and near 0 for a queue that varies randomly.
+    The periodicity is the maximum of the sampled queue's autocorrelation beyond its first zero. It
+    is near 1 for a queue that oscillates, and near 0 for a queue that varies randomly.
     """
     from lasthop.comparison.oscillation import likeness as correlation
 
@@ -390,14 +393,16 @@ def _beyond_first_zero(values: NDArray[np.float64]) -> float:
 
 
 def over_bulk(quantity: str) -> Reading:
-    """Return the reading of the mean of a quantity over the classes of long-lived TCP flows."""
+    """Return a function that reads the mean of a quantity over the classes of long-lived TCP
+    flows.
+    """
     return Reading(
         lambda run: mean_of([run.quantity("classes", name, quantity) for name in bulk(run)])
     )
 
 
 window = over_bulk("cwnd_packets")
-"""Mean window of the long-lived flows, with the same weight for each class. [packets]"""
+"""Mean window of the long-lived TCP flows. Each class has the same weight. [packets]"""
 
 synchrony = over_bulk("synchronisation")
 """Correlation of the windows within a class, averaged over classes. [-]"""
@@ -407,13 +412,15 @@ fairness = over_bulk("jain")
 
 
 def completion(run: Run, start: str = "") -> Quantity:
-    """Return the mean completion time of the finite flows whose names begin with `start`. [s]"""
+    """Return the mean completion time of the finite flows in classes whose names begin with
+    `start`. [s]
+    """
     finite = [name for name in run.items("flows") if run.has("flows", name, "completion_s")]
     flows = [name for name in finite if name.startswith(start)]
     return mean_of([run.quantity("flows", name, "completion_s") for name in flows])
 
 
 def starved(run: Run) -> Quantity:
-    """Return the number of starved flows. [flows]"""
+    """Return the number of starved long-lived TCP flows. [flows]"""
     each = [run.quantity("classes", name, "starved_flows") for name in bulk(run)]
     return mean_of(each) * float(len(each))

@@ -1,7 +1,7 @@
 """Figures 6 to 13: the queue at one router over the round-trip time, with and without averaging, at
 small and large thresholds, with Compound flows only and with mixed traffic.
 
-Every figure of mixed traffic repeats a figure of Compound flows, so that this module has both.
+Figures 10 to 13 repeat figures 6 to 9 with mixed traffic.
 """
 
 from abc import abstractmethod
@@ -19,36 +19,38 @@ PLAIN = router.red(50, 100, averaging=False)
 ABRUPT = router.red(50, 100, averaging=False, gentle=False)
 
 GROUPS: Mapping[str, tuple[int, int]] = {"small": (5, 15), "large": (100, 300)}
-"""Round-trip times of the two halves of the flows. [ms]"""
+"""Round-trip times of the two halves of the flows, for small and for large round-trip times.
+[ms]
+"""
 
 THRESHOLDS: Mapping[str, tuple[int, int]] = {"8_15": (8, 15), "100_200": (100, 200)}
-"""Thresholds of RED in the third experiment, at 100 ms, by the names of values. [packets]"""
+"""Lower and upper thresholds of RED in figures 9 and 13, by the names of values. [packets]"""
 
 QUEUES: Mapping[str, router.Tree] = {"averaged": RED, "plain": PLAIN}
 WORDS = {"averaged": "with averaging", "plain": "without"}
 
 SEEDS = (1, 2, 3, 4, 5)
-"""Seeds of the runs with a sampled queue. Only the first replication of a run has a time series."""
+"""Seeds of the runs with a sampled queue. Each run records the time series of its first replication
+only.
+"""
 
 SAMPLED_S = (25, 125)
-"""Start of the measured time in these runs, and length of these runs. [s]"""
+"""Start of the measured time and length of the runs with a sampled queue. [s]"""
 
 BINS = (0.05, 0.1, 0.2, 0.5, 1.0)
 """Widths of the bins for the minimum utilisation. [s]"""
 
 BINNED_RTT = 100
-"""Round-trip time at which the minimum utilisation is shown over the width of bins. [ms]"""
+"""Round-trip time at which the minimum utilisation is shown for each bin width. [ms]"""
 
 CLOSE_RTTS = (50, 100)
-"""Round-trip times at which the two cases of figure 12 are close together with mixed traffic.
-[ms]
-"""
+"""Round-trip times at which the two curves of figure 12 are close together. [ms]"""
 
 LONGEST_RTT = 25
-"""Round-trip time at which longest queues are compared. [ms]"""
+"""Round-trip time at which the longest queues are compared. [ms]"""
 
 FOLLOWED_RTTS = (10, 25)
-"""Round-trip times at which windows are compared with the loss. [ms]"""
+"""Round-trip times at which the windows are compared with the loss probability. [ms]"""
 
 SWINGING: Mapping[str, Read] = {
     "utilisation": router.utilisation,
@@ -56,7 +58,7 @@ SWINGING: Mapping[str, Read] = {
     "oscillation": router.oscillation,
     "synchrony": router.synchrony,
 }
-"""Quantities that distinguish oscillating queues from steady queues, by names of values."""
+"""Quantities that show whether the queue oscillates, by the names of their values."""
 
 
 LABELS = {
@@ -65,21 +67,21 @@ LABELS = {
     "oscillation": "deviation of\nthe queue [packets]",
     "synchrony": "correlation\nof windows",
 }
-"""Labels of the ordinates of these quantities."""
+"""Axis labels of the quantities in `SWINGING`."""
 
 
 class Swings(Experiment):
     """An experiment that the paper makes with Compound flows and repeats with mixed traffic."""
 
     numbers: tuple[int, int]
-    """Figures of Compound flows and of mixed traffic."""
+    """Number of the figure with Compound flows, and number of the figure with mixed traffic."""
 
     what: str
-    """Short description for the title."""
+    """Short description of the experiment for the title of the figure."""
 
     @property
     def name(self) -> str:
-        """Name of the study."""
+        """Name of the study, which is that of the figure."""
         return f"fig{self.numbers[self.mixed]:02d}"
 
     @property
@@ -91,14 +93,14 @@ class Swings(Experiment):
     @property
     @abstractmethod
     def sweep(self) -> Sweep:
-        """Scenarios of the figure's curves."""
+        """Runs that give the curves of the figure."""
 
     def points(self) -> dict[str, router.Tree]:
-        """Return the sweep."""
+        """Return the scenarios of all runs, by name."""
         return self.sweep.points()
 
     def swinging(self, abscissa: Abscissa, label: str, over: str, *more: Panel) -> Picture:
-        """Return the picture of utilisation, queue and windows over a setting."""
+        """Return a picture with utilisation, queue and windows over a setting."""
         shown = [
             Panel(
                 LABELS[name], self.sweep.lines(label, over, read), from_zero=name == "oscillation"
@@ -108,8 +110,8 @@ class Swings(Experiment):
         return Picture(abscissa, [*shown, *more], panel_mm=38.0)
 
     def router(self, rtt: int, queue: router.Tree) -> dict[str, Any]:
-        """Return the router at a round-trip time [ms], with more replications if curves are
-        close.
+        """Return the scenario at a round-trip time [ms], with more replications where curves are
+        close together.
         """
         replications = self.effort.close if self.mixed and rtt in CLOSE_RTTS else None
         return self.dumbbell(rtt, queue, replications=replications)
@@ -123,11 +125,11 @@ class OverRtt(Swings):
 
     @property
     def sweep(self) -> Sweep:
-        """Round-trip times."""
+        """Runs with RED 50/100 over the round-trip time."""
         return Sweep("{rtt}", lambda rtt: self.router(rtt, RED), {"rtt": self.effort.rtts})
 
     def points(self) -> dict[str, router.Tree]:
-        """Return the sweep, and NewReno at its beginning."""
+        """Return the scenarios of the sweep, and of NewReno at 10 ms."""
         points = super().points()
         if not self.mixed:
             newreno = changed(self.router(10, RED), tcp={"congestion": "newreno"})
@@ -135,13 +137,13 @@ class OverRtt(Swings):
         return points
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return windows and oscillations at both ends."""
+        """Return windows, and the quantities of `SWINGING` at 10 and 200 ms."""
         table = {f"{name}_{{rtt}}": read for name, read in SWINGING.items()}
         ends = self.sweep.at(rtt=[10, 200])
         return ends.values(runs, {"window_{rtt}": router.window, **table})
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return texts on the relation of windows to the loss."""
+        """Return texts on how the windows depend on the loss probability."""
         if self.mixed:
             return {}
         near, far = FOLLOWED_RTTS
@@ -158,19 +160,19 @@ class OverRtt(Swings):
         }
 
     def picture(self) -> Picture:
-        """Return the oscillations over the round-trip time."""
+        """Return a picture of the quantities of `SWINGING` over the round-trip time."""
         return self.swinging(OVER_RTT, "RED 50/100", "rtt")
 
 
 class TwoGroups(Swings):
-    """Figure 7 or 11: two round-trip times in one run."""
+    """Figure 7 or 11: flows with two different round-trip times in one run."""
 
     numbers = (7, 11)
     what = "two groups of round-trip times"
 
     @property
     def sweep(self) -> Sweep:
-        """Both pairs of round-trip times."""
+        """Runs with small and with large round-trip times."""
         replications = self.effort.close if self.mixed else None
         return Sweep(
             "{group}",
@@ -179,13 +181,13 @@ class TwoGroups(Swings):
         )
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return the oscillations."""
+        """Return the quantities of `SWINGING` for small and for large round-trip times."""
         return self.sweep.values(
             runs, {f"{name}_{{group}}": reading for name, reading in SWINGING.items()}
         )
 
     def picture(self) -> Picture:
-        """Return the picture of the oscillations over the mean of a pair."""
+        """Return a picture of the quantities of `SWINGING` over the mean round-trip time."""
         pairs = Abscissa(
             "round-trip times of the two halves [ms]",
             lambda group: sum(GROUPS[group]) / 2,
@@ -202,7 +204,7 @@ class Averaging(Swings):
 
     @property
     def sweep(self) -> Sweep:
-        """Both queues over the round-trip time."""
+        """Runs with and without averaging, over the round-trip time."""
         return Sweep(
             "{queue}-{rtt}",
             lambda queue, rtt: self.router(rtt, QUEUES[queue]),
@@ -212,7 +214,7 @@ class Averaging(Swings):
 
     @property
     def binned(self) -> Sweep:
-        """Both queues over the width of the bins."""
+        """Runs with and without averaging, over the width of the utilisation bins."""
         return Sweep(
             "{queue}-bin-{bin_s}",
             lambda queue, bin_s: self.dumbbell(BINNED_RTT, QUEUES[queue], bin_s=bin_s),
@@ -221,7 +223,7 @@ class Averaging(Swings):
         )
 
     def points(self) -> dict[str, router.Tree]:
-        """Return both sweeps, and RED that is not gentle."""
+        """Return the scenarios of both sweeps, and of RED without `gentle`."""
         abrupt = {f"abrupt-{LONGEST_RTT}": self.router(LONGEST_RTT, ABRUPT)}
         return {**self.sweep.points(), **abrupt, **self.binned.points()}
 
@@ -234,7 +236,7 @@ class Averaging(Swings):
         return values | longest.values(runs, {"queue_max_{queue}": router.queue_max})
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return texts on the effects of the width of bins, and of gentle."""
+        """Return texts on the effects of the bin width and of `gentle`."""
         shown = "; ".join(
             f"{bin_s:g} s: {' and '.join(map(str, least))}"
             for bin_s in BINS
@@ -258,8 +260,8 @@ class Averaging(Swings):
         }
 
     def picture(self) -> Picture:
-        """Return the picture of oscillations over RTT, and of the minimum utilisation over the
-        bins.
+        """Return a picture of the quantities of `SWINGING` over the RTT, and of the minimum
+        utilisation over the bin width.
         """
         least = Panel(
             f"minimum utilisation\nat {BINNED_RTT} ms",
@@ -278,7 +280,7 @@ class Thresholds(Swings):
 
     @property
     def sweep(self) -> Sweep:
-        """Both pairs of thresholds."""
+        """Runs with small and with large thresholds."""
         return Sweep(
             "{pair}",
             lambda pair: self.dumbbell(100, router.red(*THRESHOLDS[pair])),
@@ -287,7 +289,7 @@ class Thresholds(Swings):
 
     @property
     def sampled(self) -> Sweep:
-        """Both pairs, with the queue over time."""
+        """Runs with small and with large thresholds that sample the queue over time."""
         return Sweep(
             "{pair}-seed-{seed}",
             lambda pair, seed: {
@@ -302,12 +304,13 @@ class Thresholds(Swings):
         )
 
     def points(self) -> dict[str, router.Tree]:
-        """Return both pairs, and the runs whose queue is sampled."""
+        """Return the scenarios of both thresholds, and of the runs that sample the queue."""
         return points_of(self.sweep, self.sampled)
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return the oscillations of the queues in packets and relative to their means, their
-        periodicity, windows and utilisation.
+        """Return windows, utilisation, and the oscillation of the queues for both thresholds.
+
+        The oscillation is given in packets, relative to the mean queue, and by its periodicity.
         """
         likeness = {
             f"likeness_{pair}": router.likeness(self.sampled.at(pair=pair).runs(runs), SAMPLED_S[0])
@@ -322,7 +325,7 @@ class Thresholds(Swings):
         )
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return a text on the amplitudes of the queues, which grow with their length."""
+        """Return a text on the amplitude of the queue, which grows with its mean."""
         _, least, swing, synchrony = (self.sweep.read(runs, read) for read in SWINGING.values())
         lengths = self.sweep.read(runs, router.queue_mean)
         small, large = (f"{low}/{high}" for low, high in THRESHOLDS.values())
@@ -337,7 +340,7 @@ class Thresholds(Swings):
         }
 
     def picture(self) -> Picture:
-        """Return the oscillations over the upper threshold."""
+        """Return a picture of the quantities of `SWINGING` over the upper threshold."""
         thresholds = Abscissa(
             "thresholds [packets]",
             lambda pair: float(THRESHOLDS[pair][1]),

@@ -8,42 +8,45 @@ from lasthop.studies.study import Quantity, Runs, Study, about, theory
 from lasthop.studies.sweep import tag
 
 RULES = ("compound", "reno")
-"""Window rules."""
+"""TCP variants that are compared."""
 
 DELAYS = (0.1, 1.0)
-"""Round-trip times that are compared. [s]"""
+"""Round-trip times whose critical thresholds are compared. [s]"""
 
 PIPE = 100.0
-"""Packets in flight, equal at both delays, so that the windows at equilibrium are similar.
+"""Packets in flight at both round-trip times, so that the windows at equilibrium are similar.
 [packets]
 """
 
 CAPACITY = 100.0
-"""Capacity per flow, which is fixed while the round-trip time grows. [packets/s]"""
+"""Capacity per flow, which is constant while the round-trip time grows. [packets/s]"""
 
 RTTS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-"""Round-trip times at which a setting should be stable. [s]"""
+"""Round-trip times at which a setting is checked for stability. [s]"""
 
 POLICY_TH = 15.0
 """Threshold of the paper's experiments. [packets]"""
 
 SHORT_RTTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1.0)
-"""Round-trip times at which the threshold of the paper's experiments is examined. [s]"""
+"""Round-trip times at which the stability of the paper's threshold is examined. [s]"""
 
 INSIDE = 0.01
-"""Relative distance of the setting from the stability edge at the shortest round-trip time. [-]"""
+"""Distance of the setting from its critical value at the shortest round-trip time, as a fraction of
+this value. [-]
+"""
 
 OTHER_PIPES = (10.0, 250.0)
-"""Numbers of packets in flight at the longer delay, for comparison. [packets]"""
+"""Other numbers of packets in flight at the longer round-trip time, for comparison. [packets]"""
 
 
 def critical_threshold(tcp: str, rtt: float, pipe: float) -> float:
-    """Return the threshold at the Hopf condition. [packets]"""
+    """Return the critical threshold, at which the Hopf condition holds. [packets]"""
     return critical("threshold", "q_th", 2.0, 500.0, tcp=tcp, rtt=rtt, capacity=pipe / rtt).value
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return ratios of critical thresholds at the shorter delay to those at the longer delay.
+    """Return critical thresholds at the shorter round-trip time, divided by those at the longer
+    one.
 
     Also return the fractions of round-trip times at which settings are stable.
     """
@@ -67,7 +70,7 @@ def _growth(rtt: float) -> float:
 def stable_part(edges: Sequence[float], unstable_above: bool) -> Quantity:
     """Return the fraction of round-trip times at which a setting is stable. [-]
 
-    The setting is close to the stability edge at the shortest round-trip time.
+    The setting is close to its critical value at the shortest round-trip time.
 
     Parameters
     ----------
@@ -81,7 +84,9 @@ def stable_part(edges: Sequence[float], unstable_above: bool) -> Quantity:
 
 
 def finding(_: Runs) -> str:
-    """Return a text on the effect of the delay if the capacity, and not the window, is fixed."""
+    """Return a text on the effect of the round-trip time if the capacity is constant, instead of
+    the window.
+    """
     far = "; ".join(
         f"{critical_threshold('compound', DELAYS[-1], pipe):.1f} at {pipe:g} packets"
         for pipe in OTHER_PIPES

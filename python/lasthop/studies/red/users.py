@@ -1,10 +1,11 @@
-"""Section II, remark (ii): RED with other numbers of users, and fixed resources per user.
+"""Section II, remark (ii): RED with other numbers of users, where the resources per user are
+constant.
 
-The fluid model has capacity, queue and thresholds per flow, and no number of flows. The runs scale
-link rate, buffer and thresholds with the number of flows. The automatic weight falls with the
-link's rate, so that RED averages over the same time. Runs are measured after a fifth of their
-length, because losses over 25 s differ by a tenth between runs. The first runs were measured like
-those of figure 6, and did not decide the losses at 200 ms.
+In the fluid model, capacity, queue and thresholds are values per flow, and the number of flows does
+not appear. The runs scale link rate, buffer and thresholds with the number of flows. The automatic
+weight decreases with the link rate, so that RED always averages over the same time. The measured
+interval begins after a fifth of the run. Losses over 25 s, the interval of figure 6, differ by a
+tenth between runs and do not decide the claim at 200 ms.
 """
 
 from typing import Any
@@ -17,36 +18,40 @@ from lasthop.studies.study import Quantity, Read, Run, Runs, listed
 from lasthop.studies.sweep import Sweep, points_of
 
 FLOW_COUNTS = (30, 60, 120)
-"""Numbers of flows; the paper has 60."""
+"""Numbers of flows. The paper uses 60 flows."""
 
 RTTS = (10, 200)
-"""Round-trip times. [ms]"""
+"""Round-trip times of the runs. [ms]"""
 
 THRESHOLDS = (50, 100)
-"""Thresholds of RED for 60 flows. [packets]"""
+"""Lower and upper threshold of RED for 60 flows. [packets]"""
 
 RATIOS: dict[str, Read] = {
     "window": router.window,
     "loss": router.loss,
     "utilisation": router.utilisation,
 }
-"""Quantities that should be equal with any number of flows, by names of values."""
+"""Quantities that the model predicts to be independent of the number of flows, by the names of
+values.
+"""
 
 
 class Users(Experiment):
-    """Experiment with RED 50/100 for 60 flows, and with the same values per flow for 30 and 120."""
+    """Experiment with RED 50/100 for 60 flows, and with equal resources per flow for 30 and 120
+    flows.
+    """
 
     name = "users"
     title = "Section II, remark (ii): the number of users"
 
     @property
     def sweep(self) -> Sweep:
-        """Numbers of flows, with thresholds that grow with them."""
+        """Runs over the number of flows, with thresholds that grow in proportion."""
         return Sweep("{flow_count}-{rtt}", self._scaled, {"flow_count": FLOW_COUNTS, "rtt": RTTS})
 
     @property
     def fixed_thresholds(self) -> Sweep:
-        """Numbers of flows other than 60, with the thresholds of 60."""
+        """Runs with 30 and 120 flows, and the thresholds of 60 flows."""
         others = tuple(flow_count for flow_count in FLOW_COUNTS if flow_count != FLOWS)
         return Sweep("held-{flow_count}-{rtt}", self._fixed, {"flow_count": others, "rtt": RTTS})
 
@@ -65,12 +70,12 @@ class Users(Experiment):
         return {**tree, "warmup": f"{self.effort.duration_s // 5} s"}
 
     def points(self) -> dict[str, Tree]:
-        """Return both sweeps."""
+        """Return the scenarios of both sweeps."""
         return points_of(self.sweep, self.fixed_thresholds)
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return the deviation of the queue, and the ratios of all quantities to those with 60
-        flows.
+        """Return the standard deviation of the queue per flow, and the ratio of each quantity to
+        its value with 60 flows.
         """
         values = self.sweep.values(runs, {"oscillation_{flow_count}_{rtt}": router.oscillation})
         for name, reading in RATIOS.items():
@@ -81,7 +86,7 @@ class Users(Experiment):
         return values | {name: item for name, item in far.items() if name.endswith(f"_{RTTS[-1]}")}
 
     def over_sixty(self, runs: Runs, reading: Read, name: str) -> dict[str, Quantity]:
-        """Return the ratios of a quantity to its value with 60 flows, by names that contain
+        """Return the ratios of a quantity to its value with 60 flows, under names that contain
         `name`.
         """
         values: dict[str, Quantity] = {}
@@ -95,8 +100,8 @@ class Users(Experiment):
         return values
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return texts on the measured ratios, and on thresholds that do not grow with the
-        flows.
+        """Return texts on the measured ratios, and on thresholds that do not grow with the number
+        of flows.
         """
 
         def over_flow_counts(sweep: Sweep, reading: Read) -> str:
@@ -124,7 +129,7 @@ class Users(Experiment):
         }
 
     def picture(self) -> Picture:
-        """Return the picture of the quantities that should be equal, over the number of flows."""
+        """Return a picture, over the number of flows, of the quantities that should be equal."""
 
         def panel(label: str, reading: Read) -> Panel:
             lines = self.sweep.lines("RTT {rtt} ms", "flow_count", reading)
@@ -147,7 +152,7 @@ class Users(Experiment):
 
 
 FIXED_THRESHOLDS = "RED 50/100 for each number of flows"
-"""Legend entry of thresholds that do not grow with the number of flows."""
+"""Legend entry of the runs whose thresholds do not grow with the number of flows."""
 
 
 def deviation_of_each(run: Run) -> Quantity:

@@ -36,6 +36,6 @@ STUDIES: tuple[Study, ...] = (
     fixed_point.STUDY,
     stability.STUDY,
 )
-"""Studies in the order of the paper, then on sensors, contending devices, fixed points, and the
-appendix.
+"""All studies of paper 000: the figures in the order of the paper, then sensors, contending
+devices, fixed points, and the appendix.
 """

@@ -1,8 +1,9 @@
-"""The cell of paper 000, Table II, and the quantities of its figures.
+"""The cell of paper 000 (Table II), and functions that read the quantities of its figures.
 
 The cell has 802.11g at 36 Mb/s with a long preamble. TCP is Compound with a receive window of 45
 packets and immediate ACKs. The queue of the access point has 100 packets. Stations of class 1
-(``high``) lose no frames. Stations of class 2 (``low``) lose a data frame with probability p_w.
+(``high``) lose no frames. Stations of class 2 (``low``) lose a data frame by a channel error with
+probability p_w.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,10 +26,10 @@ STATED_ATTEMPTS = 8
 """Number of attempts by table II: one transmission and seven retries."""
 
 ERRORS = (0.0, 0.1, 0.2, 0.3)
-"""Probabilities of channel errors, p_w, in claims. [-]"""
+"""Probabilities p_w of a channel error in the claims. [-]"""
 
 ERRORS_STATED = ", ".join(f"{error:g}" for error in ERRORS)
-"""Text with the probabilities of channel errors in claims."""
+"""Text with the probabilities p_w of a channel error in the claims."""
 
 ERROR_AXIS = Abscissa("channel errors $p_w$ of class 2 [-]")
 
@@ -42,8 +43,8 @@ Tree = Mapping[str, Any]
 def shares(
     share: float = 0.5, *, names: tuple[str, str] = ("high", "low"), **more: Any
 ) -> dict[str, Any]:
-    """Return a queue with this share for stations of the first name, and the rest for the
-    second.
+    """Return the settings of a shared queue. Stations whose names begin with the first name have
+    this share; the second class has the remaining share.
     """
     parts = zip(names, (share, 1.0 - share), strict=True)
     classes = {name: {"station": name, "share": part} for name, part in parts}
@@ -55,7 +56,9 @@ ALGORITHMS: Mapping[str, Tree] = {
     "regulated": {"algorithm": "regulated"},
     "partition": {"algorithm": "partition"},
 }
-"""Algorithms: Algorithm 1 as corrected, the regulator, and one drop-tail buffer per class."""
+"""Settings of the sharing algorithms: corrected Algorithm 1, the regulator, and one drop-tail
+buffer per class.
+"""
 
 WORDS = {
     "plain": "drop-tail",
@@ -76,7 +79,7 @@ def scenario(
     seconds: tuple[float, float] = (20.0, 200.0),
     replications: int = REPLICATIONS,
 ) -> dict[str, Any]:
-    """Return a cell with these stations.
+    """Return the cell of paper 000 with these stations.
 
     Parameters
     ----------
@@ -119,14 +122,14 @@ def scenario(
 
 
 def traced(name: str, stations: Tree, **more: Any) -> dict[str, Any]:
-    """Return a cell whose single run is recorded every 50 ms for 100 s."""
+    """Return a cell with one replication, whose time series is recorded every 50 ms for 100 s."""
     tree = scenario(name, stations, seconds=(0.0, 100.0), replications=1, **more)
     return {**tree, "record": {"series_interval": "50 ms"}}
 
 
 def classes(error: float, count: int = 5, *, acks: bool = False) -> dict[str, Any]:
-    """Return both classes, with errors of class 2's data frames; if `acks`, also of its TCP
-    ACKs.
+    """Return the stations of both classes. Data frames of class 2 have errors and, if `acks`, its
+    TCP ACKs too.
     """
     low = {"count": count, "download": 1, "error_down": error}
     return {
@@ -135,11 +138,8 @@ def classes(error: float, count: int = 5, *, acks: bool = False) -> dict[str, An
     }
 
 
-# Quantities and lines of figures.
-
-
 def of_classes(sweep: Sweep, reading_of: Callable[[str], Read]) -> list[Line]:
-    """Return the lines of a quantity of both classes over the errors of class 2."""
+    """Return lines of a quantity of both classes, over the error probability of class 2."""
     return [
         line
         for label, prefix in (("class 1", "high"), ("class 2", "low"))
@@ -148,7 +148,9 @@ def of_classes(sweep: Sweep, reading_of: Callable[[str], Read]) -> list[Line]:
 
 
 def goodput(prefix: str) -> Reading:
-    """Return the reading of the goodput of the stations whose names begin with `prefix`. [Mb/s]"""
+    """Return the reading of the mean goodput of the stations whose names begin with `prefix`.
+    [Mb/s]
+    """
     mean = mean_reading("stations", prefix, "goodput_bps")
 
     def read(run: Run) -> Quantity:
@@ -162,12 +164,14 @@ ratio = goodput("high") / goodput("low")
 
 
 def window(prefix: str) -> Reading:
-    """Return the reading of the mean window of downloads to stations with this prefix. [packets]"""
+    """Return the reading of the mean window of downloads to stations whose names begin with
+    `prefix`. [packets]
+    """
     return mean_reading("flows", prefix, "cwnd_packets")
 
 
 def window_panels(run: Run, title: str) -> "list[TracePanel]":
-    """Return the panels of the window of the first connection of each class over time."""
+    """Return panels with the window of the first connection of each class over time."""
     from lasthop.plot.traces import Trace, TracePanel
 
     return [
@@ -182,7 +186,7 @@ def window_panels(run: Run, title: str) -> "list[TracePanel]":
 
 
 def queue_panel(run: Run, title: str, levels: Mapping[str, float]) -> "TracePanel":
-    """Return the panel of the access point's queue over time."""
+    """Return a panel with the access point's queue over time."""
     from lasthop.plot.traces import Trace, TracePanel
 
     trace = Trace("queue of the AP", *run.track("queues", "ap", "occupancy_packets"))
@@ -190,7 +194,7 @@ def queue_panel(run: Run, title: str, levels: Mapping[str, float]) -> "TracePane
 
 
 occupancy = reading("queues", "ap", "occupancy_packets")
-"""Mean length of the access point's queue. [packets]"""
+"""Mean occupancy of the access point's queue. [packets]"""
 
 buffer_loss = reading("queues", "ap", "drop_probability")
 """Probability that the access point's queue refuses a packet. [-]"""

@@ -1,4 +1,4 @@
-"""Section III-B: the number of contending devices, over the number of all devices."""
+"""Section III-B: number of contending devices over the total number of devices."""
 
 from typing import Any
 
@@ -17,13 +17,11 @@ CHANGES: dict[str, dict[str, dict[str, str]]] = {
     "equal-": {"tcp": {"mss": "1 B"}},
     "dense-": {"tcp": {"mss": "1 B"}, "cell": {"slot": "1 us"}},
 }
-"""Differences from the cell of the paper, by the prefix of the points' names."""
+"""Changes of the settings of the paper's cell, by the prefix of the points' names."""
 
 
 def scenario(changes: str, count: int) -> dict[str, Any]:
-    """Return a cell with `count` downloads, and the given changes, such as short frames and
-    slots.
-    """
+    """Return a cell with `count` downloads and changed settings, such as short frames and slots."""
     tree = cell.scenario(
         " ".join([f"{count} downloads", *CHANGES[changes]]),
         {"high": {"count": count, "download": 1}},
@@ -37,11 +35,13 @@ SWEEP = Sweep("{changes}{count}", scenario, {"changes": tuple(CHANGES), "count":
 
 
 active = reading("cells", "cell", "active_stations")
-"""Mean number of stations with a frame to send, over time. [-]"""
+"""Time average of the number of stations with a frame to send. [-]"""
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on the average that the paper's number describes."""
+    """Return a text on the average that corresponds to the paper's number of contending
+    stations.
+    """
     plain, equal, dense = (
         listed(SWEEP.at(changes=changes).read(runs, active)) for changes in CHANGES
     )

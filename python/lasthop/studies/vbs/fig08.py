@@ -8,18 +8,20 @@ from lasthop.studies.vbs import cell
 DEVICES = (2, 4, 6, 8, 10)
 
 SMALL_WINDOW = 20
-"""Receive window for which two connections do not fill the wire of 70 ms, which needs 46 packets.
-[packets]
+"""Receive window with which two connections do not use the full capacity. The delay of 70 ms
+requires 46 packets. [packets]
 """
 
 ERROR = 0.2
-"""Probability of channel errors with which two connections also do not fill the wire. [-]"""
+"""Probability of channel errors with which two connections do not use the full capacity. [-]"""
 
 WORDS = {"plain": "as stated", "errors": f"p_w {ERROR}", "window": f"window of {SMALL_WINDOW}"}
 
 
 def scenario(variant: str, count: int) -> dict[str, object]:
-    """Return a cell with `count` devices, as in the paper or with settings that empty the queue."""
+    """Return a cell with `count` devices, with the paper's settings or with settings that empty the
+    queue.
+    """
     error = {"error_down": ERROR} if variant == "errors" else {}
     tree = cell.scenario(
         f"{count} downloads, 70 ms, {WORDS[variant]}",
@@ -41,7 +43,9 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on when the aggregate goodput grows with the number of devices."""
+    """Return a text on the settings with which the aggregate goodput grows with the number of
+    devices.
+    """
     queues, totals = [], []
     for variant in WORDS:
         queues.append(listed(SWEEP.at(variant=variant).read(runs, cell.occupancy)))

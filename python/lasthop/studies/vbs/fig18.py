@@ -1,8 +1,9 @@
-"""Figure 18: users join and leave, with h* = 0.526, and p_w = 0.3 for class 2.
+"""Figure 18: users join and leave. The target share h* is 0.526, and the error probability p_w of
+class 2 is 0.3.
 
 There are five users of each class. At 100 s two users of class 1 join. At 200 s they leave, and two
-users of class 2 join. Results are measured in time windows. Each window has a separate run from the
-start to the end of the window.
+users of class 2 join. Results are measured in time windows. There is one run per window, which
+begins at time 0 and ends with the window.
 """
 
 from typing import Any
@@ -16,15 +17,17 @@ SHARE = 0.526
 TARGET = 1.11
 CHANGES_S = (0, 100, 200)
 LENGTH_S, REST_S = 100, 30
-"""Length of a phase, and the time at its beginning that is not averaged. [s]"""
+"""Length of a phase between two changes, and time at the start of a phase that is not averaged.
+[s]
+"""
 
 STEP_S, STEPS = 5, 4
-"""Length and number of the windows after each change that show settling. [s, -]"""
+"""Length and number of the windows after a change in which the settling time is measured. [s, -]"""
 
 REPLICATIONS = 10
 JUDGED = 40
-"""Number of replications of the judged runs. With ten, the intervals of 1 % overlap a band although
-the means are outside it.
+"""Number of replications of the runs by which claims are judged. With ten replications, the
+intervals of 1 % overlap a band although the means are outside the band.
 """
 
 
@@ -43,7 +46,7 @@ def _stations(end_s: int) -> dict[str, Any]:
 
 
 def scenario(algorithm: str, window: tuple[int, int]) -> dict[str, Any]:
-    """Return the scenario up to the end of a window [s], measured within the window."""
+    """Return the scenario that ends with a window [s], and is measured in this window only."""
     begin_s, end_s = window
     classes = {
         "high": {"error_below": 0.1, "share": SHARE},
@@ -62,11 +65,11 @@ def scenario(algorithm: str, window: tuple[int, int]) -> dict[str, Any]:
 
 
 WINDOWS = (*((STEP_S * k, STEP_S * (k + 1)) for k in range(STEPS)), (REST_S, LENGTH_S))
-"""Windows of a phase: steps after the change, then the averaged time. [s]"""
+"""Windows of a phase: short windows after the change, then the averaged time. [s]"""
 
 
 def after(change_s: int) -> list[tuple[int, int]]:
-    """Return the windows of the phase after a change. [s]"""
+    """Return the windows of the phase that follows a change. [s]"""
     return [(change_s + begin, change_s + end) for begin, end in WINDOWS]
 
 
@@ -83,13 +86,15 @@ AVERAGED = SWEEP.at(window=[after(change)[-1] for change in CHANGES_S])
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the ratio in each phase, from 30 s after the change on."""
+    """Return the goodput ratio of the classes in each phase, from 30 s after the change on."""
     ratios = AVERAGED.at(algorithm="vbs").read(runs, cell.ratio)
     return {f"ratio_{k}": ratio for k, ratio in enumerate(ratios, 1)}
 
 
 def shown(runs: Runs) -> dict[str, Quantity]:
-    """Return the ratio in each phase with the regulator and with the partition."""
+    """Return the goodput ratio of the classes in each phase, with the regulator and with the
+    partition.
+    """
     return {
         f"{algorithm}_ratio_{k}": ratio
         for algorithm in ("regulated", "partition")
@@ -98,7 +103,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def settling_s(runs: Runs, algorithm: str) -> str:
-    """Return, for each change, the end of the last window with an error above 5 %. [s]"""
+    """Return, for each change, when the ratio stays within 5 % of its target, as text. [s]"""
     times = []
     for change in CHANGES_S:
         late = 0
@@ -111,7 +116,9 @@ def settling_s(runs: Runs, algorithm: str) -> str:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on settling times, and on the ratio with the regulator."""
+    """Return a text on settling times, and on the goodput ratio of the classes with the
+    regulator.
+    """
     held, remaining = (
         listed(AVERAGED.at(algorithm=algorithm).read(runs, cell.ratio))
         for algorithm in ("regulated", "partition")

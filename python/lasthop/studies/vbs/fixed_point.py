@@ -1,4 +1,4 @@
-"""Section IV-D and appendix: the fixed point from many starting points."""
+"""Section IV-D and appendix: fixed points of the model from many starting points."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -11,13 +11,13 @@ from lasthop.studies.study import Quantity, Runs, Study, about, theory
 from lasthop.studies.vbs import cell
 
 SCATTERED = 4
-"""Number of random starting points, in addition to those of the model."""
+"""Number of random starting points, in addition to the starting points of the model."""
 
 READINGS = {"the engine's": Options(), "the corrected paper's": PAPER}
 
 
 def trees() -> Iterator[dict[str, object]]:
-    """Yield the cells of figure 11 with both numbers of attempts, with a wire, and with shares."""
+    """Yield cells of figure 11 with both numbers of attempts, and a cell with a wire."""
     for attempts in (cell.ATTEMPTS, cell.STATED_ATTEMPTS):
         for error in cell.ERRORS:
             yield cell.scenario("fixed point", cell.classes(error), attempts=attempts)
@@ -31,7 +31,8 @@ def shared_trees() -> Iterator[dict[str, object]]:
 
 
 def spread(tree: dict[str, object], options: Options) -> tuple[float, int]:
-    """Return the largest relative distance from the first fixed point, and the number of starts.
+    """Return the largest relative distance from the first fixed point, and the number of starting
+    points.
 
     The distance is the maximum over goodputs, losses at the queue, and queue length.
     """
@@ -50,13 +51,13 @@ def spread(tree: dict[str, object], options: Options) -> tuple[float, int]:
 
 @cache
 def spreads() -> tuple[tuple[float, int], ...]:
-    """Return `spread` for all cells and interpretations of the model."""
+    """Return the result of `spread` for all cells, and for both interpretations of the model."""
     plain = [spread(tree, options) for options in READINGS.values() for tree in trees()]
     return (*plain, *(spread(tree, Options()) for tree in shared_trees()))
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return the largest distance between fixed points."""
+    """Return the largest relative distance between fixed points, over all cells."""
     return {"spread": theory(max(distance for distance, _ in spreads()))}
 
 

@@ -15,7 +15,9 @@ SWEEP = Sweep(
 )
 
 GENTLE = 0.125
-"""Fraction by which a loss reduces the window, for comparison; Compound halves it. [-]"""
+"""Fraction by which a loss reduces the window in a run for comparison. Compound halves the window.
+[-]
+"""
 
 
 IS_GENTLE = Point(
@@ -37,7 +39,7 @@ TRACE_FAR = Point(
 
 
 def finding_occupancy(runs: Runs) -> str:
-    """Return a text on why the mean is below 90."""
+    """Return a text on why the mean queue is below 90 packets."""
     return (
         f"the queue has {listed(SWEEP.read(runs, cell.occupancy))} packets at p_w = "
         f"{cell.ERRORS_STATED}. It is never empty and often full, but each time it overflows, "
@@ -48,7 +50,7 @@ def finding_occupancy(runs: Runs) -> str:
 
 
 def draw_occupancy(runs: Runs) -> Figure:
-    """Draw the queue over time, with and without errors."""
+    """Draw the access point's queue over time, with and without channel errors."""
     from lasthop.plot.traces import traces_figure
 
     traces = {"p_w 0": TRACE_0, "p_w 0.3 of two stations": TRACE}
@@ -78,13 +80,13 @@ RATIO = Picture(
 
 
 def measure_windows(runs: Runs) -> dict[str, Quantity]:
-    """Return the mean windows at p_w = 0.3."""
+    """Return the mean windows at the error probability p_w = 0.3."""
     run = SWEEP.run(runs, error=0.3)
     return {f"cwnd_{name}": cell.window(name)(run) for name in ("high", "low")}
 
 
 def finding_windows(runs: Runs) -> str:
-    """Return a text on the windows with the delay of a wire."""
+    """Return a text on the windows if the wire has a delay."""
     high, far = (cell.window("high")(run) for run in (SWEEP.run(runs, error=0.3), FAR.run(runs)))
     return (
         f"the mean window of class 1 with four flows is {high} of 45 packets. With 70 ms of "

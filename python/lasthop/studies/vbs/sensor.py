@@ -1,4 +1,5 @@
-"""Sections II and V: a sensor with a full queue, before and after virtual buffer sharing.
+"""Sections II and V: sensors with a full queue at the access point, without and with virtual buffer
+sharing.
 
 Five sensors get a command and send a report every 5 s on average, in addition to ten downloads, or
 to five uploads and five downloads.
@@ -47,7 +48,9 @@ def _mixed(queue: str) -> dict[str, Any]:
 
 
 def reports(direction: str, quantity: str) -> Reading:
-    """Return the reading of a quantity of the reports in one direction, averaged over sensors."""
+    """Return the reading of a quantity of the sensors' reports in one direction, averaged over
+    sensors.
+    """
 
     def read(run: Run) -> Quantity:
         names = [name for name in run.items("flows") if f"/sensor-{direction}/" in name]
@@ -57,7 +60,7 @@ def reports(direction: str, quantity: str) -> Reading:
 
 
 DELIVERY = reports("down", "report_delivery")
-"""Fraction of commands to sensors that arrive. [-]"""
+"""Fraction of the commands to sensors that arrive. [-]"""
 
 DELAY_MS = reports("down", "report_delay_s") * 1e3
 """Mean delay of commands to sensors. [ms]"""
@@ -72,7 +75,7 @@ SWEEP = Sweep(
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return the fraction of commands that arrive."""
+    """Return the fraction of the commands to sensors that arrive."""
     some = SWEEP.at(queue=["drop_tail", "vbs"])
     return some.at(traffic="downloads").values(runs, {"delivered_{queue}": DELIVERY}) | some.at(
         traffic="mixed"
@@ -80,7 +83,9 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding(runs: Runs) -> str:
-    """Return a text on delays before and after, and on conditions under which sensors starve."""
+    """Return a text on delays without and with buffer sharing, and on conditions under which
+    sensors starve.
+    """
     delays, delays_mixed = (
         listed(SWEEP.at(traffic=traffic).read(runs, DELAY_MS)) for traffic in TRAFFIC
     )

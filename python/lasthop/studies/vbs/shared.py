@@ -8,15 +8,17 @@ from lasthop.studies.sweep import Point, Sweep, points_of, tag
 from lasthop.studies.vbs import cell, two_classes
 
 TOLS = {"printed": None, "small": 1.0, "medium": 25.0, "large": 225.0}
-"""Squared distances from the target below which Algorithm 1 does not act; None means 1/B^2.
-[packets^2]
+"""Squared distances of the queue from its target below which Algorithm 1 does not act. None means
+1/B^2, where B is the buffer size. [packets^2]
 """
 
 FAIR: dict[str, Any] = {
     "limit": cell.BUFFER,
     "fq_codel": {"target": "1 s", "interval": "10 s"},
 }
-"""Settings of one queue per connection, served in turns, with drops only at a full buffer."""
+"""Settings of a fair queue, which has one queue per connection and drops packets only at a full
+buffer.
+"""
 
 ALL = {
     "high": {"count": 5, "download": 1, "error_down": 0.3},
@@ -25,7 +27,9 @@ ALL = {
 
 
 TARGET = 0.6 * cell.BUFFER
-"""Target length of the queue under the algorithms, c B. [packets]"""
+"""Target length c B of the queue under the algorithms: the target occupancy c times the buffer size
+B. [packets]
+"""
 
 
 def _queue(algorithm: str) -> object:
@@ -59,17 +63,17 @@ STATED = Sweep(
     {"algorithm": tuple(cell.WORDS), "error": cell.ERRORS[1:]},
     words=cell.WORDS,
 )
-"""Runs with the number of attempts of table II."""
+"""Runs with the number of attempts per frame in table II."""
 
 
 EMPTY = reading("queues", "ap", "empty_fraction")
-"""Fraction of time without a packet in the queue. [-]"""
+"""Fraction of time in which the queue has no packet. [-]"""
 
 SETTLING_S = reading("queues", "ap", "settling_s")
-"""Time until the queue first reaches its target. [s]"""
+"""Time until the queue first is within the tolerance of its target. [s]"""
 
 OFF_TARGET = reading("queues", "ap", "occupancy_error_packets")
-"""Root mean square distance from the target. [packets]"""
+"""Root mean square distance of the queue from its target. [packets]"""
 
 
 ALL_SLOW = Point("all-0_3", cell.scenario("p_w 0.3 for all", ALL))
@@ -79,8 +83,8 @@ FAIR_QUEUES = Point(
 
 
 def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
-    """Return mean queue and fraction of empty time, with errors of one class and of both
-    classes.
+    """Return the mean queue and the fraction of time without packets, with errors of one class and
+    of both classes.
     """
     values = {}
     for point in ("two_classes", "all_0_3", "partition", "partition_all_0_3"):
@@ -90,7 +94,7 @@ def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding_occupancy(runs: Runs) -> str:
-    """Return a text on the oscillation of the queue."""
+    """Return a text on the oscillation of the shared queue."""
     algorithm_1, regulated, partition = (
         runs[name] for name in ("two_classes", "regulated", "partition")
     )
@@ -103,7 +107,7 @@ def finding_occupancy(runs: Runs) -> str:
 
 
 def draw_occupancy(runs: Runs) -> Figure:
-    """Draw the queue over time without and with shares."""
+    """Draw the queue over time with and without shares."""
     from lasthop.plot.traces import traces_figure
 
     levels = {"room": float(cell.BUFFER), "c B": TARGET}
@@ -115,9 +119,9 @@ def draw_occupancy(runs: Runs) -> Figure:
 
 
 def measure_fairness(runs: Runs) -> dict[str, Quantity]:
-    """Return ratios of values with shares to values without, for both numbers of attempts.
+    """Return values with shares divided by values without shares, for both numbers of attempts.
 
-    The values are the ratio of the classes, the fair rate, and the aggregate goodput."""
+    The values are the goodput ratio of the classes, the fair rate, and the aggregate goodput."""
     values = {}
     for limit in ("", "stated-"):
         for algorithm in ("vbs", "partition"):
@@ -133,9 +137,9 @@ def measure_fairness(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown_fairness(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs [Mb/s] and blocked fractions of each class under both algorithms.
+    """Return goodputs [Mb/s] and fractions of blocked packets of each class under both algorithms.
 
-    Also return the ratio under the regulator.
+    Also return the goodput ratio of the classes under the regulator.
     """
     algorithms = SWEEP.at(algorithm=tuple(cell.ALGORITHMS), error=cell.ERRORS[1:])
     of_classes = {
@@ -157,9 +161,10 @@ def shown_fairness(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding_fairness(runs: Runs) -> str:
-    """Return a text on the cost of equal shares with any queue."""
+    """Return a text on the throughput that equal goodputs cost with any queue."""
     slow, fast = cell.total(ALL_SLOW.run(runs)), cell.total(runs["plain-0"])
-    # Each class has half of the frames, so the mean time of a frame is the mean of both classes.
+    # Each class has half of the frames, so the mean duration of a frame is the mean over both
+    # classes.
     equal = fast * slow * 2.0 / (fast + slow)
     plain, vbs, regulated, partition = SWEEP.at(error=0.3).runs(runs)
     return (
@@ -206,7 +211,7 @@ SHARED = Picture(
 
 
 def _resting(size: str) -> dict[str, Any]:
-    """Return Algorithm 1 with one of the tolerances."""
+    """Return the scenario of Algorithm 1 with one of the tolerances."""
     tol = TOLS[size]
     queue = cell.shares() if tol is None else cell.shares(tol=tol)
     return cell.scenario(f"tol {size}", cell.classes(0.3), queue=queue)
@@ -216,8 +221,8 @@ TOL = Sweep("{size}", _resting, {"size": tuple(TOLS)})
 
 
 def _partition(size: str) -> dict[str, Any]:
-    """Return a partition, for which the tolerance only defines when the target counts as
-    reached.
+    """Return the scenario of the partition. Its tolerance only defines when the queue has reached
+    its target.
     """
     tol = TOLS[size]
     more: dict[str, Any] = {} if tol is None else {"tol": tol}
@@ -228,11 +233,13 @@ def _partition(size: str) -> dict[str, Any]:
 PARTITION_TOL = Sweep("partition-{size}", _partition, {"size": tuple(TOLS)})
 
 TIME_AND_ACCURACY = {"time_{size}_tol": SETTLING_S, "error_{size}_tol": OFF_TARGET}
-"""Time until the queue first reaches its target, and distance from the target. [s, packets]"""
+"""Readings for each tolerance: time until the queue is first within the tolerance [s], and distance
+from the target [packets].
+"""
 
 
 def finding_tolerance(runs: Runs) -> str:
-    """Return a text on time and distance at every tolerance."""
+    """Return a text on settling time and distance from the target, for each tolerance."""
     times, errors = (listed(TOL.read(runs, reading)) for reading in TIME_AND_ACCURACY.values())
     sizes = ", ".join("1/B^2" if tol is None else f"{tol:g}" for tol in TOLS.values())
     return (

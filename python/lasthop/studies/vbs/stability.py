@@ -9,28 +9,36 @@ from lasthop.stability import Axis, HopfPoint, chart, hopf_points, integrate, na
 from lasthop.studies.study import Figure, Quantity, Runs, Study, about, theory
 
 RATES = np.geomspace(1e-2, 1e5, 200)
-"""Service rates, which correspond to 0.001 to 10,000 packets in flight. [packets/s]"""
+"""Service rates at which stability is examined. They correspond to 0.001 to 10,000 packets in
+flight. [packets/s]
+"""
 
 BEYOND = 1.005
-"""Ratio of the growth parameter to its critical value at which the cycle is integrated. [-]"""
+"""Growth parameter alpha at which the limit cycle is integrated, divided by the critical alpha.
+[-]
+"""
 
 
 @cache
 def smallest() -> HopfPoint:
-    """Return the Hopf point over the service rate with k = 0.75, alpha = 0.125, c h* B = 8."""
+    """Return the Hopf point over the service rate, with Compound's k = 0.75 and alpha = 0.125, and
+    a target queue c h* B of 8.
+    """
     [point] = hopf_points(named("vbs-default"), "capacity", 0.01, 1000.0)
     return point
 
 
 @cache
 def in_alpha() -> HopfPoint:
-    """Return the Hopf point over Compound's growth parameter."""
+    """Return the Hopf point over Compound's growth parameter alpha."""
     [point] = hopf_points(named("vbs-default"), "alpha", 0.01, 1.0)
     return point
 
 
 def rightmost_kappa_1() -> float:
-    """Return the largest growth rate over windows with k = 1, alpha = 1/B. [1/s]"""
+    """Return the largest growth rate of disturbances over windows, with Compound's k = 1 and alpha
+    = 1/B. [1/s]
+    """
     case = named("vbs-default", {"k": 1.0, "alpha": 0.01})
     return max(roots(case.with_(capacity=float(rate)), 2).abscissa for rate in RATES)
 
@@ -49,7 +57,9 @@ def period_ratio() -> float:
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return the growth rate, the smallest stable window, and the ratio of periods."""
+    """Return the growth rate of disturbances, the smallest stable window, and the ratio of
+    periods.
+    """
     return {
         "rightmost_kappa_1": theory(rightmost_kappa_1()),
         "smallest_window": theory(smallest().case.equilibrium[0]),
@@ -58,10 +68,10 @@ def measure(_: Runs) -> dict[str, Quantity]:
 
 
 def finding(_: Runs) -> str:
-    """Return a text on the origin of the number 0.164."""
+    """Return a text on the origin of the paper's number 0.164."""
     point = smallest()
     values = point.case.values
-    room = values["part"] * values["share"] * values["buffer"]  # c h* B
+    room = values["part"] * values["share"] * values["buffer"]  # Target queue c h* B of the class
     sufficient = (room * values["alpha"] / (pi / 2.0)) ** 4
     [w] = point.case.equilibrium
     loss = point.case.model.loss(point.case.derived, [w])[0]
@@ -72,7 +82,7 @@ def finding(_: Runs) -> str:
 
 
 def draw(_: Runs) -> Figure:
-    """Draw the stable region of the defaults over growth parameter and service rate."""
+    """Draw the stable region over the growth parameter alpha and the service rate."""
     from lasthop.plot.stability import chart_figure
 
     return chart_figure(

@@ -1,4 +1,4 @@
-"""Figures 9 to 13: two classes of five downloads over the errors of class 2."""
+"""Figures 9 to 13: two classes of five downloads, over the error probability of class 2."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ SWEEP = Sweep(
     {"error": ERRORS},
 )
 CLAIMED = SWEEP.at(error=cell.ERRORS)
-"""Part of the sweep that claims read."""
+"""Runs with the error probabilities that claims use."""
 
 WITH_ERRORS = cell.ERRORS[1:]
 
@@ -58,14 +58,14 @@ SETTINGS = Sweep(
         "error": WITH_ERRORS,
     },
 )
-"""Runs over the number of attempts, and the kind of class 2's frames that have errors."""
+"""Runs over the number of attempts, and over the frames of class 2 that have errors."""
 
 STATED = SETTINGS.at(attempts=cell.STATED_ATTEMPTS, frames="data")
-"""Runs with the number of attempts of table II, and errors of data frames."""
+"""Runs with the number of attempts in table II, and errors of data frames."""
 
 SNR_DB = {0.1: 16.617, 0.2: 16.381, 0.3: 16.23}
-"""Signal-to-noise ratios by the error probability of data frames at 36 Mb/s; a test checks them.
-[dB]
+"""Signal-to-noise ratio for each error probability of data frames at 36 Mb/s. A test checks these
+values. [dB]
 """
 
 
@@ -74,7 +74,9 @@ KINDS = {
     "snr_arf": ("arf", True, "noise, fallback"),
     "any_arf": ("arf", False, "errors at any rate"),
 }
-"""Rate control, whether errors depend on the rate like noise, and a text on both, by name."""
+"""Names of the runs with rate control. Values are the rate control, whether errors depend on the
+rate as with noise, and a text.
+"""
 
 
 def _fallback(kind: str, error: float) -> dict[str, Any]:
@@ -93,13 +95,13 @@ FALLBACK = Sweep(
     {"kind": tuple(KINDS), "error": tuple(SNR_DB)},
     words={kind: words for kind, (_, _, words) in KINDS.items()},
 )
-"""Runs for section II-B: automatic rate fallback, which increases the gap according to the
-paper.
+"""Runs with automatic rate fallback for section II-B. Fallback increases the gap between the
+classes according to the paper.
 """
 
 
 def failure(prefix: str) -> Reading:
-    """Return the reading of the failure probability of the access point's attempts to a class.
+    """Return the reading of the failure probability of the access point's transmissions to a class.
     [-]
     """
     return _per_class(prefix, "downlink_failure_rate", "frame_failure_rate")
@@ -114,16 +116,16 @@ def discard(prefix: str) -> Reading:
 
 def _per_class(prefix: str, own: str, of_all: str) -> Reading:
     mean, total = mean_reading("stations", prefix, own), reading("aps", "ap", of_all)
-    # Without errors, all frames of the access point are equal and are not counted per station.
+    # Without channel errors, results have no values per station, but only the access point's total.
     return Reading(lambda run: (mean if run.has("stations", f"{prefix}-1", own) else total)(run))
 
 
 ENDS = SWEEP.at(error=(0.0, 0.3))
-"""Points without errors, and with the highest error probability."""
+"""Runs without errors, and with the highest error probability."""
 
 
 def measure_failures(runs: Runs) -> dict[str, Quantity]:
-    """Return the growth of the failure probabilities."""
+    """Return how much the failure probabilities grow with the errors of class 2."""
     none, some, most = SWEEP.at(error=(0.0, 0.15, 0.3)).read(runs, failure("low"))
     class_1, class_1_most = ENDS.read(runs, failure("high"))
     return {
@@ -133,7 +135,7 @@ def measure_failures(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding_failures(runs: Runs) -> str:
-    """Return a text on the components of class 1's failure probability."""
+    """Return a text on what class 1's failure probability consists of."""
     none, some = ENDS.read(runs, failure("high"))
     return (
         f"the frames of class 1 fail only because of collisions. The fraction is {none} at p_w = 0 "
@@ -143,7 +145,7 @@ def finding_failures(runs: Runs) -> str:
 
 
 def measure_discards(runs: Runs) -> dict[str, Quantity]:
-    """Return discard probabilities of both classes and their changes.
+    """Return the discard probabilities of both classes, and how much they change with the errors.
 
     The number of attempts is that of figure 11 or that of table II.
     """
@@ -160,7 +162,7 @@ def measure_discards(runs: Runs) -> dict[str, Quantity]:
 
 
 def measure_goodputs(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs of the classes and their ratio."""
+    """Return the goodputs of both classes and their ratio."""
     table = {f"goodput_{number}_{{error}}": cell.goodput(name) for number, name in CLASSES.items()}
     values = CLAIMED.values(runs, {"ratio_{error}": cell.ratio, **table})
     values |= FALLBACK.values(runs, {"ratio_{kind}_{error}": cell.ratio})
@@ -173,7 +175,8 @@ def measure_goodputs(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown_goodputs(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs of the classes [Mb/s] and the buffer's loss with table II's attempts.
+    """Return goodputs of the classes [Mb/s] and the loss at the buffer, with table II's number of
+    attempts.
 
     The values are those of the runs, of our model, and of the paper.
     """
@@ -215,7 +218,7 @@ class Predicted:
 
 
 def _predicted(scenario: Mapping[str, Any], options: "Options") -> Predicted:
-    """Return the prediction of the model with these options."""
+    """Return the prediction of the model for a scenario, with these options of the model."""
     from lasthop.models.vbs import predict
     from lasthop.scenario.scenario import Scenario
 
@@ -226,16 +229,16 @@ def _predicted(scenario: Mapping[str, Any], options: "Options") -> Predicted:
 
 
 def _ratio_by(options: "Options") -> float:
-    """Return the ratio of the classes at p_w = 0.3, predicted with these options. [-]"""
+    """Return the predicted goodput ratio of the classes at the error probability p_w = 0.3. [-]"""
     predicted = _predicted(SWEEP.scenario(error=0.3), options)
     return predicted.goodput_mbps("high") / predicted.goodput_mbps("low")
 
 
 @cache
 def _by_papers_model(stated: bool = False) -> list[Predicted]:
-    """Return the predictions of the paper's corrected model for the errors in claims.
+    """Return the predictions of the paper's corrected model for the error probabilities in claims.
 
-    With table II's number of attempts, the error 0 is omitted.
+    If `stated`, the number of attempts is that of table II, and the error probability 0 is omitted.
     """
     from lasthop.models.vbs import PAPER
 
@@ -244,7 +247,7 @@ def _by_papers_model(stated: bool = False) -> list[Predicted]:
 
 
 def measure_loss(runs: Runs) -> dict[str, Quantity]:
-    """Return the buffer's loss in the runs, in our model, and in the paper."""
+    """Return the loss at the buffer in the simulations, in our model, and in the paper."""
     values = CLAIMED.values(runs, {"loss_{error}": cell.buffer_loss})
     for error, own in zip(cell.ERRORS, _by_papers_model(), strict=True):
         seen = values[f"loss_{tag(error)}"].samples
@@ -253,7 +256,8 @@ def measure_loss(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings_goodputs(runs: Runs) -> dict[str, str]:
-    """Return texts on the setting that gives the published gap, and on the effect of rate fallback.
+    """Return texts on the setting that gives the paper's gap between the classes, and on rate
+    fallback.
 
     A further text is on effects that the paper's model ignores.
     """
@@ -336,7 +340,9 @@ SETTINGS_PICTURE = Picture(
 
 
 def measure_windows(runs: Runs) -> dict[str, Quantity]:
-    """Return mean and largest windows at p_w = 0.3, averaged over the flows of a class."""
+    """Return mean and largest windows at the error probability p_w = 0.3, averaged over the flows
+    of a class.
+    """
     run = SWEEP.run(runs, error=0.3)
     return {
         "cwnd_high": cell.window("high")(run),
@@ -353,7 +359,7 @@ def draw_windows(runs: Runs) -> Figure:
 
 
 def findings_loss(runs: Runs) -> dict[str, str]:
-    """Return texts on the effect of bursts on the predicted loss."""
+    """Return texts on how bursts of packets affect the predicted loss."""
     from lasthop.models.vbs import Options
 
     seen = CLAIMED.read(runs, cell.buffer_loss)
@@ -380,7 +386,7 @@ def findings_loss(runs: Runs) -> dict[str, str]:
 
 
 def _both(y_label: str, reading_of: Callable[[str], Reading], title: str) -> Panel:
-    """Return the panel of a quantity of both classes over the errors."""
+    """Return the panel of a quantity of both classes, over the error probability of class 2."""
     return Panel(y_label, cell.of_classes(SWEEP, reading_of), title)
 
 

@@ -1,9 +1,9 @@
 """Figures 16 and 17, and sections II-B and II-C: five uploads and five downloads.
 
-Losses at the access point's buffer affect segments of downloads, but only ACKs of uploads.
-Therefore they favour uploads. Losses on the channel affect segments of both, and segments of
-uploads more often, because stations also collide with the access point. Therefore they favour
-downloads.
+The buffer of the access point drops segments of downloads, but only ACKs of uploads. Therefore
+losses at the buffer favour uploads. The channel loses segments in both directions. It loses
+segments of uploads more often, because stations also collide with the access point. Therefore
+losses on the channel favour downloads.
 """
 
 from functools import partial
@@ -23,17 +23,19 @@ BUFFERS = (50, 100, 150)
 """Buffer sizes of figure 17. [packets]"""
 
 ALL_BUFFERS = (*BUFFERS, 225, 300, LARGE)
-"""Buffer sizes from those of figure 17 to that of figure 16. [packets]"""
+"""Buffer sizes between those of figure 17 and that of figure 16. [packets]"""
 
 LIMITS = {"four": cell.ATTEMPTS, "eight": cell.STATED_ATTEMPTS}
-"""Number of attempts per frame, by names of points."""
+"""Number of attempts per frame, by its text in the names of points."""
 
 ERRORS = cell.ERRORS[1:]
 
 
 def _scenario(algorithm: str, error: float, buffer: int, attempts: int) -> dict[str, object]:
-    """Return the cell. Shares are of the service, because packets of uploads in the queue are
-    ACKs.
+    """Return the cell with one queue of the access point.
+
+    Except for the partition, the algorithms share the service and not the places in the queue,
+    because packets of uploads in the queue are ACKs.
     """
     station = {"count": 5, "error": error, "ack_error": 0.0}
     queue: object = buffer
@@ -67,7 +69,7 @@ BALANCE = Sweep(
     lambda attempts, error, buffer: _scenario("plain", error, buffer, LIMITS[attempts]),
     {"attempts": tuple(LIMITS), "error": (0.0, 0.2), "buffer": ALL_BUFFERS},
 )
-"""Runs with drop-tail, without and with channel errors."""
+"""Runs with a drop-tail queue, with and without channel errors."""
 
 UP, DOWN = cell.goodput("up"), cell.goodput("down")
 
@@ -76,12 +78,12 @@ ratio = UP / DOWN
 
 
 def drops(run: Run) -> float:
-    """Return the largest fraction of packets that the access point drops in a replication. [-]"""
+    """Return the largest fraction of packets that the access point drops in any replication. [-]"""
     return float(cell.buffer_loss(run).samples.max())
 
 
 def measure_errors(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs and their ratio without shares, and ratio and gap with Algorithm 1."""
+    """Return goodputs and their ratio without shares, and the ratio with Algorithm 1."""
     plain = BY_ERROR.at(algorithm="plain")
     vbs = BY_ERROR.at(algorithm="vbs", error=ERRORS)
     ending = "{attempts}_{error}"
@@ -91,19 +93,21 @@ def measure_errors(runs: Runs) -> dict[str, Quantity]:
 
 
 def other_algorithms(sweep: Sweep, setting: str, runs: Runs) -> dict[str, Quantity]:
-    """Return the ratios with the regulator and with the partition."""
+    """Return the goodput ratio with the regulator and with the partition."""
     others = sweep.at(algorithm=("regulated", "partition"))
     return others.values(runs, {f"ratio_{{algorithm}}_{setting}": ratio})
 
 
 def lossless(runs: Runs) -> None:
-    """Require that the large buffer drops no packets without shares."""
+    """Raise an error if the large buffer drops packets in runs without shares."""
     for run in BY_ERROR.at(algorithm="plain").runs(runs):
         require(drops(run) == 0.0, f"{LARGE} packets are no large buffer: some are dropped")
 
 
 def finding_errors(runs: Runs) -> str:
-    """Return a text on the ratio for both numbers of attempts, and on the gap of Algorithm 1."""
+    """Return a text on the goodput ratio for both numbers of attempts, and on why Algorithm 1 does
+    not make goodputs equal.
+    """
     plain = BY_ERROR.at(algorithm="plain")
     held = BY_ERROR.at(algorithm="regulated", attempts="eight", error=ERRORS)
     parts = BY_ERROR.at(algorithm="partition", attempts="eight", error=ERRORS)
@@ -121,7 +125,9 @@ def finding_errors(runs: Runs) -> str:
 
 
 def measure_buffers(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs without shares, the ratio with Algorithm 1, and totals, over buffers."""
+    """Return goodputs without shares, the goodput ratio with Algorithm 1, and total goodputs, over
+    buffer sizes.
+    """
     plain = BY_BUFFER.at(algorithm="plain")
     totals = plain.values(runs, {"{buffer}": cell.total})
     values = plain.values(runs, {"up_{buffer}": UP, "down_{buffer}": DOWN})
@@ -132,7 +138,9 @@ def measure_buffers(runs: Runs) -> dict[str, Quantity]:
 
 
 def finding_buffers(runs: Runs) -> str:
-    """Return a text on the ratios with the other algorithms, and on the change of the total."""
+    """Return a text on the goodput ratios with the other algorithms, and on the change of the total
+    goodput.
+    """
     regulated = BY_BUFFER.at(algorithm="regulated")
     held, totals = (listed(regulated.read(runs, reading)) for reading in (ratio, cell.total))
     parts = listed(BY_BUFFER.at(algorithm="partition").read(runs, ratio))
@@ -147,14 +155,18 @@ def finding_buffers(runs: Runs) -> str:
 
 
 def dropping(runs: Runs) -> None:
-    """Require drops at the smallest buffer, and none at the largest."""
+    """Raise an error if the smallest buffer drops no packets, or if the largest buffer drops
+    packets.
+    """
     small, large = (BALANCE.at(buffer=room).runs(runs) for room in (BUFFERS[0], LARGE))
     require(min(map(drops, small)) > 0.0, f"{BUFFERS[0]} packets are enough: nothing is dropped")
     require(max(map(drops, large)) == 0.0, f"{LARGE} packets are too few: some are dropped")
 
 
 def findings_balance(runs: Runs) -> dict[str, str]:
-    """Return texts on the effect of both kinds of losses on the ratio of uploads to downloads."""
+    """Return texts on how losses at the buffer and on the channel change the ratio of uploads to
+    downloads.
+    """
     ratios = "; ".join(
         f"{listed(BALANCE.at(attempts=attempts, error=error).read(runs, ratio))} "
         f"(p_w = {error:g}, {attempts} attempts)"
@@ -167,7 +179,7 @@ def findings_balance(runs: Runs) -> dict[str, str]:
 
 
 def _goodputs(sweep: Sweep, over: str, abscissa: Abscissa) -> Picture:
-    """Return the picture of the goodput of both directions under each algorithm."""
+    """Return a picture of the goodput in both directions under each algorithm."""
     return Picture(
         abscissa,
         [
