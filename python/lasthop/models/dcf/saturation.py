@@ -71,7 +71,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Saturation:
-    """Throughput and failures of a saturated cell; the tuples follow the order of the contenders.
+    r"""Throughput and failures of a saturated cell; the tuples follow the order of the contenders.
 
     Attributes
     ----------
