@@ -190,7 +190,7 @@ class Red(Model[RedDerived]):
         first = [values[f"share_{g}"] for g in range(1, self.groups)]
         buffer = np.asarray(values["buffer"])
         full = np.where(buffer > 0.0, buffer, np.inf)
-        if law.drop == "strict" and not self.averaged:  # a full drop probability at max_th
+        if law.drop == "strict" and not self.averaged:  # max_th limits the queue
             full = np.minimum(full, law.max_th)
         p = RedDerived(
             values=values,
