@@ -44,7 +44,7 @@ def cell_scenario(scenario: Readable, *, aggregates: bool = False) -> CellScenar
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
     aggregates : bool
         Whether the exchanges of the cell may have several packets.
 

@@ -2,9 +2,10 @@
 
 The time for the eigenvalues of collocation matrices grows with the square of their size, since they
 are small. Roots to the right of a vertical line in the complex plane are counted with points on
-this line, whose number is estimated from a few points. Times were measured on one core of an Intel
-Xeon server with numpy 2, for cases of one to seven states and lines of 50 to 400,000 points. The
-measured times were 0.2 to 1 times the estimates, and less if no roots are found.
+this line. The number of these points is estimated from a few points. Times were measured on one
+core of an Intel Xeon server with numpy 2, for cases of one to seven states and lines of 50 to
+400,000 points. The measured times were 0.2 to 1 times the estimates, and less if no roots are
+found.
 """
 
 import numpy as np

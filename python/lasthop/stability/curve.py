@@ -24,7 +24,7 @@ larger distance the point may belong to another branch. [-]
 CLOSED = 1e-8
 """Ratio of the crossing gap to omega up to which a point is on the Hopf curve. [-]"""
 MOST_POINTS = 2000
-"""Largest number of points of a Hopf curve, which exceeds the number in practice."""
+"""Largest number of points of a Hopf curve; charts need far fewer points."""
 STARTS = 5
 """Number of lines in each direction across the chart on which curves are searched."""
 RIGHTMOST = 1e-6
@@ -158,8 +158,8 @@ class _Tracer:
         return np.array([np.log(point.frequency), places[0], places[1]])
 
     def gap(self, at: Vector) -> Vector:
-        """Return the real and the imaginary part of the crossing gap (the distance of i omega from
-        a root), divided by omega, for each row of unknowns.
+        """Return the real and the imaginary part of the crossing gap, divided by omega, for each
+        row of unknowns. The crossing gap is the complex distance of i omega from a root.
         """
         arrays = {self.x.name: self.x.value(at[:, 1]), self.y.name: self.y.value(at[:, 2])}
         rest, linear = self.case.over(**arrays)

@@ -113,7 +113,8 @@ class Mesh:
         rough = np.abs(np.diff(values[:, index] / scale, n=DEGREE, axis=-1)[..., 0])
         length = np.diff(self.edges)
         high = (rough.max(axis=0) / length**DEGREE) ** (1.0 / (DEGREE + 1))
-        density = high + 0.3 * np.sum(high * length)  # no part of the period is left out
+        # The constant term ensures that every part of the period has points of the mesh.
+        density = high + 0.3 * np.sum(high * length)
         reached = np.append(0.0, np.cumsum(density * length))
         edges = np.interp(np.linspace(0.0, reached[-1], len(self.edges)), reached, self.edges)
         return Mesh(edges)
@@ -180,9 +181,9 @@ class Cycle:
         """Whether the cycle is stable: whether all multipliers except for the trivial multiplier
         are within the unit circle.
 
-        The value is None if stability is unknown. This is the case if the error of the trivial
-        multiplier is `SURE` or more, or if the distance of the largest other multiplier from the
-        circle is not larger than this error.
+        The value is None if stability is unknown. Stability is unknown if the error of the trivial
+        multiplier is `SURE` or more. It is also unknown if the largest other multiplier is closer
+        to the unit circle than this error.
         """
         if not self.resolved:
             return None

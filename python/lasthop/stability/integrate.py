@@ -152,8 +152,8 @@ class Trajectory:
         return float(window.max() - window.min()) / 2.0
 
     def period(self, part: float = 0.3) -> float | None:
-        """Return the mean time between two increases of the first window through its middle value,
-        in the last fraction `part` of the solution; None without two increases. [s]
+        """Return the mean time between upward crossings of the middle value by the first window;
+        None without two crossings. Only the last fraction `part` of the solution is used. [s]
         """
         times = self._late(part)
         window = self.at(times)[0]

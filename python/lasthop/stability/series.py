@@ -22,7 +22,8 @@ class Series:
         Coefficient of power k at index k of the first axis.
     """
 
-    __array_ufunc__ = None  # array * series: use __rmul__
+    # With None, numpy leaves an operation of an array and a series to the series.
+    __array_ufunc__ = None
 
     def __init__(self, coefficients: Any) -> None:
         self.coefficients: NDArray[Any] = np.asarray(coefficients)

@@ -29,8 +29,8 @@ SAME = 1e-4
 found. [-]
 """
 NOISE = 100.0
-"""Distance of two points of the return map, divided by the range of each state, that the error of
-integration steps may cause, in units of this error. [-]
+"""Largest distance of two points of the return map that the errors of integration steps may cause.
+The distance is divided by the range of each state and by the relative error of a step. [-]
 """
 QUIET = 1e-3
 """Ratio of the oscillation of the window to its equilibrium, below which the solution has reached a
@@ -191,7 +191,8 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
             return Settled(case, motion, None)
         past = Settled(case, motion, None).history()
         turns = _passages(case, motion)
-        if len(turns) < 3 * MOST_TURNS:  # too few oscillations
+        # The cycle may be longer than the period of the linear system. The next chunk is longer.
+        if len(turns) < 3 * MOST_TURNS:
             length = min(2.0 * length, 1000.0 * CHUNK * max(case.delays))
     raise ConvergenceError(
         f"{case.model.name}: the solution is neither at rest nor periodic within {MOST_CHUNKS} "
@@ -347,8 +348,8 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
     """Return the final behaviour at each value of a parameter, for increasing and then for
     decreasing values. Queues and probabilities are limited to their ranges.
 
-    Each solution begins at the final state of the previous solution, with windows raised by 1 % of
-    their equilibrium, so that the solution leaves an unstable equilibrium.
+    Each solution begins at the final state of the previous solution. Its windows are raised by 1 %
+    of their equilibrium, so that the solution leaves an unstable equilibrium.
 
     Parameters
     ----------

@@ -8,9 +8,9 @@ characteristic roots faster than any power of the number of points (Breda, Maset
 The matrix is small, since only states with a delay have a history.
 
 Chebyshev points resolve roots only up to a limited distance from 0. A system with short and long
-delays may have its rightmost roots at a larger distance. Therefore each result is verified, either
-by a count of all roots to the right of a vertical line or, for many systems, by a bound on the
-distance of roots from 0.
+delays may have its rightmost roots at a larger distance. Therefore each result is verified by a
+count of all roots to the right of a vertical line. For many systems, a bound on the distance of
+roots from 0 is used instead.
 """
 
 from dataclasses import dataclass
@@ -44,8 +44,8 @@ then below 1e-6 to the right of the imaginary axis, and below 1.4 elsewhere.
 """
 OVERSHOOT = 1.4
 BESIDE = 1e-6
-"""Distance of the counting line from the root to the right of the line, divided by the sum of the
-modulus of the root and the inverse of the longest delay. [-]
+"""Distance from the line on which roots are counted to the root just right of it. The distance is
+divided by the sum of the root's modulus and the inverse of the longest delay. [-]
 """
 SEARCHES = 60
 """Largest number of lines on which a missing root is searched."""
@@ -175,9 +175,9 @@ def polished(linear: Linear, guess: NDArray[np.complex128]) -> NDArray[np.comple
 def roots(case: Case, count: int = 6) -> Roots:
     """Return the rightmost characteristic roots of a case.
 
-    A root is accepted if Newton's method changes the eigenvalue by at most `AGREEMENT`, and the
-    argument principle finds no missing root to the right of the root. The result has fewer than
-    `count` roots if 120 points do not resolve the roots far to the left.
+    A root is accepted if Newton's method changes the eigenvalue by at most `AGREEMENT`. In
+    addition, the argument principle must find no missing root to the right of the root. The result
+    has fewer than `count` roots if 120 points do not resolve the roots far to the left.
 
     Parameters
     ----------
@@ -211,7 +211,8 @@ def verified(linear: Linear, count: int) -> Roots:
     uncertain.
     """
     best = Roots(np.empty(0, np.complex128), np.empty(0, np.complex128), 0)
-    missed = [best.values, best.values]  # roots that no points resolve
+    # `missed`: roots and eigenvalues that only a search finds.
+    missed = [best.values, best.values]
     for points in POINTS:
         check_time("the rightmost root")
         fine, raw = agreed(linear, 0.0, points, count + 1)

@@ -26,8 +26,9 @@ class Bounds:
     give_up : float
         Fraction of the present goodput, and of Jain's index over the whole run, by which both may
         decrease for another objective. If the objective does not redistribute goodput, the fraction
-        also limits the harm to single flows and stations: a flow's RTT, the 99th percentile of its
-        RTT or delay, and a station's goodput, see `lasthop.tuning.parts.harm`. [-]
+        also limits the harm to single flows and stations. The harm concerns a flow's RTT, the 99th
+        percentile of its RTT or delay, and a station's goodput; see `lasthop.tuning.parts.harm`.
+        [-]
     min_jain : float
         Lower limit of the 5th percentile of Jain's index over windows of 1 s. If the percentile of
         the present setting is lower, the percentile of the present setting is the limit. [-]

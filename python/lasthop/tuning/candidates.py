@@ -61,8 +61,8 @@ class Candidate:
 
     @property
     def family(self) -> tuple[bool, bool, bool, bool]:
-        """Family of the candidate: the features that the access point must support, which are PIFS
-        access, TXOP limits, and a contention window other than that of stations.
+        """Family of the candidate: the features that the access point must support. Features are
+        PIFS access, TXOP limits, and a contention window other than that of stations.
         """
         return *self.access, self.bursts, self.ap_cwmin != self.station_cwmin
 

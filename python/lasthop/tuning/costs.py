@@ -26,7 +26,7 @@ def costs(
     flows_then: Mapping[str, float],
 ) -> Iterator[str]:
     """Yield a sentence about each quantity that worsens by more than its interval and by more than
-    1 %, and about flows that lose more than half of their goodput.
+    1 %. A last sentence is about flows that lose more than half of their goodput.
 
     Parameters
     ----------

@@ -153,7 +153,8 @@ class Search:
         scenario, category = self.present.scenario, self.category
         pairs = list(window_pairs(scenario, pifs=pifs, txop=txop, category=category))
         tried = list(pairs)
-        if txop:  # only their number is used
+        # These candidates are not tried; they only determine the expected number of settings.
+        if txop:
             tried += opportunities(scenario, bases(pairs), category)
         longer = length_s(scenario) / length_s(Scenario(scenario, self._short))
         if self.ranks_by_model:
@@ -313,7 +314,8 @@ class Search:
         from lasthop import models
 
         try:
-            with step(""):  # Markov chains may be slow
+            # Within `step`, a slow Markov chain reports its progress.
+            with step(""):
                 prediction = models.predict(trial.scenario.typed, MODEL)
             trial.predicted = predicted(prediction, trial.scenario)
         except (models.ModelError, models.ConvergenceError, TooCostlyError) as error:

@@ -37,11 +37,12 @@ Items = Mapping[str, Mapping[str, Sequence[float | None]]]
 def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     """Return the default columns of a scenario.
 
-    The first columns are the delay and the loss of each call and of other datagrams at a rate, the
-    delivery of reports, and the completion times of transfers. Without datagrams and sensors, the
-    mean RTT of the TCP flows is the delay. The goodput of all other flows in each direction and
-    Jain's index follow. With calls, Jain's index is a column only if several stations have other
-    flows, all in one direction. In other cases equal shares are not desired.
+    The first columns are the delay and the loss of each call and of other datagrams at a rate.
+    Columns for the delivery of reports and the completion times of transfers follow. Without
+    datagrams and sensors, the mean RTT of the TCP flows is the delay. The goodput of all other
+    flows in each direction and Jain's index follow. With calls, Jain's index is a column only if
+    several stations have other flows, all in one direction. In other cases equal shares are not
+    desired.
     """
     tree: Mapping[str, Items] = result.sample_tree
     flows, classes, cells = (tree.get(name, {}) for name in ("flows", "classes", "cells"))

@@ -20,15 +20,17 @@ the loss probabilities along a route has an error of 5 %. [-]
 """
 
 MOST_LISTED = 4
-"""Number of links that a warning names if there are at least two more."""
+"""Number of links that a warning names; if there is only one more link, the warning also names this
+link.
+"""
 
 IDLE = 0.01
 """Air time fraction of a link's dummy packets above which a warning is issued. [-]"""
 
 SWING = 0.4
-"""Modulus above which the factor of a queue mode between two readings of the queues causes a
-warning about oscillation, if the real part of the factor is negative. See docs/papers/acsma.md,
-"How often r is set". [-]
+"""Limit for a warning about oscillating queues. Between two readings of the queues, a mode of their
+dynamics is multiplied by a factor. The warning is issued if the real part of the factor is negative
+and its modulus exceeds this limit. See docs/papers/acsma.md, "How often r is set". [-]
 """
 
 LEAST_QUEUE = 1e-9
@@ -163,8 +165,8 @@ def check_prices(csma: Csma, network: Network) -> None:
     Raises
     ------
     ModelError
-        If the least price of a flow is 1 or more, or if the price of every flow is negligible at a
-        quarter of its share of the links.
+        If the least price of a flow is 1 or more. The error is also raised if every flow has a
+        negligible price at a quarter of its share of the links.
     """
     supply = np.full(len(network.links), network.service_rate_pps)
     supply[len(network.graph) :] = list(network.wired_pps.values())

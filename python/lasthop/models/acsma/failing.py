@@ -67,7 +67,7 @@ class SingleConnection(_OneFlowPerLink):
     largest: float = np.inf
 
     def speed(self, state: Floats) -> Floats:
-        """Return the derivative of x and r. [packets/s^2, 1/s]"""
+        """Return the time derivatives of rates x and aggressiveness r. [packets/s^2, 1/s]"""
         problem = self.problem
         links = len(state) // 2
         x = np.maximum(state[:links], LEAST_RATE)
@@ -99,7 +99,7 @@ class SingleConnectionAqm(_OneFlowPerLink):
     """
 
     def speed(self, state: Floats) -> Floats:
-        """Return the derivative of x and r. [packets/s^2, 1/s]"""
+        """Return the time derivatives of rates x and aggressiveness r. [packets/s^2, 1/s]"""
         problem = self.problem
         links = len(state) // 2
         x = np.maximum(state[:links], LEAST_RATE)

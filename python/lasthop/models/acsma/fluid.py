@@ -47,7 +47,7 @@ LEAST_RATE = 1e-9
 
 
 class System(Protocol):
-    """A system of differential equations."""
+    """A fluid system: a system of ordinary differential equations."""
 
     def speed(self, state: Floats) -> Floats:
         """Return the time derivative of the state, without regard to bounds. [1/s]"""
@@ -99,7 +99,7 @@ class AdaptiveCsma:
     per_packet: float
 
     def speed(self, state: Floats) -> Floats:
-        """Return the derivative of r. [1/s]"""
+        """Return the time derivative of the aggressiveness r. [1/s]"""
         r = np.maximum(state, 0.0)
         served = self.problem.network.service_rate_pps * self.problem.airtime(r, self.problem.beta)
         return self.per_packet * (self.arrivals_pps - served)
@@ -142,7 +142,7 @@ class MultiConnection:
     rtt_s: float | None = None
 
     def speed(self, state: Floats) -> Floats:
-        """Return the derivative of x and r. [packets/s^2, 1/s]"""
+        """Return the time derivatives of rates x and aggressiveness r. [packets/s^2, 1/s]"""
         problem, network = self.problem, self.problem.network
         flows = len(network.flows)
         x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
@@ -203,7 +203,7 @@ class PacketCounts:
     problem : Problem
         Network without wired links, with rates in bytes/s; :math:`k` and :math:`\beta`.
     packet_bytes : ndarray, shape (flows,)
-        :math:`M_s`. [bytes]
+        Packet size of each flow, :math:`M_s`. [bytes]
     per_packet : float
         Aggressiveness per queued packet, :math:`\alpha`. [-]
     rtt_s : float
@@ -224,7 +224,7 @@ class PacketCounts:
             raise NetworkError("queues counted in packets are of wireless links only")
 
     def speed(self, state: Floats) -> Floats:
-        """Return the derivative of x and r. [bytes/s^2, 1/s]"""
+        """Return the time derivatives of rates x and aggressiveness r. [bytes/s^2, 1/s]"""
         problem, m = self.problem, self.packet_bytes
         flows = len(m)
         x, r = np.maximum(state[:flows], LEAST_RATE), np.maximum(state[flows:], 0.0)
@@ -249,7 +249,7 @@ def mean_packet(incidence: Floats, rates: Floats, packet_bytes: Floats) -> Float
     rates : ndarray, shape (flows,)
         Rate of each flow, :math:`x_s`. [bytes/s]
     packet_bytes : ndarray, shape (flows,)
-        Packet size of each flow, Packet size of each flow, :math:`M_s`. [bytes]
+        Packet size of each flow, :math:`M_s`. [bytes]
 
     Notes
     -----

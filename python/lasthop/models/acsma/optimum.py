@@ -220,7 +220,7 @@ class Problem:
         Parameters
         ----------
         rates : ndarray, shape (flows,)
-            Rate of each flow, Rate of each flow, :math:`x_s`. [packets/s]
+            Rate of each flow, :math:`x_s`. [packets/s]
         prices : ndarray
             Prices: :math:`r_l` of the wireless links with flows, then :math:`p_w` of the wired
             links. [-]

@@ -11,8 +11,7 @@ and port.
 """
 
 TCB_BYTES = 512.0
-"""Memory of the control block of one TCP connection, Memory of the control block of one TCP
-connection, :math:`M`. [bytes]
+"""Memory of the control block of one TCP connection, :math:`M`. [bytes]
 """
 
 

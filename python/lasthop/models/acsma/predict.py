@@ -63,7 +63,7 @@ def predict(scenario: Readable) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def predict(scenario: Readable) -> Quantities:
     try:
         network = network_of(scenario)
         if csma.access == "legacy":
-            alike = np.full(len(network.carrying), np.log(csma.intensity))  # Eq. (4.1)
+            alike = np.full(len(network.carrying), np.log(csma.intensity))  # legacy CSMA, Eq. (4.1)
             answer = _saturated(csma, network, alike)
         elif csma.saturated:
             own = [csma.links[place].r for place in network.carrying]
@@ -211,8 +211,8 @@ def _optimum(scenario: CsmaScenario, network: Network) -> tuple[_Answer, list[st
 
 
 def _wires_s(scenario: CsmaScenario, network: Network, loss: Mapping[str, float]) -> Floats:
-    """Return the delay that wired links add to each flow's round-trip time: propagation in both
-    directions, and a full queue at links with losses, by Eq. (5.34). [s]
+    """Return the delay that wired links add to each flow's round-trip time. The delay is the
+    propagation in both directions and, at links with losses, a full queue (Eq. 5.34). [s]
     """
     added = {}
     for link in scenario.links:
@@ -224,8 +224,8 @@ def _wires_s(scenario: CsmaScenario, network: Network, loss: Mapping[str, float]
 
 
 def _one_connection(csma: Csma) -> float:
-    """Return the aggressiveness r of every link if each flow has one connection: the largest r
-    (appendix A) or, with AQM, the value of Eq. (B.8).
+    """Return the aggressiveness r of every link if each flow has one connection. Without AQM it is
+    the largest r (appendix A), and with AQM the value of Eq. (B.8).
     """
     largest = np.inf if csma.r_max is None else csma.r_max
     return min(equal_aggressiveness(csma.r_per_packet), largest) if csma.aqm else largest

@@ -1,7 +1,7 @@
 """Stationary distribution by a junction tree, which is exact, and fast for sparse graphs.
 
 Links are eliminated one after the other. When a link is eliminated, its remaining neighbours are
-connected to each other, so that the neighbour that is eliminated next can include the weight of the
+connected to each other. The neighbour that is eliminated next can then include the weight of the
 eliminated links. The *bag* of a link is the link with its neighbours at its elimination; these
 neighbours are the *separator*. The parent of a bag is the bag of the neighbour that is eliminated
 next. A state of a bag is an independent set within the bag. The next link to be eliminated is that
@@ -181,8 +181,8 @@ class JunctionTree:
         return self._propagate(log_fugacity, direction)[2]
 
     def _collect(self, z: Floats, dz: Floats | None) -> tuple[float, list[_Odds]]:
-        """Pass messages from the leaves to the roots; return log Z (Z is the partition function)
-        and the conditional probabilities of each link given its separator.
+        """Pass messages from the leaves to the roots. Return the logarithm of the partition
+        function Z, and the conditional probabilities of each link given its separator.
         """
         weight: list[Floats | float] = [0.0] * len(self._bags)
         slope: list[Floats | float] = [0.0] * len(self._bags)

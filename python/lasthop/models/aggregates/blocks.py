@@ -107,8 +107,8 @@ def unsettled_probs(
 
 
 def climb(unsettled: Floats, mpdus: float) -> Floats:
-    r"""Return the transition probabilities of the level (the sum of the holds) over :math:`u` MPDUs
-    of a block, from each level (row) to each level (column). [-]
+    r"""Return the transition probabilities of the level over :math:`u` MPDUs of a block, from each
+    level (row) to each level (column). The level is the sum of the holds. [-]
 
     .. math:: P(\max(y, G_1, \dots, G_u) \le z) = P(G \le z)^u \quad (z \ge y)
 
@@ -180,8 +180,8 @@ def is_small(window: int, levels: int) -> bool:
 
 
 def feasible(window: int, levels: int) -> list[int]:
-    """Return the numbers of blocks into which a window is divided: blocks of one MPDU if the chain
-    is small enough, or four numbers for an extrapolation.
+    """Return the numbers of blocks into which a window is divided. If the chain is small enough,
+    each block has one MPDU. If not, the result has four numbers of blocks for an extrapolation.
 
     Parameters
     ----------
@@ -305,8 +305,8 @@ def _rank(states: npt.NDArray[np.int8], highest: int) -> Integers:
     place = np.zeros(len(states), dtype=np.int64)
     for block in range(count):
         rest = count - 1 - block
-        # `before` has the number of states with a smaller hold in this block, by the largest sum of
-        # the holds of this block and the following blocks.
+        # `before[most, hold]` is the number of states with a hold of this block below `hold`.
+        # `most` is the largest sum of the holds of this block and the following blocks.
         before = np.zeros((highest + 1, highest + 2), dtype=np.int64)
         for most in range(highest + 1):
             sizes = [comb(rest + most - hold, rest) for hold in range(most + 1)]

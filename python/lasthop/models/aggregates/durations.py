@@ -11,8 +11,8 @@ disagreement.
 
 References: IEEE 802.11-2016, 19.3.9, 19.3.11.7.5, 19.4.3 (HT), 21.3.10.5, 21.4.3 (VHT), 17.4.3
 (OFDM); IEEE 802.11ax-2021, 27.3.12.5, 27.4.3 (HE). ``rules = "ns-3"`` computes as ns-3 3.44 does
-(src/wifi/model/{ht,vht,he}/*-phy.cc). This means: no VHT-SIG-B, durations with short GI that are
-not rounded up to 4 us, HE-LTFs of 8 us, no packet extension, and the number of symbols of BCC
+(src/wifi/model/{ht,vht,he}/*-phy.cc). There is no VHT-SIG-B and no packet extension. Durations with
+short GI are not rounded up to 4 us, and HE-LTFs last 8 us. The number of symbols is that of BCC
 whatever the coding.
 """
 

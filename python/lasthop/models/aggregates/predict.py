@@ -39,8 +39,8 @@ are computed, and per pair of senders. [bytes]
 
 WHOLE_LOST = 0.05
 """Largest fraction of PPDUs without any received MPDU if PPDUs also collide, since the model
-neglects that such failures follow each other. In simulations of two senders, the goodput was 0.3 %
-below the prediction with a fraction of 4.5 %, and 1.4 % below with 8 %. [-]
+neglects that such failures follow each other. With a fraction of 4.5 %, the simulated goodput of
+two senders was 0.3 % below the prediction; with 8 %, it was 1.4 % below. [-]
 """
 
 SELDOM = 1e-3
@@ -60,8 +60,8 @@ def predict(scenario: Readable) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read: a cell of 802.11n, ac or ax in which the access
-        point, stations or both send more UDP than the cell can carry.
+        Normalised scenario, as a `Scenario` or a mapping. It has a cell of 802.11n, ac or ax in
+        which the access point, stations or both send more UDP than the cell can carry.
 
     Returns
     -------

@@ -129,7 +129,9 @@ class Response:
         for stage in reversed(range(count)):
             direct[stage] = reach[stage] + fail[stage] * direct[stage + 1]
             back[stage] = win[stage] + fail[stage] * back[stage + 1]
-        first = reach * _passed(fail, np.eye(1, count)[0])  # attempts after a return to stage 0
+        # `first`: transform of the attempts by stage, from stage 0 up to the next return to stage
+        # 0.
+        first = reach * _passed(fail, np.eye(1, count)[0])
         won = first / (1 - back[0])
         in_all = direct + back * won.sum(axis=0)
 

@@ -354,7 +354,8 @@ class Sending:
 
     def _exchange(self, mpdus: int) -> Exchange:
         first = self.first
-        if mpdus != first.count:  # after losses, every PPDU size occurs
+        # With losses a PPDU may have any number of MPDUs. Its MPDUs are whole A-MSDUs.
+        if mpdus != first.count:
             psdu_bytes = self._whole(mpdus)
             first = Mpdus(mpdus, mpdus * self.packets_per_mpdu, psdu_bytes)
         is_protected = self.is_protected(first.psdu_bytes)

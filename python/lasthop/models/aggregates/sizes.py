@@ -91,7 +91,8 @@ def products(blocks: Blocks, weights: Sequence[tuple[complex, complex]]) -> Weig
     ages = np.cumsum(blocks.holds, axis=1, dtype=np.int64)
     level, highest = blocks.level, len(blocks.unsettled) - 1
     sums = [np.zeros(highest, dtype=factor.single.dtype) for factor in factors]
-    for newest in range(highest):  # age before the present block
+    # `newest` is the age of the newest MPDU before the present block.
+    for newest in range(highest):
         known = np.flatnonzero(level + newest < highest)
         own, states = level[known], ages[known] + newest
         start = blocks.prob[known] * blocks.unsettled[own + newest]

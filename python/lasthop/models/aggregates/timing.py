@@ -44,8 +44,8 @@ class Timing:
     request_s : float
         Duration of a BlockAckReq. [s]
     ahead_s : callable
-        Function that returns the duration of RTS and CTS before a PPDU with a given number of
-        MPDUs, including a SIFS after each frame; by default 0. [s]
+        Function of the number of MPDUs that returns the duration of RTS and CTS before the PPDU,
+        including a SIFS after each frame; by default 0. [s]
     """
 
     ppdu_s: Callable[[int], float]

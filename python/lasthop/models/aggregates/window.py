@@ -17,13 +17,14 @@ window has moved beyond all earlier MPDUs. It is delivered :math:`R = (Y - G)^+`
 reception. The level :math:`Y` is the sum of the preceding :math:`W - 1` holds, and :math:`G` the
 number of rounds in which the MPDU was sent.
 
-The result is exact if the chain is solved MPDU by MPDU: for windows of up to 9 MPDUs with :math:`p
-= 0.3`, 18 MPDUs with 0.1, 40 with 0.02, and 64 with 0.01. For other windows the extrapolation by a
-cubic has an error of 0.03 % of the MPDUs delivered per round for 256 MPDUs and :math:`p \le 0.3`,
-and 0.01 % for 64 MPDUs (Monte Carlo in `tests/validation`). The distribution of PPDU sizes is then
-computed from the chain with the shortest blocks that has a moderate cost. The distribution is
-adjusted by least relative entropy to the mean, the second moment and the failure probability that
-the cubic yields. The error of its distribution function is at most 0.01.
+The result is exact if the chain is solved MPDU by MPDU. This is possible for windows of up to 9
+MPDUs with :math:`p = 0.3`, 18 MPDUs with 0.1, 40 with 0.02, and 64 with 0.01. For other windows the
+extrapolation by a cubic has an error in the MPDUs delivered per round. With :math:`p \le 0.3` the
+error is 0.03 % for 256 MPDUs and 0.01 % for 64 MPDUs (Monte Carlo in `tests/validation`). The
+distribution of PPDU sizes is then computed from the chain with the shortest blocks that has a
+moderate cost. The distribution is adjusted by least relative entropy to the mean, the second moment
+and the failure probability that the cubic yields. The error of its distribution function is at most
+0.01.
 """
 
 from collections.abc import Sequence

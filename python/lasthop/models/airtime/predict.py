@@ -70,8 +70,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read: a cell of 802.11n, ac or ax in which the access
-        point sends UDP to stations, more than the cell takes.
+        Normalised scenario, as a `Scenario` or a mapping. It has a cell of 802.11n, ac or ax in
+        which the access point sends more UDP to stations than the cell can carry.
     options : Options, optional
         Another queue discipline; mean aggregates from a run.
 

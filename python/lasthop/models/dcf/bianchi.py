@@ -41,7 +41,7 @@ def attempt_prob(node: Contender, failure_prob: float) -> float:
 
     Notes
     -----
-    The formula is Bianchi 2000, Eq. (7), for finite :math:`m`, in the renewal form of Kumar,
+    The formula is Bianchi 2000, Eq. (7), for finite :math:`m`. The renewal form is that of Kumar,
     Altman, Miorandi and Goyal, "New insights from a fixed point analysis of single cell IEEE 802.11
     WLANs" (2007).
     """

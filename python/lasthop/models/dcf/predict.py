@@ -38,8 +38,8 @@ def predict(scenario: Readable) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read: a cell of 802.11a, b or g in which the access
-        point, stations or both send more UDP than the cell can carry.
+        Normalised scenario, as a `Scenario` or a mapping. It has a cell of 802.11a, b or g in which
+        the access point, stations or both send more UDP than the cell can carry.
 
     Returns
     -------
@@ -78,8 +78,8 @@ def senders_of(scenario: CellScenario) -> list[Sender]:
     Raises
     ------
     ModelError
-        If a sender has packets of several sizes, rates or error probabilities in one queue, or if
-        the access point's queue is shared by flows that do not fill it equally.
+        If a sender has packets of several sizes, rates or error probabilities in one queue. The
+        error is also raised if flows with unequal loads share the access point's queue.
     """
     queues: dict[tuple[str, str], list[UdpFlow]] = {}
     order = {entry.name: number for number, entry in enumerate(scenario.stations)}

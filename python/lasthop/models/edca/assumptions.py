@@ -32,16 +32,16 @@ OVERFLOW = 1e-6
 """Fraction of time with a queue above the AP's limit, above which assumption a1 is broken. [-]"""
 
 DISCARD_DOUBTED, DISCARD_BROKEN = 1e-4, 2e-2
-"""Probabilities of a frame discard from which on a warning about assumption a3 is issued, and the
-scenario is refused. [-]
+"""Probabilities that a frame is discarded. From the first value on, the model warns about
+assumption a3; from the second value on, it refuses the scenario. [-]
 """
 
 SMALL_WINDOW = 15
 """CWmin below which p-persistent backoff differs noticeably from exponential backoff. [slots]"""
 
 HELD_ELSEWHERE = 0.5
-"""Ratio of packets on the wire and in ACK processing to packets in the AP's queue, and load of the
-wire, above which assumption a5 is broken. [-]
+"""Limit above which assumption a5 is broken. It applies to the load of the wire, and to the ratio
+of packets on the wire and in ACK processing to packets in the AP's queue. [-]
 """
 
 

@@ -55,8 +55,8 @@ class Connection:
 class StationTraffic:
     """Traffic of a station: its connections.
 
-    If a station has several kinds of connections, their packets are assumed to be mixed at random
-    in proportion to their windows, at the station and at the AP.
+    If a station has several kinds of connections, their packets are assumed to be mixed at random,
+    at the station and at the AP. The proportions are those of the windows.
     """
 
     connections: tuple[Connection, ...]

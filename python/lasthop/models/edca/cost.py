@@ -22,9 +22,9 @@ server. [s]
 """
 
 ROUNDS, BY_ODDS, BY_BURST = 54.0, 0.75, -0.1
-"""Number of rounds of the iteration (module `levels`) with odds and bursts of 1, and the exponents
-of the odds and of the burst length by which it is scaled. Measured chains took 15 to 360 rounds.
-[-]
+"""Number of rounds of the iteration (module `levels`) with odds and bursts of 1. The number is
+multiplied by powers of the odds and of the burst length, with these exponents. Measured chains took
+15 to 360 rounds. [-]
 """
 
 LEAST_ROUNDS, MOST_ROUNDS = 20.0, 26.0
@@ -101,7 +101,7 @@ def check_cost(
 
 def _full(stations: int, window: int, odds: Floats, burst: int) -> tuple[float, float]:
     """Return the time [s] and memory [bytes] for the full chain of the paper."""
-    if min(stations, window) > 30:  # else the number of states overflows
+    if min(stations, window) > 30:  # too many states for a float
         return np.inf, np.inf
     states, levels = float(state_count(stations, window)), stations * window
     time_s = states * (stations + window) * 1e-7

@@ -32,9 +32,9 @@ packets at the stations. [-]
 """
 
 MOST_FILL = 3e7
-"""Cube of the number of states per level, times the square of the number of levels that a burst of
-the AP and of a station span. Up to this value elimination is faster than the iteration by levels,
-by measurement.
+"""Measured limit of the cost up to which elimination is faster than the iteration by levels. The
+cost is the cube of the number of states per level, multiplied by the square of the number of levels
+that a burst of the AP and a burst of a station span together.
 """
 
 

@@ -49,8 +49,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read. ``txop_packets`` and ``txop_limit_s`` of a node
-        limit its bursts, and ``queue_order`` of the AP is the order of its queue.
+        Normalised scenario, as a `Scenario` or a mapping. ``txop_packets`` and ``txop_limit_s`` of
+        a node limit its bursts, and ``queue_order`` of the AP is the order of its queue.
     options : Options, optional
         Readings of the paper; by default the rules of lasthop's simulation engine.
 

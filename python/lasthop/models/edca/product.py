@@ -21,7 +21,7 @@ from lasthop.models.edca.contention import Contention
 from lasthop.models.edca.occupancy import Occupancy
 
 CONSTANT = 1e-9
-"""Relative spread of the odds between situations up to which they are constant. [-]
+"""Relative spread of the odds between situations, up to which the odds are constant. [-]
 """
 
 NEGLIGIBLE = 40.0

@@ -40,8 +40,8 @@ def overhead(cell: Cell, at: Contention, options: Options) -> Overhead:
     -----
     The formula is Eq. (13) without its last three terms, with :math:`E[N^{col}] + 1 = 1 / P^{succ}`
     busy periods per virtual slot. The mean number of the AP's collisions is :math:`P^{col}_{AP} /
-    P^{succ}`. The second line of the printed Eq. (15) is not a distribution: with CWmin 3 its mean
-    is too low, by 15 % with two active stations and by 48 % with seven. The time of a collision,
+    P^{succ}`. The second line of the printed Eq. (15) is not a distribution. With CWmin 3 its mean
+    is 15 % too low with two active stations, and 48 % too low with seven. The time of a collision,
     :math:`T_{col}`, is the longest frame and, by option, the difference of EIFS and AIFS,
     :math:`T_{lead}`.
     """

@@ -34,13 +34,14 @@ LEAST_BETA = 0.5
 
 AGGREGATES_OFF = (7.5, 11.5)
 """Largest difference of predicted and simulated goodput shares in 881 cells with aggregation and
-without losses, for 95 % of the shares and for all shares. ``docs/papers/hotspot.md`` describes the
-cells. [percentage points]
+without losses. The first value is for 95 % of the shares, the second for all shares.
+``docs/papers/hotspot.md`` describes the cells. [percentage points]
 """
 
 EXPIRED_OFF = (15, 34)
 """Largest difference of predicted and simulated goodput shares in the 264 cells whose downloads
-exceed `SHORT_OF_TIMERS`, for 95 % of the shares and for all shares. [percentage points]
+exceed `SHORT_OF_TIMERS`. The first value is for 95 % of the shares, the second for all shares.
+[percentage points]
 """
 
 SHORT_OF_TIMERS = 0.5
@@ -49,8 +50,8 @@ which retransmission timers expire while the queue grows. [-]
 """
 
 DISCARD_DOUBTED, DISCARD_BROKEN = 1e-3, 2e-2
-"""MAC discard probabilities from which on a warning about assumption a7 is issued, and the scenario
-is refused. [-]
+"""Probabilities that the MAC layer discards a frame. From the first value on, the model warns about
+assumption a7; from the second value on, it refuses the scenario. [-]
 """
 
 

@@ -86,11 +86,11 @@ def ap_queue(stations: Sequence[StationLoad], queue: float, pipe: float = 0.0) -
 def solve_lossless(stations: Sequence[StationLoad], pipe: float = 0.0) -> Equilibrium | None:
     r"""Return the greatest root of system Omega, Eq. (4).
 
-    A station's buffer becomes empty when :math:`Q_{ap} + P` reaches :math:`S_i/\beta_i`, where
-    :math:`S_i` is the number of packets in the buffer if it held all windows of the station. Below
-    this value the station's term in Eq. (13) is proportional to :math:`Q_{ap} + P`. The right side
-    of Eq. (13) is therefore concave and piecewise linear. The root on each piece has a closed form,
-    without iteration.
+    Let :math:`S_i` be the number of packets in a station's buffer if the buffer contained all
+    windows of the station. The buffer becomes empty when :math:`Q_{ap} + P` reaches
+    :math:`S_i/\beta_i`. Below this value the station's term in Eq. (13) is proportional to
+    :math:`Q_{ap} + P`. The right side of Eq. (13) is therefore concave and piecewise linear. The
+    root on each piece has a closed form, without iteration.
 
     Parameters
     ----------
@@ -137,8 +137,8 @@ def _balance(
     """Return the root x of the equation x = full + gain * x, whose coefficients change where a
     station's buffer becomes empty.
 
-    `pieces` has for each station the value of x above which its buffer is empty, the term that is
-    then added to `full`, and the term that is then subtracted from `gain`.
+    `pieces` has three values per station. The first is the value of x above which the station's
+    buffer is empty. The second is then added to `full`, and the third is subtracted from `gain`.
     """
     for empty_from, added, taken in pieces:
         if gain < steepest and full <= empty_from * (1.0 - gain):

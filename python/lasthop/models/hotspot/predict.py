@@ -39,7 +39,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
     options : Options, optional
         Options of the model, which are not part of a scenario.
 

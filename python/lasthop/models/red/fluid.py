@@ -91,15 +91,15 @@ class Fluid:
 def fluid(scenario: Readable) -> Fluid:
     """Return the fluid model of a scenario.
 
-    The scenario must have long-lived flows of one TCP through one full queue, which is RED's, drops
-    in proportion to its length, or has a small drop-tail buffer. Loads and settings are converted
-    to those of the model: capacity per flow, thresholds on the queue of all flows, and the gain of
-    RED's average from its weight.
+    The scenario must have long-lived flows with equal TCP settings through one full queue. The
+    queue must have RED or a PI controller, or a small drop-tail buffer. Loads and settings are
+    converted to parameters of the model. These are the capacity per flow, the thresholds on the
+    queue of all flows, and the gain of RED's average.
 
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
 
     Raises
     ------

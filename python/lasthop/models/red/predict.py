@@ -27,7 +27,7 @@ def predict(scenario: Readable) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
 
     Returns
     -------

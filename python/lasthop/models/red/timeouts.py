@@ -70,8 +70,8 @@ def reno_loss(fluid: Fluid, tcp: Tcp) -> float | None:
     Notes
     -----
     :math:`B` is Eq. (32) of Padhye et al. 2000, with one packet per ACK, or two packets if ACKs are
-    delayed. The formula does not apply to ECN marks, which cause no timeouts, and to Compound TCP
-    with a window above 16 packets, which differs from Reno.
+    delayed. The formula does not apply to ECN marks, since they cause no timeouts. It does not
+    apply to Compound TCP with a window above 16 packets, since its growth differs from Reno's.
     """
     from scipy.optimize import brentq
 

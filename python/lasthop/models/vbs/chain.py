@@ -59,8 +59,7 @@ def visits(up: Floats, landing: Floats, again: Floats) -> Visits:
     low, high = floor.astype(int).tolist(), ceiling.astype(int).tolist()
     repeats = np.minimum(again, 1.0 - RARE)
     repeat = repeats.tolist()
-    # own: probability that a loss event ends at the window where it began and is followed by
-    # another one
+    # `own`: probability that a loss event ends at its start window and another loss event follows.
     own = (0.5 * ((at == floor).astype(float) + (at == ceiling)) * repeats).tolist()
     grown, events = [0.0] * size, [0.0] * size
     following = [0.0] * size  # loss events after other loss events, by start window

@@ -306,11 +306,11 @@ class _Solver:
         r"""Return the probability that each attempt of the AP at a packet collides.
 
         Stations get packets only after a success of the AP, and stop contending after they have
-        sent their packets. When the AP begins to serve a packet, two groups of stations contend:
-        the station that just got a packet, and stations that have not yet sent theirs. After a slot
-        a station still contends with probability 1 - d, where d = tau (1 - f)(1 - u). tau is its
-        attempt probability, f its failure probability, and u the probability that it has more
-        packets.
+        sent their packets. When the AP begins to serve a packet, the station that just got a packet
+        contends. Stations that have not yet sent their packets also contend. After a slot a station
+        still contends with probability 1 - d, with d = tau (1 - f)(1 - u). In this formula tau is
+        the attempt probability of the station, f its failure probability, and u the probability
+        that it has more packets.
 
         .. math:: c_j = 1 - \prod_s (1 - \tau_s)^{K_{s,j}}, \qquad K_{s,0} = \frac{g_s}{1 - S_s}
         """
@@ -431,8 +431,8 @@ def solve(
 
     Notes
     -----
-    The fixed point solves Eqs. (6) to (16), with separate classes at the AP: the AP serves packets
-    in shares :math:`h_i`, and a packet has the attempts and slots of its class.
+    The fixed point solves Eqs. (6) to (16), with separate classes at the AP. The AP serves packets
+    of the classes in shares :math:`h_i`, and a packet has the attempts and slots of its class.
     """
     solver = _Solver(cell, shares, replies, options)
     if guess is not None:

@@ -218,8 +218,8 @@ class _Components:
         return state, solution
 
     def _round_trip_s(self, at: _State, mac: Contention) -> Floats:
-        """Return the round-trip time of each class: the delay of the AP's queue and the wire and,
-        unless losses are "chain", the delay of the station's queue. [s]
+        """Return the round-trip time of each class. It includes the AP's queue, the wire and,
+        unless the option `losses` is "chain", the station's queue. [s]
         """
         rtt = np.full(len(self.counts), at.occupancy / mac.service_rate + self.cell.wire_s)
         if self.losses == "chain":
@@ -260,7 +260,8 @@ class _Components:
         """Return the number of packets of a connection that enter the AP's queue per round trip."""
         lost = float(at.overflow[k]) if self.losses == "bursts" else _probability(rate)
         if self.losses == "chain":
-            lost = 0.0  # Eqs. (17) to (20) include lost packets
+            # In Eqs. (17) to (20) the whole window enters the queue, including lost packets.
+            lost = 0.0
         entering = flow.sent * (1.0 - lost)
         if not self.uploads[k]:
             return entering
@@ -332,8 +333,9 @@ class _Components:
         own: Floats,
         weights: Floats,
     ) -> tuple[Floats, Floats, float, Floats]:
-        """Return the effects of overflow episodes: losses of a flow's own growth, losses of any
-        packet, the oscillation of the queue, and the mean free room of each group. [packets]
+        """Return the effects of overflow episodes. These are the losses of a flow's own growth, the
+        losses of any packet, the oscillation of the queue, and the mean free room of each group.
+        [packets]
 
         If all groups share one queue, its free room is assigned to the first group.
         """

@@ -27,7 +27,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     Parameters
     ----------
     scenario : Scenario or Mapping
-        Normalised scenario, read or to be read.
+        Normalised scenario, as a `Scenario` or a mapping.
     options : Options, optional
         Readings of the paper; by default the rules of lasthop's simulation engine.
 
