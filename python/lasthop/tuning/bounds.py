@@ -41,9 +41,10 @@ class Bounds:
         """Return the reason why a setting is unacceptable for a station; None if the setting is
         acceptable.
 
-        Small contention windows favour the station that sent last. Over minutes all stations may
-        get their share, although some stations get nothing for seconds. If the datagrams are calls,
-        calls that are good with the present setting must remain good.
+        With small contention windows the station that sent last may win again and again. All
+        stations may then get their share over minutes, although some stations get nothing for
+        seconds. If the datagrams are calls, calls that are good with the present setting must
+        remain good.
         """
         if values.get("starving_stations", 0.0) > present.get("starving_stations", 0.0):
             return f"a station below a tenth of an equal share for {STARVED_FOR_S:g} s"

@@ -15,7 +15,7 @@ solves the dual problem. The variables of the dual are prices: the aggressivenes
 links, and the loss probability p of wired links,
 
 .. math:: \min_{r \ge 0,\, 0 \le p < 1} \sum_s \max_x [k^2 U_s(x) - x q_s]
-          + \frac{C}{\beta} \log \sum_i e^{\beta \sum_{l \in i} r_l} - \sum_w C_w \log(1 - p_w),
+          + \frac{C}{\beta} \log \sum_i e^{\beta \sum_{l \in i} r_l} - \sum_w C_w \log(1 - p_w).
 
 :math:`q_s` is the sum of prices on the route of flow s, Eq. (5.17). The last sum is the conjugate
 of the penalty in Eq. (5.39). The dual is smooth and strictly convex, so that Newton's method within

@@ -2,8 +2,8 @@ r"""Effect of a failure on a contender's later attempts, and the covariance of a
 
 Contenders of a saturated cell do not attempt independently: two contenders that collide both double
 their contention windows, and each attempt makes other attempts fail. The following equation is of
-first order in the covariances. All its quantities are functions of the frequency :math:`\omega`, in
-cycles per slot.
+first order in the covariances. All its quantities are functions of the frequency :math:`\omega`,
+with time counted in slots.
 
 .. math:: \delta a_i = \varepsilon_i + h_i \sum_{k \ne i} w_k\, \delta a_k, \qquad
           h_i = \tau_i (1 - \gamma_i) R_i(\omega), \quad w_k = \frac{1}{1 - \tau_k}
@@ -12,9 +12,9 @@ cycles per slot.
 :math:`\gamma_i` its failure probability. :math:`R_i` is the Fourier transform of its later attempts
 after a failure, less the transform after a success. :math:`\varepsilon_i` is the noise of its own
 renewal process, with the spectrum :math:`K_i`. A collision of contenders :math:`i` and :math:`k`
-adds :math:`\tau_i \tau_k (1 - \gamma_i)(1 - \gamma_k) R_i R_k^*` to the cross spectrum of the noise
-of two contenders. The system is solved in closed form, since the field (the sum over :math:`k`)
-includes all contenders.
+adds :math:`\tau_i \tau_k (1 - \gamma_i)(1 - \gamma_k) R_i R_k^*` to the cross spectrum of their
+noise. The system is solved in closed form, since the field (the sum over :math:`k`) includes all
+contenders.
 
 The method is the linear noise approximation around a mean field (van Kampen's system size
 expansion). Neglected terms are of second order in the inverse of the number of contenders.

@@ -26,8 +26,8 @@ PACKET_S, EXCHANGE_S = 1e-6, 6e-6
 
 
 def suits(scenario: Scenario) -> bool:
-    """Return whether only the access point of a scenario sends, to several stations, or whether its
-    queue is that of mac80211.
+    """Return whether a scenario has a cell of 802.11n, ac or ax with the queue of mac80211, or such
+    a cell in which only the access point sends, to several stations.
 
     No other model supports the queue of mac80211. For other scenarios with this queue, `predict` of
     this model therefore raises the error.

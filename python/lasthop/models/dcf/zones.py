@@ -7,7 +7,7 @@ different contenders. In each slot in which it may send, a contender attempts wi
 :math:`\tau_i`, independently of the past, as in module `bianchi`. The probability that an idle
 period reaches slot :math:`d` is
 
-.. math:: r_0 = 1, \qquad r_{d+1} = r_d \prod_{k:\, a_k \le d} (1 - \tau_k),
+.. math:: r_0 = 1, \qquad r_{d+1} = r_d \prod_{k:\, a_k \le d} (1 - \tau_k).
 
 This probability is exact and needs no Markov chain for the zones. Each contender's failure
 probability is the mean over the slots in which the contender attempts.

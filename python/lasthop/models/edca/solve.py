@@ -117,8 +117,8 @@ def packets_held_together(cell: Cell) -> int:
     r"""Return the number of packets that a FIFO queue at the AP never separates. [packets]
 
     If the stations' TXOP limit :math:`\xi_{STA}` divides the window W and the AP's TXOP limit
-    :math:`\xi_{AP}`, the answers to a station's burst return in one burst. The FIFO system is then
-    equal to a chain with windows of :math:`W / \xi_{STA}` super-packets and an AP limit of
+    :math:`\xi_{AP}`, the packets that answer a station's burst return in one burst. The FIFO system
+    is then equal to a chain with windows of :math:`W / \xi_{STA}` super-packets and an AP limit of
     :math:`\xi_{AP} / \xi_{STA}`. If :math:`\xi_{STA}` does not divide them, the result is 1, which
     means the mixed queue.
     """
