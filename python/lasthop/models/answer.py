@@ -166,7 +166,7 @@ def prediction(
 
 @cache  # a search calls `predict` hundreds of times
 def _version() -> str:
-    # Imported here because it loads many modules; `import lasthop` must stay fast.
+    # `importlib.metadata` loads many modules. It is imported here so that `import lasthop` is fast.
     from importlib.metadata import version
 
     return version("lasthop")

@@ -183,7 +183,7 @@ def several_categories(scenario: CellScenario) -> Iterator[str]:
 
 
 def managed(scenario: CellScenario) -> Iterator[str]:
-    """Yield a message about each queue with another discipline than a drop-tail FIFO."""
+    """Yield a message about each queue whose discipline is not drop-tail."""
     queues = ((table, node.queue.discipline) for table, node in scenario.nodes())
     yield from dict.fromkeys(manages(*queue) for queue in queues if queue[1] not in PLAIN)
 

@@ -31,7 +31,7 @@ class StatedError:
         return difference if self.is_absolute else difference / simulated
 
     def words(self, error: float) -> str:
-        """Return an error as text, in percent or in percentage points."""
+        """Return an error as text: in percent, or in percentage points if `is_absolute`."""
         percent = 100 * abs(error)
         number = f"{percent:.0f}" if percent >= 10 else f"{percent:.2g}"
         return f"{number} {'points' if self.is_absolute else '%'}"

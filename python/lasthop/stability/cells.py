@@ -16,7 +16,7 @@ from lasthop.stability.spectrum import leading
 Array = NDArray[np.float64]
 
 FINEST = 8
-"""Largest number of parts into which the side of a cell is divided. [-]"""
+"""Largest number of parts into which the side of a grid cell is divided. [-]"""
 PARTS = 400
 """Largest number of parts, of all cells together, into which the side of a chart is divided. [-]"""
 BATCH = 400

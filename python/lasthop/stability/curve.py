@@ -26,7 +26,7 @@ CLOSED = 1e-8
 MOST_POINTS = 2000
 """Largest number of points of a Hopf curve; charts need far fewer points."""
 STARTS = 5
-"""Number of lines in each direction across the chart on which curves are searched."""
+"""Number of lines in each direction across the chart on which Hopf points are searched."""
 RIGHTMOST = 1e-6
 """Ratio of the real part of the rightmost root to omega, up to which the imaginary pair is the
 rightmost pair.
@@ -110,7 +110,7 @@ def _near(curve: Vector, place: Vector) -> bool:
 
 
 def _passes(curve: Vector, point: Vector) -> bool:
-    """Return whether a traced curve passes a point within one continuation step."""
+    """Return whether a traced curve has a point within one continuation step of the given point."""
     return bool(np.min(np.linalg.norm(curve - point, axis=1)) < LONGEST_STEP)
 
 
@@ -259,7 +259,7 @@ class _Tracer:
         return None
 
     def _at_edge(self, last: Vector, new: Vector, edge: tuple[int, float]) -> Vector | None:
-        """Return the point at which the curve leaves the rectangle."""
+        """Return the point at which the curve leaves the rectangle of the two parameters."""
         k, value = edge
         part = (value - last[k]) / (new[k] - last[k])
         guess = last + part * (new - last)

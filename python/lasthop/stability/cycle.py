@@ -21,7 +21,7 @@ from lasthop.stability.series import Series, unit_lines
 Array = NDArray[np.float64]
 
 DEGREE = 4
-"""Degree of the polynomial on each interval."""
+"""Degree of the polynomial that represents a cycle on each interval of the mesh."""
 MONOMIALS = np.linalg.inv((np.arange(DEGREE + 1) / DEGREE)[:, None] ** np.arange(DEGREE + 1))
 """Coefficients of Lagrange's polynomials on equally spaced nodes; rows are powers, and columns are
 polynomials.

@@ -67,7 +67,9 @@ class NormalForm:
 
     @property
     def supercritical(self) -> bool:
-        """Whether a small stable cycle exists on the unstable side of the point."""
+        """Whether the bifurcation is supercritical: a small stable cycle exists on the unstable
+        side.
+        """
         return self.beta2 < 0.0
 
     @property

@@ -266,7 +266,7 @@ def _periodic(case: Case, motion: Trajectory, noise: float) -> Settled | None:
         if left <= SAME:
             return Settled(case, motion, float(passed[-1] - passed[-1 - turns]), left)
         if turns == 1 and moved.max() < APART:
-            return None  # approaches a cycle of one oscillation
+            return None  # still approaches a cycle
     return None
 
 

@@ -125,7 +125,7 @@ def _bounds(linear: Linear) -> tuple[float, Array]:
 
 
 def _first(far: float) -> Array:
-    """Return the initial points of a line."""
+    """Return the initial frequencies of the points of a line, up to `far`."""
     return np.append(0.0, np.geomspace(1e-5 * far, far, FIRST))
 
 

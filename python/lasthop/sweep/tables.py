@@ -99,7 +99,7 @@ def wider(each: type, other: type) -> type:
 
 
 def frame(points: Iterable[Point], columns: Sequence[Column], table: str) -> "pd.DataFrame":
-    """Return a table of all points as a data frame."""
+    """Return a table, such as that of stations, of all points as a data frame."""
     import pandas as pd
 
     rows = chain.from_iterable(rows_of(point, columns, table) for point in points)

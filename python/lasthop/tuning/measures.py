@@ -17,7 +17,7 @@ from lasthop.tuning.categories import categories_in_use, cell_flows, delay_quant
 from lasthop.tuning.shown import SHOWN
 
 Values: TypeAlias = Mapping[str, float]
-"""One value of each quantity of `Samples`."""
+"""Values by quantity, with one value for each quantity of `Samples`."""
 
 Samples: TypeAlias = Mapping[str, Sequence[float]]
 """One value per replication of each quantity.

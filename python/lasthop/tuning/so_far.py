@@ -1,4 +1,4 @@
-"""Best value of the objective so far, for progress reports."""
+"""Progress reports of a search: the best value of the objective so far."""
 
 from math import inf
 

@@ -13,7 +13,7 @@ ABSENT = {
     "jain": "fewer than two stations have a flow whose demand is not met",
     "sojourn_s": "no packet of the category passes the access point's queue",
 }
-"""Reasons why a simulation may have no value of an objective."""
+"""Reasons why a simulation may have no value of an objective, by quantity."""
 
 
 def reason(search: Search) -> str:

@@ -22,7 +22,7 @@ class Run:
     values: Mapping[str, Sequence[float | None]]
     """Values per replication, by the key of the column (`Measure.key`)."""
     is_random: bool
-    """Whether at least one value differs between the replications of the case."""
+    """Whether the case is random: at least one value differs between its replications."""
     only_as_it_is: tuple[str, ...] = ()
     """Stations and flows that only the unchanged scenario has."""
     only_here: tuple[str, ...] = ()

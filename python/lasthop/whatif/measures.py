@@ -135,7 +135,9 @@ def always_having(items: Items, quantity: str) -> list[str]:
 
 
 def each_or_worst(list_name: str, quantity: str, names: Sequence[str], worst: str) -> list[Measure]:
-    """Return a column for each item, or one column with the worst item if there are many."""
+    """Return a column for each item, such as a flow, or one column with the worst item if there are
+    more than `MOST_ITEMS` items.
+    """
     if len(names) <= MOST_ITEMS:
         return [Measure(list_name, quantity, (name,)) for name in names]
     label = f"worst of {len(names)} {list_name}"

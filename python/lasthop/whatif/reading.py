@@ -20,7 +20,7 @@ __all__ = ["read_what_if"]
 
 
 class _Case(Table):
-    """A case of a saved question."""
+    """A case of a saved what-if question."""
 
     name: str
     settings: tuple[Any, ...]

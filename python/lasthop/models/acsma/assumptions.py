@@ -194,7 +194,7 @@ def check_prices(csma: Csma, network: Network) -> None:
 
 
 def _worth(utility: Utility, rate: float) -> float:
-    """Return the marginal utility of a rate; infinite if it exceeds the range of floating point."""
+    """Return the marginal utility of a rate, or infinity if the result overflows."""
     try:
         return utility.derivative(rate)
     except OverflowError:

@@ -40,7 +40,9 @@ TOPOLOGIES: Mapping[str, _Shape] = {
         {"a-to-g": "a-d d-e e-f f-g", "b-to-c": "b-d d-c", "i-to-g": "i-h h-e e-f f-g"},
     ),
 }
-"""Links, conflicts, wires with their rates in bit/s, and routes of each topology."""
+"""Networks of paper 001 by letter: links, conflicts, wired links with their rates [bit/s], and
+routes.
+"""
 
 
 def topology(name: str, service_rate_pps: float = 1.0, utility: Utility | None = None) -> Network:

@@ -90,7 +90,7 @@ class _Bag(NamedTuple):
     without: int
     """Number of states in which the link is silent, which equals the number of separator states."""
     joins: Indices
-    """Indices of the separator states to which the link can be added."""
+    """Indices of the separator states in which the link may be active."""
     into: Indices
     """Index of the separator state of the bag for each state of the parent bag."""
 

@@ -160,7 +160,9 @@ class Blocks:
         return zeros
 
     def hold_rounds(self) -> float:
-        """Return the mean hold of an MPDU, :math:`E[x]`. [rounds]"""
+        """Return the mean hold, :math:`E[x]`: the rounds for which an MPDU blocks the window.
+        [rounds]
+        """
         levels = np.arange(len(self.unsettled))
         after = self.level_prob @ climb(self.unsettled, self.length)
         return float((after - self.level_prob) @ levels) / self.length

@@ -57,7 +57,7 @@ _CODING = (
     (10, Fraction(3, 4)),
     (10, Fraction(5, 6)),
 )
-"""Bits per subcarrier and code rate of each MCS."""
+"""Coded bits per subcarrier, and code rate, of each MCS."""
 _MCS = {"ht": 8, "vht": 10, "he": 12}
 _SUBCARRIERS = {
     "ht": {20: 52, 40: 108},

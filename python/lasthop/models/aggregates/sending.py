@@ -198,7 +198,7 @@ class Sending:
 
     @property
     def ahead_ns(self) -> int:
-        """Duration of RTS and CTS, each with a SIFS after it. [ns]"""
+        """Duration of RTS and CTS, including the SIFS after each frame. [ns]"""
         return self.control_ns("rts") + self.control_ns("cts") + 2 * self.sifs_ns
 
     def is_protected(self, psdu_bytes: int) -> bool:

@@ -72,7 +72,7 @@ class Timing:
 
 
 def round_s(window: Window, timing: Timing) -> float:
-    """Return the mean duration of a round, including its share of BlockAckReqs. [s]
+    """Return the mean duration of a round (one PPDU), including the BlockAckReqs per round. [s]
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def drawn(offered: Sequence[float]) -> Iterator[int]:
 
 
 class Waiting(Protocol):
-    """Packets that wait in the queue of an access point."""
+    """Queue of an access point: the packets that wait for each station."""
 
     def following(self) -> int:
         """Return the index of the station to which the next exchange sends."""
@@ -111,7 +111,7 @@ class Fifo:
         if self._inside == self._on_air:
             self._credit = 0.0
             self._fill(1)
-        # The order still contains packets that were sent earlier as part of an aggregate.
+        # `_order` still contains packets that were already sent as part of an aggregate.
         while True:
             number, station = self._order[0]
             own = self._waiting[station]

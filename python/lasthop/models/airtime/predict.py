@@ -1,4 +1,4 @@
-"""Prediction of the shares of stations that the access point's queue serves."""
+"""Prediction of the air time and throughput of stations that the access point's queue serves."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -59,8 +59,8 @@ def data_bytes(cell: Cell, packet_bytes: int) -> int:
 
 
 def aifs_s(cell: Cell, aifsn: int) -> float:
-    """Return the arbitration interframe space, SIFS plus AIFSN slots; it equals DIFS for AIFSN 2.
-    [s]
+    """Return AIFS, the arbitration interframe space: SIFS plus AIFSN slots. With AIFSN 2 it is
+    DIFS. [s]
     """
     return cell.sifs_s + aifsn * cell.slot_s
 

@@ -68,7 +68,9 @@ def failure_probs(nodes: Sequence[Contender], taus: Sequence[float]) -> list[flo
 def settled(
     nodes: Sequence[Contender], failures: Callable[[Sequence[float]], list[float]]
 ) -> tuple[list[float], list[float]]:
-    """Return the fixed point of attempt probabilities and failure probabilities."""
+    """Return the attempt and failure probabilities of the nodes at their fixed point. The function
+    `failures` computes failure probabilities from attempt probabilities.
+    """
 
     def step(taus: list[float]) -> list[float]:
         return [attempt_prob(node, p) for node, p in zip(nodes, failures(taus), strict=True)]

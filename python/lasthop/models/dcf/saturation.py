@@ -261,7 +261,9 @@ def fixed_point(
     tolerance: float = 1e-13,
     rounds: int = 20_000,
 ) -> list[float]:
-    """Iterate `step` with damping until no component changes by more than `tolerance`."""
+    """Return the fixed point of `step`, by damped iteration until no component changes by more than
+    `tolerance`.
+    """
     values = list(start)
     for _ in range(rounds):
         check_time("attempt probabilities of a saturated cell")

@@ -75,7 +75,7 @@ def _windows(scenario: CellScenario) -> dict[str, int]:
 
 
 def _overflowing(scenario: CellScenario) -> Iterator[str]:
-    """Yield a message about each station whose window does not fit its queue."""
+    """Yield a message about each station whose total window exceeds the limit of its queue."""
     for name, window in _windows(scenario).items():
         station = scenario.station[name]
         if window > station.queue_packets:

@@ -1,4 +1,4 @@
-"""Fluid models of scenarios: choice of the model, and its parameters."""
+"""Fluid models of scenarios: choice of the fluid model, and computation of its parameters."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -218,7 +218,7 @@ def likeness(tcp: Tcp) -> Mapping[str, object]:
 
 
 def model_of(law: Law, groups: list[Group]) -> Model[Any]:
-    """Return the model of a discipline with one round-trip time per group."""
+    """Return the fluid model of a queue discipline, with one round-trip time per group of flows."""
     if law.model == "threshold":
         if len(groups) > 1:
             raise ModelError(

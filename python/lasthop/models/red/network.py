@@ -202,7 +202,9 @@ def shared(
 
 
 def groups_of(tcp: Sequence[TcpPath], queue: str, counted: bool) -> list[Group]:
-    """Return flows in groups of nearly the same round-trip time, shortest first."""
+    """Return the flows in groups with nearly equal round-trip times, shortest round-trip time
+    first.
+    """
     ordered = sorted(((path.rtt_s(queue, counted), path.name) for path in tcp), key=lambda x: x[0])
     groups: list[list[tuple[float, str]]] = []
     for rtt, name in ordered:

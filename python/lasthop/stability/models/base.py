@@ -80,7 +80,7 @@ def plain(value: Any) -> Any:
 
 
 def shape_of(values: Mapping[str, Any]) -> Any:
-    """Return an array of the common shape of all values."""
+    """Return an array that has the common shape of all parameter values."""
     return sum(np.asarray(v) for v in values.values() if isinstance(v, (float, np.ndarray)))
 
 
@@ -133,7 +133,7 @@ class Model(ABC, Generic[D]):
         """Return the delays, which may depend on the present state. [s]"""
 
     def bounds(self, p: D) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest value of states with constraints. [packets]"""
+        """Return the least and the largest value of windows and queues, by state. [packets]"""
         ends = float(p.values["least_window"]), float(p.values["most_window"] or inf)
         windows = {name: ends for name in self.states if name.startswith("window")}
         return windows | {name: (0.0, inf) for name in self.states if name.startswith("queue")}

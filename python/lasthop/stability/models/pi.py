@@ -112,8 +112,8 @@ class Pi(Red):
         return super().refusal(self._line(values))
 
     def bounds(self, p: RedDerived) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest value of the queue and of the drop probability.
-        [packets], [-]
+        """Return the least and the largest value of each state, such as the queue [packets] and the
+        drop probability [-].
         """
         return super().bounds(p) | {"probability": (0.0, 1.0)}
 

@@ -265,8 +265,8 @@ class Red(Model[RedDerived]):
         return at[self.groups] / p.capacity if p.queueing else 0.0
 
     def bounds(self, p: RedDerived) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest value of the queue and its average. The queue is at most
-        the buffer size. [packets]
+        """Return the least and the largest value of windows and queues, by state. The queue is at
+        most the buffer size. [packets]
         """
         return super().bounds(p) | {"queue": (0.0, float(p.full))}
 
