@@ -171,7 +171,7 @@ class ParkingLot(Model[LotDerived]):
         return np.asarray(4 * super().pieces(p, rest) + 2 * first + second)
 
     def delays(self, p: LotDerived, now: State) -> list[Any]:
-        """Return the round-trip times: those of long flows, and of local flows of each queue. [s]"""
+        """Return the round-trip times of long flows, and of local flows of each queue. [s]"""
         del now
         return p.rtts
 
